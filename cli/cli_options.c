@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_given.h"
-#include "cli_msg.h"
-#include "cli_npz.h"
-#include "cli_preprocess.h"
-#include "cli_print.h"
+#include "input/cli_given.h"
+#include "output/cli_msg.h"
+#include "input/cli_npz.h"
+#include "input/cli_preprocess.h"
+#include "output/cli_print.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli_msg.h"
+#include "output/cli_msg.h"
 
 struct cli_photo;
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli_color.h"
-#include "cli_given.h"
-#include "cli_npz.h"
+#include "output/cli_color.h"
+#include "input/cli_given.h"
+#include "input/cli_npz.h"
 #include "cli_options.h"
-#include "cli_print.h"
+#include "output/cli_print.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"

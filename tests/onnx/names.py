@@ -4,7 +4,7 @@
 
 usage: names.py LIGHTNET [--data DIR]
 
-The list is that of cli/cli_onnx_ops.def. Models of ONNX's own test data with one node show the expected operator, unless
+The list is that of cli/command/cli_onnx_ops.def. Models of ONNX's own test data with one node show the expected operator, unless
 reading them needs the value of an input. Each translator has a row there, with the domains of docs/onnx-domains.md.
 """
 import argparse
@@ -82,8 +82,8 @@ def domains_of_page():
 
 
 def domains_of_table():
-    """The same of the rows of cli/cli_onnx_ops.def."""
-    return {name: domains.split() for name, domains in re.findall(r'^X\("(\w+)", ".*", "(.*)"\)$', text_of("cli/cli_onnx_ops.def"), re.M)}
+    """The same of the rows of cli/command/cli_onnx_ops.def."""
+    return {name: domains.split() for name, domains in re.findall(r'^X\("(\w+)", ".*", "(.*)"\)$', text_of("cli/command/cli_onnx_ops.def"), re.M)}
 
 
 def main():
@@ -97,7 +97,7 @@ def main():
         tap.skip("operators become what is listed", f"there is no {args.data}")
     for name in sorted(set(translators())):
         ops = listed(args.lightnet, name)
-        problems = ["cli/cli_onnx_ops.def has no row"] if ops is None else []
+        problems = ["cli/command/cli_onnx_ops.def has no row"] if ops is None else []
         problems += [f"'{op}' is no operator with documentation" for op, doc in (ops or {}).items() if not doc]
         if ops is not None and name in seen and set(ops) != seen[name]:
             problems.append(f"listed: {' '.join(ops)}; in ONNX's test data: {' '.join(sorted(seen[name]))}")

@@ -9,15 +9,15 @@ PRINTING = re.compile(r"\b(v?f?d?printf|f?puts|f?putc|putchar|(?:f?put[cs]|putch
                       r"tl_tensor_f?print|tl_f?printf)\s*\(")
 # Files that print in other ways, and how they escape.
 OTHERS = {
-    "cli/cli_print.c": "escapes by ln_escape_char",
-    "cli/cli_json.c": "escapes as JSON, and what ln_escape_char escapes",
-    "cli/cli_json_outputs.c": "numbers",
-    "cli/cli_svg.c": "escapes as XML, and what ln_escape_char escapes",
+    "cli/output/cli_print.c": "escapes by ln_escape_char",
+    "cli/output/cli_json.c": "escapes as JSON, and what ln_escape_char escapes",
+    "cli/output/cli_json_outputs.c": "numbers",
+    "cli/draw/cli_svg.c": "escapes as XML, and what ln_escape_char escapes",
     "cli/tool_options.c": "errors of the library, which are escaped, and help",
 }
 # Calls that are harmless.
 HARMLESS = {
-    ("cli/cli_output.c", "tl_tensor_print"): "elements; the text of a tensor escapes strings",
+    ("cli/output/cli_output.c", "tl_tensor_print"): "elements; the text of a tensor escapes strings",
 }
 
 

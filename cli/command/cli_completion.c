@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet completion: scripts that let bash, zsh and fish complete commands, options and their
+// values, from the tables of commands and options.
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output/cli_msg.h"
+#include "cli_options.h"
+#include "output/cli_print.h"
+
+// The kind of words that complete the value of an option, or an argument.
+typedef enum kind { NOTHING, WORDS, FILES, FOLDERS } kind;
+
+typedef struct value {
+    kind kind;
+    char words[128]; // of WORDS, separated by spaces
+} value;
+
+// Values that the name of the value does not list.
+static const struct {
+    const char *option, *words;
+} choices[] = {
+    {"to", "ir il nnvm onnx"},
+    {"calibration", "minmax percentile entropy"},
+    {"precision", "float32 bf16 tf32 fp16"},
+    {"target", "cpu cuda dnnl"},
+    {"threads", "0 1 2 4 8"},
+    {"draw", "boxes mask classes"},
+    {"preprocess", "imagenet clip yolo caffe inception 0-1 0-255"},
+    {"resize", "stretch crop letterbox"},
+    {"filter", "linear antialias bicubic"},
+};
+
+// "nchw|nhwc" has the words; DIR, FILE and what contains it are paths.
+static value value_of(const cli_option_info *o)
+{
+    value v = {NOTHING, ""};
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (strcmp(choices[i].option, o->name) != 0)
+            continue;
+        v.kind = WORDS;
+        snprintf(v.words, sizeof(v.words), "%s", choices[i].words);
+        return v;
+    }
+    if (strstr(o->arg, "FILE"))
+        v.kind = FILES;
+    else if (!strcmp(o->arg, "DIR"))
+        v.kind = FOLDERS;
+    else if (strchr(o->arg, '|') && islower((unsigned char)*o->arg)) {
+        v.kind = WORDS;
+        snprintf(v.words, sizeof(v.words), "%s", o->arg);
+        for (char *at = v.words; *at; at++)
+            *at = *at == '|' ? ' ' : *at;
+    }
+    return v;
+}
+
+// Prints text within single quotes of the shell; `quote` ends, adds and begins them again.
+// Characters of `special` follow a backslash.
+static void print_quoted(const char *text, const char *quote, const char *special)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            cli_print("%s", quote);
+        else
+            cli_print(strchr(special, *text) ? "\\%c" : "%c", *text);
+    }
+}
+
+// Bash
+
+static void print_bash_commands(const char *between)
+{
+    cli_command_info c;
+    for (int i = 1; cli_command_at(i, &c); i++)
+        cli_print("%s%s", i > 1 ? between : "", c.name);
+}
+
+static void print_bash_options_of(const cli_command_info *c)
+{
+    cli_option_info o;
+    cli_print("    %s) echo '", c->name ? c->name : "*");
+    for (int k = 0; cli_options_info(k, &o); k++) {
+        if (!(o.commands & c->bit))
+            continue;
+        cli_print("--%s ", o.name);
+        if (o.letter)
+            cli_print("-%c ", o.letter);
+    }
+    cli_print("' ;;\n");
+}
+
+// The pattern of the short form, '*', comes last.
+static void print_bash_options(void)
+{
+    cli_command_info c;
+    for (int i = 1; cli_command_at(i, &c); i++)
+        print_bash_options_of(&c);
+    cli_command_at(0, &c);
+    print_bash_options_of(&c);
+}
+
+// Whether an earlier row has the same name, with the same kind of value.
+static int is_repeated(int i, const char *name)
+{
+    cli_option_info o;
+    for (int k = 0; k < i && cli_options_info(k, &o); k++)
+        if (!strcmp(o.name, name))
+            return 1;
+    return 0;
+}
+
+static void print_bash_values(void)
+{
+    static const char *const calls[] = {[NOTHING] = "COMPREPLY=()",
+                                        [FILES] = "_lightnet_files \"$cur\"",
+                                        [FOLDERS] =
+                                            "_lightnet_lines \"$(compgen -d -- \"$cur\")\""};
+    cli_option_info o;
+    for (int i = 0; cli_options_info(i, &o); i++) {
+        if (!o.arg || is_repeated(i, o.name))
+            continue;
+        const value v = value_of(&o);
+        cli_print("    --%s", o.name);
+        if (o.letter)
+            cli_print(" | -%c", o.letter);
+        if (v.kind == WORDS)
+            cli_print(") words='%s' ;;\n", v.words);
+        else if (!strcmp(o.name, "disable-rule"))
+            cli_print(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
+                      " sed -n 's/^  //p') ;;\n");
+        else
+            cli_print(") %s; return ;;\n", calls[v.kind]);
+    }
+}
+
+static void print_bash(void)
+{
+    cli_print("# bash completion for lightnet, written by: lightnet completion bash\n\n"
+              "_lightnet_options()\n{\n    case $1 in\n");
+    print_bash_options();
+    cli_print("    esac\n}\n\n"
+              "_lightnet_lines()\n{\n"
+              "    local line\n"
+              "    while IFS= read -r line; do\n"
+              "        [ -z \"$line\" ] || COMPREPLY+=(\"$line\")\n"
+              "    done <<<\"$1\"\n}\n\n"
+              "_lightnet_files()\n{\n"
+              "    _lightnet_lines \"$(compgen -f -- \"$1\")\"\n}\n\n"
+              "# Folders, and files with suffixes of models.\n"
+              "_lightnet_models()\n{\n"
+              "    local file\n"
+              "    while IFS= read -r file; do\n"
+              "        case $file in\n"
+              "        *.json | *.onnx | *.net | *.il | *.safetensors) COMPREPLY+=(\"$file\") ;;\n"
+              "        *) [ ! -d \"$file\" ] || COMPREPLY+=(\"$file\") ;;\n"
+              "        esac\n"
+              "    done <<<\"$(compgen -f -- \"$1\")\"\n}\n\n"
+              "_lightnet()\n{\n"
+              "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+              "    local command=\n"
+              "    COMPREPLY=()\n"
+              "    [ \"$COMP_CWORD\" -lt 2 ] || command=${COMP_WORDS[1]}\n"
+              "    # '=' is a word of its own.\n"
+              "    if [ \"$cur\" = = ]; then\n"
+              "        cur=\n"
+              "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+              "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+              "        [[ $prev == -* ]] || prev=--input\n"
+              "    fi\n"
+              "    case $prev in\n");
+    print_bash_values();
+    cli_print("    esac\n"
+              "    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
+              "        words=$(_lightnet_options \"$command\")\n"
+              "    elif [ -z \"$words\" ]; then\n"
+              "        case $command in\n"
+              "        '')\n"
+              "            words='");
+    print_bash_commands(" ");
+    cli_print("'\n"
+              "            _lightnet_models \"$cur\" ;;\n"
+              "        help) words='");
+    print_bash_commands(" ");
+    cli_print("' ;;\n"
+              "        completion) words='bash zsh fish' ;;\n"
+              "        ops) words=$(\"${COMP_WORDS[0]}\" ops 2>/dev/null |"
+              " sed -n 's/^  \\([^ ]*\\).*/\\1/p') ;;\n"
+              "        env | version) ;;\n"
+              "        *) _lightnet_models \"$cur\" ;;\n"
+              "        esac\n"
+              "    fi\n"
+              "    [ -z \"$words\" ] || COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
+              "}\n\n"
+              "complete -o filenames -F _lightnet lightnet\n");
+}
+
+// Zsh
+
+static void print_zsh_option(const cli_option_info *o, const char *dashes, const char *name)
+{
+    static const char *const actions[] = {
+        [NOTHING] = " ", [FILES] = "_files", [FOLDERS] = "_files -/"};
+    const int has_equals = o->arg && dashes[1];
+    cli_print("        '*%s%s%s[", dashes, name, has_equals ? "=" : "");
+    print_quoted(o->help, "'\\''", "[]:\\");
+    cli_print("]");
+    if (o->arg) {
+        const value v = value_of(o);
+        cli_print(":");
+        print_quoted(o->arg, "'\\''", "[]:\\");
+        if (v.kind == WORDS)
+            cli_print(":(%s)", v.words);
+        else
+            cli_print(":%s", actions[v.kind]);
+    }
+    cli_print("' \\\n");
+}
+
+static void print_zsh_options(unsigned command)
+{
+    cli_option_info o;
+    for (int i = 0; cli_options_info(i, &o); i++) {
+        const char letter[] = {o.letter, '\0'};
+        if (!(o.commands & command))
+            continue;
+        print_zsh_option(&o, "--", o.name);
+        if (o.letter)
+            print_zsh_option(&o, "-", letter);
+    }
+}
+
+static void print_zsh(void)
+{
+    cli_command_info c;
+    cli_print("#compdef lightnet\n"
+              "# zsh completion for lightnet, written by: lightnet completion zsh\n\n"
+              "_lightnet() {\n"
+              "    local -a commands\n"
+              "    commands=(\n");
+    for (int i = 1; cli_command_at(i, &c); i++) {
+        cli_print("        '%s:", c.name);
+        print_quoted(c.help, "'\\''", ":\\");
+        cli_print("'\n");
+    }
+    cli_print("    )\n"
+              "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
+              "        _describe command commands\n"
+              "        _files -g '*.(json|onnx|net|il|safetensors)'\n"
+              "        return\n"
+              "    fi\n"
+              "    case $words[2] in\n");
+    for (int i = 1; cli_command_at(i, &c); i++) {
+        cli_print("    %s)\n        _arguments \\\n", c.name);
+        print_zsh_options(c.bit);
+        if (c.bit == CLI_COMPLETION)
+            cli_print("        '2:shell:(bash zsh fish)' ;;\n");
+        else if (c.bit == CLI_HELP)
+            cli_print("        '2:command:{_describe command commands}' ;;\n");
+        else
+            cli_print("        '*:file:_files' ;;\n");
+    }
+    cli_print("    *)\n        _arguments \\\n");
+    print_zsh_options(CLI_SHORT);
+    cli_print("        '*:model:_files' ;;\n"
+              "    esac\n}\n\n"
+              "_lightnet \"$@\"\n");
+}
+
+// Fish
+
+static void print_fish_option(const cli_option_info *o, const char *condition)
+{
+    cli_print("complete -c lightnet -n '%s' -l %s", condition, o->name);
+    if (o->letter)
+        cli_print(" -s %c", o->letter);
+    if (o->arg) {
+        const value v = value_of(o);
+        if (v.kind == WORDS)
+            cli_print(" -x -a '%s'", v.words);
+        else if (v.kind == FOLDERS)
+            cli_print(" -x -a '(__fish_complete_directories)'");
+        else
+            cli_print(v.kind == FILES ? " -r -F" : " -x");
+    }
+    cli_print(" -d '");
+    print_quoted(o->help, "\\'", "\\");
+    cli_print("'\n");
+}
+
+static void print_fish(void)
+{
+    cli_command_info c;
+    cli_option_info o;
+    char condition[64];
+    cli_print("# fish completion for lightnet, written by: lightnet completion fish\n\n");
+    for (int i = 1; cli_command_at(i, &c); i++) {
+        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c.name);
+        print_quoted(c.help, "\\'", "\\");
+        cli_print("'\n");
+    }
+    cli_print("complete -c lightnet -n '__fish_seen_subcommand_from completion' -x"
+              " -a 'bash zsh fish'\n");
+    for (int i = 0; cli_command_at(i, &c); i++) {
+        const char *const test = c.name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
+        snprintf(condition, sizeof(condition), "%s%s", test, c.name ? c.name : "");
+        for (int k = 0; cli_options_info(k, &o); k++)
+            if (o.commands & c.bit)
+                print_fish_option(&o, condition);
+    }
+}
+
+// The command
+
+static const struct {
+    const char *shell;
+    void (*print)(void);
+} shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+
+int cli_completion(const cli_options *opt)
+{
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        if (strcmp(shells[i].shell, opt->args[0]) != 0)
+            continue;
+        shells[i].print();
+        return CLI_OK;
+    }
+    return cli_usage("unknown shell '%s', expected bash, zsh or fish", opt->args[0]);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet run --each: one model, run for each of many files.
+
+#ifndef CLI_EACH_H
+#define CLI_EACH_H
+
+#include "cli_options.h"
+#include "output/cli_output.h"
+
+/** Runs the model for each file of opt->each, and delivers the outputs in the order of the files.
+ * A file that cannot be read or run is reported, and the others run. Returns the exit status. */
+int cli_each_run(const cli_options *opt, const cli_labels *labels);
+
+#endif

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers of benchmarks: times of runs and operators, peak memory, silencing the model.
+
+#include "command/cli_measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "output/cli_msg.h"
+#include "output/cli_print.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_peak.h"
+
+// Times
+
+int cli_times_add(cli_times *times, double ms)
+{
+    if (times->n == times->capacity) {
+        const int capacity = times->capacity ? 2 * times->capacity : 256;
+        double *longer = realloc(times->ms, (size_t)capacity * sizeof(*longer));
+        if (!longer)
+            return cli_fail_memory();
+        times->ms = longer;
+        times->capacity = capacity;
+    }
+    times->ms[times->n++] = ms;
+    return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+void cli_times_sort(cli_times *times)
+{
+    qsort(times->ms, (size_t)times->n, sizeof(*times->ms), by_value);
+}
+
+double cli_times_quantile(const cli_times *times, double q)
+{
+    return times->ms[(int)(q * (times->n - 1) + 0.5)];
+}
+
+void cli_times_free(cli_times *times)
+{
+    free(times->ms);
+}
+
+// Inputs
+
+struct cli_kept_input {
+    const char *name;
+    tl_tensor *data;
+};
+
+int cli_kept_take(cli_kept *kept, const ln_context *ctx)
+{
+    const char *name;
+    *kept = (cli_kept){calloc((size_t)ln_list_length(ctx->inputs) + 1, sizeof(*kept->inputs)), 0};
+    if (!kept->inputs)
+        return cli_fail_memory();
+    LN_LIST_FOREACH(name, ctx->inputs)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+        if (!te->isdynamic)
+            continue;
+        tl_tensor *data = tl_tensor_clone(te->tensor);
+        if (!data)
+            return cli_fail("input '%s': %s", name, tl_last_error());
+        kept->inputs[kept->n++] = (struct cli_kept_input){name, data};
+    }
+    return 0;
+}
+
+int cli_kept_restore(const cli_kept *kept, ln_context *ctx)
+{
+    int status = 0;
+    for (int i = 0; i < kept->n && !status; i++)
+        status = ln_context_set_data(ctx, kept->inputs[i].name, kept->inputs[i].data->data);
+    return status;
+}
+
+void cli_kept_free(cli_kept *kept)
+{
+    for (int i = 0; i < kept->n; i++)
+        tl_tensor_free_data_too(kept->inputs[i].data);
+    free(kept->inputs);
+}
+
+// Memory
+
+// Where the kernel has no such field, getrusage must do, which begins with the memory of the
+// program that started this one.
+double cli_peak_memory_kb(void)
+{
+    static const char field[] = "\nVmHWM:";
+    char *text = ln_read_text("/proc/self/status");
+    const char *at = text ? strstr(text, field) : NULL;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const double kb = at ? strtod(at + strlen(field), NULL) : (double)usage.ru_maxrss;
+    ln_free(text);
+    return kb;
+}
+
+// Standard output
+
+int cli_silence_output(void)
+{
+    fflush(stdout);
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int saved = null < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved < 0 || dup2(null, STDOUT_FILENO) < 0)
+        cli_fail("standard output: cannot redirect: %s", strerror(errno));
+    if (null >= 0)
+        close(null);
+    return saved;
+}
+
+void cli_restore_output(int saved)
+{
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+}
+
+// Operators
+
+enum { SHAPE_SIZE = 12 * LN_MAXDIM };
+
+// The measurements of an operator.
+typedef struct cli_op_time {
+    const ln_op_arg *op;
+    const char *algorithm;
+    const char *layout;
+    char output[SHAPE_SIZE]; // the shape of the first one
+    double ms;
+    double gflops; // GFLOP/s
+    double peak;   // these in percent of the peak of the machine
+    double bytes;  // of inputs and outputs
+    double gbs;    // GB/s
+} cli_op_time;
+
+// Measuring
+
+// The shortest times of all operators of ctx->ops, to `min`.
+static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs, uint64_t *min,
+                    int runs)
+{
+    const size_t n = (size_t)ln_list_length(ctx->ops);
+    uint64_t *ns = calloc(n + 1, sizeof(*ns));
+    int status = ns ? 0 : cli_fail_memory();
+    memset(min, 0xff, n * sizeof(*min));
+    for (int i = 0; i < runs && !status; i++) {
+        memset(ns, 0, n * sizeof(*ns));
+        if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
+            status = cli_model_fail(ctx, opt);
+        for (size_t k = 0; k < n && !status; k++)
+            min[k] = ns[k] < min[k] ? ns[k] : min[k];
+    }
+    free(ns);
+    return status;
+}
+
+static const tl_tensor *tensor_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
+{
+    return ln_entry_of(tle, ctx->tensor_table)->tensor;
+}
+
+static double bytes_of(const ln_context *ctx, const ln_list *tensors)
+{
+    double bytes = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        bytes += (double)tl_tensor_size(tensor_of(ctx, tle));
+    }
+    return bytes;
+}
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
+static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, const ln_op_arg *op,
+                           uint64_t ns)
+{
+    cli_op_time t = {
+        .op = op,
+        .algorithm = or_dash(op->algorithm),
+        .layout = or_dash(op->layout),
+        .ms = (double)ns * 1e-6,
+        .bytes = bytes_of(ctx, op->tensors_in) + bytes_of(ctx, op->tensors_out),
+    };
+    if (op->tensors_out) {
+        // "1x3x224x224", as --shape takes it.
+        const tl_tensor *const out = tensor_of(ctx, op->tensors_out->data);
+        char *at = t.output;
+        for (int i = 0; i < out->ndim; i++)
+            at += sprintf(at, "%s%d", i ? "x" : "", out->dims[i]);
+    }
+    if (ns) {
+        t.gflops = 2 * op->macs / (double)ns;
+        t.peak = 100 * t.gflops * 1e9 / times->flops;
+        t.gbs = t.bytes / (double)ns;
+    }
+    return t;
+}
+
+// `ns` and the items have room for every operator of ctx->ops.
+static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                      const cli_kept *inputs, uint64_t *ns, int runs)
+{
+    const ln_op *op;
+    if (time_ops(ctx, opt, inputs, ns, runs))
+        return CLI_FAILED;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const uint64_t t = *ns++;
+        if (!op->run || op->op_arg->at_load)
+            continue;
+        times->items[times->n] = time_of(times, ctx, op->op_arg, t);
+        times->ms += times->items[times->n++].ms;
+    }
+    return 0;
+}
+
+int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                         const cli_kept *inputs, int runs)
+{
+    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    const size_t n = (size_t)ln_list_length(ctx->ops) + 1;
+    uint64_t *ns = calloc(n, sizeof(*ns));
+    *times = (cli_op_times){
+        .items = calloc(n, sizeof(*times->items)),
+        .flops = tl_peak_flops(&exec),
+        .bandwidth = tl_peak_bandwidth(&exec),
+    };
+    const int status = !ns || !times->items || times->bandwidth <= 0
+                           ? cli_fail_memory()
+                           : fill_items(times, ctx, opt, inputs, ns, runs);
+    free(ns);
+    return status;
+}
+
+void cli_op_times_free(cli_op_times *times)
+{
+    free(times->items);
+}
+
+// The table
+
+// Widths of the columns of text.
+typedef struct widths {
+    int name, optype, algorithm, layout, output;
+} widths;
+
+static void widen(int *width, const char *text)
+{
+    const int len = (int)strlen(text);
+    *width = len > *width ? len : *width;
+}
+
+static widths measure_widths(const cli_op_times *times)
+{
+    widths w = {strlen("operator"), strlen("type"), strlen("algorithm"), strlen("layout"),
+                strlen("output")};
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
+        widen(&w.name, t->op->name);
+        widen(&w.optype, t->op->optype);
+        widen(&w.algorithm, t->algorithm);
+        widen(&w.layout, t->layout);
+        widen(&w.output, t->output);
+    }
+    return w;
+}
+
+void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
+{
+    const widths w = measure_widths(times);
+    cli_print("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9,
+              tl_isa_name(ctx->isa), times->bandwidth * 1e-9);
+    cli_print("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s\n", w.name, "operator", w.optype,
+              "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output", "ms", "%",
+              "GFLOP/s", "% peak", "MB", "GB/s");
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++)
+        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f\n", w.name,
+                  t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout,
+                  t->layout, w.output, t->output, t->ms,
+                  times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops, t->peak, t->bytes * 1e-6,
+                  t->gbs);
+}
+
+// JSON
+
+// Beside name, type and time, the same in JSON and in traces.
+static void add_members(cli_json *json, const cli_op_time *t)
+{
+    cli_json_text(json, "algorithm", t->algorithm);
+    cli_json_text(json, "layout", t->layout);
+    cli_json_text(json, "output", t->output);
+    cli_json_number(json, "macs", t->op->macs);
+    cli_json_number(json, "gflops", t->gflops);
+    cli_json_number(json, "peak_percent", t->peak);
+    cli_json_number(json, "bytes", t->bytes);
+    cli_json_number(json, "gbs", t->gbs);
+}
+
+void cli_op_times_add(const cli_op_times *times, cli_json *json)
+{
+    cli_json_number(json, "peak_gflops", times->flops * 1e-9);
+    cli_json_number(json, "peak_gbs", times->bandwidth * 1e-9);
+    cli_json_open(json, "ops", '[');
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", t->op->name);
+        cli_json_text(json, "optype", t->op->optype);
+        cli_json_fixed(json, "ms", t->ms, 6);
+        add_members(json, t);
+        cli_json_close(json);
+    }
+    cli_json_close(json);
+}
+
+// Traces
+
+typedef struct trace {
+    const cli_op_times *times;
+    const cli_phase *phases;
+    int n_phases;
+    const char *source;
+} trace;
+
+// Begins a complete event ("X") at `*at`, up to its arguments; the next one follows it. Times are
+// in microseconds.
+static void begin_event(cli_json *json, double *at, double us, const char *category,
+                        const char *name)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "ph", "X");
+    cli_json_count(json, "pid", 1);
+    cli_json_count(json, "tid", 1);
+    cli_json_fixed(json, "ts", *at, 3);
+    cli_json_fixed(json, "dur", us, 3);
+    cli_json_text(json, "cat", category);
+    cli_json_text(json, "name", name);
+    cli_json_open(json, "args", '{');
+    *at += us;
+}
+
+static void end_event(cli_json *json)
+{
+    cli_json_close(json);
+    cli_json_close(json);
+}
+
+// First an event of metadata ("M"), which names the process.
+static int print_trace(FILE *fp, const void *arg, ln_error *err)
+{
+    const trace *tr = arg;
+    cli_json json = {.fp = fp};
+    double at = 0;
+    (void)err;
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "displayTimeUnit", "ms");
+    cli_json_open(&json, "traceEvents", '[');
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "ph", "M");
+    cli_json_count(&json, "pid", 1);
+    cli_json_text(&json, "name", "process_name");
+    cli_json_open(&json, "args", '{');
+    cli_json_text(&json, "name", tr->source);
+    end_event(&json);
+    for (const cli_phase *p = tr->phases; p < tr->phases + tr->n_phases; p++) {
+        begin_event(&json, &at, p->ms * 1e3, "load", p->name);
+        end_event(&json);
+    }
+    for (const cli_op_time *t = tr->times->items; t < tr->times->items + tr->times->n; t++) {
+        begin_event(&json, &at, t->ms * 1e3, t->op->optype, t->op->name);
+        add_members(&json, t);
+        end_event(&json);
+    }
+    cli_json_close(&json);
+    cli_json_close(&json);
+    return 0;
+}
+
+int cli_op_times_write_trace(const cli_op_times *times, const ln_context *ctx,
+                             const cli_phase *phases, int n, const char *file)
+{
+    const trace tr = {times, phases, n, ctx->source};
+    ln_error err;
+    ln_error_clear(&err);
+    return ln_outfile_write(file, print_trace, &tr, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
+}

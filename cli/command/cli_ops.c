@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet ops: the operators and their documentation, from the descriptions, and the rules.
+// lightnet version: features of this build and this machine. lightnet env: the environment
+// variables, their meanings and values.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/cli_color.h"
+#include "output/cli_json.h"
+#include "cli_options.h"
+#include "output/cli_print.h"
+#include "lightnet/lightnet.h"
+#include "ln_op_docs.h"
+#include "tensorlight/tl_exec.h"
+
+// The documentation of a plug-in's operator is with it, that of LightNet's own is here.
+static const ln_op_docs *docs_of(const ln_op *op)
+{
+    static const ln_op_docs none;
+    if (op->op_arg->info && op->op_arg->info->docs)
+        return op->op_arg->info->docs;
+    for (size_t i = 0; i < sizeof(op_docs) / sizeof(op_docs[0]); i++)
+        if (!strcmp(op_docs[i].optype, op->op_arg->optype))
+            return op_docs[i].docs;
+    return &none;
+}
+
+static const char *doc_of(const ln_op *op)
+{
+    const char *doc = docs_of(op)->doc;
+    return doc ? doc : "";
+}
+
+// The documentation of an argument; `*docs` is that of the next one then. NULL: there is none.
+static const ln_arg_docs *next_docs(const ln_arg_docs **docs)
+{
+    static const ln_arg_docs none;
+    return *docs ? (*docs)++ : &none;
+}
+
+// Prints the origin of an operator or an architecture outside LightNet.
+static void print_origin(const char *before, const ln_plugin_loaded *from, const char *behind)
+{
+    if (from)
+        cli_print("%splug-in %s, %s%s", before, from->plugin->name, from->file, behind);
+}
+
+static void list_ops(const ln_arch *arch)
+{
+    cli_print("%soperators of arch %s%s", cli_color(stdout, CLI_BOLD), arch->arch_name,
+              cli_color_end(stdout));
+    print_origin(" (", ln_plugin_of_arch(arch), ")");
+    cli_print(":\n");
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        cli_print("  %-24s %s", (*op)->op_arg->optype, doc_of(*op));
+        print_origin(" (", ln_plugin_of_op(*op), ")");
+        cli_print("\n");
+    }
+}
+
+static void list_rules(const ln_arch *arch)
+{
+    cli_print("%srules of arch %s:%s\n", cli_color(stdout, CLI_BOLD), arch->arch_name,
+              cli_color_end(stdout));
+    for (const char **name = arch->rule_names; name && *name; name++)
+        cli_print("  %s\n", *name);
+}
+
+static void print_args(const char *title, const ln_arg_info *args, const ln_arg_docs **docs)
+{
+    for (; args; args = ln_arg_info_next(args)) {
+        const ln_arg_docs *of_arg = next_docs(docs);
+        cli_print("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
+                  of_arg->type ? of_arg->type : "");
+        if (args->optional)
+            cli_print(" (may be absent)");
+        if (of_arg->deflt)
+            cli_print(" (default %s)", of_arg->deflt);
+        cli_print("\n");
+        if (of_arg->doc)
+            cli_print("           %s\n", of_arg->doc);
+    }
+}
+
+static void print_one(const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    const ln_op_docs *docs = docs_of(op);
+    const ln_arg_docs *of_args = docs->args;
+    cli_print("%s (%s)\n", op->op_arg->optype, op->op_arg->arch);
+    if (!info)
+        return;
+    cli_print("  %s\n", doc_of(op));
+    print_args("input", info->tensors_in, &of_args);
+    print_args("output", info->tensors_out, &of_args);
+    print_args("param", info->params, &of_args);
+    if (docs->source)
+        cli_print("  from     %s\n", docs->source);
+    print_origin("  of       ", ln_plugin_of_op(op), "\n");
+}
+
+// Names that are not those of operators
+
+static const struct onnx_op {
+    const char *name, *ops, *domains;
+} onnx_ops[] = {
+#define X(name, ops, domains) {name, ops, domains},
+#include "command/cli_onnx_ops.def"
+#undef X
+};
+
+enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
+
+// Whether `name` is the operator, alone or after one of its domains, "com.microsoft.QuickGelu".
+static int is_named(const struct onnx_op *onnx, const char *name)
+{
+    const char *const dot = strrchr(name, '.');
+    if (!dot || strcmp(dot + 1, onnx->name) != 0)
+        return !strcmp(name, onnx->name);
+    const size_t size = (size_t)(dot - name);
+    for (const char *domain = onnx->domains; *domain;) {
+        const size_t len = strcspn(domain, " ");
+        if (len == size && !memcmp(domain, name, len))
+            return 1;
+        domain += len + (domain[len] == ' ');
+    }
+    return 0;
+}
+
+static const struct onnx_op *find_onnx(const char *name)
+{
+    for (int i = 0; i < N_ONNX_OPS; i++)
+        if (is_named(&onnx_ops[i], name))
+            return &onnx_ops[i];
+    return NULL;
+}
+
+static void print_onnx(const struct onnx_op *onnx)
+{
+    char optype[LN_MAX_NAME_LEN];
+    const char *rest = onnx->ops;
+    cli_print("%s (ONNX)\n", onnx->name);
+    cli_print("  %s\n", *rest ? "is translated to" : "is computed when the model is read");
+    while (*rest) {
+        const int len = (int)strcspn(rest, " ");
+        snprintf(optype, sizeof(optype), "%.*s", len, rest);
+        const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, optype);
+        cli_print("  %-24s %s\n", optype, op ? doc_of(op) : "");
+        rest += len + (rest[len] == ' ');
+    }
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *closest = NULL, *const dot = strrchr(name, '.'),
+               *const optype = dot ? dot + 1 : name;
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
+    }
+    for (int i = 0; i < N_ONNX_OPS; i++)
+        closest = ln_closer_name(optype, closest, onnx_ops[i].name);
+    return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", name, closest)
+                   : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", name);
+}
+
+// JSON
+
+static void add_origin(cli_json *doc, const ln_plugin_loaded *from)
+{
+    if (from)
+        cli_json_text(doc, "plugin", from->file);
+}
+
+static void add_args(cli_json *doc, const char *key, const ln_arg_info *args, int have_defaults,
+                     const ln_arg_docs **docs)
+{
+    cli_json_open(doc, key, '[');
+    for (; args; args = ln_arg_info_next(args)) {
+        const ln_arg_docs *of_arg = next_docs(docs);
+        cli_json_open(doc, NULL, '{');
+        cli_json_text(doc, "name", args->arg_name);
+        cli_json_text(doc, "type", of_arg->type);
+        cli_json_flag(doc, "variadic", args->variadic);
+        cli_json_flag(doc, "optional", args->optional);
+        if (have_defaults)
+            cli_json_text(doc, "default", of_arg->deflt);
+        cli_json_text(doc, "doc", of_arg->doc);
+        cli_json_close(doc);
+    }
+    cli_json_close(doc);
+}
+
+static void add_operators(cli_json *doc, const ln_arch *arch)
+{
+    cli_json_open(doc, "operators", '[');
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        cli_json_open(doc, NULL, '{');
+        cli_json_text(doc, "type", (*op)->op_arg->optype);
+        cli_json_text(doc, "doc", doc_of(*op));
+        add_origin(doc, ln_plugin_of_op(*op));
+        cli_json_close(doc);
+    }
+    cli_json_close(doc);
+}
+
+static void add_rules(cli_json *doc, const ln_arch *arch)
+{
+    cli_json_open(doc, "rules", '[');
+    for (const char **name = arch->rule_names; name && *name; name++)
+        cli_json_text(doc, NULL, *name);
+    cli_json_close(doc);
+}
+
+static void list_as_json(const cli_options *opt)
+{
+    cli_json doc = {0};
+    const ln_arch *arch;
+    cli_json_open(&doc, NULL, '{');
+    cli_json_open(&doc, "architectures", '[');
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        cli_json_open(&doc, NULL, '{');
+        cli_json_text(&doc, "name", arch->arch_name);
+        add_origin(&doc, ln_plugin_of_arch(arch));
+        (opt->rules ? add_rules : add_operators)(&doc, arch);
+        cli_json_close(&doc);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+static void print_one_as_json(const ln_op *op)
+{
+    cli_json doc = {0};
+    const ln_op_info *info = op->op_arg->info;
+    const ln_op_docs *docs = docs_of(op);
+    const ln_arg_docs *of_args = docs->args;
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "type", op->op_arg->optype);
+    cli_json_text(&doc, "architecture", op->op_arg->arch);
+    cli_json_text(&doc, "doc", doc_of(op));
+    add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0, &of_args);
+    add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0, &of_args);
+    add_args(&doc, "params", info ? info->params : NULL, 1, &of_args);
+    cli_json_text(&doc, "source", docs->source);
+    add_origin(&doc, ln_plugin_of_op(op));
+    cli_json_close(&doc);
+}
+
+static void print_onnx_as_json(const struct onnx_op *onnx)
+{
+    cli_json doc = {0};
+    char optype[LN_MAX_NAME_LEN];
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "onnx", onnx->name);
+    cli_json_open(&doc, "operators", '[');
+    for (const char *rest = onnx->ops; *rest;) {
+        const int len = (int)strcspn(rest, " ");
+        snprintf(optype, sizeof(optype), "%.*s", len, rest);
+        cli_json_text(&doc, NULL, optype);
+        rest += len + (rest[len] == ' ');
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+int cli_ops(const cli_options *opt)
+{
+    if (opt->rules && opt->n_args)
+        return cli_usage("--rules lists all rules; leave out '%s'", opt->args[0]);
+    const ln_arch *arch;
+    if (!opt->n_args && opt->json) {
+        list_as_json(opt);
+        return CLI_OK;
+    }
+    if (!opt->n_args) {
+        LN_LIST_FOREACH(arch, ln_arch_list())
+        {
+            (opt->rules ? list_rules : list_ops)(arch);
+        }
+        return CLI_OK;
+    }
+    const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);
+    const struct onnx_op *onnx = op ? NULL : find_onnx(opt->args[0]);
+    if (!op && !onnx)
+        return fail_unknown(opt->args[0]);
+    if (op)
+        (opt->json ? print_one_as_json : print_one)(op);
+    else
+        (opt->json ? print_onnx_as_json : print_onnx)(onnx);
+    return CLI_OK;
+}
+
+static const struct variable {
+    const char *name;
+    const char *help;
+} variables[] = {
+    {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 0)"},
+    {"LIGHTNET_MAX_ISA", "max instruction set: " TL_ISA_NAMES},
+    {"LIGHTNET_PLUGIN_PATH",
+     "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},
+};
+
+static void print_env_as_json(void)
+{
+    cli_json doc = {0};
+    cli_json_open(&doc, NULL, '{');
+    cli_json_open(&doc, "variables", '[');
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        cli_json_open(&doc, NULL, '{');
+        cli_json_text(&doc, "name", variables[i].name);
+        cli_json_text(&doc, "value", getenv(variables[i].name));
+        cli_json_text(&doc, "doc", variables[i].help);
+        cli_json_close(&doc);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+int cli_env(const cli_options *opt)
+{
+    if (opt->json) {
+        print_env_as_json();
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i].name);
+        cli_print("%-22s %-10s %s\n", variables[i].name, value ? value : "(not set)",
+                  variables[i].help);
+    }
+    return CLI_OK;
+}
+
+int cli_version(const cli_options *opt)
+{
+    char text[LN_MAXLINE];
+    (void)opt;
+    cli_print("lightnet %s\n", LN_VERSION);
+    cli_print("models:   %s\n", ln_sprint_formats(text, sizeof(text)));
+    cli_print("images:   %s\n", ln_sprint_image_formats(text, sizeof(text)));
+    cli_print("targets:  %s\n", ln_sprint_targets(text, sizeof(text)));
+    cli_print("libraries: %s\n", ln_sprint_libraries(text, sizeof(text)));
+    cli_print("kernels:  %s\n", tl_isa_name(tl_isa_best()));
+    return CLI_OK;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet quantize: write the model compiled, with those layers in 8 bits that are worth it.
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "input/cli_given.h"
+#include "input/cli_il.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+#include "cli_options.h"
+#include "output/cli_print.h"
+#include "input/cli_session.h"
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_quantize.h"
+#include "lightnet/ln_session.h"
+#include "tensorlight/tl_type.h"
+
+// Samples for calibration: files of --data
+
+//     DIR/*             of a model with one input: a file for each sample, in the order of names
+//     DIR/INPUT/*       of a model with several: a folder for each input, called as it; the k-th
+//                       files of all folders are a sample
+//     FILE              of a model with one input: an npy array, whose first axis is samples
+
+// Where samples come from.
+typedef struct source {
+    const cli_options *opt;
+    const ln_model *model;
+    ln_quantizer *quantizer;
+} source;
+
+static int fail_quantizer(const source *s, const char *file)
+{
+    return cli_fail("%s: %s", file, ln_quantizer_error(s->quantizer));
+}
+
+// A file for each sample
+
+// The files of one input, in the order of their names.
+typedef struct folder {
+    char path[LN_MAXLINE];
+    struct dirent **entries;
+    int n;
+} folder;
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int open_folder(folder *f)
+{
+    f->n = scandir(f->path, &f->entries, is_visible, alphasort);
+    if (f->n >= 0)
+        return 0;
+    f->n = 0;
+    return cli_fail("%s: cannot read: %s", f->path, strerror(errno));
+}
+
+// Returns new (tl_tensor_free_data_too); NULL with a reason.
+static tl_tensor *read_file(const source *s, int input, const char *file, ln_error *err)
+{
+    const tl_tensor *const info = ln_model_input_info(s->model, input);
+    // A shape with open sizes is that of the array in the file.
+    tl_tensor *t = cli_session_is_open(info) ? cli_given_read_as(s->opt, file, info->dtype, err)
+                                             : cli_given_read(s->opt, file, info, err);
+    if (!t)
+        ln_error_prefix(err, "input '%s'", ln_model_input_name(s->model, input));
+    return t;
+}
+
+// Reads the k-th file of a folder, and sets its path. NULL with a reason.
+static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
+                           char path[LN_MAXLINE], ln_error *err)
+{
+    const char *const name = f->entries[k]->d_name;
+    if (snprintf(path, LN_MAXLINE, "%s/%s", f->path, name) < LN_MAXLINE)
+        return read_file(s, input, path, err);
+    ln_error_set(err, "%s/%s: the name is too long", f->path, name);
+    return NULL;
+}
+
+// The k-th files of the folders are a sample, unless one cannot be read. *n_skipped counts these.
+static int add_files(const source *s, const folder *folders, int n, int k, int *n_skipped)
+{
+    char path[LN_MAXLINE] = "";
+    ln_error err;
+    int n_read = 0, status = 0;
+    tl_tensor **const inputs = calloc((size_t)n + 1, sizeof(tl_tensor *));
+    ln_error_clear(&err);
+    while (inputs && n_read < n &&
+           (inputs[n_read] = read_kth(s, &folders[n_read], n_read, k, path, &err)))
+        n_read++;
+    if (inputs && n_read < n) {
+        cli_warn("%s; the sample is skipped", ln_error_text(&err));
+        ++*n_skipped;
+    } else if (!inputs) {
+        status = cli_fail_memory();
+    } else if (ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs)) {
+        status = fail_quantizer(s, path);
+    }
+    for (int i = 0; i < n && inputs; i++)
+        tl_tensor_free_data_too(inputs[i]);
+    free(inputs);
+    return status;
+}
+
+static int name_folder(const source *s, folder *f, int input)
+{
+    const int is_alone = ln_model_num_inputs(s->model) == 1;
+    const char *const name = is_alone ? "" : ln_model_input_name(s->model, input);
+    const int len =
+        snprintf(f->path, sizeof(f->path), "%s%s%s", s->opt->data, is_alone ? "" : "/", name);
+    return (size_t)len < sizeof(f->path) ? 0 : cli_fail("%s: the name is too long", s->opt->data);
+}
+
+static int check_folders(const folder *folders, int n)
+{
+    if (n && !folders[0].n)
+        return cli_fail("%s: no files", folders[0].path);
+    for (int i = 1; i < n; i++)
+        if (folders[i].n != folders[0].n)
+            return cli_fail("%s has %d files, %s has %d", folders[0].path, folders[0].n,
+                            folders[i].path, folders[i].n);
+    return 0;
+}
+
+static int add_folders(const source *s)
+{
+    const int n = ln_model_num_inputs(s->model);
+    folder *const folders = calloc((size_t)n + 1, sizeof(*folders));
+    int status = folders ? 0 : cli_fail_memory(), n_skipped = 0;
+    for (int i = 0; i < n && !status; i++)
+        status = name_folder(s, &folders[i], i) || open_folder(&folders[i]) ? CLI_FAILED : 0;
+    if (!status)
+        status = check_folders(folders, n);
+    for (int k = 0; n && !status && k < folders[0].n; k++)
+        status = add_files(s, folders, n, k, &n_skipped);
+    if (n && !status && n_skipped == folders[0].n)
+        status = cli_fail("%s: none of the %d samples can be read", s->opt->data, n_skipped);
+    for (int i = 0; i < n && folders; i++) {
+        for (int k = 0; k < folders[i].n; k++)
+            free(folders[i].entries[k]);
+        free(folders[i].entries);
+    }
+    free(folders);
+    return status;
+}
+
+// An array of samples
+
+static int fail_shape(const source *s, const tl_tensor *whole)
+{
+    char given[LN_MAXLINE], shape[LN_MAXLINE];
+    ln_sprint_shape(given, sizeof(given), whole->ndim, whole->dims);
+    return cli_fail("%s: the array has shape %s, expected samples along its first axis, for input "
+                    "'%s' %s",
+                    s->opt->data, given, ln_model_input_name(s->model, 0),
+                    cli_session_input_shape(s->model, 0, shape));
+}
+
+// The shape of a sample in the array: with the axis of samples in front of the input's, or in place
+// of its first one. Sets dims, returns ndim; 0: neither.
+static int sample_shape(const tl_tensor *whole, const tl_tensor *info, int *dims)
+{
+    const int is_in_front = whole->ndim == info->ndim + 1;
+    if (whole->ndim < 1 || whole->ndim - is_in_front > LN_MAXDIM)
+        return 0;
+    for (int i = is_in_front; i < whole->ndim; i++)
+        dims[i - is_in_front] = whole->dims[i];
+    if (!is_in_front && whole->ndim == info->ndim)
+        dims[0] = info->dims[0] > 0 ? info->dims[0] : 1;
+    else if (!is_in_front)
+        return 0;
+    return whole->ndim - is_in_front;
+}
+
+static int add_part(const source *s, const tl_tensor *part, tl_dtype dtype)
+{
+    tl_tensor *const t = part->dtype == dtype ? NULL : tl_tensor_convert(part, NULL, dtype);
+    const tl_tensor *const sample = part->dtype == dtype ? part : t;
+    if (!sample)
+        return cli_fail("%s: %s", s->opt->data, tl_last_error());
+    const ln_status status = ln_quantizer_add_sample(s->quantizer, 1, &sample);
+    tl_tensor_free_data_too(t);
+    return status ? fail_quantizer(s, s->opt->data) : 0;
+}
+
+static int add_parts(const source *s, const tl_tensor *whole)
+{
+    int dims[LN_MAXDIM + 1];
+    const tl_tensor *const info = ln_model_input_info(s->model, 0);
+    const int ndim = sample_shape(whole, info, dims);
+    tl_tensor *const part = ndim ? tl_tensor_create(NULL, ndim, dims, whole->dtype) : NULL;
+    if (!part || !part->len || whole->len % part->len) {
+        tl_tensor_free(part);
+        return fail_shape(s, whole);
+    }
+    const tl_dtype from = whole->dtype, to = info->dtype;
+    int status =
+        from == to || (tl_dtype_is_float(from) && tl_dtype_is_float(to))
+            ? 0
+            : cli_fail("%s: the array is of %s, input '%s' of %s", s->opt->data,
+                       tl_dtype_name(from), ln_model_input_name(s->model, 0), tl_dtype_name(to));
+    for (int i = 0; i < whole->len / part->len && !status; i++) {
+        part->data = (char *)whole->data + (size_t)i * tl_tensor_size(part);
+        status = add_part(s, part, to);
+    }
+    tl_tensor_free(part);
+    return status;
+}
+
+static int add_array(const source *s)
+{
+    ln_error err;
+    const int n = ln_model_num_inputs(s->model);
+    ln_error_clear(&err);
+    if (n != 1)
+        return cli_fail("%s: the model has %d inputs; --data is then a folder with a folder for "
+                        "each of them",
+                        s->opt->data, n);
+    tl_tensor *const whole = cli_given_read_whole(s->opt, s->opt->data, &err);
+    if (!whole)
+        return cli_fail("%s", ln_error_text(&err));
+    const int status = add_parts(s, whole);
+    tl_tensor_free_data_too(whole);
+    return status;
+}
+
+static int add_samples(ln_quantizer *quantizer, const ln_model *model, const cli_options *opt)
+{
+    const source s = {opt, model, quantizer};
+    struct stat st;
+    if (stat(opt->data, &st))
+        return cli_fail("%s: cannot read: %s", opt->data, strerror(errno));
+    return S_ISDIR(st.st_mode) ? add_folders(&s) : add_array(&s);
+}
+
+// Options
+
+static const char *const methods[] = {"minmax", "percentile", "entropy"};
+
+static int is_method(const char *name)
+{
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (!strcmp(name, methods[i]))
+            return 1;
+    return 0;
+}
+
+static int check_options(const cli_options *opt)
+{
+    if (!opt->outfile)
+        return cli_usage("quantize needs -o FILE");
+    if (!opt->data)
+        return cli_usage("quantize needs --data DIR or --data FILE");
+    if (!cli_writes_one_file(opt))
+        return cli_usage("%s: quantize writes one file; write -o FILE.safetensors", opt->outfile);
+    if (opt->calibration && !is_method(opt->calibration))
+        return cli_usage("--calibration is '%s', expected minmax, percentile or entropy",
+                         opt->calibration);
+    if (opt->percentile >= 0 && !(opt->percentile >= 50 && opt->percentile <= 100))
+        return cli_usage("--percentile is '%g', expected a number from 50 to 100", opt->percentile);
+    if (opt->percentile >= 0 && !(opt->calibration && !strcmp(opt->calibration, "percentile")))
+        return cli_usage("--percentile needs --calibration percentile");
+    if (opt->top1 > 1)
+        return cli_usage("--top1 is '%g', expected a number from 0 to 1", opt->top1);
+    if (opt->each_seconds > 3600)
+        return cli_usage("--seconds is '%g', expected at most 3600", opt->each_seconds);
+    return cli_il_is_file(opt->args[0])
+               ? cli_fail("%s: quantize does not read the intermediate language; translate it "
+                          "first, by lightnet convert %s -o FILE.json",
+                          opt->args[0], opt->args[0])
+               : cli_model_check_outfile(opt);
+}
+
+static int fail(const ln_quantizer *quantizer, const cli_options *opt)
+{
+    return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_quantizer_error(quantizer));
+}
+
+static int set_text(ln_quantizer *quantizer, const cli_options *opt, const char *key,
+                    const char *value)
+{
+    return value && ln_quantizer_set(quantizer, key, value) ? fail(quantizer, opt) : 0;
+}
+
+// Below 0: not given.
+static int set_number(ln_quantizer *quantizer, const cli_options *opt, const char *key,
+                      double value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.17g", value);
+    return set_text(quantizer, opt, key, value < 0 ? NULL : text);
+}
+
+static int set_options(ln_quantizer *quantizer, const cli_options *opt)
+{
+    return set_text(quantizer, opt, "calibration", opt->calibration) ||
+                   set_text(quantizer, opt, "any_speed", opt->any_speed ? "yes" : NULL) ||
+                   set_number(quantizer, opt, "percentile", opt->percentile) ||
+                   set_number(quantizer, opt, "max_error", opt->max_error) ||
+                   set_number(quantizer, opt, "top1", opt->top1) ||
+                   set_number(quantizer, opt, "seconds", opt->each_seconds)
+               ? CLI_FAILED
+               : 0;
+}
+
+// The report
+
+// Names may have any length, and control characters.
+static void print_row(const ln_quantizer *quantizer, int i, int width)
+{
+    const ln_quantized_layer *const layer = ln_quantizer_layer(quantizer, i);
+    char error[32] = "-";
+    if (isfinite(layer->error))
+        snprintf(error, sizeof(error), "%.6f", layer->error);
+    cli_print("%-*.*s %-8s %-9s %10.4f %10.4f %10s\n", width, width, layer->name, layer->type,
+              ln_quantizer_layer_precision(quantizer, i), layer->ns_before * 1e-6,
+              layer->ns_after * 1e-6, error);
+}
+
+enum { MIN_WIDTH = 5, MAX_WIDTH = 40 };
+
+static void print_report(const ln_quantizer *quantizer)
+{
+    const ln_quantized_model *const model = ln_quantizer_result(quantizer);
+    int width = MIN_WIDTH;
+    for (int i = 0; i < model->n_layers; i++) {
+        const int len = (int)strlen(ln_quantizer_layer(quantizer, i)->name);
+        width = len > width ? len : width;
+    }
+    width = width < MAX_WIDTH ? width : MAX_WIDTH;
+    cli_print("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
+              "ms after", "error");
+    for (int i = 0; i < model->n_layers; i++)
+        print_row(quantizer, i, width);
+    cli_print("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
+              model->has_joints ? ", and sums and means between them" : "",
+              model->is_bf16 ? "; others may round to bfloat16" : "");
+    cli_print("error   %.6f\n", model->error);
+    cli_print("top1    %.6f\n", model->top1);
+    cli_print("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,
+              model->ns_after * 1e-6);
+    if (!model->n_quantized && !model->is_bf16)
+        cli_print("The model stays float32: %s.\n",
+                  !model->n_layers   ? "it has no layers that can be in 8 bits"
+                  : !model->n_within ? "no faster mix of layers keeps the budget"
+                                     : "the mix that keeps the budget is not faster");
+}
+
+// The command
+
+int cli_quantize(const cli_options *opt)
+{
+    ln_quantizer *quantizer = NULL;
+    int status = check_options(opt);
+    if (status)
+        return status;
+    ln_model *const model = cli_session_open(opt);
+    if (!model)
+        return CLI_FAILED;
+    if (ln_quantizer_create(model, &quantizer))
+        status = fail(NULL, opt);
+    else if (set_options(quantizer, opt) || add_samples(quantizer, model, opt))
+        status = CLI_FAILED;
+    else if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->outfile))
+        status = fail(quantizer, opt);
+    else
+        print_report(quantizer);
+    ln_quantizer_free(quantizer);
+    ln_model_free(model);
+    return status;
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet run, and the short form: compile, run, and hand out the outputs.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "draw/cli_draw.h"
+#include "input/cli_given.h"
+#include "command/cli_each.h"
+#include "input/cli_il.h"
+#include "output/cli_json_outputs.h"
+#include "command/cli_measure.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+#include "input/cli_npz.h"
+#include "cli_options.h"
+#include "output/cli_output.h"
+#include "input/cli_preprocess.h"
+#include "input/cli_session.h"
+#include "lightnet/ln_input.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_session.h"
+#include "tensorlight/tl_util.h"
+
+// With a session: inputs may have any shapes that the model allows
+
+// The state of a run.
+typedef struct run {
+    const cli_options *opt;
+    const char *source; // for messages
+    ln_model *model;
+    ln_session *session;
+    char *is_named; // of each input: an -i has given it by name
+    int has_other;  // an array has not the fixed shape of its input
+} run;
+
+// Standard output during a run: with --json, the output of `print` operators is dropped.
+
+enum { NOT_SILENT = -1, FAILED_TO_BEGIN = -2 };
+
+// The argument for end_run; FAILED_TO_BEGIN after a message.
+static int begin_run(const cli_options *opt)
+{
+    const int saved = opt->json ? cli_silence_output() : NOT_SILENT;
+    return opt->json && saved < 0 ? FAILED_TO_BEGIN : saved;
+}
+
+static void end_run(int saved)
+{
+    if (saved >= 0)
+        cli_restore_output(saved);
+}
+
+// Whether a session will do
+
+// The first option that changes compilation or needs a context; NULL: none.
+static const char *find_excluding(const cli_options *opt)
+{
+    return opt->run_only     ? "-r"
+           : opt->target     ? "-t"
+           : opt->tune       ? "--tune"
+           : opt->precision  ? "--precision"
+           : opt->disabled.n ? "--disable-rule"
+                             : NULL;
+}
+
+// Models of which the library reads the file as it is.
+static int is_for_session(const cli_options *opt)
+{
+    return !opt->run_only && !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
+}
+
+// Whether the model has inputs, of types that there are, and all that -i names are inputs: other
+// tensors that a model creates may be given, too, as may sequences and optional values.
+static int has_inputs(const ln_model *model, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN];
+    if (!cli_session_has_types(model))
+        return 0;
+    for (int i = 0; i < opt->inputs.n; i++)
+        if (cli_given_split(opt->inputs.items[i], name) && ln_model_input_index(model, name) < 0)
+            return 0;
+    return ln_model_num_inputs(model) > 0 && opt->inputs.n <= ln_model_num_inputs(model);
+}
+
+// The same with --map, which a context cannot do. NULL after a message.
+static ln_model *open_mapped(const cli_options *opt)
+{
+    const char *other = opt->fetch.n ? "--fetch" : find_excluding(opt);
+    if (other)
+        cli_fail("--map and %s exclude each other", other);
+    else if (!is_for_session(opt))
+        cli_fail("%s: --map needs a compiled model in one file", cli_source_name(opt->args[0]));
+    if (other || !is_for_session(opt))
+        return NULL;
+    ln_model *model = cli_session_open(opt);
+    if (!model || has_inputs(model, opt))
+        return model;
+    cli_fail("%s: --map is for models with inputs, and -i for these; run it without --map",
+             opt->args[0]);
+    ln_model_free(model);
+    return NULL;
+}
+
+// Opens the model if a session supports the options. NULL without a message: use a context, or let
+// it report why it cannot. Not with a time limit, which might leave a context no time to report.
+static ln_model *open_model(const cli_options *opt)
+{
+    const int may_try = is_for_session(opt) && opt->max_seconds < 0;
+    ln_model *model = may_try ? cli_session_try(opt) : NULL;
+    // Contexts check the options of a compiled model.
+    const int is_compiled =
+        model && (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1"));
+    if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled)))
+        return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+// Inputs
+
+static int fail_input(const run *r, const char *name, const char *reason)
+{
+    return cli_fail("%s: input '%s': %s", r->source, name, reason);
+}
+
+// A stream has no reason.
+static int fail_open(const run *r, int i, const ln_error *err)
+{
+    char option[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i), *reason = ln_error_text(err);
+    if (*reason && ln_error_status(err) != LN_BAD_ARGUMENT) // not for want of a shape
+        return fail_input(r, name, reason);
+    return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
+                    *reason ? reason : "the shape of a stream is unknown",
+                    cli_session_shape_option(r->model, i, option));
+}
+
+// A shape with open sizes is that of the array in the file. Returns new (tl_tensor_free_data_too),
+// NULL after a message.
+static tl_tensor *read_open(const run *r, int i, const char *file)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    const tl_dtype dtype = ln_model_input_info(r->model, i)->dtype;
+    tl_tensor *tensor =
+        cli_source_is_stream(file) ? NULL : cli_given_read_as(r->opt, file, dtype, &err);
+    if (!tensor)
+        fail_open(r, i, &err);
+    return tensor;
+}
+
+static int has_other_shape(const cli_options *opt, const char *file, const tl_tensor *info)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_given_read_whole(opt, file, &err);
+    const int is_other = whole && !tl_tensor_issameshape(whole, info);
+    tl_tensor_free_data_too(whole);
+    return is_other;
+}
+
+static tl_tensor *read_closed(run *r, int i, const char *file)
+{
+    ln_error err;
+    const tl_tensor *info = ln_model_input_info(r->model, i);
+    ln_error_clear(&err);
+    tl_tensor *tensor = cli_given_read(r->opt, file, info, &err);
+    if (!tensor && !r->opt->map)
+        r->has_other = has_other_shape(r->opt, file, info);
+    if (!tensor && !r->has_other)
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+    return tensor;
+}
+
+static int set_input(run *r, int i, const char *file)
+{
+    char text[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i);
+    const int is_open = *file && cli_session_is_open(ln_model_input_info(r->model, i));
+    tl_tensor *t = is_open ? read_open(r, i, file) : read_closed(r, i, file);
+    if (!t)
+        return CLI_FAILED;
+    if (cli_given_has_nan(text, file, name, t))
+        cli_model_print_message((void *)r->opt, LN_MSG_WARN, text);
+    const ln_status status =
+        ln_session_set_input(r->session, name, t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(r->session, r->opt) : 0;
+}
+
+static int set_named(run *r)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int k = 0; k < r->opt->inputs.n; k++) {
+        const char *arg = r->opt->inputs.items[k], *file = cli_given_split(arg, name);
+        const int i = file ? ln_model_input_index(r->model, name) : -1;
+        if (!file)
+            continue;
+        if (r->is_named[i])
+            return cli_given_fail_duplicate(r->source, arg, name);
+        r->is_named[i] = 1;
+        if (set_input(r, i, file))
+            return CLI_FAILED;
+    }
+    return 0;
+}
+
+static int set_unnamed(run *r)
+{
+    const int n = ln_model_num_inputs(r->model);
+    char shape[LN_MAXLINE];
+    int k = 0;
+    for (int i = 0; i < n; i++) {
+        if (r->is_named[i])
+            continue;
+        const char *file = cli_given_next(r->opt, &k);
+        if (!file)
+            return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
+                                            ln_model_input_info(r->model, i)->dtype,
+                                            cli_session_input_shape(r->model, i, shape), "");
+        if (set_input(r, i, file))
+            return CLI_FAILED;
+    }
+    const char *surplus = cli_given_next(r->opt, &k);
+    return surplus ? cli_given_fail_surplus(r->source, surplus, n) : 0;
+}
+
+// Running
+
+static void add_time(void *data, const char *name, const char *type, uint64_t ns)
+{
+    uint64_t *sum = data;
+    (void)name;
+    (void)type;
+    *sum += ns;
+}
+
+// The time is that of the operators: the first run with new shapes also creates a program.
+static int run_session_once(const run *r)
+{
+    uint64_t ns = 0;
+    const int saved = begin_run(r->opt);
+    if (saved == FAILED_TO_BEGIN)
+        return CLI_FAILED;
+    ln_session_set_timeout(r->session, cli_model_time_left(r->opt));
+    const ln_status status = ln_session_run_timed(r->session, add_time, &ns);
+    end_run(saved);
+    return status ? cli_session_fail(r->session, r->opt) : cli_output_print_time(ns);
+}
+
+static int deliver_all(const run *r, const cli_labels *names)
+{
+    int status = 0;
+    cli_json json, *const wanted = r->opt->json ? &json : NULL;
+    if (wanted)
+        cli_json_outputs_begin(wanted, stdout, NULL);
+    for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
+        const char *name = ln_model_output_name(r->model, k);
+        const tl_tensor *t = ln_session_output(r->session, name);
+        status = t ? cli_output_deliver(r->opt, wanted, name, k, t, names)
+                   : cli_session_fail(r->session, r->opt);
+    }
+    if (!status && cli_npz_is_output(r->opt))
+        status = cli_npz_write_session(r->opt, r->model, r->session);
+    if (wanted)
+        cli_json_outputs_end(wanted);
+    return status ? status : cli_draw(r->opt, names);
+}
+
+static int set_and_run(run *r)
+{
+    if (set_named(r) || set_unnamed(r))
+        return CLI_FAILED;
+    cli_preprocess_warn(r->opt->photo);
+    const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
+    return status ? status : run_session_once(r);
+}
+
+// Runs the model (takes it) with the inputs of -i and delivers its outputs. *has_other_shape:
+// nothing has been run, and there was no message, as an array has not the fixed shape of its input:
+// a context may read the model for that shape.
+static int run_session(ln_model *model, const cli_options *opt, const cli_labels *names,
+                       int *has_other_shape)
+{
+    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL, 0};
+    r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
+    if (!r.is_named)
+        cli_fail_memory();
+    int status = r.session && r.is_named ? set_and_run(&r) : CLI_FAILED;
+    if (!status)
+        status = deliver_all(&r, names);
+    free(r.is_named);
+    ln_session_free(r.session);
+    ln_model_free(model);
+    *has_other_shape = r.has_other;
+    return status;
+}
+
+// With a context
+
+// A model with the key "inputs" has exactly these, also none. Compiling writes the key, too.
+static int names_inputs(const ln_context *ctx)
+{
+    return ctx->declared & LN_DECLARES_INPUTS;
+}
+
+static int run_once(ln_context *ctx, const cli_options *opt)
+{
+    const int saved = begin_run(opt);
+    if (saved == FAILED_TO_BEGIN)
+        return CLI_FAILED;
+    const uint64_t start = tl_clock();
+    const int status = ln_context_run(ctx);
+    const uint64_t ns = tl_clock() - start;
+    end_run(saved);
+    return status ? cli_model_fail(ctx, opt) : cli_output_print_time(ns);
+}
+
+static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_labels *names)
+{
+    const char *name;
+    int k = 0, status = 0;
+    cli_json json, *const wanted = opt->json ? &json : NULL;
+    if (wanted)
+        cli_json_outputs_begin(wanted, stdout, NULL);
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
+        status = t ? cli_output_deliver(opt, wanted, name, k++, t, names) : CLI_FAILED;
+    }
+    if (!status && cli_npz_is_output(opt))
+        status = cli_npz_write_context(opt, ctx);
+    if (wanted)
+        cli_json_outputs_end(wanted);
+    return status;
+}
+
+// With a context, for features that sessions lack.
+static int run_context(const cli_options *opt, const cli_labels *names)
+{
+    ln_context *ctx = cli_model_read(opt);
+    const int is_meant = ctx && (names_inputs(ctx) || opt->inputs.n);
+    int status =
+        ctx && !cli_model_load(ctx, opt) && !cli_model_set_inputs(ctx, opt, 0) ? 0 : CLI_FAILED;
+    if (!status)
+        cli_model_refresh_random(ctx, opt);
+    if (!status && !is_meant)
+        cli_model_warn_constant(ctx);
+    if (!status)
+        cli_preprocess_warn(opt->photo);
+    if (!status)
+        status = cli_output_check(opt, ln_list_length(ctx->outputs));
+    if (!status)
+        status = run_once(ctx, opt);
+    if (!status)
+        status = hand_out_all(ctx, opt, names);
+    if (!status)
+        status = cli_draw(opt, names);
+    ln_context_free(ctx);
+    return status;
+}
+
+static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
+{
+    ln_model *model = opt->map ? open_mapped(opt) : open_model(opt);
+    if (!model && opt->map)
+        return CLI_FAILED;
+    int has_other_shape = 1;
+    const int status = model ? run_session(model, opt, names, &has_other_shape) : 0;
+    return has_other_shape ? run_context(opt, names) : status;
+}
+
+// For --draw classes without --top.
+enum { DRAWN_CLASSES = 3 };
+
+int cli_run(const cli_options *given)
+{
+    cli_drawing drawing = {0};
+    cli_photo photo = {.drawing = &drawing};
+    cli_options with = *given;
+    const cli_options *const opt = &with;
+    cli_labels names;
+    int made = 0;
+    with.photo = opt->each ? NULL : &photo; // each file has its own
+    if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
+        with.top = DRAWN_CLASSES;
+    if (opt->threshold < 0)
+        with.threshold = 0.5;
+    if (opt->overlap < 0)
+        with.overlap = 0.5;
+    if (opt->print_all && opt->outdir && !opt->top)
+        return cli_usage("--print-all needs --top K beside -O, which writes outputs in full");
+    if (opt->labels && !opt->top && !opt->draw)
+        return cli_usage("--labels needs --top K or --draw");
+    if (opt->batch && !opt->each)
+        return cli_usage("--batch needs --each DIR, PATTERN or LIST");
+    int status = cli_draw_check(given);
+    if (status)
+        return status;
+    status = cli_labels_read(opt->labels, &names);
+    if (!status && cli_npz_is_output(opt))
+        status = opt->each ? cli_usage("--each writes to a folder, not to '%s'", opt->outdir)
+                           : cli_npz_check(opt);
+    else if (!status && opt->outdir)
+        status = cli_output_prepare(opt->outdir, &made);
+    if (!status)
+        status = opt->each ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
+    if (status && made)
+        rmdir(opt->outdir); // stays when an output is in it
+    cli_labels_free(&names);
+    cli_draw_free(&drawing);
+    return status;
+}
+
+// The short form has no option for inputs.
+static int check_inputs(const ln_context *ctx, const cli_options *opt)
+{
+    char call[LN_MAXLINE];
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->missing)
+    {
+        if (!ln_list_find_custom(ctx->inputs, name, ln_str_cmp))
+            continue;
+        snprintf(call, sizeof(call), "lightnet run %.256s ", opt->args[0]);
+        return cli_model_fail_missing(ctx, name, call);
+    }
+    return 0;
+}
+
+// The short form runs with the model's own data, and prints the output of its `print` operators.
+static int compile_and_run(ln_context *ctx, const cli_options *opt)
+{
+    const int is_meant = names_inputs(ctx);
+    if (cli_model_compile(ctx, opt))
+        return CLI_FAILED;
+    if (opt->outfile && cli_model_write(ctx, opt))
+        return CLI_FAILED;
+    if (opt->compile_only)
+        return 0;
+    // A model that was written with its weights has them.
+    if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
+        return cli_model_fail(ctx, opt);
+    cli_model_refresh_random(ctx, opt);
+    if (!is_meant)
+        cli_model_warn_constant(ctx);
+    return check_inputs(ctx, opt) ? CLI_FAILED : run_once(ctx, opt);
+}
+
+int cli_short(const cli_options *opt)
+{
+    if (opt->compile_only && opt->run_only)
+        return cli_usage("-c and -r exclude each other");
+    int status = opt->outfile ? cli_model_check_outfile(opt) : CLI_OK;
+    if (status)
+        return status;
+    ln_context *ctx = cli_model_read(opt);
+    status = ctx ? compile_and_run(ctx, opt) : CLI_FAILED;
+    ln_context_free(ctx);
+    return status;
+}

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet show: the operators of a model, and its memory plan.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/cli_color.h"
+#include "input/cli_given.h"
+#include "output/cli_json.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+#include "cli_options.h"
+#include "output/cli_print.h"
+#include "input/cli_session.h"
+#include "draw/cli_svg.h"
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+
+static void print_port(const char *title, const char *name, const tl_tensor *info,
+                       const char *shape)
+{
+    cli_print("%-10s %s %s %s\n", title, name, tl_dtype_name(info->dtype), shape);
+}
+
+static void print_input(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    (void)data;
+    print_port("input", name, info, shape);
+}
+
+static void print_output(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    (void)data;
+    print_port("output", name, info, shape);
+}
+
+typedef struct type_count {
+    const char *optype;
+    int n;
+} type_count;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const type_count *)a)->optype, ((const type_count *)b)->optype);
+}
+
+static size_t list_types(const ln_context *ctx, type_count *counts)
+{
+    const ln_op *op;
+    size_t n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        counts[n++] = (type_count){.optype = op->op_arg->optype, .n = 1};
+    }
+    return n;
+}
+
+// How many operators there are of each type, by name, `total` in all. Returns new (free), *n_types
+// counts; NULL after a message.
+static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_types)
+{
+    const ln_context *body;
+    *n_types = 0;
+    type_count *counts = calloc(total + 1, sizeof(*counts));
+    if (!counts) {
+        cli_fail_memory();
+        return NULL;
+    }
+    size_t n = list_types(ctx, counts);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        n += list_types(body, counts + n);
+    }
+    qsort(counts, n, sizeof(*counts), by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (*n_types && !strcmp(counts[*n_types - 1].optype, counts[i].optype))
+            counts[*n_types - 1].n++;
+        else
+            counts[(*n_types)++] = counts[i];
+    }
+    return counts;
+}
+
+static int print_types(const ln_context *ctx, size_t total)
+{
+    size_t n_types;
+    type_count *counts = count_types(ctx, total, &n_types);
+    if (!counts)
+        return CLI_FAILED;
+    for (size_t i = 0; i < n_types; i++)
+        cli_print("  %6d %s\n", counts[i].n, counts[i].optype);
+    free(counts);
+    return 0;
+}
+
+// How many operators of each run another target than the program's computes: the CPU.
+static int count_others(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        n += !op_arg->at_load && op->run && strcmp(op_arg->arch, ctx->target) != 0;
+    }
+    return n;
+}
+
+static void print_others(const ln_context *ctx)
+{
+    const int n = count_others(ctx);
+    if (n)
+        cli_print("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
+}
+
+static int print_stats(const ln_context *ctx, const cli_options *opt)
+{
+    ln_stats stats;
+    if (ln_context_stats(ctx, &stats))
+        return cli_model_fail(ctx, opt);
+    cli_print("%-10s %zu (%zu bytes)\n", "parameters", stats.params, stats.param_size);
+    if (stats.macs > 0)
+        cli_print("%-10s %.0f multiply-accumulates a run\n", "work", stats.macs);
+    cli_print("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
+              stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
+              stats.memory_bound);
+    for (int m = LN_MEM_CPU + 1; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_sizes[m])
+            cli_print("%-10s and %zu bytes of %s\n", "", ctx->mem_sizes[m], ln_mem_type_name(m));
+    if (!stats.ops)
+        cli_print("%-10s 0: the model computes nothing\n", "operators");
+    else
+        cli_print("%-10s %d: %d at load only, %d views\n", "operators", stats.ops,
+                  stats.ops_at_load, stats.views);
+    print_others(ctx);
+    return print_types(ctx, (size_t)stats.ops);
+}
+
+// A backslash of an escape is one of the text.
+static void print_quoted(const char *text)
+{
+    cli_print("\"");
+    for (size_t used, left = strlen(text); left > 0; text += used, left -= used) {
+        char part[8];
+        const size_t len = ln_escape_char(part, text, left, &used);
+        cli_print("%s%.*s", *part == '"' || *part == '\\' ? "\\" : "", (int)len, part);
+    }
+    cli_print("\"");
+}
+
+static void print_edges(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_op *producer = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
+        cli_print("    ");
+        print_quoted(producer->op_arg->name);
+        cli_print(" -> ");
+        print_quoted(op->op_arg->name);
+        cli_print(" [label=");
+        print_quoted(tle->name);
+        cli_print("];\n");
+    }
+}
+
+static void print_dot(const ln_context *ctx)
+{
+    const ln_op *op;
+    cli_print("digraph model {\n    node [shape=box];\n");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        cli_print("    ");
+        print_quoted(op->op_arg->name);
+        cli_print(" [label=");
+        print_quoted(op->op_arg->optype);
+        cli_print("];\n");
+    }
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        print_edges(ctx, op);
+    }
+    cli_print("}\n");
+}
+
+// The table of operators
+
+enum { NAME_WIDTH = 28 };
+
+typedef struct table {
+    const ln_context *ctx;
+    ln_hash *seen; // names of operators whose parameters are counted
+    double params, macs, size;
+} table;
+
+// Prints a whole number, a large one with a prefix of the decimal system, and a dash for nothing.
+static const char *number(char text[16], double x)
+{
+    static const char prefixes[] = "kMGTP";
+    if (x < 99999.5) {
+        if (x > 0)
+            snprintf(text, 16, "%.0f", x);
+        else
+            snprintf(text, 16, "-");
+        return text;
+    }
+    const char *prefix = prefixes;
+    x /= 1000;
+    while (x >= 999.95 && prefix[1]) {
+        x /= 1000;
+        prefix++;
+    }
+    snprintf(text, 16, "%.1f %c", x, *prefix);
+    return text;
+}
+
+// Parameters: the model's constants on which the operator's inputs depend.
+
+static int push_producers(const table *t, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_op *producer = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
+        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !producer ||
+            ln_hash_find(t->seen, producer->op_arg->name))
+            continue;
+        ln_list *longer = ln_list_prepend(*todo, (void *)producer);
+        if (!longer || ln_hash_insert(t->seen, producer->op_arg->name, (void *)producer) < 0)
+            return cli_fail_memory();
+        *todo = longer;
+    }
+    return 0;
+}
+
+static int count_params(const table *t, const ln_op *op, double *params)
+{
+    ln_list *todo = NULL;
+    const ln_tensor_list_entry *tle;
+    int status = push_producers(t, op, &todo);
+    *params = 0;
+    while (todo && !status) {
+        const ln_op *producer = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        LN_LIST_FOREACH(tle, producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
+        {
+            *params += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
+        }
+        status = push_producers(t, producer, &todo);
+    }
+    ln_list_free(todo);
+    return status;
+}
+
+// Lines
+
+// With the params, macs and size of `t`.
+static void print_line(const char *name, const char *optype, const char *shape, const table *t,
+                       const char *algorithm)
+{
+    char p[16], m[16], s[16];
+    cli_print("%-*.*s  %-24s  %-20s %9s %9s %9s%s%s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
+              number(p, t->params), number(m, t->macs), number(s, t->size), algorithm ? "  " : "",
+              algorithm ? algorithm : "");
+}
+
+// Prints an operator of a run: its first output, or NULL, and its own params, macs and size.
+typedef void (*op_printer)(void *data, const ln_op *op, const tl_tensor *output, const table *own);
+
+static void print_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
+{
+    char shape[LN_MAX_SHAPE] = "";
+    (void)data;
+    if (output)
+        ln_sprint_shape(shape, sizeof(shape), output->ndim, output->dims);
+    print_line(op->op_arg->name, op->op_arg->optype, shape, own, op->op_arg->algorithm);
+}
+
+static int count_op(table *t, const ln_op *op, op_printer print, void *data)
+{
+    const tl_tensor *output = NULL;
+    const ln_op_arg *op_arg = op->op_arg;
+    if (op_arg->at_load || !op->run)
+        return 0;
+    table own = {.macs = op_arg->macs};
+    if (count_params(t, op, &own.params))
+        return CLI_FAILED;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
+        own.size += (double)ln_tensor_entry_capacity(te);
+        if (!output)
+            output = te->tensor;
+    }
+    print(data, op, output, &own);
+    t->params += own.params;
+    t->macs += own.macs;
+    t->size += own.size;
+    return 0;
+}
+
+// Calls print(data, ..) for each operator that a run computes. *t: their totals.
+static int each_op(table *t, const ln_context *ctx, op_printer print, void *data)
+{
+    const ln_op *op;
+    *t = (table){.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    int status = t->seen ? 0 : cli_fail_memory();
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        status = status ? status : count_op(t, op, print, data);
+    }
+    ln_hash_free(t->seen);
+    return status;
+}
+
+// A line for each operator that a run computes: its type, the shape of its first output, the
+// parameters that it is the first to read, multiply-accumulates, the bytes of its outputs, and
+// its algorithm or function, if it has several; and their totals.
+static int print_ops(const ln_context *ctx)
+{
+    table t;
+    cli_print("\n%s%-*s  %-24s  %-20s %9s %9s %9s  algorithm%s\n", cli_color(stdout, CLI_BOLD),
+              NAME_WIDTH, "operator", "type", "output", "params", "MACs", "bytes",
+              cli_color_end(stdout));
+    const int status = each_op(&t, ctx, print_op, NULL);
+    if (!status)
+        print_line("total", "", "", &t, NULL);
+    return status;
+}
+
+// The same as JSON
+
+static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    cli_json *doc = data;
+    cli_json_open(doc, NULL, '{');
+    cli_json_text(doc, "name", name);
+    cli_json_text(doc, "dtype", tl_dtype_name(info->dtype));
+    cli_json_shape(doc, "shape", info->ndim, info->dims);
+    cli_json_text(doc, "shape_text", shape);
+    cli_json_close(doc);
+}
+
+static int add_ports(cli_json *doc, const ln_context *ctx, const cli_options *opt)
+{
+    cli_json_open(doc, "inputs", '[');
+    int status = ln_context_describe(ctx, add_port, NULL, doc);
+    cli_json_close(doc);
+    cli_json_open(doc, "outputs", '[');
+    status = status || ln_context_describe(ctx, NULL, add_port, doc);
+    cli_json_close(doc);
+    return status ? cli_model_fail(ctx, opt) : 0;
+}
+
+static void add_memory(cli_json *doc, const ln_context *ctx, const ln_stats *stats)
+{
+    cli_json_open(doc, "memory", '{');
+    cli_json_count(doc, "bytes", stats->memory);
+    cli_json_count(doc, "lower_bound", stats->memory_bound);
+    cli_json_open(doc, "other", '{');
+    for (int m = LN_MEM_CPU + 1; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_sizes[m])
+            cli_json_count(doc, ln_mem_type_name(m), ctx->mem_sizes[m]);
+    cli_json_close(doc);
+    cli_json_close(doc);
+}
+
+static int add_types(cli_json *doc, const ln_context *ctx, size_t total)
+{
+    size_t n;
+    type_count *counts = count_types(ctx, total, &n);
+    cli_json_open(doc, "types", '{');
+    for (size_t i = 0; counts && i < n; i++)
+        cli_json_count(doc, counts[i].optype, (uint64_t)counts[i].n);
+    cli_json_close(doc);
+    free(counts);
+    return counts ? 0 : CLI_FAILED;
+}
+
+static void add_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
+{
+    cli_json *doc = data;
+    cli_json_open(doc, NULL, '{');
+    cli_json_text(doc, "name", op->op_arg->name);
+    cli_json_text(doc, "type", op->op_arg->optype);
+    cli_json_shape(doc, "shape", output ? output->ndim : -1, output ? output->dims : NULL);
+    cli_json_count(doc, "params", (uint64_t)own->params);
+    cli_json_number(doc, "macs", own->macs);
+    cli_json_count(doc, "bytes", (uint64_t)own->size);
+    cli_json_text(doc, "algorithm", op->op_arg->algorithm);
+    cli_json_close(doc);
+}
+
+// Returns 0, or CLI_FAILED after a message; the document is complete, without what failed.
+static int print_json(const ln_context *ctx, const cli_options *opt)
+{
+    cli_json doc = {0};
+    ln_stats stats;
+    table t;
+    if (ln_context_stats(ctx, &stats))
+        return cli_model_fail(ctx, opt);
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", ctx->source);
+    cli_json_text(&doc, "target", ctx->target);
+    int status = add_ports(&doc, ctx, opt);
+    cli_json_count(&doc, "parameters", stats.params);
+    cli_json_count(&doc, "parameter_bytes", stats.param_size);
+    cli_json_number(&doc, "macs", stats.macs);
+    add_memory(&doc, ctx, &stats);
+    cli_json_count(&doc, "operators", (uint64_t)stats.ops);
+    cli_json_count(&doc, "operators_at_load", (uint64_t)stats.ops_at_load);
+    cli_json_count(&doc, "views", (uint64_t)stats.views);
+    cli_json_count(&doc, "operators_on_cpu", (uint64_t)count_others(ctx));
+    status = status || add_types(&doc, ctx, (size_t)stats.ops);
+    cli_json_open(&doc, "ops", '[');
+    status = status || each_op(&t, ctx, add_op, &doc);
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+    return status ? CLI_FAILED : 0;
+}
+
+// Models whose sizes are open
+
+// Keys of maps, which are tensors of the values here.
+static void print_keys(const ln_model *model)
+{
+    static const char prefix[] = "keys of ";
+    const size_t len = sizeof(prefix) - 1;
+    const char *key;
+    for (int i = 0; (key = ln_model_metadata_key(model, i)); i++)
+        if (!strncmp(key, prefix, len))
+            cli_print("%-10s %s: %s\n", "keys", key + len, ln_model_metadata(model, key));
+}
+
+static void print_interface(const ln_model *model, const cli_options *opt)
+{
+    char text[LN_MAXLINE];
+    cli_print("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
+              ln_model_metadata(model, "format"));
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        print_port("input", ln_model_input_name(model, i), ln_model_input_info(model, i),
+                   cli_session_input_shape(model, i, text));
+    for (int i = 0; i < ln_model_num_outputs(model); i++)
+        print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
+                   cli_session_output_shape(model, i, text));
+    print_keys(model);
+    // Those of a compiled model that has several.
+    int n = 0;
+    char key[32] = "program.1";
+    const char *shapes;
+    while ((shapes = ln_model_metadata(model, key))) {
+        cli_print("%-10s %s\n", "program", shapes);
+        snprintf(key, sizeof(key), "program.%d", ++n + 1);
+    }
+    if (n)
+        cli_print("%-10s are those of a program; choose one by --shape\n", "operators");
+    else
+        cli_print("%-10s depend on the sizes; give them, as by %s\n", "operators",
+                  cli_session_shape_options(model, text));
+}
+
+// The same as JSON; there is no target yet.
+static void print_interface_as_json(const ln_model *model, const cli_options *opt)
+{
+    char text[LN_MAXLINE], key[32] = "program.1";
+    const char *shapes;
+    cli_json doc = {0};
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
+    cli_json_text(&doc, "format", ln_model_metadata(model, "format"));
+    cli_json_open(&doc, "inputs", '[');
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        add_port(&doc, ln_model_input_name(model, i), ln_model_input_info(model, i),
+                 cli_session_input_shape(model, i, text));
+    cli_json_close(&doc);
+    cli_json_open(&doc, "outputs", '[');
+    for (int i = 0; i < ln_model_num_outputs(model); i++)
+        add_port(&doc, ln_model_output_name(model, i), ln_model_output_info(model, i),
+                 cli_session_output_shape(model, i, text));
+    cli_json_close(&doc);
+    cli_json_open(&doc, "programs", '[');
+    for (int n = 1; (shapes = ln_model_metadata(model, key)); n++) {
+        cli_json_text(&doc, NULL, shapes);
+        snprintf(key, sizeof(key), "program.%d", n + 1);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+// Prints the interface of the model, with the names of open sizes. Returns the exit status, or -1
+// if it did not: the session API cannot open the model, or no size is open.
+static int show_open(const cli_options *opt)
+{
+    ln_model *model = cli_session_try_open(opt);
+    const int status = model ? cli_session_check_given(model, opt) : -1;
+    if (!status)
+        (opt->json ? print_interface_as_json : print_interface)(model, opt);
+    ln_model_free(model);
+    return status;
+}
+
+// The command
+
+// Whether bfloat16, if it is allowed, has an effect.
+static void print_precision(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *const algorithm = op->op_arg->algorithm;
+        n += algorithm && !strcmp(algorithm, "bfloat16");
+    }
+    if (ctx->precision == TL_BFLOAT16 && !strcmp(ctx->target, "cpu"))
+        cli_print("%-10s %s\n", "precision",
+                  n ? "bf16" : "float32: bf16 rounds nothing, since it is not faster here");
+}
+
+static int print_table(const ln_context *ctx, const cli_options *opt)
+{
+    cli_print("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
+    print_precision(ctx);
+    if (ln_context_describe(ctx, print_input, NULL, NULL))
+        return cli_model_fail(ctx, opt);
+    if (cli_model_is_constant(ctx))
+        cli_print(
+            "%-10s none: all is computed when the model is loaded, and runs compute nothing\n",
+            "input");
+    if (ln_context_describe(ctx, NULL, print_output, NULL))
+        return cli_model_fail(ctx, opt);
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    print_keys(model);
+    ln_model_free(model);
+    return print_stats(ctx, opt) || print_ops(ctx) ? CLI_FAILED : CLI_OK;
+}
+
+static int show_model(ln_context *ctx, const cli_options *opt)
+{
+    if (cli_model_check_given(ctx, opt))
+        return CLI_FAILED;
+    if (opt->dot) {
+        print_dot(ctx);
+        return CLI_OK;
+    }
+    if (opt->svg)
+        return cli_svg_graph(ctx);
+    if (cli_model_compile(ctx, opt))
+        return CLI_FAILED;
+    return opt->svg_memory ? cli_svg_memory(ctx)
+           : opt->json     ? print_json(ctx, opt)
+                           : print_table(ctx, opt);
+}
+
+int cli_show(const cli_options *opt)
+{
+    if (opt->dot + opt->svg + opt->svg_memory + opt->json > 1)
+        return cli_usage("--dot, --svg, --svg-memory and --json exclude each other");
+    if (opt->missing && (opt->dot || opt->svg || opt->svg_memory))
+        return cli_usage("--missing excludes --dot, --svg and --svg-memory");
+    if (opt->missing)
+        return cli_missing(opt);
+    ln_context *ctx = cli_model_create(opt);
+    if (!ctx)
+        return CLI_FAILED;
+    // Where sizes are open there are no operators yet.
+    const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
+    const int is_read = !cli_model_read_into(ctx, opt);
+    int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(opt) : -1;
+    if (status < 0)
+        status = cli_model_fail_read(ctx, opt);
+    ln_context_free(ctx);
+    return status;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detections: outputs with boxes and scores, and the boxes that remain after non-maximum
+// suppression.
+
+#ifndef CLI_BOXES_H
+#define CLI_BOXES_H
+
+#include "draw/cli_draw.h"
+
+/** A detection. */
+typedef struct cli_box {
+    int class; // the index of its score
+    double score;
+    double at[4]; // x0, y0, x1, y1, as in the output
+} cli_box;
+
+typedef struct cli_boxes {
+    cli_box *items; // by class, the best first
+    int n;
+    int n_classes;
+    int has_background; // class 0 is none
+    int is_relative;    // coordinates are parts of the input's size, else its pixels
+} cli_boxes;
+
+/** Finds the outputs, and boxes with a score of at least --threshold that overlap by at most
+ * --overlap. Returns 0, or CLI_FAILED after a message: there are no such outputs, or no memory.
+ * Free with cli_boxes_free. */
+int cli_boxes_find(cli_boxes *boxes, const cli_options *opt, const cli_labels *labels);
+
+void cli_boxes_free(cli_boxes *boxes);
+
+/** The label of a class: of --labels, which may lack the background; NULL: none. */
+const char *cli_boxes_label(const cli_labels *labels, int n_classes, int class);
+
+/** Whether the labels name class 0 of `n_classes` the background, or lack one: 1 or 0; without
+ * labels, or with another number of them, -1. */
+int cli_boxes_labels_background(const cli_labels *labels, int n_classes);
+
+#endif

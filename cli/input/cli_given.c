@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
+
+#include "input/cli_given.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/cli_compare.h"
+#include "output/cli_guard.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+#include "input/cli_npz.h"
+#include "cli_options.h"
+#include "input/cli_preprocess.h"
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_content.h"
+#include "lightnet/ln_input.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+
+int cli_source_is_stdin(const char *source)
+{
+    return !strcmp(source, "-");
+}
+
+int cli_source_is_stream(const char *source)
+{
+    struct stat st;
+    return cli_source_is_stdin(source) ||
+           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+const char *cli_source_name(const char *source)
+{
+    return cli_source_is_stdin(source) ? "standard input" : source;
+}
+
+char *cli_source_read(const char *source, size_t *len)
+{
+    FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
+    if (!stream) {
+        ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno));
+        return NULL;
+    }
+    struct stat st;
+    if (stream != stdin && !fstat(fileno(stream), &st) && S_ISCHR(st.st_mode) &&
+        !isatty(fileno(stream)) && strcmp(source, "/dev/null")) {
+        fclose(stream);
+        ln_error_set(NULL, "%s: this is a device, expected a file or a pipe", source);
+        return NULL;
+    }
+    char *text = ln_read_stream(stream, cli_source_name(source), len);
+    if (stream != stdin)
+        fclose(stream);
+    // Standard input that is empty is an empty model.
+    if (text && !*len && stream != stdin) {
+        ln_error_set(NULL, "%s: the file is empty", source);
+        ln_free(text);
+        return NULL;
+    }
+    return text;
+}
+
+// The size at *text, which is moved past it; -1: there is none.
+static int read_size(const char **text)
+{
+    char *end;
+    errno = 0;
+    const long dim = strtol(*text, &end, 10);
+    if (end == *text || errno || dim < 0 || dim > INT_MAX)
+        return -1;
+    *text = end;
+    return (int)dim;
+}
+
+// The next size, which may be a range.
+static int read_dim(cli_shape *shape, const char **text)
+{
+    const int i = shape->ndim++;
+    shape->min[i] = shape->dims[i] = read_size(text);
+    if (shape->min[i] < 0 || strncmp(*text, "..", 2))
+        return shape->min[i] < 0 ? -1 : 0;
+    *text += 2;
+    shape->dims[i] = read_size(text);
+    shape->is_range |= shape->dims[i] > shape->min[i];
+    return shape->dims[i] < shape->min[i] ? -1 : 0;
+}
+
+int cli_shape_is_reversed(const cli_shape *shape)
+{
+    const int last = shape->ndim - 1;
+    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->min[last];
+}
+
+int cli_shape_read(cli_shape *shape, const char *text)
+{
+    shape->ndim = 0;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || equals - text >= LN_MAX_NAME_LEN)
+        return -1;
+    memcpy(shape->name, text, (size_t)(equals - text));
+    shape->name[equals - text] = '\0';
+    shape->is_range = 0;
+    text = equals;
+    while (*text && shape->ndim < LN_MAXDIM) {
+        text++;
+        if (read_dim(shape, &text) || (*text && *text != 'x'))
+            return -1;
+    }
+    return *text ? -1 : 0;
+}
+
+// The '=' of "NAME=FILE": the first one before the name of an existing file, since a NAME may
+// contain '=', else the first one; or NULL.
+static const char *find_equals(const char *arg)
+{
+    const char *first = strchr(arg, '='), *equals = first;
+    while (equals && !cli_source_is_stdin(equals + 1) && !cli_npz_exists(equals + 1))
+        equals = strchr(equals + 1, '=');
+    return equals ? equals : first;
+}
+
+const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN])
+{
+    const char *equals = find_equals(arg);
+    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
+        return NULL;
+    memcpy(name, arg, (size_t)(equals - arg));
+    name[equals - arg] = '\0';
+    return equals + 1;
+}
+
+int cli_given_is_named(const cli_options *opt, int n, const char *input)
+{
+    char name[LN_MAX_NAME_LEN];
+    const size_t len = strlen(input);
+    for (int i = 0; i < n; i++) {
+        const char *const arg = opt->inputs.items[i];
+        // The text first: cli_given_split asks for files.
+        if (!strncmp(arg, input, len) && arg[len] == '=' && cli_given_split(arg, name) &&
+            !strcmp(name, input))
+            return 1;
+    }
+    return 0;
+}
+
+const char *cli_given_next(const cli_options *opt, int *i)
+{
+    char name[LN_MAX_NAME_LEN];
+    while (*i < opt->inputs.n) {
+        const char *arg = opt->inputs.items[(*i)++];
+        if (!cli_given_split(arg, name))
+            return arg;
+    }
+    return NULL;
+}
+
+// Longer than the signature of any image format.
+enum { LOOK_SIZE = 64 };
+
+// The number of bytes in `begin`; 0: the file cannot be read.
+static size_t look(const char *file, char begin[LOOK_SIZE])
+{
+    FILE *stream = fopen(file, "rbe");
+    const size_t size = stream ? fread(begin, 1, LOOK_SIZE, stream) : 0;
+    if (stream)
+        fclose(stream);
+    return size;
+}
+
+static int begins_like_image(const char *file)
+{
+    char begin[LOOK_SIZE];
+    return ln_image_is_image(begin, look(file, begin));
+}
+
+// Other files may be broken images, or of a format that is not read: errors later.
+static int is_array(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *const suffix = cli_guard_suffix(file), *name;
+    const size_t size = look(file, begin);
+    return !strcmp(suffix, ".bin") || !strcmp(suffix, ".pb") || !strcmp(suffix, ".npz") ||
+           (!ln_image_is_image(begin, size) &&
+            ln_content_of(begin, size, &name) == LN_CONTENT_INPUT);
+}
+
+static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_tensor *like,
+                            ln_error *err)
+{
+    const ln_image_format format = cli_preprocess_format(opt);
+    struct stat st;
+    if (!*file) {
+        ln_error_set(err, "the name of the file is empty");
+        return NULL;
+    }
+    char path[LN_MAXLINE];
+    const char *array;
+    if (cli_npz_split(file, path, &array))
+        return cli_npz_read(path, array, like, err);
+    tl_tensor *t =
+        ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
+    const int is_image = t && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file);
+    if (is_image && cli_preprocess_check(opt, file, &format, t, err)) {
+        tl_tensor_free_data_too(t);
+        return NULL;
+    }
+    if (is_image && opt->photo)
+        cli_preprocess_note(opt, file, &format, t);
+    return t;
+}
+
+// Reading within the limits
+
+// A read of a file, and its result.
+typedef struct reading {
+    const cli_options *opt;
+    const char *file;
+    const tl_tensor *like;
+    tl_dtype dtype;
+    tl_tensor *tensor;
+    tl_tensor **tensors; // of a sequence
+    int n;
+} reading;
+
+static int use_like(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensor = read_like(r->opt, r->file, r->like, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_whole(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensor = cli_npz_read_whole(r->file, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_as(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    if (use_whole(ctx, data))
+        return -1;
+    tl_tensor like = *r->tensor;
+    like.dtype = r->dtype;
+    r->tensor = ln_input_fit(r->file, r->tensor, &like, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_sequence(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensors = ln_input_read_sequence(r->file, &r->n, ctx->error);
+    return r->tensors ? 0 : -1;
+}
+
+// Does the work in a context that has only the limits of memory and time: sessions have none for
+// the files of their inputs. The reason of a failure goes to `err`.
+static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln_error *err)
+{
+    ln_context *ctx = ln_context_create();
+    if (!ctx) {
+        ln_error_set(err, "%s: %s", r->file, ln_last_error());
+        return;
+    }
+    ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->max_memory);
+    ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(r->opt));
+    if (ln_context_do(ctx, work, r))
+        ln_error_set_as(err, ln_error_status(ctx->error), "%s", ln_error_text(ctx->error));
+    ln_context_free(ctx);
+}
+
+tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
+                          ln_error *err)
+{
+    reading r = {.opt = opt, .file = file, .like = like};
+    read_within(&r, use_like, err);
+    return r.tensor;
+}
+
+tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_error *err)
+{
+    reading r = {.opt = opt, .file = file};
+    read_within(&r, use_whole, err);
+    return r.tensor;
+}
+
+tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype dtype,
+                             ln_error *err)
+{
+    reading r = {.opt = opt, .file = file, .dtype = dtype};
+    read_within(&r, use_as, err);
+    return r.tensor;
+}
+
+tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, int *n, ln_error *err)
+{
+    reading r = {.opt = opt, .file = file};
+    read_within(&r, use_sequence, err);
+    *n = r.n;
+    return r.tensors;
+}
+
+int cli_given_fail_unknown(const char *source, const char *arg, const char *name,
+                           const char *inputs)
+{
+    return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", source, arg, name,
+                    inputs);
+}
+
+int cli_given_fail_duplicate(const char *source, const char *arg, const char *name)
+{
+    return cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name);
+}
+
+int cli_given_fail_surplus(const char *source, const char *arg, int n)
+{
+    return cli_fail("%s: unexpected '-i %s': the model has %d input%s", source, arg, n,
+                    n == 1 ? "" : "s");
+}
+
+// Numbers of this kind spread to all outputs, mostly unintended.
+int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->len && tl_dtype_is_float(t->dtype); i++)
+        n += isnan(cli_element(t, i));
+    if (n == t->len)
+        snprintf(text, LN_MAXLINE, "%s: all %d elements of input '%s' are NaN", file, n, name);
+    else
+        snprintf(text, LN_MAXLINE, "%s: %d of %d elements of input '%s' are NaN", file, n, t->len,
+                 name);
+    return n > 0;
+}
+
+// Arguments in the place of others
+
+int cli_given_is_input(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *name;
+    return ln_content_of(begin, look(file, begin), &name) == LN_CONTENT_INPUT;
+}
+
+static int is_model(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *name;
+    return !cli_source_is_stream(file) && !ln_content_of(begin, look(file, begin), &name) &&
+           ln_file_kind(file);
+}
+
+int cli_given_check_swapped(const cli_options *opt)
+{
+    const char *const model = opt->n_args ? opt->args[0] : "-";
+    const char *const file = opt->inputs.n == 1 ? opt->inputs.items[0] : "-";
+    if (cli_source_is_stream(model) || !cli_given_is_input(model) || !is_model(file))
+        return 0;
+    return cli_usage("%s is %s and %s is %s; did you mean '%s -i %s'?", model, ln_file_kind(model),
+                     file, ln_file_kind(file), file, model);
+}
+
+// Options for images
+
+void cli_given_warn(const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN], path[LN_MAXLINE];
+    struct stat st;
+    for (int i = 0; i < opt->inputs.n; i++) {
+        const char *const arg = opt->inputs.items[i], *const named = cli_given_split(arg, name);
+        const char *const file = cli_npz_file(named ? named : arg, path);
+        if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || !is_array(file))
+            return;
+    }
+    if (opt->for_images && !opt->data && !opt->each && !opt->quiet)
+        cli_warn("--%s does nothing: no input is an image", opt->for_images);
+}

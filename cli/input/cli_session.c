@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates models and sessions by the options.
+
+#include "input/cli_session.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/cli_given.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+
+int cli_session_fail(const ln_session *session, const cli_options *opt)
+{
+    return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_session_error(session));
+}
+
+// Options
+
+#define FIELD(name) offsetof(cli_options, name)
+
+static const struct {
+    const char *key;
+    size_t field;
+} texts[] =
+    {
+        {"target", FIELD(target)},
+        {"weights", FIELD(datafile)},
+        {"allow_output", FIELD(may_write)},
+},
+  lists[] = {
+      {"shape", FIELD(shapes)},
+      {"folder", FIELD(includes)},
+      {"disabled_rule", FIELD(disabled)},
+      {"output", FIELD(fetch)},
+};
+
+enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]), N_LISTS = sizeof(lists) / sizeof(lists[0]) };
+
+static int set(ln_options *options, const char *key, const char *value)
+{
+    return value && ln_options_set(options, key, value) ? cli_fail("%s", ln_model_error(NULL)) : 0;
+}
+
+static int set_number(ln_options *options, const char *key, uint64_t value, int is_given)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return is_given ? set(options, key, text) : 0;
+}
+
+static int set_all(ln_options *options, const cli_options *opt)
+{
+    const char *fields = (const char *)opt;
+    int status = 0;
+    for (size_t i = 0; i < N_TEXTS && !status; i++)
+        status = set(options, texts[i].key, *(const char *const *)(fields + texts[i].field));
+    for (size_t i = 0; i < N_LISTS && !status; i++) {
+        const cli_strings *values = (const cli_strings *)(fields + lists[i].field);
+        for (int k = 0; k < values->n && !status; k++)
+            status = set(options, lists[i].key, values->items[k]);
+    }
+    return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
+                   set_number(options, "seed", (uint64_t)opt->seed, opt->seed >= 0) ||
+                   set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
+                   set_number(options, "operators_limit", (uint64_t)opt->max_operators,
+                              opt->max_operators > 0) ||
+                   set_number(options, "constant_limit", opt->max_constant,
+                              opt->max_constant > 0) ||
+                   set_number(options, "open_timeout", cli_model_time_left(opt),
+                              opt->max_seconds >= 0) ||
+                   set(options, "tuning", opt->tune ? "yes" : NULL) ||
+                   set(options, "precision", opt->precision) ||
+                   set(options, "map", opt->map ? "yes" : NULL)
+               ? CLI_FAILED
+               : 0;
+}
+
+static void pass_message(void *data, int level, const char *text)
+{
+    cli_model_print_message(data, (ln_msg_level)level, text);
+}
+
+// Returns new; NULL after a message.
+static ln_options *create_options(const cli_options *opt)
+{
+    ln_options *options = ln_options_create();
+    if (!options) {
+        cli_fail_memory();
+        return NULL;
+    }
+    ln_options_set_messages(options, pass_message, (void *)opt);
+    if (!set_all(options, opt))
+        return options;
+    ln_options_free(options);
+    return NULL;
+}
+
+// Models
+
+static ln_status open_stream(const char *source, const ln_options *options, ln_model **model)
+{
+    size_t len;
+    char *text = cli_source_read(source, &len);
+    *model = NULL;
+    if (!text)
+        return LN_IO_ERROR;
+    const ln_status status =
+        ln_model_open_memory(cli_source_name(source), text, len, options, model);
+    ln_free(text);
+    return status;
+}
+
+static ln_status open_source(const char *source, const ln_options *options, ln_model **model)
+{
+    return cli_source_is_stream(source) ? open_stream(source, options, model)
+                                        : ln_model_open(source, options, model);
+}
+
+ln_model *cli_session_try(const cli_options *opt)
+{
+    ln_options *options = create_options(opt);
+    ln_model *model = NULL;
+    if (options)
+        open_source(opt->args[0], options, &model);
+    ln_options_free(options);
+    return model;
+}
+
+ln_model *cli_session_open(const cli_options *opt)
+{
+    const char *source = opt->args[0];
+    ln_options *options = create_options(opt);
+    ln_model *model = NULL;
+    if (options && open_source(source, options, &model))
+        cli_model_fail_reading(cli_source_name(source), opt, ln_model_error(NULL));
+    ln_options_free(options);
+    return model;
+}
+
+int cli_session_has_types(const ln_model *model)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        if (!tl_dtype_is_valid(ln_model_input_info(model, i)->dtype))
+            return 0;
+    return 1;
+}
+
+int cli_session_is_open(const tl_tensor *info)
+{
+    int n = info->ndim < 0;
+    for (int i = 0; i < info->ndim; i++)
+        n += info->dims[i] < 0;
+    return n > 0;
+}
+
+// Text that grows as far as there is room, LN_MAXLINE bytes.
+typedef struct line {
+    char *text;
+    size_t len;
+} line;
+
+__attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (l->len < LN_MAXLINE)
+        l->len += (size_t)vsnprintf(l->text + l->len, LN_MAXLINE - l->len, fmt, args);
+    va_end(args);
+}
+
+// Queries on an input or output.
+typedef struct port_kind {
+    const char *(*dim_name)(const ln_model *model, int i, int axis);
+    ln_status (*bounds)(const ln_model *model, int i, int axis, int *min, int *max);
+} port_kind;
+
+static const port_kind of_inputs = {ln_model_input_dim_name, ln_model_input_bounds},
+                       of_outputs = {ln_model_output_dim_name, ln_model_output_bounds};
+
+static const char *print_shape(const ln_model *model, int i, const tl_tensor *info,
+                               const port_kind *kind, char *text)
+{
+    line l = {.text = text};
+    add(&l, info->ndim < 0 ? "of any shape" : "[");
+    for (int axis = 0; axis < info->ndim; axis++) {
+        const char *name = kind->dim_name(model, i, axis);
+        add(&l, axis ? ", " : "");
+        if (info->dims[axis] >= 0) {
+            add(&l, "%d", info->dims[axis]);
+            continue;
+        }
+        int min, max;
+        add(&l, "%s", name ? name : "?");
+        if (!kind->bounds(model, i, axis, &min, &max) && max < INT_MAX)
+            add(&l, " of %d..%d", min, max);
+    }
+    add(&l, info->ndim < 0 ? "" : "]");
+    return text;
+}
+
+const char *cli_session_input_shape(const ln_model *model, int i, char *text)
+{
+    return print_shape(model, i, ln_model_input_info(model, i), &of_inputs, text);
+}
+
+const char *cli_session_output_shape(const ln_model *model, int i, char *text)
+{
+    return print_shape(model, i, ln_model_output_info(model, i), &of_outputs, text);
+}
+
+// A size that the axis may have.
+static int some_size(const ln_model *model, int i, int axis)
+{
+    const int dim = ln_model_input_info(model, i)->dims[axis];
+    int min, max;
+    if (dim >= 0)
+        return dim;
+    return !ln_model_input_bounds(model, i, axis, &min, &max) && min > 1 ? min : 1;
+}
+
+static void add_option(line *l, const ln_model *model, int i)
+{
+    const tl_tensor *info = ln_model_input_info(model, i);
+    add(l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
+    for (int axis = 0; axis < info->ndim; axis++)
+        add(l, "%s%d", axis ? "x" : "", some_size(model, i, axis));
+    add(l, "'");
+}
+
+const char *cli_session_shape_option(const ln_model *model, int i, char *text)
+{
+    line l = {.text = text};
+    add_option(&l, model, i);
+    return text;
+}
+
+// Whether an axis of the first `n` inputs, or one of input `n` before `axis`, has the open size.
+static int is_known(const ln_model *model, const char *size, int n, int axis)
+{
+    for (int i = 0; i <= n; i++) {
+        const tl_tensor *info = ln_model_input_info(model, i);
+        for (int k = 0; k < (i < n ? info->ndim : axis); k++) {
+            const char *name = ln_model_input_dim_name(model, i, k);
+            if (info->dims[k] < 0 && name && !strcmp(name, size))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether the input has an open size without a name.
+static int has_unnamed(const ln_model *model, int i)
+{
+    const tl_tensor *info = ln_model_input_info(model, i);
+    int n = info->ndim < 0;
+    for (int axis = 0; axis < info->ndim; axis++)
+        n += info->dims[axis] < 0 && !ln_model_input_dim_name(model, i, axis);
+    return n > 0;
+}
+
+// Options for those open sizes of the input that inputs before it have not.
+static void add_sizes(line *l, const ln_model *model, int i)
+{
+    const tl_tensor *info = ln_model_input_info(model, i);
+    for (int axis = 0; axis < info->ndim; axis++) {
+        const char *name = ln_model_input_dim_name(model, i, axis);
+        if (info->dims[axis] < 0 && !is_known(model, name, i, axis))
+            add(l, " --shape '%s=%d'", name, some_size(model, i, axis));
+    }
+}
+
+const char *cli_session_shape_options(const ln_model *model, char *text)
+{
+    line l = {.text = text};
+    *text = '\0';
+    for (int i = 0; i < ln_model_num_inputs(model); i++) {
+        if (!cli_session_is_open(ln_model_input_info(model, i)))
+            continue;
+        if (l.len && !has_unnamed(model, i)) {
+            add_sizes(&l, model, i);
+            continue;
+        }
+        add(&l, l.len ? " " : "");
+        add_option(&l, model, i);
+    }
+    return text;
+}
+
+const char *cli_session_list_inputs(const ln_model *model, char *text)
+{
+    line l = {.text = text};
+    snprintf(text, LN_MAXLINE, "none");
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        add(&l, "%s%s", i ? ", " : "", ln_model_input_name(model, i));
+    return text;
+}
+
+ln_model *cli_session_try_open(const cli_options *opt)
+{
+    // A stream was read already.
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
+        if (cli_session_is_open(ln_model_input_info(model, i)))
+            return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+static int is_input(const ln_model *model, const char *name)
+{
+    ln_value_info info;
+    for (int k = 0; !ln_model_input_value(model, k, &info); k++)
+        if (!strcmp(info.name, name))
+            return 1;
+    return ln_model_input_index(model, name) >= 0;
+}
+
+int cli_session_check_given(const ln_model *model, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];
+    const char *const source = cli_source_name(opt->args[0]);
+    int n = ln_model_num_inputs(model), n_files = 0; // that are not named
+    for (int i = 0; i < opt->inputs.n; i++) {
+        const char *const arg = opt->inputs.items[i];
+        if (!cli_given_split(arg, name))
+            n_files++;
+        else if (!is_input(model, name))
+            return cli_given_fail_unknown(source, arg, name, cli_session_list_inputs(model, list));
+        else if (cli_given_is_named(opt, i, name))
+            return cli_given_fail_duplicate(source, arg, name);
+        else
+            n--;
+    }
+    return n_files > n
+               ? cli_fail("%s: %d files of -i without a name, and %d input%s without a file",
+                          source, n_files, n, n == 1 ? "" : "s")
+               : 0;
+}
+
+// Sessions
+
+ln_session *cli_session_create(ln_model *model, const cli_options *opt)
+{
+    ln_session *session;
+    if (ln_session_create(model, &session))
+        cli_session_fail(NULL, opt);
+    return session;
+}
+
+ln_status cli_session_run(ln_session *session, const cli_options *opt)
+{
+    ln_session_set_timeout(session, cli_model_time_left(opt));
+    return ln_session_run(session);
+}

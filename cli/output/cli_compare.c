@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far numbers may differ, and indices that tie.
+
+#include "output/cli_compare.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_optypes.h"
+
+double cli_element(const tl_tensor *t, int i)
+{
+    double value;
+    tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
+               t->dtype);
+    return value;
+}
+
+static int is_floating(tl_dtype dtype)
+{
+    return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype)
+{
+    // Floats of 8 bits and less are equal, and NaN is, whatever its bits are.
+    const int is_small = tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
+    const double rtol = opt->rtol >= 0           ? opt->rtol
+                        : is_small               ? 0
+                        : !is_floating(dtype)    ? opt->rtol
+                        : tl_size_of(dtype) == 2 ? 1e-2
+                                                 : 1e-3;
+    return (tolerance){.rtol = rtol, .atol = opt->atol >= 0 ? opt->atol : is_small ? 0 : 1e-5};
+}
+
+static double largest_finite(const tl_tensor *t)
+{
+    double largest = 0;
+    for (int i = 0; i < t->len; i++) {
+        const double x = fabs(cli_element(t, i));
+        largest = isfinite(x) ? fmax(largest, x) : largest;
+    }
+    return largest;
+}
+
+// Of the reference program: rounding errors of sums are those of their largest terms, so they are
+// relative to the max of the tensor.
+tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse)
+{
+    const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
+    tolerance tol = cli_stored_tolerance(opt, dtype);
+    tol.scale = largest_finite(expected);
+    if (is_floating(dtype) && opt->rtol < 0 && tl_size_of(dtype) > 2)
+        tol.rtol = 1e-4;
+    if (opt->atol < 0)
+        tol.atol = 1e-6;
+    return tol;
+}
+
+// Whether the numbers agree. Equal infinities do, and NaN with NaN.
+static int agree(double got, double expected, const tolerance *tol)
+{
+    const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
+    if (isnan(expected) || isnan(got))
+        return isnan(expected) && isnan(got);
+    return got == expected ||
+           (isfinite(expected) && fabs(got - expected) <= tol->atol + tol->rtol * scale);
+}
+
+static const char *print_element(char buf[CLI_ELEMENT_SIZE], const difference *diff, double number,
+                                 const tl_string *text)
+{
+    const int size = tl_string_size(text) < INT_MAX ? (int)tl_string_size(text) : INT_MAX;
+    if (diff->dtype == TL_STRING)
+        snprintf(buf, CLI_ELEMENT_SIZE, "\"%.*s\"", size < 48 ? size : 48, tl_string_bytes(text));
+    else
+        snprintf(buf, CLI_ELEMENT_SIZE, "%.9g", number);
+    return buf;
+}
+
+const char *cli_difference_got(char buf[CLI_ELEMENT_SIZE], const difference *diff)
+{
+    return print_element(buf, diff, diff->got, diff->got_text);
+}
+
+const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference *diff)
+{
+    return print_element(buf, diff, diff->expected, diff->expected_text);
+}
+
+// Strings agree if they are equal.
+static void compare_strings(const tl_tensor *got, const tl_tensor *expected, difference *diff)
+{
+    for (int i = 0; i < expected->len && diff->index < 0; i++) {
+        diff->got_text = tl_tensor_string(got, i);
+        diff->expected_text = tl_tensor_string(expected, i);
+        if (tl_string_cmp(diff->got_text, diff->expected_text))
+            diff->index = i;
+    }
+}
+
+void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
+                 difference *diff)
+{
+    const size_t size = tl_size_of(got->dtype);
+    const char *const g_bytes = got->data, *const e_bytes = expected->data;
+    *diff = (difference){.index = -1, .dtype = got->dtype};
+    if (got->dtype == TL_STRING) {
+        compare_strings(got, expected, diff);
+        return;
+    }
+    for (int i = 0; i < expected->len; i++) {
+        const double g = cli_element(got, i), e = cli_element(expected, i);
+        diff->abs = fmax(diff->abs, fabs(g - e));
+        // Integers agree if they are equal, unless a tolerance is set: doubles do not hold all.
+        const size_t at = (size_t)i * size;
+        if (diff->index < 0 &&
+            (tol->rtol < 0 ? memcmp(g_bytes + at, e_bytes + at, size) != 0 : !agree(g, e, tol))) {
+            diff->index = i;
+            diff->got = g;
+            diff->expected = e;
+        }
+    }
+    diff->rel = tol->scale > 0 ? diff->abs / tol->scale : diff->abs;
+}
+
+// Ties
+
+// Two programs' forms of one output, and their sort key.
+typedef struct sorted {
+    const ln_op *op;
+    const tl_tensor *got, *expected;
+    const tl_tensor *keys, *expected_keys;
+    tolerance tol; // of keys
+} sorted;
+
+// Values that moved along with keys: each must have kept a key that agrees.
+
+typedef struct pair {
+    double value, key;
+} pair;
+
+static int by_value(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+// Returns new (free), sorted; NULL: no memory.
+static pair *list_pairs(const tl_tensor *values, const tl_tensor *keys)
+{
+    pair *pairs = malloc((size_t)values->len * sizeof(*pairs) + 1);
+    for (int i = 0; pairs && i < values->len; i++)
+        pairs[i] = (pair){cli_element(values, i), cli_element(keys, i)};
+    if (pairs)
+        qsort(pairs, (size_t)values->len, sizeof(*pairs), by_value);
+    return pairs;
+}
+
+static int pairs_agree(const sorted *s)
+{
+    if (s->keys->len != s->got->len || s->expected_keys->len != s->got->len)
+        return 0;
+    pair *got = list_pairs(s->got, s->keys), *want = list_pairs(s->expected, s->expected_keys);
+    int same = got && want;
+    for (int i = 0; i < s->got->len && same; i++)
+        same = got[i].value == want[i].value && agree(got[i].key, want[i].key, &s->tol);
+    free(got);
+    free(want);
+    return same;
+}
+
+// Indices along an axis: each must name an element that agrees, and none twice.
+
+typedef struct axis {
+    int inner, len,
+        n_indices; // elements after the axis, along it, and of them those that are named
+} axis;
+
+static axis axis_of(const sorted *s)
+{
+    const ln_param_entry *param = ln_op_param(s->op, "axis");
+    const tl_tensor *src = s->expected_keys;
+    const int k = param && param->type == LN_PARAM_NUMBER ? param->value_int : -1;
+    axis a = {1, 0, 0};
+    if (k < 0 || k >= src->ndim)
+        return a;
+    for (int i = k + 1; i < src->ndim; i++)
+        a.inner *= src->dims[i];
+    a.len = src->dims[k];
+    a.n_indices = src->len ? (int)((long long)s->got->len * a.len / src->len) : 0;
+    return a;
+}
+
+static int is_named_before(const sorted *s, const axis *a, int i)
+{
+    const int k = i / a->inner % a->n_indices;
+    for (int j = 1; j <= k; j++)
+        if (cli_element(s->got, i - j * a->inner) == cli_element(s->got, i))
+            return 1;
+    return 0;
+}
+
+static int indices_agree(const sorted *s)
+{
+    const axis a = axis_of(s);
+    for (int i = 0; i < s->got->len && a.n_indices; i++) {
+        const double got = cli_element(s->got, i), want = cli_element(s->expected, i);
+        const int row = i / (a.inner * a.n_indices) * a.len;
+        if (got < 0 || got >= a.len || is_named_before(s, &a, i))
+            return 0;
+        const int at = (row + (int)got) * a.inner + i % a.inner;
+        const int want_at = (row + (int)want) * a.inner + i % a.inner;
+        if (!agree(cli_element(s->expected_keys, at), cli_element(s->expected_keys, want_at),
+                   &s->tol))
+            return 0;
+    }
+    return a.n_indices > 0;
+}
+
+// Operators that give such outputs.
+static const struct {
+    const char *optype; // abstract
+    const char *arg;    // the output
+    const char *keys;   // the argument by which it is sorted
+    int (*agree)(const sorted *s);
+} rows[] = {
+    {LN_OP_SORT1D_BY_KEY, "dst_val", "dst_key", pairs_agree},
+    {LN_OP_TOPK, "indices", "src", indices_agree},
+    {LN_OP_ARGREDUCE, "dst", "src", indices_agree},
+    {LN_OP_MAXREDUCE_ARG, "arg", "src", indices_agree},
+};
+
+static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
+{
+    const ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
+    return te ? te->tensor : NULL;
+}
+
+int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
+                       const ln_op *op, const char *name)
+{
+    sorted s = {.op = op, .got = find_tensor(ctx, name), .expected = find_tensor(reference, name)};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *out = ln_op_output_name(op, rows[i].arg);
+        if (!ln_op_is_form_of(op, rows[i].optype) || !out || strcmp(out, name))
+            continue;
+        const ln_tensor_list_entry *keys = ln_op_find_tensor_list_entry(op, rows[i].keys);
+        s.keys = keys ? find_tensor(ctx, keys->name) : NULL;
+        s.expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
+        if (!s.keys || !s.expected_keys || !s.expected_keys->data)
+            return 0;
+        s.tol = cli_reference_tolerance(opt, s.expected_keys, 0);
+        if (!rows[i].agree(&s))
+            return 0;
+        memcpy(s.got->data, s.expected->data, tl_tensor_size(s.got));
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs of a run as JSON, one object in a line:
+//
+//     {"file": "a.png", "outputs": [
+//      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
+//
+// `data` has the elements in row-major order. Floats have as many digits as it takes to read the
+// same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
+// in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
+// classes of each row, and `path` with -O, of the file that has the elements.
+
+#ifndef CLI_JSON_OUTPUTS_H
+#define CLI_JSON_OUTPUTS_H
+
+#include <stdio.h>
+
+#include "output/cli_json.h"
+#include "cli_options.h"
+#include "output/cli_output.h"
+#include "tensorlight/tl_tensor.h"
+
+/** Begins the object, on a stream. `file` NULL: without this member. */
+void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file);
+
+/** The next output. `path`: of its file; NULL: its elements, or the best of each row with --top.
+ * Returns 0, or CLI_FAILED after a message. */
+int cli_json_output(cli_json *json, const cli_options *opt, const char *name, const tl_tensor *t,
+                    const cli_labels *labels, const char *path);
+
+/** Ends the object and the line. */
+void cli_json_outputs_end(cli_json *json);
+
+/** The object of a file that could not be run: {"file": "a.png", "error": "..."}. */
+void cli_json_error(FILE *fp, const char *file, const char *reason);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the files that run --each writes.
+
+#include "output/cli_outnames.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "draw/cli_draw.h"
+#include "output/cli_guard.h"
+#include "output/cli_msg.h"
+#include "lightnet/ln_util.h"
+
+// FILE: with its suffix where that distinguishes it
+
+// The name of a file without its folder.
+typedef struct stem {
+    const char *base;
+    int len;   // without the suffix; then with it
+    int index; // of the file
+} stem;
+
+static int by_text(const void *a, const void *b)
+{
+    const stem *x = a, *y = b;
+    const int order = memcmp(x->base, y->base, (size_t)(x->len < y->len ? x->len : y->len));
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const stem *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void add_suffix(stem *s)
+{
+    s->len += (int)strlen(s->base + s->len);
+}
+
+// Returns new (free): a name for each file, in their order. NULL: no memory.
+static stem *find_stems(const cli_files *files)
+{
+    stem *stems = calloc((size_t)files->n, sizeof(*stems));
+    for (int i = 0; stems && i < files->n; i++) {
+        const char *slash = strrchr(files->paths[i], '/');
+        const char *base = slash ? slash + 1 : files->paths[i];
+        const size_t len = strlen(base) - strlen(cli_guard_suffix(base));
+        stems[i] = (stem){.base = base, .len = len < PATH_MAX ? (int)len : PATH_MAX, .index = i};
+    }
+    if (!stems)
+        return NULL;
+    qsort(stems, (size_t)files->n, sizeof(*stems), by_text);
+    for (int i = 0, next; i < files->n; i = next) {
+        for (next = i + 1; next < files->n && !by_text(&stems[i], &stems[next]); next++)
+            ;
+        for (int k = i; next > i + 1 && k < next; k++)
+            add_suffix(&stems[k]);
+    }
+    qsort(stems, (size_t)files->n, sizeof(*stems), by_index);
+    return stems;
+}
+
+// The names
+
+// Replaces the characters of an output's name that a file name should not have.
+static void make_plain(char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name <= ' ' || strchr("/\\:*?\"<>|", *name))
+            *name = '_';
+}
+
+// Returns new (free); NULL after a message.
+static char *make_name(const char *dir, const stem *s, const char *output, const char *suffix)
+{
+    char plain[LN_MAX_NAME_LEN];
+    snprintf(plain, sizeof(plain), "%s", output);
+    make_plain(plain);
+    const int size = snprintf(NULL, 0, "%s/%.*s_%s%s", dir, s->len, s->base, plain, suffix) + 1;
+    char *name = size <= LN_MAXLINE ? malloc((size_t)size) : NULL;
+    if (name)
+        snprintf(name, (size_t)size, "%s/%.*s_%s%s", dir, s->len, s->base, plain, suffix);
+    else if (size > LN_MAXLINE)
+        cli_fail("%.64s...: the name of the output is too long", dir);
+    else
+        cli_fail_memory();
+    return name;
+}
+
+// Returns new (free): of output `k` of the file, or of its image; NULL after a message.
+static char *make_name_of(const cli_options *opt, const char *file, const stem *s,
+                          const ln_model *model, int k)
+{
+    return opt->draw ? make_name(opt->outdir, s, opt->draw, cli_draw_suffix(file))
+                     : make_name(opt->outdir, s, ln_model_output_name(model, k), ".npy");
+}
+
+static int make_all(cli_outnames *names, const cli_options *opt, const cli_files *files,
+                    const ln_model *model)
+{
+    stem *stems = find_stems(files);
+    int status = stems ? 0 : cli_fail_memory();
+    for (int i = 0; i < files->n && !status; i++) {
+        for (int k = 0; k < names->n_outputs && !status; k++) {
+            char *name = make_name_of(opt, files->paths[i], &stems[i], model, k);
+            names->names[(size_t)i * (size_t)names->n_outputs + (size_t)k] = name;
+            status = name ? 0 : CLI_FAILED;
+        }
+    }
+    free(stems);
+    return status;
+}
+
+// No name twice
+
+// A name and where it is.
+typedef struct entry {
+    const char *name;
+    size_t at;
+} entry;
+
+static int by_name(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static int check_unique(const cli_outnames *names, const cli_files *files)
+{
+    const size_t n_outputs = (size_t)names->n_outputs, n = (size_t)files->n * n_outputs;
+    entry *entries = calloc(n + 1, sizeof(*entries));
+    int status = entries ? 0 : cli_fail_memory();
+    for (size_t i = 0; entries && i < n; i++)
+        entries[i] = (entry){names->names[i], i};
+    if (entries)
+        qsort(entries, n, sizeof(*entries), by_name);
+    for (size_t i = 1; i < n && !status; i++)
+        if (!strcmp(entries[i - 1].name, entries[i].name))
+            status = cli_fail("%s: this would be an output of both '%s' and '%s'; rename one, or "
+                              "run them with different -O",
+                              entries[i].name, files->paths[entries[i - 1].at / n_outputs],
+                              files->paths[entries[i].at / n_outputs]);
+    free(entries);
+    return status;
+}
+
+// No file of the user
+
+typedef struct identity {
+    dev_t device;
+    ino_t node;
+} identity;
+
+static int by_identity(const void *a, const void *b)
+{
+    const identity *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device > y->device ? 1 : -1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+// Whether a file that --force would replace is an input.
+static int check_inputs(const cli_outnames *names, const cli_files *files)
+{
+    const size_t n = (size_t)files->n * (size_t)names->n_outputs;
+    identity *inputs = calloc((size_t)files->n + 1, sizeof(*inputs));
+    int status = inputs ? 0 : cli_fail_memory();
+    size_t n_inputs = 0;
+    struct stat st;
+    for (int i = 0; inputs && i < files->n; i++)
+        if (!stat(files->paths[i], &st))
+            inputs[n_inputs++] = (identity){st.st_dev, st.st_ino};
+    if (inputs)
+        qsort(inputs, n_inputs, sizeof(*inputs), by_identity);
+    for (size_t i = 0; i < n && !status; i++) {
+        const int exists = !stat(names->names[i], &st);
+        const identity key = {exists ? st.st_dev : 0, exists ? st.st_ino : 0};
+        if (exists && bsearch(&key, inputs, n_inputs, sizeof(*inputs), by_identity))
+            status = cli_usage("%s: the output would overwrite a file of --each", names->names[i]);
+    }
+    free(inputs);
+    return status;
+}
+
+static int check_files(const cli_outnames *names, const cli_options *opt, const cli_files *files)
+{
+    const size_t n = (size_t)files->n * (size_t)names->n_outputs;
+    int status = opt->force ? check_inputs(names, files) : 0;
+    for (size_t i = 0; i < n && !status; i++)
+        status = cli_guard_beside(opt, names->names[i]);
+    return status;
+}
+
+int cli_outnames_make(cli_outnames *names, const cli_options *opt, const cli_files *files,
+                      const ln_model *model)
+{
+    size_t n;
+    *names = (cli_outnames){.n_outputs = opt->draw ? 1 : ln_model_num_outputs(model)};
+    names->names = ln_size_mul((size_t)files->n, (size_t)names->n_outputs, &n)
+                       ? NULL
+                       : calloc(n + 1, sizeof(*names->names));
+    if (!names->names)
+        return cli_fail_memory();
+    int status = make_all(names, opt, files, model);
+    if (!status)
+        status = check_unique(names, files);
+    return status ? status : check_files(names, opt, files);
+}
+
+const char *cli_outnames_of(const cli_outnames *names, int i, int k)
+{
+    return names->names[(size_t)i * (size_t)names->n_outputs + (size_t)k];
+}
+
+void cli_outnames_free(cli_outnames *names, const cli_files *files)
+{
+    const size_t n = (size_t)files->n * (size_t)names->n_outputs;
+    for (size_t i = 0; names->names && i < n; i++)
+        free(names->names[i]);
+    free(names->names);
+    memset(names, 0, sizeof(*names));
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to deliver an output: printed, in full or in words, the best of it, or as a file.
+
+#include "output/cli_output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/cli_compare.h"
+#include "draw/cli_draw.h"
+#include "input/cli_files.h"
+#include "output/cli_guard.h"
+#include "output/cli_json_outputs.h"
+#include "input/cli_model.h"
+#include "output/cli_msg.h"
+#include "input/cli_npz.h"
+#include "output/cli_print.h"
+
+// Outputs with more elements than this are summed up in a line instead of printed; of outputs with
+// more rows than this, the best of the first ones are printed.
+enum { LARGE = 256, MAX_ROWS = 16 };
+
+// Of the elements that are not NaN.
+typedef struct summary {
+    double min, max, sum;
+    int n_nan;
+} summary;
+
+static summary sum_up(const tl_tensor *t)
+{
+    summary s = {.min = INFINITY, .max = -INFINITY};
+    for (int i = 0; i < t->len; i++) {
+        const double v = cli_element(t, i);
+        s.n_nan += isnan(v);
+        s.min = fmin(s.min, v);
+        s.max = fmax(s.max, v);
+        s.sum += isnan(v) ? 0 : v;
+    }
+    return s;
+}
+
+static void print_summary(const tl_tensor *t)
+{
+    if (t->dtype == TL_STRING) {
+        cli_print("%d strings (--print-all prints them)\n", t->len);
+        return;
+    }
+    const summary s = sum_up(t);
+    const int n = t->len - s.n_nan;
+    if (!n)
+        cli_print("all %d elements are NaN", t->len);
+    else if (s.n_nan)
+        cli_print("%d of %d elements are NaN, the others: min %g, max %g, mean %g", s.n_nan, t->len,
+                  s.min, s.max, s.sum / n);
+    else
+        cli_print("%d elements, min %g, max %g, mean %g", n, s.min, s.max, s.sum / n);
+    cli_print(" (--print-all prints them, --top K the best)\n");
+}
+
+int cli_labels_read(const char *file, cli_labels *names)
+{
+    memset(names, 0, sizeof(*names));
+    if (!file)
+        return 0;
+    names->text = ln_read_text(file);
+    if (!names->text)
+        return cli_fail("%s", ln_last_error());
+    char *rest = names->text;
+    while (rest && *rest) {
+        char *line = strsep(&rest, "\n");
+        char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
+        if (!lines)
+            return cli_fail_memory();
+        line[strcspn(line, "\r")] = '\0';
+        names->lines = lines;
+        names->lines[names->n++] = line;
+    }
+    return 0;
+}
+
+void cli_labels_free(cli_labels *names)
+{
+    ln_free(names->text);
+    free(names->lines);
+}
+
+// The largest first, of equal ones the one with the lowest index; NaN last.
+static int by_rank(const void *a, const void *b)
+{
+    const cli_ranked *x = a, *y = b;
+    if (isnan(x->value) != isnan(y->value))
+        return isnan(x->value) ? 1 : -1;
+    if (x->value > y->value || x->value < y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len)
+{
+    for (int i = 0; i < len; i++)
+        ranks[i] = (cli_ranked){.value = cli_element(t, row * len + i), .index = i};
+    qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
+}
+
+// A file of labels for other classes is a mistake that the ranks alone would not show.
+void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
+                            const cli_labels *names)
+{
+    const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
+    if (opt->labels && names->n != len && !opt->quiet)
+        cli_warn("%s: %d label%s for the %d classes of output '%s'", opt->labels, names->n,
+                 names->n == 1 ? "" : "s", len, name);
+}
+
+static int check_top(const cli_options *opt, const char *name, const tl_tensor *t)
+{
+    return opt->top && t->dtype == TL_STRING
+               ? cli_fail("output '%s' has strings, expected numbers for --top", name)
+               : 0;
+}
+
+static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
+                     const cli_labels *names)
+{
+    const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
+    const int n_rows = len ? t->len / len : 0;
+    const int n_printed = n_rows <= MAX_ROWS || opt->print_all ? n_rows : MAX_ROWS;
+    cli_ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
+    if (!ranks)
+        return cli_fail_memory();
+    cli_output_warn_labels(opt, name, t, names);
+    for (int row = 0; row < n_printed; row++) {
+        cli_output_rank(ranks, t, row, len);
+        cli_print("%s[%d]:\n", name, row);
+        for (const cli_ranked *r = ranks; r < ranks + k; r++) {
+            const char *label = r->index < names->n ? names->lines[r->index] : NULL;
+            cli_print("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "",
+                      label ? label : "");
+        }
+    }
+    if (n_printed < n_rows)
+        cli_print("%s: %d more rows (--print-all prints them)\n", name, n_rows - n_printed);
+    free(ranks);
+    return 0;
+}
+
+static int write_output(const char *dir, const char *name, int k, const tl_tensor *t)
+{
+    char file[LN_MAXLINE];
+    ln_error err;
+    ln_error_clear(&err);
+    if (cli_data_file(file, dir, "output", k, "npy"))
+        return CLI_FAILED;
+    return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;
+}
+
+static int add_json(cli_json *json, const cli_options *opt, const char *name, int k,
+                    const tl_tensor *t, const cli_labels *names)
+{
+    char file[LN_MAXLINE];
+    const int is_npz = cli_npz_is_output(opt);
+    if (opt->outdir && !is_npz && cli_data_file(file, opt->outdir, "output", k, "npy"))
+        return CLI_FAILED;
+    if (opt->top)
+        cli_output_warn_labels(opt, name, t, names);
+    return cli_json_output(json, opt, name, t, names,
+                           !opt->outdir ? NULL
+                           : is_npz     ? opt->outdir
+                                        : file);
+}
+
+int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name, int k,
+                       const tl_tensor *t, const cli_labels *names)
+{
+    if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
+        return CLI_FAILED;
+    if (json)
+        return opt->outdir && !cli_npz_is_output(opt) && write_output(opt->outdir, name, k, t)
+                   ? CLI_FAILED
+                   : add_json(json, opt, name, k, t, names);
+    if (opt->top && print_top(name, t, opt, names))
+        return CLI_FAILED;
+    if (cli_npz_is_output(opt))
+        return 0; // written with the others
+    if (opt->outdir)
+        return write_output(opt->outdir, name, k, t);
+    if (opt->top || opt->draw)
+        return 0;
+    char shape[LN_MAX_SHAPE];
+    cli_print("%s: %s %s\n", name, tl_dtype_name(t->dtype),
+              ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
+    if (opt->print_all || t->len <= LARGE)
+        tl_tensor_print(t, NULL);
+    else
+        print_summary(t);
+    return 0;
+}
+
+int cli_output_prepare(const char *dir, int *made)
+{
+    struct stat st;
+    *made = 0;
+    if (cli_files_is_input(dir) && stat(dir, &st))
+        return cli_usage("-O is '%s', the name of a file; expected a folder or FILE.npz", dir);
+    *made = !mkdir(dir, 0777);
+    if (*made)
+        return 0;
+    if (errno != EEXIST)
+        return cli_fail("%s: cannot create: %s", dir, strerror(errno));
+    if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
+        return cli_fail("%s: cannot write: %s", dir, strerror(ENOTDIR));
+    return access(dir, W_OK | X_OK) ? cli_fail("%s: cannot write: %s", dir, strerror(errno)) : 0;
+}
+
+int cli_output_check(const cli_options *opt, int n)
+{
+    char file[LN_MAXLINE];
+    int status = CLI_OK;
+    if (cli_npz_is_output(opt))
+        return CLI_OK; // see cli_npz_check
+    for (int k = 0; opt->outdir && k < n && !status; k++)
+        status = cli_data_file(file, opt->outdir, "output", k, "npy") ? CLI_FAILED
+                                                                      : cli_guard_inputs(opt, file);
+    return status;
+}
+
+int cli_output_print_time(uint64_t ns)
+{
+    // Output of the model comes first, also if both streams go to one file.
+    if (cli_flush())
+        return CLI_FAILED;
+    cli_fprint(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
+    return 0;
+}
