@@ -241,7 +241,7 @@ static int blocked_conv2d(room *r)
 
 static int conv2d(room *r)
 {
-    return tl_exec_conv2d(&r->exec, floats(r, DIMS(1, 3, 60, 60)), floats(r, DIMS(8, 3, 3, 3)),
+    return tl_exec_conv2d(&r->exec, floats(r, DIMS(1, 32, 60, 60)), floats(r, DIMS(8, 32, 3, 3)),
                           NULL, wanted(r, TL_FLOAT, DIMS(1, 8, 60, 60)), &same_3x3);
 }
 

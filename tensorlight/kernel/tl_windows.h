@@ -79,16 +79,13 @@ typedef struct tl_window_meeting {
 static inline tl_window_meeting tl_window_meet(int is_transposed, int in, int stride, int64_t shift,
                                                int start, int len)
 {
-    tl_window_meeting m = {.src_step = 1, .acc_step = 1};
-    if (is_transposed) {
-        m.acc_step = stride;
-        m.acc_offset = shift - start;
-        tl_window_hits(in, stride, m.acc_offset, len, &m.begin, &m.end);
-    } else {
-        m.src_step = stride;
-        m.src_offset = (int64_t)start * stride + shift;
-        tl_window_hits(len, stride, m.src_offset, in, &m.begin, &m.end);
-    }
+    const int64_t offset = is_transposed ? shift - start : (int64_t)start * stride + shift;
+    tl_window_meeting m = {.src_step = is_transposed ? 1 : stride,
+                           .src_offset = is_transposed ? 0 : offset,
+                           .acc_step = is_transposed ? stride : 1,
+                           .acc_offset = is_transposed ? offset : 0};
+    tl_window_hits(is_transposed ? in : len, stride, offset, is_transposed ? len : in, &m.begin,
+                   &m.end);
     return m;
 }
 

@@ -1,121 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution, deconvolution and integer convolution over any number of axes.
 //
-// A line of dst is summed piece by piece, on the stack in the type of the sums. Along one axis, tap
-// k joins
+// A plane of dst, over the last two axes, is computed tile by tile: up to TILE_SIZE sums, kept on
+// the stack in their type. Each tap of the kernel meets a rectangle of src and a rectangle of the
+// tile, which are multiplied and added row by row, BLOCK channels at a time, so that a sum is
+// loaded once for four products. Along one axis, tap k joins
 //
 //     convolution:    src position = dst position * stride + k * dilation - padding
 //     deconvolution:  dst position = src position * stride + k * dilation - padding
 //
-// so on all axes but the last a tap meets one line of src, or none; the last axis is multiplied and
-// added along that line. A sum begins with the bias and runs over the taps of the first axes, the
-// channels, and the taps of the last axis.
+// so that either is the other with the roles exchanged. A sum begins with the bias and runs over
+// blocks of channels, in a block over the taps, first axis first, and for a tap over the channels:
+// the same order for all tiles. A window over one axis is one of a single row.
 
 #ifndef T // once
+
+#include "kernel/conv/conv.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <stdint.h>
 
+#include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
-#include "tensorlight/tl_vision.h"
 
 // Shapes: src [n, group * ic, in..], dst [n, group * oc, out..]; weight [group * oc, ic, size..],
-// of a deconvolution [group * ic, oc, size..]; bias [group * oc] or NULL.
-typedef struct convnd_job {
+// of a deconvolution [group * ic, oc, size..]; bias [group * oc] or NULL. At least two axes.
+typedef struct conv_job {
     const void *src, *weight, *bias;
     void *dst;
     int group, ic, oc; // channels of a group
     int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
     tl_windows windows;
+    size_t channel;     // elements of a channel of src
+    size_t taps;        // of a window
+    size_t weight_step; // from the weights of a channel of src to those of the next
+    int is_transposed;
     const tl_stop *stop;
     // of conv_int:
     int32_t src_zero;
     const void *weight_zero; // [1] or [group * oc], or NULL
     int weight_zero_step;    // 0 or 1
     int is_weight_signed;
-} convnd_job;
+} conv_job;
 
-// Computes the lines (all axes but the last) begin .. end-1 of dst for the convnd_job at `arg`.
-typedef void convnd_func(void *arg, size_t begin, size_t end);
+// Computes the planes (image, channel, position on all axes but the last two) begin .. end-1 of dst
+// for the conv_job at `arg`, without the activation.
+typedef void conv_func(void *arg, size_t begin, size_t end);
 
 #define TL_CONV_INT_KERNELS(ROW, arg)          \
     ROW(arg, conv_int_i8_c, TL_INT8, TL_ISA_C) \
     ROW(arg, conv_int_u8_c, TL_UINT8, TL_ISA_C)
 
-enum { PIECE = 1024 };
+enum { TILE_SIZE = 1024, BLOCK = 4 };
 
-// Where a line of dst lies.
-typedef struct line {
+// A rectangle of a plane of dst.
+typedef struct tile {
     size_t image;
     int channel;
-    int at[TL_MAX_SPATIAL]; // on all axes but the last
-} line;
+    int outer[TL_MAX_SPATIAL]; // position of the plane on all axes but the last two
+    int y, x, height, width;
+} tile;
 
-static line line_at(const convnd_job *job, size_t index)
+// The tiles of a plane, without a place in it.
+static tile tile_of(const conv_job *job, size_t plane)
 {
-    line l = {0};
-    for (int i = job->windows.n - 2; i >= 0; i--) {
-        l.at[i] = (int)(index % job->out[i]);
-        index /= job->out[i];
+    tile t = {0};
+    for (int i = job->windows.n - 3; i >= 0; i--) {
+        t.outer[i] = (int)(plane % job->out[i]);
+        plane /= job->out[i];
     }
     const size_t channels = (size_t)job->oc * job->group;
-    l.channel = (int)(index % channels);
-    l.image = index / channels;
-    return l;
+    t.channel = (int)(plane % channels);
+    t.image = plane / channels;
+    return t;
 }
 
-// The position of src along axis `i` that a tap joins with position `at` of dst, or -1.
-static int joined(const convnd_job *job, int is_transposed, int i, int at, int tap)
+// Where tap `tap` along axis `i` meets `len` positions of dst from `start` on.
+TL_INLINE tl_window_meeting meet(const conv_job *job, int i, int start, int len, int tap)
 {
-    const int stride = job->windows.stride[i];
-    const int64_t shift = (int64_t)tap * job->windows.dilation[i] - job->windows.padding[i];
-    int64_t position = (int64_t)at * stride + shift;
-    if (is_transposed) {
-        if ((at - shift) % stride != 0)
-            return -1;
-        position = (at - shift) / stride;
-    }
-    return position >= 0 && position < job->in[i] ? (int)position : -1;
+    const tl_windows *const w = &job->windows;
+    const int64_t shift = (int64_t)tap * w->dilation[i] - w->padding[i];
+    return tl_window_meet(job->is_transposed, job->in[i], w->stride[i], shift, start, len);
 }
 
-// The line of a plane of src that the taps of all axes but the last join with `l`, or -1.
-static ptrdiff_t joined_line(const convnd_job *job, int is_transposed, const line *l,
-                             const int *taps)
+// The plane of src that the taps of all axes but the last two join with a tile, or -1.
+static ptrdiff_t joined_plane(const conv_job *job, const tile *t, const int *taps)
 {
     ptrdiff_t index = 0;
-    for (int i = 0; i < job->windows.n - 1; i++) {
-        const int position = joined(job, is_transposed, i, l->at[i], taps[i]);
-        if (position < 0)
+    for (int i = 0; i < job->windows.n - 2; i++) {
+        const tl_window_meeting m = meet(job, i, t->outer[i], 1, taps[i]);
+        if (m.begin == m.end)
             return -1;
-        index = index * job->in[i] + position;
+        index = index * job->in[i] + m.begin * m.src_step + m.src_offset;
     }
     return index;
 }
 
-// Along the last axis: the piece of a line of dst has `len` positions from `start`.
-static tl_window_meeting meet(const convnd_job *job, int is_transposed, int start, int len, int tap)
+// The first channel of src of a tile's group, counted over all images.
+static size_t source_channel(const conv_job *job, const tile *t)
 {
-    const int last = job->windows.n - 1;
-    const int64_t shift = (int64_t)tap * job->windows.dilation[last] - job->windows.padding[last];
-    return tl_window_meet(is_transposed, job->in[last], job->windows.stride[last], shift, start,
-                          len);
+    return (t->image * job->group + t->channel / job->oc) * job->ic;
 }
 
-// The index of the first weight of the last axis, after the taps of the others, between channel
-// `c` of a group and channel `oc` of dst.
-static size_t weight_index(const convnd_job *job, int is_transposed, int c, int oc, const int *taps)
+// The index of the first weight between the first channel of a group and channel `oc` of dst.
+static size_t first_weight(const conv_job *job, int oc)
 {
     const size_t group = (size_t)(oc / job->oc);
-    size_t index =
-        is_transposed ? (group * job->ic + c) * job->oc + oc % job->oc : (size_t)oc * job->ic + c;
-    for (int i = 0; i < job->windows.n - 1; i++)
-        index = index * job->windows.size[i] + taps[i];
-    return index * job->windows.size[job->windows.n - 1];
+    return (job->is_transposed ? group * job->ic * job->oc + oc % job->oc : (size_t)oc * job->ic) *
+           job->taps;
 }
 
 static int32_t load_8(const void *data, size_t i, int is_signed)
@@ -124,7 +121,7 @@ static int32_t load_8(const void *data, size_t i, int is_signed)
 }
 
 // A weight of channel `oc`, less its zero point.
-static int32_t weight_less_zero(const convnd_job *job, int oc, size_t i)
+static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
 {
     const int32_t weight = load_8(job->weight, i, job->is_weight_signed);
     if (!job->weight_zero)
@@ -133,30 +130,19 @@ static int32_t weight_less_zero(const convnd_job *job, int oc, size_t i)
            load_8(job->weight_zero, (size_t)oc * job->weight_zero_step, job->is_weight_signed);
 }
 
-// The template takes: R the type of a line of dst, A that of sums, the first sum, an element of src
+// Parameters of the template: R the type of dst, A that of sums, the first sum, an element of src
 // and a weight as A, a sum as R.
 
-#define LOCAL_(work, name) work##_##name
-#define LOCAL2(work, name) LOCAL_(work, name)
-#define LOCAL(name)        NAME(LOCAL2(WORK, name), c)
-
 #define TL_TEMPLATE        "kernel/conv/convnd.c"
+#define WORK               convnd
 #define R                  T
 #define A                  C
 #define FIRST(job, oc)     (A)((job)->bias ? LOAD(((const T *)(job)->bias)[oc]) : 0)
 #define ELEMENT(job, t)    LOAD(t)
 #define WEIGHT(job, oc, i) LOAD(((const T *)(job)->weight)[i])
 #define RESULT(a)          STORE(a)
-#define WORK               convnd
-#define TRANSPOSED         0
 #include "tensor/tl_each_float.inc.h"
 #undef WORK
-#undef TRANSPOSED
-#define WORK       deconvnd
-#define TRANSPOSED 1
-#include "tensor/tl_each_float.inc.h"
-#undef WORK
-#undef TRANSPOSED
 #undef R
 #undef A
 #undef FIRST
@@ -165,53 +151,101 @@ static int32_t weight_less_zero(const convnd_job *job, int oc, size_t i)
 #undef RESULT
 
 // Sums wrap, which signed integers may not.
+#define WORK               conv_int
 #define R                  int32_t
 #define A                  uint32_t
 #define FIRST(job, oc)     (A)((job)->bias ? ((const int32_t *)(job)->bias)[oc] : 0)
 #define ELEMENT(job, t)    (A)((int32_t)(t) - (job)->src_zero)
 #define WEIGHT(job, oc, i) (A) weight_less_zero(job, oc, i)
 #define RESULT(a)          (R)(a)
-#define WORK               conv_int
-#define TRANSPOSED         0
 #define TL_TAG             i8
 #include "tensor/tl_one_type.inc.h"
 #define TL_TAG u8
 #include "tensor/tl_one_type.inc.h"
 
-TL_PLAIN_TABLE(pick_conv, convnd_func, convnd, FLT)
-TL_PLAIN_TABLE(pick_deconv, convnd_func, deconvnd, FLT)
-TL_KERNEL_TABLE(pick_int, convnd_func, TL_CONV_INT_KERNELS)
+TL_PLAIN_TABLE(pick, conv_func, convnd, FLT)
+TL_KERNEL_TABLE(pick_int, conv_func, TL_CONV_INT_KERNELS)
 
 // Shared by all of them
 
-static convnd_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
-                           const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
-                           int group)
+// Whether no window touches neighbours.
+static int is_pointwise(const tl_windows *w, const tl_tensor *src, const tl_tensor *dst)
 {
-    convnd_job job = {.src = src->data,
-                      .weight = weight->data,
-                      .bias = bias ? bias->data : NULL,
-                      .dst = dst->data,
-                      .group = group,
-                      .ic = src->dims[1] / group,
-                      .oc = dst->dims[1] / group,
-                      .windows = *windows,
-                      .stop = exec ? exec->stop : NULL};
-    memcpy(job.in, src->dims + 2, (size_t)windows->n * sizeof(int));
-    memcpy(job.out, dst->dims + 2, (size_t)windows->n * sizeof(int));
+    for (int i = 0; i < w->n; i++)
+        if (w->size[i] != 1 || w->stride[i] != 1 || w->padding[i] != 0 ||
+            src->dims[2 + i] != dst->dims[2 + i])
+            return 0;
+    return 1;
+}
+
+// Windows along one axis have a single row, and so have those that touch no neighbours.
+static void set_axes(conv_job *job, const tl_windows *w, const tl_tensor *src, const tl_tensor *dst)
+{
+    const int is_row = w->n == 1 || is_pointwise(w, src, dst);
+    job->windows = *w;
+    if (is_row)
+        job->windows = (tl_windows){.n = 2,
+                                    .size = {1, w->size[0]},
+                                    .stride = {1, w->stride[0]},
+                                    .dilation = {1, w->dilation[0]},
+                                    .padding = {0, w->padding[0]}};
+    job->in[0] = job->in[1] = job->out[0] = job->out[1] = 1;
+    for (int i = 0; i < w->n; i++) {
+        int *const in = &job->in[is_row ? 1 : i], *const out = &job->out[is_row ? 1 : i];
+        *in = src->dims[2 + i] * (is_row ? *in : 1);
+        *out = dst->dims[2 + i] * (is_row ? *out : 1);
+    }
+}
+
+static conv_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                         const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
+                         int group, int is_transposed)
+{
+    conv_job job = {.src = src->data,
+                    .weight = weight->data,
+                    .bias = bias ? bias->data : NULL,
+                    .dst = dst->data,
+                    .group = group,
+                    .ic = src->dims[1] / group,
+                    .oc = dst->dims[1] / group,
+                    .channel = 1,
+                    .taps = 1,
+                    .is_transposed = is_transposed,
+                    .stop = exec ? exec->stop : NULL};
+    set_axes(&job, windows, src, dst);
+    for (int i = 0; i < job.windows.n; i++) {
+        job.channel *= job.in[i];
+        job.taps *= job.windows.size[i];
+    }
+    job.weight_step = (is_transposed ? job.oc : 1) * job.taps;
     return job;
 }
 
-static void run(const tl_exec *exec, convnd_func *func, convnd_job *job, const tl_tensor *dst)
+static void run(const tl_exec *exec, conv_func *func, conv_job *job, const tl_tensor *dst,
+                tl_activation act)
 {
     if (dst->len == 0)
         return;
-    const size_t width = (size_t)dst->dims[dst->ndim - 1];
-    double sums = (double)job->ic * width;
-    for (int i = 0; i < job->windows.n; i++)
-        sums *= job->windows.size[i];
-    tl_parallel(exec, (size_t)dst->len / width, tl_axis_grain(sums < 1e6 ? (size_t)sums : 1000000),
-                func, job);
+    const int last = job->windows.n - 1;
+    const size_t plane = (size_t)job->out[last - 1] * job->out[last];
+    const double sums = (double)job->ic * (double)plane * (double)job->taps;
+    tl_act_parallel(exec, (size_t)dst->len / plane,
+                    tl_axis_grain(sums < 1e6 ? (size_t)sums : 1000000), func, job, dst, act);
+}
+
+int tl_convnd_run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                  const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group,
+                  int is_transposed, tl_activation act)
+{
+    assert(src->dtype == dst->dtype && src->dtype == weight->dtype);
+    assert(src->ndim == windows->n + 2 && dst->ndim == src->ndim && weight->ndim == src->ndim);
+    assert(dst->dims[0] == src->dims[0]);
+    assert(weight->dims[0] == (is_transposed ? src : dst)->dims[1]);
+    assert(weight->dims[1] * group == (is_transposed ? dst : src)->dims[1]);
+    assert(!bias || (bias->dtype == src->dtype && bias->len == dst->dims[1]));
+    conv_job job = make_job(exec, src, weight, bias, dst, windows, group, is_transposed);
+    run(exec, pick(exec, src->dtype), &job, dst, act);
+    return 0;
 }
 
 // Convolution
@@ -219,10 +253,7 @@ static void run(const tl_exec *exec, convnd_func *func, convnd_job *job, const t
 int tl_exec_convnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                    const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
 {
-    assert(src->dtype == dst->dtype && src->dtype == weight->dtype);
-    convnd_job job = make_job(exec, src, weight, bias, dst, windows, group);
-    run(exec, pick_conv(exec, src->dtype), &job, dst);
-    return 0;
+    return tl_convnd_run(exec, src, weight, bias, dst, windows, group, 0, (tl_activation){0});
 }
 
 static int set_extents(const tl_tensor *src, const tl_windows *windows, int *dims)
@@ -258,10 +289,7 @@ tl_tensor *tl_tensor_convnd(const tl_tensor *src, const tl_tensor *weight, const
 int tl_exec_deconvnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                      const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
 {
-    assert(src->dtype == dst->dtype && src->dtype == weight->dtype);
-    convnd_job job = make_job(exec, src, weight, bias, dst, windows, group);
-    run(exec, pick_deconv(exec, src->dtype), &job, dst);
-    return 0;
+    return tl_convnd_run(exec, src, weight, bias, dst, windows, group, 1, (tl_activation){0});
 }
 
 int tl_deconvnd_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
@@ -300,13 +328,13 @@ int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tenso
 {
     const tl_tensor *const zero = args->src_zero, *const weight_zero = args->weight_zero;
     assert(dst->dtype == TL_INT32);
-    convnd_job job = make_job(exec, args->src, args->weight, args->bias, dst, windows, group);
+    conv_job job = make_job(exec, args->src, args->weight, args->bias, dst, windows, group, 0);
     if (zero)
         tl_convert(&job.src_zero, TL_INT32, zero->data, zero->dtype);
     job.weight_zero = weight_zero ? weight_zero->data : NULL;
     job.weight_zero_step = weight_zero && weight_zero->len > 1;
     job.is_weight_signed = args->weight->dtype == TL_INT8;
-    run(exec, pick_int(exec, args->src->dtype), &job, dst);
+    run(exec, pick_int(exec, args->src->dtype), &job, dst, (tl_activation){0});
     return 0;
 }
 
@@ -360,77 +388,115 @@ tl_tensor *tl_tensor_conv_int(const tl_conv_int_args *args, tl_tensor *dst,
 
 #else // for each type
 
-// Adds the contribution of one tap of the last axis from a line of src.
-static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict src,
-                       tl_window_meeting m, A w)
+// acc[k * acc_step] += the sum of w[b] * src[k * src_step] of channels b < n_channels, one after
+// the other, for k < n.
+static void NAME(add_row, c)(const conv_job *job, A *restrict acc, ptrdiff_t acc_step,
+                             const T *restrict src, ptrdiff_t src_step, ptrdiff_t n, const A *w,
+                             int n_channels)
 {
-    acc += m.begin * m.acc_step + m.acc_offset;
-    src += m.begin * m.src_step + m.src_offset;
-    const ptrdiff_t n = m.end - m.begin, acc_step = m.acc_step, src_step = m.src_step;
-    if (acc_step == 1 && src_step == 1) // becomes vector code
+    const size_t channel = job->channel;
+    if (n_channels == BLOCK && acc_step == 1 && src_step == 1) { // becomes vector code
+        const T *restrict src1 = src + channel, *restrict src2 = src1 + channel;
+        const T *restrict src3 = src2 + channel;
+        const A w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
         for (ptrdiff_t k = 0; k < n; k++)
-            acc[k] += w * ELEMENT(job, src[k]);
-    else
-        for (ptrdiff_t k = 0; k < n; k++)
-            acc[k * acc_step] += w * ELEMENT(job, src[k * src_step]);
-    (void)job;
+            acc[k] = acc[k] + w0 * ELEMENT(job, src[k]) + w1 * ELEMENT(job, src1[k]) +
+                     w2 * ELEMENT(job, src2[k]) + w3 * ELEMENT(job, src3[k]);
+        return;
+    }
+    for (int b = 0; b < n_channels; b++, src += channel) {
+        if (acc_step == 1 && src_step == 1)
+            for (ptrdiff_t k = 0; k < n; k++)
+                acc[k] += w[b] * ELEMENT(job, src[k]);
+        else if (acc_step == 1)
+            for (ptrdiff_t k = 0; k < n; k++)
+                acc[k] += w[b] * ELEMENT(job, src[k * src_step]);
+        else // transposed: src_step is 1
+            for (ptrdiff_t k = 0; k < n; k++)
+                acc[k * acc_step] += w[b] * ELEMENT(job, src[k]);
+    }
 }
 
-// Adds the contributions of line `index` of a group's planes, which taps of the outer axes select,
-// to the piece.
-static void LOCAL(add_line)(const convnd_job *job, A *acc, int start, int len, const line *l,
-                            ptrdiff_t index, const int *taps, tl_poll *poll)
+// Adds the contribution of one tap to the tile from `n_channels` planes of src.
+static void NAME(add_tap, c)(const conv_job *job, A *acc, int acc_width, const T *src,
+                             tl_window_meeting rows, tl_window_meeting columns, const A *w,
+                             int n_channels)
 {
-    const int last = job->windows.n - 1;
-    const size_t width = (size_t)job->in[last];
-    size_t plane = width;
-    for (int i = 0; i < last; i++)
-        plane *= job->in[i];
-    const size_t group = l->image * job->group + l->channel / job->oc;
-    const T *src = (const T *)job->src + group * job->ic * plane + index * width;
-    for (int c = 0; c < job->ic; c++, src += plane) {
-        const size_t first = weight_index(job, TRANSPOSED, c, l->channel, taps);
-        for (int j = 0; j < job->windows.size[last]; j++) {
-            const tl_window_meeting m = meet(job, TRANSPOSED, start, len, j);
-            if (tl_poll_after(poll, (size_t)len))
+    const int width = job->in[job->windows.n - 1];
+    acc += columns.begin * columns.acc_step + columns.acc_offset;
+    src += columns.begin * columns.src_step + columns.src_offset;
+    const ptrdiff_t n = columns.end - columns.begin;
+    for (int64_t y = rows.begin; y < rows.end; y++) {
+        A *const to = acc + (y * rows.acc_step + rows.acc_offset) * acc_width;
+        const T *const from = src + (y * rows.src_step + rows.src_offset) * width;
+        NAME(add_row, c)
+        (job, to, columns.acc_step, from, columns.src_step, n, w, n_channels);
+    }
+}
+
+// Adds the contribution of the taps of the last two axes, from `n_channels` planes of src. The
+// weights of the first begin at `weight`.
+static void NAME(add_plane, c)(const conv_job *job, const tile *t, const T *src, size_t weight,
+                               int n_channels, A *acc, tl_poll *poll)
+{
+    const int last = job->windows.n - 1, *const size = job->windows.size;
+    for (int i = 0; i < size[last - 1]; i++) {
+        const tl_window_meeting rows = meet(job, last - 1, t->y, t->height, i);
+        for (int j = 0; j < size[last]; j++, weight++) {
+            const tl_window_meeting columns = meet(job, last, t->x, t->width, j);
+            if (tl_poll_after(poll, (size_t)t->height * t->width))
                 return;
-            if (m.begin < m.end)
-                LOCAL(add)(job, acc, src, m, WEIGHT(job, l->channel, first + j));
+            if (columns.begin == columns.end)
+                continue;
+            A w[BLOCK];
+            for (int b = 0; b < n_channels; b++)
+                w[b] = WEIGHT(job, t->channel, weight + b * job->weight_step);
+            NAME(add_tap, c)(job, acc, t->width, src, rows, columns, w, n_channels);
         }
     }
 }
 
-static void LOCAL(sum_piece)(const convnd_job *job, A *acc, int start, int len, const line *l,
-                             tl_poll *poll)
+// Sums a tile: the bias, then block after block of channels.
+static void NAME(sum_tile, c)(const conv_job *job, const tile *t, A *acc, tl_poll *poll)
 {
     static const int zeros[TL_MAX_SPATIAL];
-    int taps[TL_MAX_SPATIAL] = {0};
-    for (int k = 0; k < len; k++)
-        acc[k] = FIRST(job, l->channel);
-    do {
-        const ptrdiff_t index = joined_line(job, TRANSPOSED, l, taps);
-        if (index >= 0)
-            LOCAL(add_line)(job, acc, start, len, l, index, taps, poll);
-    } while (!tl_poll_after(poll, 1) &&
-             tl_next_tap(taps, zeros, job->windows.size, job->windows.n - 1));
+    const int outer = job->windows.n - 2, *const size = job->windows.size;
+    const A first = FIRST(job, t->channel);
+    for (int k = 0; k < t->height * t->width; k++)
+        acc[k] = first;
+    const size_t plane = (size_t)job->in[outer] * job->in[outer + 1];
+    const T *src = (const T *)job->src + source_channel(job, t) * job->channel;
+    for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * job->channel) {
+        size_t weight = first_weight(job, t->channel) + c * job->weight_step;
+        int taps[TL_MAX_SPATIAL] = {0};
+        do {
+            const ptrdiff_t index = joined_plane(job, t, taps);
+            if (index >= 0)
+                NAME(add_plane, c)
+            (job, t, src + (size_t)index * plane, weight, tl_min(BLOCK, job->ic - c), acc, poll);
+            weight += (size_t)size[outer] * size[outer + 1];
+        } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, zeros, size, outer));
+    }
 }
 
 static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
 {
-    const convnd_job *const job = arg;
-    const int width = job->out[job->windows.n - 1];
+    const conv_job *const job = arg;
+    const int last = job->windows.n - 1, oh = job->out[last - 1], ow = job->out[last];
+    const int width = tl_min(ow, TILE_SIZE), height = TILE_SIZE / width;
     tl_poll poll = tl_poll_of(job->stop);
-    A acc[PIECE];
-    for (size_t k = begin; k < end && !poll.is_stopped; k++) {
-        const line l = line_at(job, k);
-        R *const dst = (R *)job->dst + k * width;
-        for (int start = 0; start < width && !poll.is_stopped;) {
-            const int len = tl_min(PIECE, width - start);
-            LOCAL(sum_piece)(job, acc, start, len, &l, &poll);
-            for (int x = 0; x < len; x++)
-                dst[start + x] = RESULT(acc[x]);
-            start += len;
-        }
+    A acc[TILE_SIZE];
+    for (size_t p = begin; p < end && !poll.is_stopped; p++) {
+        tile t = tile_of(job, p);
+        for (t.y = 0; t.y < oh && !poll.is_stopped; t.y += height)
+            for (t.x = 0; t.x < ow; t.x += width) {
+                t.height = tl_min(height, oh - t.y);
+                t.width = tl_min(width, ow - t.x);
+                NAME(sum_tile, c)(job, &t, acc, &poll);
+                R *const dst = (R *)job->dst + (p * oh + t.y) * ow + t.x;
+                for (int k = 0; k < t.height * t.width; k++) // whole rows, or a part of one
+                    dst[k] = RESULT(acc[k]);
+            }
     }
 }
 
