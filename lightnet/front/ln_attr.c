@@ -13,9 +13,16 @@ static const char *name_of(ln_emit *e, const char *key)
     return e->front->attrs->name ? e->front->attrs->name(e, key) : key;
 }
 
+int ln_attr_to_bool(ln_emit *e, const char *key, int64_t value)
+{
+    if (value != 0 && value != 1)
+        ln_emit_fail(e, "attribute '%s' is %" PRId64 ", expected 0 or 1", name_of(e, key), value);
+    return value != 0;
+}
+
 void ln_attr_require(ln_emit *e, const char *key)
 {
-    if (!e->front->attrs->has(e, key))
+    if (!ln_attr_has(e, key))
         ln_emit_fail(e, "attribute '%s' is missing", name_of(e, key));
 }
 
@@ -30,7 +37,7 @@ static int check(ln_emit *e, const char *key, const char *verb, int64_t value, i
 
 int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int min, int max)
 {
-    return check(e, key, "is", e->front->attrs->integer(e, key, deflt), min, max);
+    return check(e, key, "is", ln_attr_int(e, key, deflt), min, max);
 }
 
 int ln_attr_element(ln_emit *e, const char *key, int64_t value, int min, int max)
@@ -60,11 +67,12 @@ int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim)
 
 int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim)
 {
-    return ln_attr_to_axis(e, e->front->attrs->integer(e, key, deflt), ndim);
+    return ln_attr_to_axis(e, ln_attr_int(e, key, deflt), ndim);
 }
 
-double ln_attr_epsilon(ln_emit *e, const char *key, double value)
+double ln_attr_epsilon(ln_emit *e, const char *key, double deflt)
 {
+    const double value = ln_attr_number(e, key, deflt);
     if (!(value >= 0))
         ln_emit_fail(e, "attribute '%s' is %g, expected at least 0", name_of(e, key), value);
     return value > 0 ? value : 1e-37;
@@ -78,7 +86,7 @@ static const char *ours(const ln_attr_word *word)
 const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
                            const ln_attr_word *words)
 {
-    const char *const text = e->front->attrs->text(e, key, deflt);
+    const char *const text = ln_attr_text(e, key, deflt);
     char known[256] = "";
     size_t len = 0;
     for (const ln_attr_word *word = words; word->name; word++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of an emitter's node, with checks that all formats share.
+// Attributes of an emitter's node, which all formats read alike, and their checks.
 //
 // A front end reads attributes (ln_attr_reader, in ln_emit.h). An unreadable or unexpected value is
 // a failure that names the attribute as the file does, its value, and the expected one. Afterwards
 // the functions return harmless values.
 //
+//     const double alpha = ln_attr_number(e, "alpha", 1);
 //     const int axis = ln_attr_axis(e, "axis", 1, ndim);
 //     const int group = ln_attr_int_in(e, "group", 1, 1, INT_MAX);
 
@@ -15,6 +16,37 @@
 
 /** The most integers that are read of an attribute. */
 enum { LN_ATTR_MAX = 64 };
+
+/** Whether the node has the attribute. */
+static inline int ln_attr_has(const ln_emit *e, const char *key)
+{
+    return e->front->attrs->has(e, key);
+}
+
+/** The attribute; `deflt` without it. Returns borrowed (until the translation ends). */
+static inline int64_t ln_attr_int(ln_emit *e, const char *key, int64_t deflt)
+{
+    return e->front->attrs->integer(e, key, deflt);
+}
+static inline double ln_attr_number(ln_emit *e, const char *key, double deflt)
+{
+    return e->front->attrs->number(e, key, deflt);
+}
+static inline int ln_attr_bool(ln_emit *e, const char *key, int deflt)
+{
+    return e->front->attrs->flag(e, key, deflt);
+}
+static inline const char *ln_attr_text(ln_emit *e, const char *key, const char *deflt)
+{
+    return e->front->attrs->text(e, key, deflt);
+}
+static inline tl_dtype ln_attr_dtype(ln_emit *e, const char *key, tl_dtype deflt)
+{
+    return e->front->attrs->dtype(e, key, deflt);
+}
+
+/** The value of a bool, which must be 0 or 1. */
+int ln_attr_to_bool(ln_emit *e, const char *key, int64_t value);
 
 /** Fails without the attribute. */
 void ln_attr_require(ln_emit *e, const char *key);
@@ -31,8 +63,8 @@ void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int min, i
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
 int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
 
-/** The attribute, `value`, at least 0, as operators take it: above 0. */
-double ln_attr_epsilon(ln_emit *e, const char *key, double value);
+/** The attribute, at least 0, as operators take it: above 0. */
+double ln_attr_epsilon(ln_emit *e, const char *key, double deflt);
 
 /** A valid word. A table ends with the name NULL. */
 typedef struct ln_attr_word {

@@ -150,9 +150,12 @@ typedef struct ln_emit ln_emit;
 /** How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; an
  * unreadable value is a failure. */
 typedef struct ln_attr_reader {
-    int (*has)(ln_emit *e, const char *key);
+    int (*has)(const ln_emit *e, const char *key);
     int64_t (*integer)(ln_emit *e, const char *key, int64_t deflt);
+    double (*number)(ln_emit *e, const char *key, double deflt);
+    int (*flag)(ln_emit *e, const char *key, int deflt);
     const char *(*text)(ln_emit *e, const char *key, const char *deflt);
+    tl_dtype (*dtype)(ln_emit *e, const char *key, tl_dtype deflt);
 
     /** The first LN_ATTR_MAX of them; returns how many there are, 0 or less without the attribute.
      */

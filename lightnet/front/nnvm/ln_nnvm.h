@@ -9,7 +9,7 @@
 //         // The output "dst" is the node's output 0.
 //         LN_EMIT(&n->emit, 0, LN_OP_UNARY, LN_ARG("src", ln_nnvm_in(n, 0)),
 //                 LN_TEXT("func", "TL_UNARY_LRELU"),
-//                 LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 0.25)));
+//                 LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 0.25)));
 //     }
 //
 //     const ln_nnvm_row ln_nnvm_rows_example[] = {
@@ -121,8 +121,7 @@ const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor);
 /** Makes output `i` an existing tensor. */
 void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
 
-// Attributes: the default if the attribute is missing or None; invalid values are errors. ln_attr.h
-// has further checks.
+// Attributes, beside those of ln_attr.h: one that is None counts as missing.
 
 extern const ln_attr_reader ln_nnvm_attrs;
 
@@ -140,14 +139,8 @@ const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r);
 /** The name in the file of a core attribute, for messages. */
 const char *ln_nnvm_key(ln_nnvm_node *n, const char *key);
 
-int ln_nnvm_has(ln_nnvm_node *n, const char *key);
-/** Whether it is None, where that is not the default. */
+/** Whether an attribute is None, where that is not the default. */
 int ln_nnvm_has_none(ln_nnvm_node *n, const char *key);
-int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt);
-double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt);
-int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt);
-const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt);
-tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
 
 /** The elements of a tuple, nested tuples included; a single number is a tuple of one. Returns how
  * many; -1: the attribute is missing. */

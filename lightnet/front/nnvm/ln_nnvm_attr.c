@@ -131,7 +131,7 @@ const char *ln_nnvm_dtype_name(tl_dtype dtype)
 
 // Those of a node
 
-static const char *find(ln_nnvm_node *n, const char *key)
+static const char *find(const ln_nnvm_node *n, const char *key)
 {
     const char *text = ln_nnvm_graph_attr(n->vertex, key);
     return text && strcmp(text, "None") != 0 ? text : NULL;
@@ -180,56 +180,9 @@ static void fail_value(ln_nnvm_node *n, const char *key, const char *text, const
                  expected);
 }
 
-int ln_nnvm_has(ln_nnvm_node *n, const char *key)
-{
-    return find(n, key) != NULL;
-}
-
 int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
 {
     return ln_nnvm_graph_attr(n->vertex, key) && !find(n, key);
-}
-
-int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt)
-{
-    const char *text = find(n, key);
-    int64_t value = deflt;
-    if (text && ln_nnvm_parse_int(text, &value))
-        fail_value(n, key, text, "an integer");
-    return value;
-}
-
-double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt)
-{
-    const char *text = find(n, key);
-    double value = deflt;
-    if (text && parse_float(text, &value))
-        fail_value(n, key, text, "a number");
-    return value;
-}
-
-int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt)
-{
-    const char *text = find(n, key);
-    int value = deflt;
-    if (text && parse_bool(text, &value))
-        fail_value(n, key, text, "True or False");
-    return value;
-}
-
-const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt)
-{
-    const char *text = find(n, key);
-    return text ? text : deflt;
-}
-
-tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt)
-{
-    const char *text = find(n, key);
-    const tl_dtype dtype = text ? ln_nnvm_parse_dtype(text) : deflt;
-    if (dtype == TL_DTYPE_INVALID)
-        fail_value(n, key, text, "a data type, such as float32");
-    return dtype == TL_DTYPE_INVALID ? TL_FLOAT : dtype;
 }
 
 int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE])
@@ -250,21 +203,57 @@ int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_T
     return len;
 }
 
-// For the checks that all formats share. The emitter is the node's first member.
+// The reader. The emitter is the node's first member.
 
-static int has(ln_emit *e, const char *key)
+static int has(const ln_emit *e, const char *key)
 {
-    return ln_nnvm_has((ln_nnvm_node *)e, key);
+    return find((const ln_nnvm_node *)e, key) != NULL;
 }
 
 static int64_t integer(ln_emit *e, const char *key, int64_t deflt)
 {
-    return ln_nnvm_int((ln_nnvm_node *)e, key, deflt);
+    ln_nnvm_node *const n = (ln_nnvm_node *)e;
+    const char *const text = find(n, key);
+    int64_t value = deflt;
+    if (text && ln_nnvm_parse_int(text, &value))
+        fail_value(n, key, text, "an integer");
+    return value;
 }
 
-static const char *text(ln_emit *e, const char *key, const char *deflt)
+static double number(ln_emit *e, const char *key, double deflt)
 {
-    return ln_nnvm_text((ln_nnvm_node *)e, key, deflt);
+    ln_nnvm_node *const n = (ln_nnvm_node *)e;
+    const char *const text = find(n, key);
+    double value = deflt;
+    if (text && parse_float(text, &value))
+        fail_value(n, key, text, "a number");
+    return value;
+}
+
+static int flag(ln_emit *e, const char *key, int deflt)
+{
+    ln_nnvm_node *const n = (ln_nnvm_node *)e;
+    const char *const text = find(n, key);
+    int value = deflt;
+    if (text && parse_bool(text, &value))
+        fail_value(n, key, text, "True or False");
+    return value;
+}
+
+static const char *text_of(ln_emit *e, const char *key, const char *deflt)
+{
+    const char *const text = find((const ln_nnvm_node *)e, key);
+    return text ? text : deflt;
+}
+
+static tl_dtype dtype_of(ln_emit *e, const char *key, tl_dtype deflt)
+{
+    ln_nnvm_node *const n = (ln_nnvm_node *)e;
+    const char *const text = find(n, key);
+    const tl_dtype dtype = text ? ln_nnvm_parse_dtype(text) : deflt;
+    if (dtype == TL_DTYPE_INVALID)
+        fail_value(n, key, text, "a data type, such as float32");
+    return dtype == TL_DTYPE_INVALID ? TL_FLOAT : dtype;
 }
 
 static int integers(ln_emit *e, const char *key, int64_t *values)
@@ -277,4 +266,5 @@ static const char *name(ln_emit *e, const char *key)
     return ln_nnvm_key((ln_nnvm_node *)e, key);
 }
 
-const ln_attr_reader ln_nnvm_attrs = {has, integer, text, integers, name};
+const ln_attr_reader ln_nnvm_attrs = {has,     integer,  number,   flag,
+                                      text_of, dtype_of, integers, name};

@@ -29,8 +29,8 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
 int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
 {
     const char *const key = ln_nnvm_is_mxnet(n) ? "no_bias" : "use_bias";
-    const int has_bias =
-        ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, key, without) : ln_nnvm_bool(n, key, 1);
+    const int has_bias = ln_nnvm_is_mxnet(n) ? !ln_attr_bool(&n->emit, key, without)
+                                             : ln_attr_bool(&n->emit, key, 1);
     if (!has_bias && ln_nnvm_num_inputs(n) > 2)
         ln_emit_fail(&n->emit, "%d inputs, expected 2, as attribute '%s' says that it has no bias",
                      ln_nnvm_num_inputs(n), key);
@@ -40,7 +40,7 @@ int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
 int ln_nnvm_check_args(ln_nnvm_node *n)
 {
     const int len = ln_nnvm_num_inputs(n);
-    const int64_t n_args = ln_nnvm_int(n, "num_args", len);
+    const int64_t n_args = ln_attr_int(&n->emit, "num_args", len);
     if (n_args != len)
         ln_emit_fail(&n->emit, "%d inputs, expected 'num_args', %lld", len, (long long)n_args);
     return len;

@@ -9,7 +9,7 @@
 //         // The output "dst" is the node's output 0.
 //         LN_EMIT(&n->emit, 0, LN_OP_UNARY, LN_ARG("src", ln_onnx_in(n, 0)),
 //                 LN_TEXT("func", "TL_UNARY_LRELU"),
-//                 LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 0.01)));
+//                 LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 0.01)));
 //     }
 //
 //     const ln_onnx_row ln_onnx_rows_example[] = {
@@ -213,27 +213,14 @@ double ln_onnx_required_number(ln_onnx_node *n, int i);
  */
 void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes);
 
-// Attributes: the default when the node does not have it; another type is a failure. Returned
-// pointers are borrowed. ln_attr.h has further checks.
+// Attributes, beside those of ln_attr.h. Another type is a failure. Returned pointers are borrowed.
 
 extern const ln_attr_reader ln_onnx_attrs;
-
-int ln_onnx_has_attr(const ln_onnx_node *n, const char *name);
-int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt);
-int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt); // 0 or 1, else a failure
-double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt);
-const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt);
-
-/** The flag that is `value`; a failure unless it is 0 or 1. */
-int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value);
 
 /** NULL and `*len` 0 by default. */
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
 const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); // NULL: no such element
-
-/** A data type; one that LightNet does not have is a failure. */
-tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
 
 /** The tensor as a constant of the program; NULL without the attribute. */
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);

@@ -195,51 +195,6 @@ static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type
     return a && !ln_onnx_want_type(n, a, type) ? a : NULL;
 }
 
-int ln_onnx_has_attr(const ln_onnx_node *n, const char *name)
-{
-    return ln_onnx_find_attr(n->scope, n->proto, name) != NULL;
-}
-
-int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt)
-{
-    const LnOnnx__Attribute *a = attr(n, name, INT);
-    return a ? a->i : deflt;
-}
-
-int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value)
-{
-    if (value != 0 && value != 1)
-        ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected 0 or 1", name, value);
-    return value != 0;
-}
-
-int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt)
-{
-    return ln_onnx_to_flag(n, name, ln_onnx_int(n, name, deflt));
-}
-
-tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
-{
-    const LnOnnx__Attribute *a = attr(n, name, INT);
-    if (!a)
-        return deflt;
-    const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
-    if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
-        char text[32];
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
-                        "attribute '%s' is %s, which LightNet does not support", name,
-                        ln_onnx_dtype_name(type, text));
-        return deflt;
-    }
-    return ln_onnx_dtype(type);
-}
-
-double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt)
-{
-    const LnOnnx__Attribute *a = attr(n, name, FLOAT);
-    return a ? (double)a->f : deflt;
-}
-
 // Strings are bytes: a copy ends with NUL.
 static const char *text_of(ln_onnx_node *n, const ProtobufCBinaryData *s)
 {
@@ -249,12 +204,6 @@ static const char *text_of(ln_onnx_node *n, const ProtobufCBinaryData *s)
     if (s->len)
         memcpy(text, s->data, s->len);
     return text;
-}
-
-const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt)
-{
-    const LnOnnx__Attribute *a = attr(n, name, STRING);
-    return a ? text_of(n, &a->s) : deflt;
 }
 
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len)
@@ -333,21 +282,51 @@ const char *ln_onnx_text_constant(ln_onnx_node *n, const char *name)
     return ln_onnx_add_tensor(n->scope, proto, wanted);
 }
 
-// For the checks that all formats share. The emitter is the node's first member.
+// The reader. The emitter is the node's first member.
 
-static int has(ln_emit *e, const char *key)
+static int has(const ln_emit *e, const char *key)
 {
-    return ln_onnx_has_attr((const ln_onnx_node *)e, key);
+    const ln_onnx_node *const n = (const ln_onnx_node *)e;
+    return ln_onnx_find_attr(n->scope, n->proto, key) != NULL;
 }
 
 static int64_t integer(ln_emit *e, const char *key, int64_t deflt)
 {
-    return ln_onnx_int((ln_onnx_node *)e, key, deflt);
+    const LnOnnx__Attribute *const a = attr((ln_onnx_node *)e, key, INT);
+    return a ? a->i : deflt;
+}
+
+static double number(ln_emit *e, const char *key, double deflt)
+{
+    const LnOnnx__Attribute *const a = attr((ln_onnx_node *)e, key, FLOAT);
+    return a ? (double)a->f : deflt;
+}
+
+static int flag(ln_emit *e, const char *key, int deflt)
+{
+    return ln_attr_to_bool(e, key, integer(e, key, deflt));
 }
 
 static const char *text(ln_emit *e, const char *key, const char *deflt)
 {
-    return ln_onnx_string((ln_onnx_node *)e, key, deflt);
+    ln_onnx_node *const n = (ln_onnx_node *)e;
+    const LnOnnx__Attribute *const a = attr(n, key, STRING);
+    return a ? text_of(n, &a->s) : deflt;
+}
+
+static tl_dtype dtype(ln_emit *e, const char *key, tl_dtype deflt)
+{
+    const LnOnnx__Attribute *const a = attr((ln_onnx_node *)e, key, INT);
+    if (!a)
+        return deflt;
+    const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
+    if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
+        char text[32];
+        ln_emit_fail_as(e, LN_UNSUPPORTED, "attribute '%s' is %s, which LightNet does not support",
+                        key, ln_onnx_dtype_name(type, text));
+        return deflt;
+    }
+    return ln_onnx_dtype(type);
 }
 
 static int integers(ln_emit *e, const char *key, int64_t *values)
@@ -359,4 +338,4 @@ static int integers(ln_emit *e, const char *key, int64_t *values)
     return len;
 }
 
-const ln_attr_reader ln_onnx_attrs = {has, integer, text, integers, NULL};
+const ln_attr_reader ln_onnx_attrs = {has, integer, number, flag, text, dtype, integers, NULL};

@@ -30,7 +30,7 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
     if (ln_onnx_failed(n))
         return nothing;
     ln_attr_ints_of(&n->emit, "kernel_shape", w.n, 1, 1, w.size);
-    if (weight && !ln_onnx_has_attr(n, "kernel_shape"))
+    if (weight && !ln_attr_has(&n->emit, "kernel_shape"))
         memcpy(w.size, like->dims + 2, (size_t)w.n * sizeof(int));
     ln_attr_ints_of(&n->emit, "strides", w.n, 1, 1, w.stride);
     ln_attr_ints_of(&n->emit, "dilations", w.n, 1, 1, w.dilation);
@@ -40,7 +40,7 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows)
 {
-    const char *const mode = ln_onnx_string(n, "auto_pad", "NOTSET");
+    const char *const mode = ln_attr_text(&n->emit, "auto_pad", "NOTSET");
     if (ln_onnx_failed(n) || ln_streq(mode, "NOTSET") || ln_streq(mode, ""))
         return;
     // How much padding makes the output a size of the input over the stride depends on that size,
@@ -167,7 +167,7 @@ void ln_onnx_refuse_input(ln_onnx_node *n, int i, const char *name)
 
 void ln_onnx_refuse_attr(ln_onnx_node *n, const char *name, int64_t value)
 {
-    const int64_t given = ln_onnx_int(n, name, value);
+    const int64_t given = ln_attr_int(&n->emit, name, value);
     if (given != value)
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "attribute '%s' is %lld, expected %lld", name,
                         (long long)given, (long long)value);

@@ -35,7 +35,7 @@ static const char *emit_part(ln_onnx_node *n, const char *src, int start, int en
 
 int ln_onnx_heads_of(ln_onnx_node *n, const char *name, const char *src)
 {
-    const int64_t heads = ln_onnx_int(n, name, 0);
+    const int64_t heads = ln_attr_int(&n->emit, name, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (t->ndim == 3 && heads > 0 && heads <= INT_MAX && t->dims[2] % heads == 0)
         return (int)heads;
@@ -218,7 +218,7 @@ static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
     ln_onnx_window window = {read_window_size(n, "left_window_size"),
                              read_window_size(n, "right_window_size")};
     const char *lens = ln_onnx_optional(n, 6);
-    if (ln_onnx_flag(n, "is_causal", 0))
+    if (ln_attr_bool(&n->emit, "is_causal", 0))
         window.right = 0;
     const int is_bounded = window.left < LN_ONNX_UNBOUNDED || window.right < LN_ONNX_UNBOUNDED;
     if (!is_bounded && !lens)
@@ -373,8 +373,8 @@ static void translate_attention(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     const tl_tensor *const q = ln_onnx_tensor_of(n, a.query);
-    a.scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
-    a.softcap = ln_onnx_float(n, "softcap", 0);
+    a.scale = ln_attr_number(&n->emit, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
+    a.softcap = ln_attr_number(&n->emit, "softcap", 0);
     a.bias = emit_bias(n, &a);
     if (ln_onnx_wants(n, 3)) // a choice of qk_matmul_output_mode
         a.stage = ln_attr_int_in(&n->emit, "qk_matmul_output_mode", 0, 0, 3);
@@ -395,7 +395,7 @@ int ln_onnx_read_heads(ln_onnx_node *n, const char *name)
 
 double ln_onnx_read_scale(ln_onnx_node *n, int size)
 {
-    const double given = ln_onnx_float(n, "scale", 0);
+    const double given = ln_attr_number(&n->emit, "scale", 0);
     return given != 0 ? given : 1 / sqrt(size ? size : 1);
 }
 
@@ -438,7 +438,7 @@ static const char *modify(ln_onnx_node *n, const char *name, const char *src)
 static tl_dtype softmax_dtype(ln_onnx_node *n, tl_dtype dtype)
 {
     const tl_dtype deflt = dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
-    const tl_dtype found = ln_onnx_attr_dtype(n, "softmax_precision", deflt);
+    const tl_dtype found = ln_attr_dtype(&n->emit, "softmax_precision", deflt);
     if (!tl_dtype_is_float(found))
         ln_emit_fail(&n->emit, "attribute 'softmax_precision' is %s, expected a float type",
                      tl_dtype_name(found));
@@ -453,7 +453,7 @@ static void translate_flex_attention(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     const int width = ln_onnx_tensor_of(n, a.query)->dims[3];
-    const double scale = ln_onnx_float(n, "scale", 1 / sqrt(width ? width : 1));
+    const double scale = ln_attr_number(&n->emit, "scale", 1 / sqrt(width ? width : 1));
     const char *x = multiply_heads(n, &a, ln_emit_cast(&n->emit, a.query, dtype, LN_EMIT_TEMP),
                                    ln_emit_cast(&n->emit, a.key, dtype, LN_EMIT_TEMP), 1, scale);
     x = modify(n, "score_mod", x);
@@ -549,7 +549,7 @@ const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines
 // How many of the `size` elements of a head are rotated, in pairs.
 static int rotated_size(ln_onnx_node *n, int size)
 {
-    const int64_t given = ln_onnx_int(n, "rotary_embedding_dim", 0);
+    const int64_t given = ln_attr_int(&n->emit, "rotary_embedding_dim", 0);
     const int64_t rotated = given ? given : size;
     if (rotated >= 0 && rotated <= size && rotated % 2 == 0)
         return (int)rotated;
@@ -574,7 +574,7 @@ static void translate_rotary(ln_onnx_node *n)
     const int rotated = rotated_size(n, ln_onnx_tensor_of(n, x)->dims[3]);
     const char *const cosines = angles_of(n, 1, is_flat ? 2 : 1);
     const char *const sines = angles_of(n, 2, is_flat ? 2 : 1);
-    x = ln_onnx_rotate(n, x, cosines, sines, rotated, ln_onnx_flag(n, "interleaved", 0));
+    x = ln_onnx_rotate(n, x, cosines, sines, rotated, ln_attr_bool(&n->emit, "interleaved", 0));
     if (is_flat)
         ln_emit_reshape(&n->emit, x, 3, dims, 0);
     else

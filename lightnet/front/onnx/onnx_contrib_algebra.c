@@ -40,9 +40,9 @@ static void translate_sparse_matmul(ln_onnx_node *n)
 {
     const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);
     LN_EMIT(&n->emit, 0, LN_OP_MATMUL, LN_ARG("src1", sparse), LN_ARG("src2", dense),
-            LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)),
-            LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)),
-            LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
+            LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0)),
+            LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0)),
+            LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_contrib_algebra[] = {

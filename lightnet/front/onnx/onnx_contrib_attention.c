@@ -15,7 +15,7 @@
 // 0 where `allowed` is true, otherwise mask_filter_value.
 static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
 {
-    const double value = ln_onnx_float(n, "mask_filter_value", -10000);
+    const double value = ln_attr_number(&n->emit, "mask_filter_value", -10000);
     return ln_emit_where(&n->emit, allowed, ln_emit_scalar(&n->emit, dtype, 0),
                          ln_emit_scalar(&n->emit, dtype, value), LN_EMIT_TEMP);
 }
@@ -206,7 +206,7 @@ static void translate_multi_head(ln_onnx_node *n)
     a.scale = ln_onnx_read_scale(n, ln_onnx_tensor_of(n, a.query)->dims[3]);
     a.bias =
         ln_onnx_add(n, bias_of_mask(n, &a, PADDING, 0), ln_onnx_read_score_bias(n, &a, SCORE_BIAS));
-    if (ln_onnx_flag(n, "unidirectional", 0))
+    if (ln_attr_bool(&n->emit, "unidirectional", 0))
         a.bias = ln_onnx_add(n, a.bias, causal_bias(n, &a));
     if (ln_onnx_wants(n, 3))
         a.stage = LN_ONNX_BIASED;
@@ -287,7 +287,7 @@ static void emit_projected(ln_onnx_node *n, const projected *p, int heads)
     a.bias = bias_of_mask(n, &a, p->mask, 1);
     if (p->bias >= 0)
         a.bias = ln_onnx_add(n, a.bias, ln_onnx_read_score_bias(n, &a, p->bias));
-    if (ln_onnx_flag(n, "unidirectional", 0))
+    if (ln_attr_bool(&n->emit, "unidirectional", 0))
         a.bias = ln_onnx_add(n, a.bias, causal_bias(n, &a));
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
 }

@@ -101,7 +101,7 @@ static const char *select_experts(ln_onnx_node *n, mixture *m)
                   LN_INT("axis", 1));
     const char *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *const indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
-    if (ln_onnx_flag(n, "normalize_routing_weights", 0))
+    if (ln_attr_bool(&n->emit, "normalize_routing_weights", 0))
         values = ln_emit_binary(
             &n->emit, "TL_BINARY_DIV", values,
             ln_emit_reduce(&n->emit, "TL_REDUCE_SUM", values, 1, (int[]){1}, 1, LN_EMIT_TEMP),
@@ -154,9 +154,9 @@ static const char *clip(ln_onnx_node *n, const char *src, double min, double max
 // G sigmoid(alpha G) (L + beta), of clipped g and l.
 static const char *swiglu(ln_onnx_node *n, const char *g, const char *l)
 {
-    const double alpha = ln_onnx_float(n, "activation_alpha", 1);
-    const double beta = ln_onnx_float(n, "activation_beta", 0);
-    const double limit = ln_onnx_float(n, "swiglu_limit", INFINITY);
+    const double alpha = ln_attr_number(&n->emit, "activation_alpha", 1);
+    const double beta = ln_attr_number(&n->emit, "activation_beta", 0);
+    const double limit = ln_attr_number(&n->emit, "swiglu_limit", INFINITY);
     const char *const gate = ln_emit_unary_with(
         &n->emit, "TL_UNARY_SWISH", clip(n, g, -INFINITY, limit), alpha, 0, LN_EMIT_TEMP);
     const char *linear = clip(n, l, -limit, limit);

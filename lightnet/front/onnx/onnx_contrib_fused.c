@@ -67,7 +67,7 @@ static activation named_activation(ln_onnx_node *n)
 {
     activation a = find_activation(n);
     for (int i = 0; i < a.n_params; i++)
-        a.params[i] = ln_onnx_float(n, a.names[i], a.params[i]);
+        a.params[i] = ln_attr_number(&n->emit, a.names[i], a.params[i]);
     return a;
 }
 
@@ -105,7 +105,7 @@ static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     int axes[TL_MAXDIM];
-    if (!ln_onnx_flag(n, attr, 0) || ndim < 3)
+    if (!ln_attr_bool(&n->emit, attr, 0) || ndim < 3)
         return src;
     for (int i = 0; i < ndim; i++)
         axes[i] = i < ndim - 2 ? i + 1 : i == ndim - 2 ? 0 : i;
@@ -119,11 +119,12 @@ static void emit_fused_product(ln_onnx_node *n, const activation *a)
     m.rows = move_batch(n, m.rows, "transBatchA");
     m.cols = move_batch(n, m.cols, "transBatchB");
     const int is_whole = m.has_row && m.has_col;
-    const char *const dst = LN_EMIT(&n->emit, is_whole ? before_activation(a) : LN_EMIT_TEMP,
-                                    LN_OP_MATMUL, LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
-                                    LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0) && m.has_row),
-                                    LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0) && m.has_col),
-                                    LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
+    const char *const dst =
+        LN_EMIT(&n->emit, is_whole ? before_activation(a) : LN_EMIT_TEMP, LN_OP_MATMUL,
+                LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
+                LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0) && m.has_row),
+                LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0) && m.has_col),
+                LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
     if (is_whole) {
         emit_activation(n, dst, a);
         return;
@@ -216,7 +217,7 @@ static void translate_bias_gelu(ln_onnx_node *n)
 static void translate_quick_gelu(ln_onnx_node *n)
 {
     ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", ln_onnx_in(n, 0),
-                       ln_onnx_float(n, "alpha", (double)1.702F), 0, 0);
+                       ln_attr_number(&n->emit, "alpha", (double)1.702F), 0, 0);
 }
 
 static void translate_gemm_fast_gelu(ln_onnx_node *n)
@@ -257,7 +258,7 @@ static void translate_bias_split_gelu(ln_onnx_node *n)
 static void translate_bias_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "is_inner_broadcast");
-    ln_onnx_flag(n, "is_inner_broadcast", 0); // both ways follow from the shape of the bias
+    ln_attr_bool(&n->emit, "is_inner_broadcast", 0); // both ways follow from the shape of the bias
     const char *const src = ln_onnx_in(n, 0);
     const char *const sum =
         ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, ln_onnx_in(n, 1), LN_EMIT_TEMP);

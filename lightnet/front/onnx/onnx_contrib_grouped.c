@@ -71,9 +71,9 @@ static void translate_rotary(ln_onnx_node *n)
     if (!is_flat && t->ndim != 4)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     ln_onnx_refuse_attr(n, "is_packed_batching", 0);
-    if (ln_onnx_float(n, "scale", 1) != 1)
+    if (ln_attr_number(&n->emit, "scale", 1) != 1)
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "attribute 'scale' is %g, expected 1",
-                        ln_onnx_float(n, "scale", 1));
+                        ln_attr_number(&n->emit, "scale", 1));
     ln_onnx_want_fixed(n, src);
     if (ln_onnx_failed(n))
         return;
@@ -89,7 +89,7 @@ static void translate_rotary(ln_onnx_node *n)
     const char *const cosines = angles_at(n, 2, rotated / 2, positions, !is_flat);
     const char *const sines = angles_at(n, 3, rotated / 2, positions, !is_flat);
     const char *const y =
-        ln_onnx_rotate(n, x, cosines, sines, rotated, ln_onnx_flag(n, "interleaved", 0));
+        ln_onnx_rotate(n, x, cosines, sines, rotated, ln_attr_bool(&n->emit, "interleaved", 0));
     if (is_flat)
         ln_emit_reshape(&n->emit, y, 3, dims, 0);
     else
@@ -199,9 +199,10 @@ static const char *with_norm(ln_onnx_node *n, const grouped *g, const char *src,
     if (!ln_onnx_has_input(n, i))
         return src;
     ln_onnx_want_shape(n, i, i == G_QUERY_NORM ? "q_norm_weight" : "k_norm_weight", 1, &g->size);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_RMSNORM, LN_ARG("src", src),
-                   LN_ARG("scale", ln_onnx_in(n, i)), LN_INT("axis", 3),
-                   LN_NUMBER("epsilon", ln_onnx_float(n, "qk_norm_epsilon", (double)1e-6F)));
+    return LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, LN_OP_RMSNORM, LN_ARG("src", src),
+        LN_ARG("scale", ln_onnx_in(n, i)), LN_INT("axis", 3),
+        LN_NUMBER("epsilon", ln_attr_number(&n->emit, "qk_norm_epsilon", (double)1e-6F)));
 }
 
 static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts)
@@ -221,7 +222,7 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
             n, ln_emit_reshape(&n->emit, g->first, 2, (int[]){g->batch, 1}, LN_EMIT_TEMP), g->len);
     const char *const cosines = angles_at(n, G_COSINES, half, positions, 0);
     const char *const sines = angles_at(n, G_SINES, half, positions, 0);
-    const int is_paired = ln_onnx_flag(n, "rotary_interleaved", 0);
+    const int is_paired = ln_attr_bool(&n->emit, "rotary_interleaved", 0);
     for (int k = 0; k < 2; k++)
         parts[k] = ln_onnx_rotate(n, parts[k], cosines, sines, 2 * half, is_paired);
 }
@@ -262,7 +263,7 @@ static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const
 // The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none.
 static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
-    const int is_causal = ln_onnx_flag(n, "causal", 1);
+    const int is_causal = ln_attr_bool(&n->emit, "causal", 1);
     const int window = ln_attr_int_in(&n->emit, "local_window_size", -1, -1, INT_MAX);
     if (!is_causal && window >= 0)
         ln_emit_fail(&n->emit, "attribute 'local_window_size' is %d without causality, expected -1",
@@ -288,7 +289,7 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
 // The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none.
 static const char *read_sink(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
-    const int is_smooth = ln_onnx_int(n, "smooth_softmax", 0) > 0;
+    const int is_smooth = ln_attr_int(&n->emit, "smooth_softmax", 0) > 0;
     if (ln_onnx_has_input(n, G_SINK)) {
         ln_onnx_want_shape(n, G_SINK, "head_sink", 1, &g->heads);
         return ln_emit_cast(&n->emit, ln_onnx_in(n, G_SINK), dtype, LN_EMIT_TEMP);
@@ -308,11 +309,11 @@ static void translate_group_query(ln_onnx_node *n)
         return;
     parts[0] = with_norm(n, &g, parts[0], G_QUERY_NORM);
     parts[1] = with_norm(n, &g, parts[1], G_KEY_NORM);
-    if (ln_onnx_flag(n, "do_rotary", 0))
+    if (ln_attr_bool(&n->emit, "do_rotary", 0))
         rotate_grouped(n, &g, parts);
     ln_onnx_attention a = {.query = ln_onnx_swap_heads(n, parts[0]),
                            .scale = ln_onnx_read_scale(n, g.size),
-                           .softcap = ln_onnx_float(n, "softcap", 0),
+                           .softcap = ln_attr_number(&n->emit, "softcap", 0),
                            .stage = -1,
                            .stage_output = 3};
     a.key = with_cache(n, &g, G_PAST_KEY, ln_onnx_swap_heads(n, parts[1]), 1);

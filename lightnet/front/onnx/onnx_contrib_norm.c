@@ -47,7 +47,7 @@ static const char *sum_with_skip(ln_onnx_node *n, int bias_input)
 // The epsilon of those whose default is that of ONNX Runtime's kernels.
 static double small_epsilon(ln_onnx_node *n)
 {
-    return ln_onnx_float(n, "epsilon", (double)1e-12F);
+    return ln_attr_number(&n->emit, "epsilon", (double)1e-12F);
 }
 
 // Elements of input `i` as floats: those of QEmbedLayerNormalization, 2 to 6, are integers, with
@@ -185,7 +185,7 @@ static void translate_embed_layernorm(ln_onnx_node *n)
 // The normalization of `src` with its activation, as output 0.
 static void emit_groupnorm(ln_onnx_node *n, const char *src)
 {
-    const int is_last = ln_onnx_flag(n, "channels_last", 1);
+    const int is_last = ln_attr_bool(&n->emit, "channels_last", 1);
     ln_attr_require(&n->emit, "activation");
     ln_attr_require(&n->emit, "groups");
     const int has_silu = ln_attr_int_in(&n->emit, "activation", 0, 0, 1);
@@ -196,8 +196,8 @@ static void emit_groupnorm(ln_onnx_node *n, const char *src)
         LN_EMIT(&n->emit, has_silu ? LN_EMIT_TEMP : after, LN_OP_GROUPNORM, LN_ARG("src", x),
                 LN_ARG("scale", ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP)),
                 LN_ARG("bias", ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP)),
-                LN_INT("groups", ln_onnx_int(n, "groups", 1)),
-                LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", (double)1e-5F)));
+                LN_INT("groups", ln_attr_int(&n->emit, "groups", 1)),
+                LN_NUMBER("epsilon", ln_attr_number(&n->emit, "epsilon", (double)1e-5F)));
     if (has_silu)
         y = ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", y, 1, 0, after);
     if (is_last)
@@ -211,7 +211,7 @@ static int read_channels(ln_onnx_node *n)
     if (!ln_onnx_failed(n) && t->ndim != 4)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 4", t->ndim);
     const int channels =
-        ln_onnx_failed(n) ? 1 : t->dims[ln_onnx_flag(n, "channels_last", 1) ? 3 : 1];
+        ln_onnx_failed(n) ? 1 : t->dims[ln_attr_bool(&n->emit, "channels_last", 1) ? 3 : 1];
     ln_onnx_want_shape(n, 1, "gamma", 1, &channels);
     ln_onnx_want_shape(n, 2, "beta", 1, &channels);
     return channels;
@@ -227,7 +227,7 @@ static void translate_groupnorm(ln_onnx_node *n)
 static const char *for_images(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    const int is_last = ln_onnx_flag(n, "channels_last", 1);
+    const int is_last = ln_attr_bool(&n->emit, "channels_last", 1);
     if (t->ndim != 1 && t->ndim != 2)
         return tensor;
     const int batch = t->ndim == 2 ? t->dims[0] : 1, channels = t->dims[t->ndim - 1];

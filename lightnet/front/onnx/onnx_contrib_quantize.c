@@ -78,7 +78,7 @@ static void translate_leaky_relu(ln_onnx_node *n)
 {
     const char *const y =
         ln_emit_unary_with(&n->emit, "TL_UNARY_LRELU", real_in(n, X),
-                           ln_onnx_float(n, "alpha", (double)0.01F), 0, LN_EMIT_TEMP);
+                           ln_attr_number(&n->emit, "alpha", (double)0.01F), 0, LN_EMIT_TEMP);
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
 
@@ -93,7 +93,7 @@ static void translate_softmax(ln_onnx_node *n)
     ln_attr_require(&n->emit, "opset");
     const int given = ln_attr_int_in(&n->emit, "opset", 1, 1, INT_MAX);
     // The default axis is the last one, of old operator sets too. Alone, it means the same in all.
-    const int opset = ln_onnx_has_attr(n, "axis") ? given : 13;
+    const int opset = ln_attr_has(&n->emit, "axis") ? given : 13;
     const char *const y = ln_onnx_emit_softmax(n, real_in(n, X), opset, LN_EMIT_TEMP);
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
@@ -109,7 +109,7 @@ static void translate_reduce_mean(ln_onnx_node *n)
     if (given)
         ln_onnx_axes(n, given, len, ndim, axes);
     const char *const y = ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", x, given ? len : ndim, axes,
-                                         ln_onnx_flag(n, "keepdims", 1), LN_EMIT_TEMP);
+                                         ln_attr_bool(&n->emit, "keepdims", 1), LN_EMIT_TEMP);
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
 
@@ -118,7 +118,7 @@ typedef const char *(*pool_func)(ln_onnx_node *n, const char *src, int i);
 
 static void translate_pool_with(ln_onnx_node *n, pool_func pool)
 {
-    const int is_last = ln_onnx_flag(n, "channels_last", 0);
+    const int is_last = ln_attr_bool(&n->emit, "channels_last", 0);
     const char *x = real_in(n, X);
     if (is_last)
         x = ln_onnx_channels_first(n, x, LN_EMIT_TEMP);
@@ -241,7 +241,7 @@ static const char *matrix_in(ln_onnx_node *n, int i, const char *name)
     if (ln_onnx_tensor_of(n, src)->ndim != 2)
         ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 2", i,
                      ln_onnx_tensor_of(n, src)->ndim);
-    if (!ln_onnx_flag(n, name, 0))
+    if (!ln_attr_bool(&n->emit, name, 0))
         return src;
     return ln_emit_transpose(&n->emit, src, swapped, LN_EMIT_TEMP);
 }
@@ -253,7 +253,7 @@ static void translate_qgemm(ln_onnx_node *n)
     enum { ROWS, ROWS_SCALE, ROWS_ZERO, COLS, COLS_SCALE, COLS_ZERO, SUM, DST_SCALE, DST_ZERO };
     const char *const rows = matrix_in(n, ROWS, "transA"), *const cols =
                                                                matrix_in(n, COLS, "transB");
-    const double alpha = ln_onnx_float(n, "alpha", 1);
+    const double alpha = ln_attr_number(&n->emit, "alpha", 1);
     const int is_quantized = ln_onnx_has_input(n, DST_ZERO), has_sum = ln_onnx_has_input(n, SUM);
     const int last = is_quantized ? LN_EMIT_TEMP : 0;
     want_scalar(n, ROWS_SCALE);

@@ -461,7 +461,7 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
     int *flags = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*flags));
     for (int k = 0; k < len && flags; k++)
         if (!wanted || wanted(n, l, k))
-            flags[n_flags++] = ln_onnx_to_flag(n, attr, int_at(n, attr, k));
+            flags[n_flags++] = ln_attr_to_bool(&n->emit, attr, int_at(n, attr, k));
     if (flags)
         ln_emit_set(&n->emit, LN_INTS(param, n_flags, flags));
 }
@@ -684,7 +684,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
     l->trips = len;
     if (!len)
         l->sample[k] = part_like(n, src, axis);
-    if (ln_onnx_to_flag(n, directions, int_at(n, directions, k)))
+    if (ln_attr_to_bool(&n->emit, directions, int_at(n, directions, k)))
         reverse(l->rows[k], len);
 }
 

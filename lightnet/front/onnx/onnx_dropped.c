@@ -11,8 +11,8 @@ static void translate_affine(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const alpha = ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "alpha", 1));
-    const char *const beta = ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "beta", 0));
+    const char *const alpha = ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "alpha", 1));
+    const char *const beta = ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "beta", 0));
     const char *const product = ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, alpha, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_ADD", product, beta, 0);
 }
@@ -38,7 +38,8 @@ static void translate_image_scaler(ln_onnx_node *n)
         ln_emit_fail(&n->emit,
                      "attribute 'bias' has %d numbers, expected one for each of %d channels", len,
                      t->dims[1]);
-    const char *const factor = ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "scale", 1));
+    const char *const factor =
+        ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "scale", 1));
     const char *const product =
         ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, factor, given ? LN_EMIT_TEMP : 0);
     if (!given || ln_onnx_failed(n))

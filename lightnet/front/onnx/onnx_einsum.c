@@ -321,7 +321,7 @@ static void read_result(ln_onnx_node *n, const char *text, sum *s)
 static void translate_einsum(ln_onnx_node *n)
 {
     sum s = {0};
-    const char *const equation = ln_onnx_string(n, "equation", "");
+    const char *const equation = ln_attr_text(&n->emit, "equation", "");
     read_result(n, read_terms(n, equation ? equation : "", &s), &s);
     if (s.n != ln_onnx_num_inputs(n))
         ln_emit_fail(&n->emit, "attribute 'equation' is for %d inputs, the node has %d", s.n,

@@ -12,7 +12,7 @@
 static const char *second_operand(ln_onnx_node *n)
 {
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
-    if (n->opset >= 7 || !ln_onnx_has_attr(n, "axis"))
+    if (n->opset >= 7 || !ln_attr_has(&n->emit, "axis"))
         return src2;
     const tl_tensor *const t = ln_onnx_tensor_of(n, src2);
     const int ndim = ln_onnx_tensor_of(n, src1)->ndim;
@@ -52,7 +52,7 @@ static void translate_logic(ln_onnx_node *n)
 
 static void translate_mod(ln_onnx_node *n)
 {
-    const int is_c = ln_onnx_flag(n, "fmod", 0);
+    const int is_c = ln_attr_bool(&n->emit, "fmod", 0);
     ln_emit_binary(&n->emit, is_c ? "TL_BINARY_FMOD" : "TL_BINARY_MOD", ln_onnx_in(n, 0),
                    ln_onnx_in(n, 1), 0);
 }
@@ -161,8 +161,8 @@ static void translate_swiglu(ln_onnx_node *n)
     const char *const gate = ln_onnx_in(n, 0), *const value = ln_onnx_in(n, 1);
     if (!tl_tensor_issameshape(ln_onnx_tensor_of(n, gate), ln_onnx_tensor_of(n, value)))
         ln_emit_fail(&n->emit, "inputs 0 and 1 differ in shape");
-    const char *const open = ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", gate,
-                                                ln_onnx_float(n, "alpha", 1), 0, LN_EMIT_TEMP);
+    const char *const open = ln_emit_unary_with(
+        &n->emit, "TL_UNARY_SWISH", gate, ln_attr_number(&n->emit, "alpha", 1), 0, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", open, value, 0);
 }
 

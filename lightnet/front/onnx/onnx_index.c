@@ -21,7 +21,8 @@ static void translate_take(ln_onnx_node *n)
 static void translate_gather_nd(ln_onnx_node *n)
 {
     LN_EMIT(&n->emit, 0, LN_OP_TAKE_ND, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("batch", ln_onnx_int(n, "batch_dims", 0)));
+            LN_ARG("index", ln_onnx_in(n, 1)),
+            LN_INT("batch", ln_attr_int(&n->emit, "batch_dims", 0)));
 }
 
 // Placed
@@ -140,8 +141,8 @@ static void translate_eye_like(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
-    const int64_t k = ln_onnx_int(n, "k", 0);
-    const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", like->dtype);
+    const int64_t k = ln_attr_int(&n->emit, "k", 0);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", like->dtype);
     ln_onnx_want_fixed(n, src);
     if (like->ndim != 2)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
@@ -157,7 +158,7 @@ static void translate_eye_like(ln_onnx_node *n)
 static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
 {
     *axis = 0;
-    if (!ln_onnx_has_attr(n, "axis"))
+    if (!ln_attr_has(&n->emit, "axis"))
         return ln_emit_view(&n->emit, src, 1, (int[]){-1}, LN_EMIT_TEMP);
     *axis = ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim);
     return src;
@@ -186,7 +187,7 @@ static void translate_unique(ln_onnx_node *n)
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
     LN_EMIT_BEGIN(&n->emit, LN_OP_UNIQUE, LN_ARG("src", src), LN_INT("axis", axis),
-                  LN_BOOL("sorted", ln_onnx_flag(n, "sorted", 1)));
+                  LN_BOOL("sorted", ln_attr_bool(&n->emit, "sorted", 1)));
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
             ln_emit_out(&n->emit, outs[i], i);
@@ -204,7 +205,8 @@ static void translate_nms(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_NMS, LN_ARG("boxes", ln_onnx_in(n, 0)),
             LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", max),
             LN_ARG("overlap", ln_onnx_optional(n, 3)), LN_ARG("score", ln_onnx_optional(n, 4)),
-            LN_INT("limit", limit), LN_BOOL("center", ln_onnx_flag(n, "center_point_box", 0)));
+            LN_INT("limit", limit),
+            LN_BOOL("center", ln_attr_bool(&n->emit, "center_point_box", 0)));
 }
 
 const ln_onnx_row ln_onnx_rows_index[] = {

@@ -38,13 +38,13 @@ static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
 static const char *column(ln_onnx_node *n, const char *stem)
 {
     char name[NAME_SIZE];
-    if (ln_onnx_has_attr(n, join(name, stem, "tensor"))) {
+    if (ln_attr_has(&n->emit, join(name, stem, "tensor"))) {
         const char *const tensor = ln_onnx_attr_tensor(n, name);
         const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
         return t->ndim == 1 ? tensor : ln_emit_view(&n->emit, tensor, 1, &t->len, LN_EMIT_TEMP);
     }
     for (int i = 0; i < N_KINDS; i++)
-        if (ln_onnx_has_attr(n, join(name, stem, kinds[i].suffix)))
+        if (ln_attr_has(&n->emit, join(name, stem, kinds[i].suffix)))
             return list_of(n, name, kinds[i].dtype);
     ln_emit_fail(&n->emit,
                  "attribute '%s_tensor', '%s_strings', '%s_int64s' or '%s_floats' is missing", stem,
@@ -55,14 +55,15 @@ static const char *column(ln_onnx_node *n, const char *stem)
 // The value of other elements: of the type of the values.
 static const char *default_of(ln_onnx_node *n, tl_dtype dtype)
 {
-    if (ln_onnx_has_attr(n, "default_tensor"))
+    if (ln_attr_has(&n->emit, "default_tensor"))
         return ln_onnx_attr_tensor(n, "default_tensor");
     if (dtype == TL_STRING)
-        return ln_onnx_has_attr(n, "default_string") ? ln_onnx_text_constant(n, "default_string")
-                                                     : ln_emit_text(&n->emit, "_Unused");
+        return ln_attr_has(&n->emit, "default_string") ? ln_onnx_text_constant(n, "default_string")
+                                                       : ln_emit_text(&n->emit, "_Unused");
     return ln_emit_scalar(&n->emit, dtype,
-                          tl_dtype_is_float(dtype) ? ln_onnx_float(n, "default_float", -0.0)
-                                                   : (double)ln_onnx_int(n, "default_int64", -1));
+                          tl_dtype_is_float(dtype)
+                              ? ln_attr_number(&n->emit, "default_float", -0.0)
+                              : (double)ln_attr_int(&n->emit, "default_int64", -1));
 }
 
 static void emit_lookup(ln_onnx_node *n, const char *keys, const char *values, const char *deflt)
@@ -93,7 +94,7 @@ static void translate_category_mapper(ln_onnx_node *n)
     static const kind cats[] = {{"cats_strings", TL_STRING}, {"cats_int64s", TL_INT64}};
     const char *lists[2];
     for (int i = 0; i < 2; i++) {
-        if (!ln_onnx_has_attr(n, cats[i].suffix))
+        if (!ln_attr_has(&n->emit, cats[i].suffix))
             ln_emit_fail(&n->emit, "attribute '%s' is missing", cats[i].suffix);
         lists[i] = list_of(n, cats[i].suffix, cats[i].dtype);
     }
@@ -108,7 +109,7 @@ static void translate_category_mapper(ln_onnx_node *n)
 // Opset 1: strings become their indices in a list, or indices the strings.
 static void translate_classes(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "classes_strings"))
+    if (!ln_attr_has(&n->emit, "classes_strings"))
         ln_emit_fail(&n->emit, "attribute 'classes_strings' is missing");
     const char *const texts = ln_onnx_text_constant(n, "classes_strings");
     const int len = ln_onnx_tensor_of(n, texts)->len;

@@ -166,7 +166,7 @@ static void translate_binarizer(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const double threshold = ln_onnx_float(n, "threshold", 0);
+    const double threshold = ln_attr_number(&n->emit, "threshold", 0);
     const char *const is_above = tl_dtype_is_float(dtype)
                                      ? ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", src,
                                                        ln_emit_scalar(&n->emit, dtype, threshold))
@@ -199,8 +199,8 @@ static const char *whole_features(ln_onnx_node *n, const char *name, const char 
 static const char *is_missing(ln_onnx_node *n, const char *src)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const double number = ln_onnx_float(n, "replaced_value_float", 0);
-    const int64_t whole = ln_onnx_int(n, "replaced_value_int64", 0);
+    const double number = ln_attr_number(&n->emit, "replaced_value_float", 0);
+    const int64_t whole = ln_attr_int(&n->emit, "replaced_value_int64", 0);
     if (tl_dtype_is_float(dtype) && isnan(number))
         return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_CLASSIFY, LN_ARG("src", src),
                        LN_BOOL("nan", 1));
@@ -329,7 +329,7 @@ static const char *want_one(ln_onnx_node *n, const char *dst, int i)
 static void translate_onehot_encoder(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const int has_zeros = ln_onnx_int(n, "zeros", 1) != 0;
+    const int has_zeros = ln_attr_int(&n->emit, "zeros", 1) != 0;
     const int has_texts = ln_onnx_tensor_of(n, src)->dtype == TL_STRING;
     const char *const equal = has_texts ? equals_text(n, src) : equals_number(n, src);
     const char *const dst = ln_emit_cast(&n->emit, equal, TL_FLOAT, has_zeros ? 0 : LN_EMIT_TEMP);

@@ -59,7 +59,7 @@ static const char *linear_scores(ln_onnx_node *n, int64_t targets)
 
 static void translate_linear_regressor(ln_onnx_node *n)
 {
-    const int64_t targets = ln_onnx_int(n, "targets", 1);
+    const int64_t targets = ln_attr_int(&n->emit, "targets", 1);
     if (targets < 1)
         ln_emit_fail(&n->emit, "attribute 'targets' is %lld, expected at least 1",
                      (long long)targets);
@@ -101,7 +101,7 @@ static void translate_linear_classifier(ln_onnx_node *n)
 {
     const ln_onnx_ml_labels labels =
         ln_onnx_ml_labels_of(n, "classlabels_ints", "classlabels_strings");
-    ln_onnx_int(n, "multi_class", 0); // decides how to train only
+    ln_attr_int(&n->emit, "multi_class", 0); // decides how to train only
     const char *const scores = linear_scores(n, 0);
     if (ln_onnx_failed(n))
         return;

@@ -50,7 +50,7 @@ static void translate_cast_map(ln_onnx_node *n)
     static const ln_attr_word forms[] = {{"DENSE"}, {"SPARSE"}, {0}};
     const char *const type = ln_attr_choose(&n->emit, "cast_to", "TO_FLOAT", types);
     const char *const form = ln_attr_choose(&n->emit, "map_form", "DENSE", forms);
-    const int64_t max = ln_onnx_int(n, "max_map", 1);
+    const int64_t max = ln_attr_int(&n->emit, "max_map", 1);
     const tl_dtype from = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     const tl_dtype to = ln_streq(type, "TO_STRING")  ? TL_STRING
                         : ln_streq(type, "TO_INT64") ? TL_INT64

@@ -186,7 +186,7 @@ static const char *sign_of(ln_onnx_node *n, const char *score)
 static void translate_svm_regressor(ln_onnx_node *n)
 {
     const char *const rows = ln_onnx_ml_rows(n, 0, TL_DOUBLE);
-    const int64_t supports = ln_onnx_int(n, "n_supports", 0);
+    const int64_t supports = ln_attr_int(&n->emit, "n_supports", 0);
     const char *score;
     if (supports < 0 || supports > INT_MAX)
         ln_emit_fail(&n->emit, "attribute 'n_supports' is %lld", (long long)supports);
@@ -197,7 +197,7 @@ static void translate_svm_regressor(ln_onnx_node *n)
                         doubles(n, "coefficients", 1, (int)supports), 1, first_rho(n));
     else
         score = linear(n, rows, 1);
-    if (ln_onnx_int(n, "one_class", 0))
+    if (ln_attr_int(&n->emit, "one_class", 0))
         score = sign_of(n, score);
     ln_onnx_ml_emit_post(n, ln_onnx_ml_post_of(n),
                          ln_emit_cast(&n->emit, score, TL_FLOAT, LN_EMIT_TEMP), 0);

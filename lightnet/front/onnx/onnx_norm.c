@@ -82,7 +82,7 @@ typedef struct batch_stats {
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
     const char *const vectors[] = {s->scale, s->offset, s->mean, s->var};
-    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", 1e-5);
     return ln_emit_batchnorm(&n->emit, s->src, 1, vectors, epsilon, LN_EMIT_TEMP);
 }
 
@@ -90,7 +90,8 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
-    const char *const epsilon = ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "epsilon", 1e-5));
+    const char *const epsilon =
+        ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "epsilon", 1e-5));
     const char *const var =
         ln_emit_binary(&n->emit, "TL_BINARY_ADD", s->var, epsilon, LN_EMIT_TEMP);
     const char *const deviation = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", var, LN_EMIT_TEMP);
@@ -132,7 +133,7 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
 {
     if (!ln_onnx_wants(n, i))
         return;
-    const double momentum = ln_onnx_float(n, "momentum", 0.9);
+    const double momentum = ln_attr_number(&n->emit, "momentum", 0.9);
     const tl_dtype dtype = ln_onnx_tensor_of(n, old)->dtype;
     const tl_dtype out = ln_onnx_tensor_of(n, ln_onnx_in(n, in))->dtype;
     const char *const part = ln_emit_binary(
@@ -169,8 +170,8 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
 static void translate_batchnorm(ln_onnx_node *n)
 {
     tl_dtype dtype;
-    const int is_training = n->opset >= 14 && ln_onnx_flag(n, "training_mode", 0);
-    const int is_by_place = n->opset < 9 && !ln_onnx_flag(n, "spatial", 1);
+    const int is_training = n->opset >= 14 && ln_attr_bool(&n->emit, "training_mode", 0);
+    const int is_by_place = n->opset < 9 && !ln_attr_bool(&n->emit, "spatial", 1);
     batch_stats s = batch_in(n, &dtype);
     for (int i = 1; i < ln_onnx_num_outputs(n) && !is_training; i++)
         if (ln_onnx_is_read(n, i))
@@ -213,7 +214,7 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
 // Mean or inverse deviation, in the type that stash_type names.
 static void emit_stats(ln_onnx_node *n, const char *stats, int i)
 {
-    const tl_dtype dtype = ln_onnx_int(n, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
+    const tl_dtype dtype = ln_attr_int(&n->emit, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
     ln_emit_cast(&n->emit, stats, dtype, i);
 }
 
@@ -291,7 +292,7 @@ static void translate_layernorm(ln_onnx_node *n)
         .scale = ln_emit_cast(&n->emit, scale, dtype, LN_EMIT_TEMP),
         .bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL,
         .axis = ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim),
-        .epsilon = ln_onnx_float(n, "epsilon", 1e-5)};
+        .epsilon = ln_attr_number(&n->emit, "epsilon", 1e-5)};
     if (ln_streq(norm.optype, LN_OP_RMSNORM))
         ln_onnx_emit_inverse_rms(n, norm.src, norm.axis, norm.epsilon, 1);
     const char *const dst = emit_with_factors(n, &norm, out == dtype ? 0 : LN_EMIT_TEMP);
@@ -307,13 +308,13 @@ static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
     const char *const bias = ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP);
     LN_EMIT(&n->emit, 0, LN_OP_GROUPNORM, LN_ARG("src", src), LN_ARG("scale", scale),
             LN_ARG("bias", bias), LN_INT("groups", groups),
-            LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
+            LN_NUMBER("epsilon", ln_attr_number(&n->emit, "epsilon", 1e-5)));
 }
 
 static void translate_groupnorm(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "num_groups");
-    emit_groupnorm(n, ln_onnx_int(n, "num_groups", 1));
+    emit_groupnorm(n, ln_attr_int(&n->emit, "num_groups", 1));
 }
 
 // Each channel is a group.
@@ -383,10 +384,10 @@ static void translate_lrn(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "size");
     LN_EMIT(&n->emit, 0, LN_OP_LRN, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_INT("size", ln_onnx_int(n, "size", 1)),
-            LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1e-4)),
-            LN_NUMBER("beta", ln_onnx_float(n, "beta", 0.75)),
-            LN_NUMBER("bias", ln_onnx_float(n, "bias", 1)));
+            LN_INT("size", ln_attr_int(&n->emit, "size", 1)),
+            LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1e-4)),
+            LN_NUMBER("beta", ln_attr_number(&n->emit, "beta", 0.75)),
+            LN_NUMBER("bias", ln_attr_number(&n->emit, "bias", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_norm[] = {

@@ -68,7 +68,7 @@ static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
 // The exponent: a float in opset 1, an integer since.
 static double read_p(ln_onnx_node *n)
 {
-    return n->opset < 2 ? ln_onnx_float(n, "p", 2) : (double)ln_onnx_int(n, "p", 2);
+    return n->opset < 2 ? ln_attr_number(&n->emit, "p", 2) : (double)ln_attr_int(&n->emit, "p", 2);
 }
 
 static pooling read_pooling(ln_onnx_node *n, const char *src, const char *kind)
@@ -76,7 +76,7 @@ static pooling read_pooling(ln_onnx_node *n, const char *src, const char *kind)
     pooling p = {.src = src, .kind = kind, .p = 2};
     p.windows = ln_onnx_windows(n, p.src, NULL);
     ln_onnx_auto_pad(n, p.src, &p.windows);
-    p.is_ceil = ln_onnx_flag(n, "ceil_mode", 0);
+    p.is_ceil = ln_attr_bool(&n->emit, "ceil_mode", 0);
     return p;
 }
 
@@ -92,7 +92,7 @@ static void translate_max_pool(ln_onnx_node *n)
                   LN_INTS("size", w->n, w->size), LN_INTS("stride", w->n, w->stride),
                   LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding),
                   LN_BOOL("ceil", p.is_ceil),
-                  LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
+                  LN_BOOL("column_major", ln_attr_bool(&n->emit, "storage_order", 0)));
     ln_emit_out(&n->emit, "dst", 0);
     ln_emit_end(&n->emit, "arg", 1);
 }
@@ -106,7 +106,7 @@ const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i)
 const char *ln_onnx_emit_average_pool(ln_onnx_node *n, const char *src, int i)
 {
     pooling p = read_pooling(n, src, "TL_POOL_MEAN");
-    p.counts_padding = ln_onnx_flag(n, "count_include_pad", 0);
+    p.counts_padding = ln_attr_bool(&n->emit, "count_include_pad", 0);
     return emit_pool(n, &p, i);
 }
 

@@ -44,7 +44,8 @@ static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int bl
 // The result type that the node specifies; 0: none.
 static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 {
-    return ln_onnx_int(n, "output_dtype", 0) ? ln_onnx_attr_dtype(n, "output_dtype", deflt) : deflt;
+    return ln_attr_int(&n->emit, "output_dtype", 0) ? ln_attr_dtype(&n->emit, "output_dtype", deflt)
+                                                    : deflt;
 }
 
 // Whether it is a float of 8 bits or less.
@@ -185,7 +186,7 @@ static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const
 // In com.microsoft, channels can be last.
 static void translate_qlinear_conv(ln_onnx_node *n)
 {
-    const int is_last = ln_onnx_flag(n, "channels_last", 0);
+    const int is_last = ln_attr_bool(&n->emit, "channels_last", 0);
     const char *const given = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 3);
     const char *const src = is_last ? ln_onnx_channels_first(n, given, LN_EMIT_TEMP) : given;
     const char *const src_scale = ln_onnx_scalar_in(n, 1);
@@ -194,7 +195,7 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     const char *const src_zero = ln_onnx_zero_point(n, 2, src, 0);
     const char *const weight_zero = ln_onnx_zero_point(n, 5, weight, 0);
     const char *const bias = ln_onnx_optional(n, 8);
-    const int64_t group = ln_onnx_int(n, "group", 1);
+    const int64_t group = ln_attr_int(&n->emit, "group", 1);
     tl_windows w = ln_onnx_windows(n, src, weight);
     ln_onnx_auto_pad(n, src, &w);
     const char *const sums = LN_EMIT(

@@ -13,11 +13,11 @@
 // float, of Dropout alone a whole number.
 static double seed_of(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "seed"))
+    if (!ln_attr_has(&n->emit, "seed"))
         return -1;
     if (ln_streq(n->row->op_type, "Dropout"))
-        return (double)(uint32_t)ln_onnx_int(n, "seed", 0);
-    const float seed = (float)ln_onnx_float(n, "seed", 0);
+        return (double)(uint32_t)ln_attr_int(&n->emit, "seed", 0);
+    const float seed = (float)ln_attr_number(&n->emit, "seed", 0);
     uint32_t bits;
     memcpy(&bits, &seed, sizeof(bits));
     return bits;
@@ -38,8 +38,10 @@ static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dim
         ln_emit_fail(&n->emit, "random numbers of %s, expected a floating-point type",
                      tl_dtype_name(dtype));
     const int is_normal = ln_streq(n->row->with, "TL_NORMAL");
-    const double a = is_normal ? ln_onnx_float(n, "mean", 0) : ln_onnx_float(n, "low", 0);
-    const double b = is_normal ? ln_onnx_float(n, "scale", 1) : ln_onnx_float(n, "high", 1);
+    const double a =
+        is_normal ? ln_attr_number(&n->emit, "mean", 0) : ln_attr_number(&n->emit, "low", 0);
+    const double b =
+        is_normal ? ln_attr_number(&n->emit, "scale", 1) : ln_attr_number(&n->emit, "high", 1);
     emit_random(n, dtype, ndim, dims, n->row->with, a, b, 0);
 }
 
@@ -52,7 +54,7 @@ static void translate_random(ln_onnx_node *n)
                      TL_MAXDIM);
     for (int i = 0; !ln_onnx_failed(n) && i < len; i++)
         dims[i] = ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX);
-    const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", TL_FLOAT);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     if (!ln_onnx_failed(n))
         put_random(n, dtype, len, dims);
 }
@@ -62,7 +64,7 @@ static void translate_random_like(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
     ln_onnx_want_fixed(n, src);
-    put_random(n, ln_onnx_attr_dtype(n, "dtype", like->dtype), like->ndim, like->dims);
+    put_random(n, ln_attr_dtype(&n->emit, "dtype", like->dtype), like->ndim, like->dims);
 }
 
 // Choices
@@ -79,7 +81,7 @@ static void translate_bernoulli(ln_onnx_node *n)
     const char *const numbers =
         emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const chosen = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", numbers, chances);
-    ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
+    ln_emit_cast(&n->emit, chosen, ln_attr_dtype(&n->emit, "dtype", given.dtype), 0);
 }
 
 // -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
@@ -115,7 +117,7 @@ static void translate_multinomial(ln_onnx_node *n)
     const char *const chosen =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", sums), LN_INT("axis", 2),
                 LN_BOOL("is_min", 0), LN_BOOL("is_last", 0), LN_BOOL("keepdims", 0));
-    ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
+    ln_emit_cast(&n->emit, chosen, ln_attr_dtype(&n->emit, "dtype", TL_INT32), 0);
 }
 
 // Dropout, which passes everything on when it does not train
@@ -216,10 +218,10 @@ static void drop_at_run_time(ln_onnx_node *n)
 // the default is 0.
 static void translate_dropout_by_attributes(ln_onnx_node *n)
 {
-    if (ln_onnx_int(n, "is_test", 1))
+    if (ln_attr_int(&n->emit, "is_test", 1))
         pass_all(n);
     else
-        drop_by(n, "attribute 'ratio'", ln_onnx_float(n, "ratio", 0.5));
+        drop_by(n, "attribute 'ratio'", ln_attr_number(&n->emit, "ratio", 0.5));
 }
 
 // Since opset 12, the ratio and the mode are inputs.
@@ -243,7 +245,7 @@ static void constant_of_tensor(ln_onnx_node *n)
 
 static void constant_of_float(ln_onnx_node *n)
 {
-    const float value = (float)ln_onnx_float(n, "value_float", 0);
+    const float value = (float)ln_attr_number(&n->emit, "value_float", 0);
     ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 0, NULL, &value));
 }
 
@@ -256,7 +258,7 @@ static void constant_of_floats(ln_onnx_node *n)
 
 static void constant_of_int(ln_onnx_node *n)
 {
-    const int64_t value = ln_onnx_int(n, "value_int", 0);
+    const int64_t value = ln_attr_int(&n->emit, "value_int", 0);
     ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_INT64, 0, NULL, &value));
 }
 
@@ -269,7 +271,7 @@ static void constant_of_ints(ln_onnx_node *n)
 
 static void constant_of_strings(ln_onnx_node *n)
 {
-    const int is_list = ln_onnx_has_attr(n, "value_strings");
+    const int is_list = ln_attr_has(&n->emit, "value_strings");
     ln_onnx_alias(n, 0, ln_onnx_text_constant(n, is_list ? "value_strings" : "value_string"));
 }
 
@@ -295,7 +297,7 @@ static void translate_constant(ln_onnx_node *n)
         {"value_string", constant_of_strings}, {"value_strings", constant_of_strings},
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (ln_onnx_has_attr(n, forms[i].attr)) {
+        if (ln_attr_has(&n->emit, forms[i].attr)) {
             forms[i].translate(n);
             return;
         }

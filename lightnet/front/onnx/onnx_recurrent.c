@@ -72,7 +72,7 @@ static void set_activations(ln_onnx_node *n, const network *net)
     const char *funcs[MAX_ACTS];
     double alpha[MAX_ACTS], beta[MAX_ACTS];
     for (int k = 0; k < len; k++) {
-        const char *const name = ln_onnx_has_attr(n, "activations")
+        const char *const name = ln_attr_has(&n->emit, "activations")
                                      ? ln_onnx_string_at(n, "activations", k)
                                      : usual[net->cell][k % n_acts];
         const activation *const act = find_activation(n, name);
@@ -116,16 +116,16 @@ static int find_shape(ln_onnx_node *n, network *net)
     if (ln_onnx_failed(n))
         return -1;
     net->n_gates = tl_cell_gates(net->cell);
-    net->is_batch_first = !net->is_quantized && ln_onnx_flag(n, "layout", 0);
+    net->is_batch_first = !net->is_quantized && ln_attr_bool(&n->emit, "layout", 0);
     net->dtype = x->dtype;
     net->work = tl_size_of(x->dtype) == 2 ? TL_FLOAT : x->dtype;
     net->directions =
-        strcasecmp(ln_onnx_string(n, "direction", "forward"), "bidirectional") == 0 ? 2 : 1;
+        strcasecmp(ln_attr_text(&n->emit, "direction", "forward"), "bidirectional") == 0 ? 2 : 1;
     net->steps = x->dims[net->is_batch_first];
     net->rows = x->dims[!net->is_batch_first];
     net->inputs = x->dims[2];
     net->hidden = r->dims[net->is_quantized ? 1 : 2];
-    const int64_t hidden = ln_onnx_int(n, "hidden_size", net->hidden);
+    const int64_t hidden = ln_attr_int(&n->emit, "hidden_size", net->hidden);
     if (hidden != net->hidden)
         ln_emit_fail(&n->emit, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
                      (long long)hidden, net->hidden);
@@ -247,7 +247,7 @@ static void put_outputs(ln_onnx_node *n, const network *net)
 
 static void set_directions(ln_onnx_node *n, const network *net)
 {
-    const char *const direction = ln_onnx_string(n, "direction", "forward");
+    const char *const direction = ln_attr_text(&n->emit, "direction", "forward");
     const int is_reverse = strcasecmp(direction, "reverse") == 0;
     if (net->directions == 1 && !is_reverse && strcasecmp(direction, "forward") != 0)
         ln_emit_fail(&n->emit,
@@ -272,9 +272,9 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell, int is_quantized)
                   LN_TEXT("cell", tl_cell_name(cell)));
     set_directions(n, &net);
     set_activations(n, &net);
-    ln_emit_set(&n->emit, LN_NUMBER("clip", ln_onnx_float(n, "clip", 0)));
-    ln_emit_set(&n->emit, LN_BOOL("reset_after", ln_onnx_flag(n, "linear_before_reset", 0)));
-    ln_emit_set(&n->emit, LN_BOOL("coupled", ln_onnx_flag(n, "input_forget", 0)));
+    ln_emit_set(&n->emit, LN_NUMBER("clip", ln_attr_number(&n->emit, "clip", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("reset_after", ln_attr_bool(&n->emit, "linear_before_reset", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("coupled", ln_attr_bool(&n->emit, "input_forget", 0)));
     put_outputs(n, &net);
 }
 

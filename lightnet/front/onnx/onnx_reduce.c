@@ -11,14 +11,15 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    const int is_all = len == 0 && !ln_onnx_flag(n, "noop_with_empty_axes", 0);
+    const int is_all = len == 0 && !ln_attr_bool(&n->emit, "noop_with_empty_axes", 0);
     int axes[TL_MAXDIM], n_axes = 0, goes[TL_MAXDIM] = {0};
     for (int i = 0; i < len; i++)
         goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int i = 0; i < ndim; i++)
         if (is_all || goes[i])
             axes[n_axes++] = i;
-    ln_emit_reduce(&n->emit, n->row->with, src, n_axes, axes, ln_onnx_flag(n, "keepdims", 1), 0);
+    ln_emit_reduce(&n->emit, n->row->with, src, n_axes, axes, ln_attr_bool(&n->emit, "keepdims", 1),
+                   0);
 }
 
 static void translate_reduce(ln_onnx_node *n)
@@ -43,8 +44,8 @@ static void translate_arg_reduce(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_ARGREDUCE, LN_ARG("src", src),
             LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("is_min", n->row->with != NULL),
-            LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
-            LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
+            LN_BOOL("is_last", ln_attr_bool(&n->emit, "select_last_index", 0)),
+            LN_BOOL("keepdims", ln_attr_bool(&n->emit, "keepdims", 1)));
 }
 
 // Cumulative
@@ -57,8 +58,8 @@ static void translate_cumulate(ln_onnx_node *n)
             LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_required_int(n, 1),
                                            ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("is_product", n->row->with != NULL),
-            LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
-            LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
+            LN_BOOL("is_exclusive", ln_attr_bool(&n->emit, "exclusive", 0)),
+            LN_BOOL("is_reverse", ln_attr_bool(&n->emit, "reverse", 0)));
 }
 
 // The k best
@@ -70,15 +71,16 @@ static void translate_topk(ln_onnx_node *n)
     const int axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
     if (n->opset < 10)
         ln_attr_require(&n->emit, "k");
-    ln_onnx_flag(n, "sorted", 1); // without it any order will do, also the sorted one
+    ln_attr_bool(&n->emit, "sorted", 1); // without it any order will do, also the sorted one
     if (ln_onnx_failed(n))
         return;
     const char *const k_now = n->opset < 10 ? NULL : ln_onnx_setter(n, 1);
     const int64_t k = k_now           ? t->dims[axis]
-                      : n->opset < 10 ? ln_onnx_int(n, "k", 1)
+                      : n->opset < 10 ? ln_attr_int(&n->emit, "k", 1)
                                       : ln_onnx_required_int(n, 1);
     LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", src), LN_ARG("k_now", k_now), LN_INT("k", k),
-                  LN_INT("axis", axis), LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
+                  LN_INT("axis", axis),
+                  LN_BOOL("is_smallest", !ln_attr_bool(&n->emit, "largest", 1)));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }
@@ -98,12 +100,12 @@ static const ln_attr_word reductions[] = {
 
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
-    const int ignores = ln_onnx_has_attr(n, "ignore_index");
+    const int ignores = ln_attr_has(&n->emit, "ignore_index");
     LN_EMIT(&n->emit, 0, LN_OP_NLLLOSS, LN_ARG("src", log_prob), LN_ARG("target", ln_onnx_in(n, 1)),
             LN_ARG("weight", ln_onnx_optional(n, 2)),
             LN_TEXT("reduction", ln_attr_choose(&n->emit, "reduction", "mean", reductions)),
             LN_ONLY_IF(ignores, LN_BOOL("is_ignoring", 1)),
-            LN_ONLY_IF(ignores, LN_INT("ignored", ln_onnx_int(n, "ignore_index", 0))));
+            LN_ONLY_IF(ignores, LN_INT("ignored", ln_attr_int(&n->emit, "ignore_index", 0))));
 }
 
 static void translate_nll(ln_onnx_node *n)

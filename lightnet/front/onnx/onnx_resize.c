@@ -208,8 +208,8 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
 // Scales of images in attributes of their own.
 static void translate_upsample_1(ln_onnx_node *n)
 {
-    const double scales[] = {1, 1, ln_onnx_float(n, "height_scale", 1),
-                             ln_onnx_float(n, "width_scale", 1)};
+    const double scales[] = {1, 1, ln_attr_number(&n->emit, "height_scale", 1),
+                             ln_attr_number(&n->emit, "width_scale", 1)};
     emit_scaled(n, scales, 4);
 }
 
@@ -253,7 +253,7 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
 // The sizes as they are, or as one scale for all of these axes comes near to them.
 static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, const int64_t *sizes)
 {
-    const char *const policy = ln_onnx_string(n, "keep_aspect_ratio_policy", "stretch");
+    const char *const policy = ln_attr_text(&n->emit, "keep_aspect_ratio_policy", "stretch");
     const int is_larger = ln_streq(policy, "not_smaller");
     const int is_free = ln_streq(policy, "stretch");
     if (!is_free && !is_larger && !ln_streq(policy, "not_larger"))
@@ -303,12 +303,12 @@ static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int 
 static void translate_resize(ln_onnx_node *n)
 {
     resizing r = begin_resizing(n);
-    r.map = find_map(n, ln_onnx_string(n, "coordinate_transformation_mode", "half_pixel"));
+    r.map = find_map(n, ln_attr_text(&n->emit, "coordinate_transformation_mode", "half_pixel"));
     r.rounding = ln_attr_choose(&n->emit, "nearest_mode", "round_prefer_floor", roundings);
-    r.cubic_a = ln_onnx_float(n, "cubic_coeff_a", -0.75);
-    r.excludes_outside = ln_onnx_flag(n, "exclude_outside", 0);
-    r.antialias = ln_onnx_flag(n, "antialias", 0);
-    r.fill = ln_onnx_float(n, "extrapolation_value", 0);
+    r.cubic_a = ln_attr_number(&n->emit, "cubic_coeff_a", -0.75);
+    r.excludes_outside = ln_attr_bool(&n->emit, "exclude_outside", 0);
+    r.antialias = ln_attr_bool(&n->emit, "antialias", 0);
+    r.fill = ln_attr_number(&n->emit, "extrapolation_value", 0);
     int axes[TL_MAXDIM], n_scales = 0, n_sizes = 0;
     const int len = read_axes(n, &r, axes);
     const double *const scales = ln_onnx_numbers_in(n, 2, &n_scales);

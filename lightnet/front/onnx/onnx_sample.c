@@ -37,7 +37,7 @@ static void translate_grid_sample(ln_onnx_node *n)
     const char *const outside = ln_attr_choose(&n->emit, "padding_mode", "zeros", paddings);
     LN_EMIT(&n->emit, 0, LN_OP_GRID_SAMPLE, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("grid", ln_onnx_in(n, 1)), LN_TEXT("mode", mode), LN_TEXT("outside", outside),
-            LN_BOOL("align_corners", ln_onnx_flag(n, "align_corners", 0)));
+            LN_BOOL("align_corners", ln_attr_bool(&n->emit, "align_corners", 0)));
 }
 
 // Coordinate -1 .. 1 of index `i` of `len`.
@@ -104,7 +104,7 @@ static void translate_affine_grid(ln_onnx_node *n)
     dims[0] = t->dims[0];
     dims[axes + 1] = axes;
     const char *const base =
-        base_grid(n, t->dtype, dims + 1, axes, ln_onnx_flag(n, "align_corners", 0));
+        base_grid(n, t->dtype, dims + 1, axes, ln_attr_bool(&n->emit, "align_corners", 0));
     const char *const grid = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", base),
                                      LN_ARG("src2", theta), LN_BOOL("trans2", 1));
     ln_emit_reshape(&n->emit, grid, axes + 2, dims, 0);
@@ -127,7 +127,8 @@ static void translate_roi_align(ln_onnx_node *n)
                         ln_attr_int_in(&n->emit, "output_width", 1, 0, INT_MAX)};
     LN_EMIT(&n->emit, 0, LN_OP_ROI_ALIGN, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_ARG("batch", ln_onnx_in(n, 2)),
-            LN_INTS("size", 2, size), LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)),
+            LN_INTS("size", 2, size),
+            LN_NUMBER("scale", ln_attr_number(&n->emit, "spatial_scale", 1)),
             LN_INT("samples", ln_attr_int_in(&n->emit, "sampling_ratio", 0, 0, INT_MAX)),
             LN_BOOL("is_max", is_max), LN_BOOL("half_pixel", is_half));
 }
@@ -139,7 +140,7 @@ static void translate_max_roi_pool(ln_onnx_node *n)
     ln_attr_ints_of(&n->emit, "pooled_shape", 2, 1, 1, size);
     LN_EMIT(&n->emit, 0, LN_OP_ROI_MAXPOOL, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_INTS("size", 2, size),
-            LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)));
+            LN_NUMBER("scale", ln_attr_number(&n->emit, "spatial_scale", 1)));
 }
 
 // DeformConv, Col2Im

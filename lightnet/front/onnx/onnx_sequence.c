@@ -16,7 +16,7 @@
 
 static void translate_empty(ln_onnx_node *n)
 {
-    const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", TL_FLOAT);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     ln_onnx_alias(n, 0, ln_onnx_sequence(n, dtype, 0, NULL));
 }
 
@@ -159,7 +159,7 @@ static void translate_split_to_sequence(ln_onnx_node *n)
 {
     int len = 0;
     const char *src = ln_onnx_in(n, 0);
-    const int keeps = ln_onnx_flag(n, "keepdims", 1) || ln_onnx_has_input(n, 1);
+    const int keeps = ln_attr_bool(&n->emit, "keepdims", 1) || ln_onnx_has_input(n, 1);
     const int axis = ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim);
     ln_onnx_want_fixed_axis(n, src, axis);
     if (ln_onnx_failed(n))
@@ -174,7 +174,7 @@ static void translate_split_to_sequence(ln_onnx_node *n)
 static void translate_concat_from_sequence(ln_onnx_node *n)
 {
     const ln_onnx_compound *seq = ln_onnx_sequence_in(n, 0);
-    const int is_new = ln_onnx_flag(n, "new_axis", 0);
+    const int is_new = ln_attr_bool(&n->emit, "new_axis", 0);
     ln_attr_require(&n->emit, "axis");
     if (seq && !seq->len)
         ln_emit_fail(&n->emit, "the sequence is empty");

@@ -47,7 +47,7 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
 // Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
 static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims)
 {
-    const int allowzero = ln_onnx_flag(n, "allowzero", 0);
+    const int allowzero = ln_attr_bool(&n->emit, "allowzero", 0);
     const int ndim = to_ints(n, "dimensions", given, len, dims);
     for (int i = 0; i < ndim; i++) {
         if (dims[i] < -1)
@@ -84,7 +84,7 @@ static void translate_reshape_1(ln_onnx_node *n)
 static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
 {
     const int src_ndim = ln_onnx_tensor_of(n, src)->ndim,
-              allowzero = ln_onnx_flag(n, "allowzero", 0);
+              allowzero = ln_attr_bool(&n->emit, "allowzero", 0);
     int n_rest = 0;
     for (int i = 0; i < ndim; i++) {
         const ln_size wanted = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
@@ -127,7 +127,7 @@ static void reshape_to(ln_onnx_node *n)
         dims[rest]++; // room for all elements where the other axes turn out to be shorter
     LN_EMIT(&n->emit, 0, LN_OP_RESHAPE_TO, LN_ARG("src", src),
             LN_ARG("shape", as_int64(n, ln_onnx_in(n, 1))), LN_INTS("dims", ndim, dims),
-            LN_BOOL("zero_is_a_length", ln_onnx_flag(n, "allowzero", 0)));
+            LN_BOOL("zero_is_a_length", ln_attr_bool(&n->emit, "allowzero", 0)));
 }
 
 static void translate_reshape(ln_onnx_node *n)
@@ -153,7 +153,7 @@ static void translate_flatten(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int64_t given = ln_onnx_int(n, "axis", 1);
+    const int64_t given = ln_attr_int(&n->emit, "axis", 1);
     const int axis = given == t->ndim ? t->ndim : ln_attr_to_axis(&n->emit, given, t->ndim);
     const int dims[] = {tl_compute_length(axis, t->dims),
                         tl_compute_length(t->ndim - axis, t->dims + axis)};
@@ -266,8 +266,8 @@ static void translate_shape(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    const int begin = (int)clamp_axis(ln_onnx_int(n, "start", 0), ndim);
-    const int end = (int)clamp_axis(ln_onnx_int(n, "end", INT_MAX), ndim);
+    const int begin = (int)clamp_axis(ln_attr_int(&n->emit, "start", 0), ndim);
+    const int end = (int)clamp_axis(ln_attr_int(&n->emit, "end", INT_MAX), ndim);
     ln_onnx_alias(n, 0, shape_of(n, src, begin, end > begin ? end : begin));
 }
 
@@ -323,8 +323,8 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
 static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
                        int dim, int parts, int *lens)
 {
-    const int64_t wanted = given || lens_now ? len : ln_onnx_int(n, "num_outputs", parts);
-    if (wanted != parts || ln_onnx_int(n, "num_outputs", parts) != parts)
+    const int64_t wanted = given || lens_now ? len : ln_attr_int(&n->emit, "num_outputs", parts);
+    if (wanted != parts || ln_attr_int(&n->emit, "num_outputs", parts) != parts)
         ln_emit_fail(&n->emit, "%d outputs, expected %lld", parts, (long long)wanted);
     else if (!given && !lens_now)
         even_lens(n, dim, parts, n->opset >= 18, lens);
@@ -530,7 +530,7 @@ static void translate_pad_1(ln_onnx_node *n)
     const int64_t *const pads = ln_onnx_ints(n, n->row->with, &n_pads);
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     emit_pads(n, pads, n_pads, NULL, 0,
-              ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "value", 0)));
+              ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "value", 0)));
 }
 
 static void translate_pad(ln_onnx_node *n)
@@ -668,7 +668,8 @@ static void translate_reverse_sequence(ln_onnx_node *n)
 static void translate_trilu(ln_onnx_node *n)
 {
     LN_EMIT(&n->emit, 0, LN_OP_TRILU, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("k", ln_onnx_optional(n, 1)), LN_BOOL("upper", ln_onnx_flag(n, "upper", 1)));
+            LN_ARG("k", ln_onnx_optional(n, 1)),
+            LN_BOOL("upper", ln_attr_bool(&n->emit, "upper", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_shape[] = {

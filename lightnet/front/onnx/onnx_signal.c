@@ -23,13 +23,13 @@ static void emit_dft(ln_onnx_node *n, int64_t axis)
     LN_EMIT(&n->emit, 0, LN_OP_DFT, LN_ARG("src", src),
             LN_INT("axis", ln_attr_to_axis(&n->emit, axis, ln_onnx_tensor_of(n, src)->ndim)),
             LN_ONLY_IF(ln_onnx_has_input(n, 1), LN_INT("len", length_in(n, 1, "dft_length"))),
-            LN_BOOL("inverse", ln_onnx_flag(n, "inverse", 0)),
-            LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 0)));
+            LN_BOOL("inverse", ln_attr_bool(&n->emit, "inverse", 0)),
+            LN_BOOL("onesided", ln_attr_bool(&n->emit, "onesided", 0)));
 }
 
 static void translate_dft(ln_onnx_node *n)
 {
-    emit_dft(n, ln_onnx_int(n, "axis", 1));
+    emit_dft(n, ln_attr_int(&n->emit, "axis", 1));
 }
 
 // The axis as an input.
@@ -55,7 +55,7 @@ static void translate_stft(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     LN_EMIT(&n->emit, 0, LN_OP_STFT, LN_ARG("src", src), LN_ARG("window", window),
             LN_INT("step", length_in(n, 1, "frame_step")), LN_INT("len", frame_length(n, window)),
-            LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 1)));
+            LN_BOOL("onesided", ln_attr_bool(&n->emit, "onesided", 1)));
 }
 
 // Constants
@@ -63,7 +63,7 @@ static void translate_stft(ln_onnx_node *n)
 // The node's output is a constant of these numbers, in the type of the node.
 static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const double *values)
 {
-    const tl_dtype dtype = ln_onnx_attr_dtype(n, "output_datatype", TL_FLOAT);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "output_datatype", TL_FLOAT);
     const int len = tl_compute_length(ndim, dims);
     void *const data =
         ln_onnx_failed(n)
@@ -102,7 +102,7 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
     if (size < 0 || size > MAX_NUMBERS)
         ln_emit_fail(&n->emit, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
     const int len = ln_onnx_failed(n) ? 0 : (int)size;
-    const int period = ln_onnx_flag(n, "periodic", 1) ? len : len - 1;
+    const int period = ln_attr_bool(&n->emit, "periodic", 1) ? len : len - 1;
     double *const values = zeros(n, 1, &len);
     for (int i = 0; values && i < len; i++) {
         const double angle = period ? 2 * pi * i / period : pi; // a single number is the peak

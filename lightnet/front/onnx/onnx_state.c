@@ -71,7 +71,7 @@ static void translate_linear_attention(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     const int d = ln_onnx_tensor_of(n, q)->dims[3], e = ln_onnx_tensor_of(n, v)->dims[3];
-    const double scale = ln_onnx_float(n, "scale", 0);
+    const double scale = ln_attr_number(&n->emit, "scale", 0);
     const char *const past_float = to_float(n, past), *const beta =
                                                           to_float(n, ln_onnx_optional(n, 5));
     LN_EMIT_BEGIN(&n->emit, LN_OP_LINEAR_ATTENTION, LN_ARG("q", q), LN_ARG("k", k), LN_ARG("v", v),

@@ -20,11 +20,11 @@ enum { MAX_PARTS = 256 };
 static void translate_split(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const int64_t asked = ln_onnx_int(n, "maxsplit", -1);
+    const int64_t asked = ln_attr_int(&n->emit, "maxsplit", -1);
     const int max_split = asked < 0 ? -1 : asked < INT_MAX - 1 ? (int)asked : INT_MAX - 1;
     const int max = max_split >= 0 && max_split < MAX_PARTS ? max_split + 1 : MAX_PARTS;
     LN_EMIT_BEGIN(&n->emit, LN_OP_STRING_SPLIT, LN_ARG("src", src),
-                  LN_TEXT("delimiter", ln_onnx_string(n, "delimiter", "")),
+                  LN_TEXT("delimiter", ln_attr_text(&n->emit, "delimiter", "")),
                   LN_INT("max_split", max_split),
                   LN_INT("most", ln_onnx_tensor_of(n, src)->len ? max : 0));
     ln_emit_out(&n->emit, "counts", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
@@ -38,15 +38,15 @@ static void translate_normalizer(ln_onnx_node *n)
     const char *const letters = ln_attr_choose(&n->emit, "case_change_action", "NONE", cases);
     LN_EMIT(&n->emit, 0, LN_OP_STRING_NORMALIZE, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("stopwords", ln_onnx_text_constant(n, "stopwords")), LN_TEXT("letters", letters),
-            LN_BOOL("ignores_case", !ln_onnx_flag(n, "is_case_sensitive", 0)));
+            LN_BOOL("ignores_case", !ln_attr_bool(&n->emit, "is_case_sensitive", 0)));
 }
 
 static void translate_regex(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "pattern"))
+    if (!ln_attr_has(&n->emit, "pattern"))
         ln_emit_fail(&n->emit, "attribute 'pattern' is missing");
     LN_EMIT(&n->emit, 0, LN_OP_REGEX_MATCH, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_TEXT("pattern", ln_onnx_string(n, "pattern", "")));
+            LN_TEXT("pattern", ln_attr_text(&n->emit, "pattern", "")));
 }
 
 // TfIdfVectorizer
@@ -55,7 +55,7 @@ static void translate_regex(ln_onnx_node *n)
 static int *narrowed(ln_onnx_node *n, const char *name, int *len)
 {
     const int64_t *const given = ln_onnx_ints(n, name, len);
-    if (!ln_onnx_has_attr(n, name))
+    if (!ln_attr_has(&n->emit, name))
         ln_emit_fail(&n->emit, "attribute '%s' is missing", name);
     int *const ints = ln_translation_alloc(n->emit.translation, ((size_t)*len + 1) * sizeof(*ints));
     for (int i = 0; ints && i < *len; i++) {
@@ -71,8 +71,8 @@ static const char *pool_of(ln_onnx_node *n)
 {
     int len;
     const int64_t *const tokens = ln_onnx_ints(n, "pool_int64s", &len);
-    const int has_strings = ln_onnx_has_attr(n, "pool_strings");
-    if (has_strings == ln_onnx_has_attr(n, "pool_int64s"))
+    const int has_strings = ln_attr_has(&n->emit, "pool_strings");
+    if (has_strings == ln_attr_has(&n->emit, "pool_int64s"))
         ln_emit_fail(&n->emit, "expected one of the attributes 'pool_strings' and 'pool_int64s'");
     return has_strings ? ln_onnx_text_constant(n, "pool_strings")
                        : ln_emit_int64s(&n->emit, len, tokens);
@@ -108,9 +108,9 @@ static void translate_tfidf(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_TFIDF, LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("pool", pool),
             LN_ARG("order", order), LN_ARG("index", places),
             LN_ARG("weights", weights_of(n, n_grams)), LN_INTS("starts", n_starts, starts),
-            LN_INT("least", ln_onnx_int(n, "min_gram_length", 1)),
-            LN_INT("most", ln_onnx_int(n, "max_gram_length", 1)),
-            LN_INT("max_skip", ln_onnx_int(n, "max_skip_count", 0)), LN_TEXT("mode", mode),
+            LN_INT("least", ln_attr_int(&n->emit, "min_gram_length", 1)),
+            LN_INT("most", ln_attr_int(&n->emit, "max_gram_length", 1)),
+            LN_INT("max_skip", ln_attr_int(&n->emit, "max_skip_count", 0)), LN_TEXT("mode", mode),
             LN_INT("width", width));
 }
 

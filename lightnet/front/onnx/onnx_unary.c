@@ -42,24 +42,25 @@ static void translate_erf(ln_onnx_node *n)
 
 static void translate_shrink(ln_onnx_node *n)
 {
-    emit_of_numbers(n, ln_onnx_float(n, "lambd", 0.5), ln_onnx_float(n, "bias", 0));
+    emit_of_numbers(n, ln_attr_number(&n->emit, "lambd", 0.5), ln_attr_number(&n->emit, "bias", 0));
 }
 
 // Elu, Celu, ThresholdedRelu, Swish.
 static void translate_with_alpha(ln_onnx_node *n)
 {
-    emit_with(n, ln_onnx_float(n, "alpha", 1), 0);
+    emit_with(n, ln_attr_number(&n->emit, "alpha", 1), 0);
 }
 
 static void translate_selu(ln_onnx_node *n)
 {
-    emit_with(n, ln_onnx_float(n, "alpha", n->opset < 6 ? 1.6732 : 1.67326319217681884765625),
-              ln_onnx_float(n, "gamma", n->opset < 6 ? 1.0507 : 1.05070102214813232421875));
+    emit_with(n,
+              ln_attr_number(&n->emit, "alpha", n->opset < 6 ? 1.6732 : 1.67326319217681884765625),
+              ln_attr_number(&n->emit, "gamma", n->opset < 6 ? 1.0507 : 1.05070102214813232421875));
 }
 
 static void translate_hardsigmoid(ln_onnx_node *n)
 {
-    emit_with(n, ln_onnx_float(n, "alpha", 0.2), ln_onnx_float(n, "beta", 0.5));
+    emit_with(n, ln_attr_number(&n->emit, "alpha", 0.2), ln_attr_number(&n->emit, "beta", 0.5));
 }
 
 static void translate_hardswish(ln_onnx_node *n)
@@ -69,7 +70,7 @@ static void translate_hardswish(ln_onnx_node *n)
 
 static void translate_leaky_relu(ln_onnx_node *n)
 {
-    emit_with(n, (double)(float)ln_onnx_float(n, "alpha", 0.01), 0);
+    emit_with(n, (double)(float)ln_attr_number(&n->emit, "alpha", 0.01), 0);
 }
 
 static void translate_gelu(ln_onnx_node *n)
@@ -128,8 +129,9 @@ static void emit_clip(ln_onnx_node *n, const char *low, const char *high)
 static const char *bound_of_attr(ln_onnx_node *n, const char *name)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
-    return ln_onnx_has_attr(n, name) ? ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, name, 0))
-                                     : NULL;
+    return ln_attr_has(&n->emit, name)
+               ? ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, name, 0))
+               : NULL;
 }
 
 static void translate_clip_by_attrs(ln_onnx_node *n)
@@ -149,8 +151,8 @@ static void translate_clip(ln_onnx_node *n)
 static void translate_is_inf(ln_onnx_node *n)
 {
     LN_EMIT(&n->emit, 0, LN_OP_CLASSIFY, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_BOOL("positive_inf", ln_onnx_flag(n, "detect_positive", 1)),
-            LN_BOOL("negative_inf", ln_onnx_flag(n, "detect_negative", 1)));
+            LN_BOOL("positive_inf", ln_attr_bool(&n->emit, "detect_positive", 1)),
+            LN_BOOL("negative_inf", ln_attr_bool(&n->emit, "detect_negative", 1)));
 }
 
 static const char *is_nan(ln_onnx_node *n, const char *src, int i)
@@ -167,7 +169,7 @@ static void translate_is_nan(ln_onnx_node *n)
 static tl_dtype read_to(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "to");
-    return ln_onnx_attr_dtype(n, "to", TL_FLOAT);
+    return ln_attr_dtype(&n->emit, "to", TL_FLOAT);
 }
 
 static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
@@ -233,7 +235,7 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
         ln_emit_cast(&n->emit, src, dtype, 0);
         return;
     }
-    const int saturates = ln_onnx_flag(n, "saturate", 1);
+    const int saturates = ln_attr_bool(&n->emit, "saturate", 1);
     const char *const mode = ln_attr_choose(&n->emit, "round_mode", "up", modes);
     if (saturates && mode == modes[0].ours)
         ln_emit_cast(&n->emit, src, dtype, 0);
@@ -284,7 +286,7 @@ static void translate_cast(ln_onnx_node *n)
 static void translate_cast_by_name(ln_onnx_node *n)
 {
     enum { FIRST_UNKNOWN = 64 };
-    const char *const name = ln_onnx_string(n, "to", "");
+    const char *const name = ln_attr_text(&n->emit, "to", "");
     char text[32];
     int type = 0;
     while (type < FIRST_UNKNOWN && !ln_streq(ln_onnx_dtype_name(type, text), name))

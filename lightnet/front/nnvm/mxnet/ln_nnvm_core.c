@@ -287,7 +287,7 @@ static const char *canonical(ln_nnvm_recast *r, const char *text)
 
 void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_key)
 {
-    const char *text = ln_nnvm_text(&r->node, key, NULL);
+    const char *text = ln_attr_text(&r->node.emit, key, NULL);
     if (text)
         ln_nnvm_draft_set(r->draft, LN_TEXT(core_key, canonical(r, text)));
 }
@@ -300,7 +300,7 @@ void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
             continue;
         if (a.is_needed)
             ln_attr_require(&r->node.emit, a.key);
-        if (a.key[0] && ln_nnvm_has(&r->node, a.key))
+        if (a.key[0] && ln_attr_has(&r->node.emit, a.key))
             ln_nnvm_recast_attr(r, a.key, a.core_key);
         else if (a.deflt[0])
             ln_nnvm_draft_set(r->draft, LN_TEXT(a.core_key, a.deflt));
@@ -345,7 +345,7 @@ static const struct {
 static uint32_t count_parts(ln_nnvm_recast *r)
 {
     int64_t points[LN_NNVM_MAX_TUPLE];
-    const char *key = "indices_or_sections", *text = ln_nnvm_text(&r->node, key, "");
+    const char *key = "indices_or_sections", *text = ln_attr_text(&r->node.emit, key, "");
     ln_attr_require(&r->node.emit, key);
     if (*text >= '0' && *text <= '9')
         return (uint32_t)ln_attr_int_in(&r->node.emit, key, 1, 1, 1 << 16);

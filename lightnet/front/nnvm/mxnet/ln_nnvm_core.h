@@ -7,7 +7,7 @@
 //
 //     static void rewrite_leaky(ln_nnvm_recast *r)
 //     {
-//         const double slope = ln_nnvm_float(&r->node, "slope", 0.25);
+//         const double slope = ln_attr_number(&r->node.emit, "slope", 0.25);
 //         ln_nnvm_recast_out(r, 0, LN_RECAST(r, "leaky_relu", LN_ENTRY(ln_nnvm_recast_in(r, 0)),
 //                                            LN_NUMBER("alpha", slope)));
 //     }

@@ -59,9 +59,9 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
     static const ln_attr_word types[] = {{"leaky"}, {"rrelu"}, {"prelu"}, {"elu"},
                                          {"gelu"},  {"selu"},  {0}};
     const char *type = ln_attr_choose(&r->node.emit, "act_type", "leaky", types);
-    double slope = ln_nnvm_float(&r->node, "slope", 0.25);
-    const double lower = ln_nnvm_float(&r->node, "lower_bound", 0.125);
-    const double upper = ln_nnvm_float(&r->node, "upper_bound", 0.334);
+    double slope = ln_attr_number(&r->node.emit, "slope", 0.25);
+    const double lower = ln_attr_number(&r->node.emit, "lower_bound", 0.125);
+    const double upper = ln_attr_number(&r->node.emit, "upper_bound", 0.334);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     if (!strcmp(type, "prelu")) {
         const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma"); // of each channel
@@ -81,15 +81,15 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
 
 static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
 {
-    const double alpha = ln_nnvm_float(&r->node, "alpha", 0.2);
-    const double beta = ln_nnvm_float(&r->node, "beta", 0.5);
+    const double alpha = ln_attr_number(&r->node.emit, "alpha", 0.2);
+    const double beta = ln_attr_number(&r->node.emit, "beta", 0.5);
     out(r, function(r, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(r, 0), alpha, beta));
 }
 
 static void rewrite_dropout(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!strcmp(ln_nnvm_text(&r->node, "mode", "training"), "always"))
+    if (!strcmp(ln_attr_text(&r->node.emit, "mode", "training"), "always"))
         ln_emit_fail(&r->node.emit, "attribute 'mode' is \"always\": random numbers at inference");
     ln_nnvm_recast_begin(r, "dropout", 1, &x);
     ln_nnvm_recast_attrs(r);
@@ -127,7 +127,7 @@ static void rewrite_scalar(ln_nnvm_recast *r)
     const char *const core = r->row->with + strlen("scalar_");
     const int is_max = !strcmp(core, "broadcast_max"), is_min = !strcmp(core, "broadcast_min");
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    const double number = ln_nnvm_float(&r->node, "scalar", 0);
+    const double number = ln_attr_number(&r->node.emit, "scalar", 0);
     ln_attr_require(&r->node.emit, "scalar");
     if (r->is_reading)
         ln_nnvm_recast_same(r);

@@ -49,7 +49,7 @@ static void rewrite_conv(ln_nnvm_recast *r)
 {
     static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
     const int is_transposed = !strcmp(r->row->with, "conv2d_transpose"), axes = count_axes(r);
-    const char *layout = ln_nnvm_text(&r->node, "layout", "NCHW");
+    const char *layout = ln_attr_text(&r->node.emit, "layout", "NCHW");
     if (is_transposed) {
         lacks_unless_zeros(r, "adj");
         lacks_unless_zeros(r, "target_shape");
@@ -81,7 +81,7 @@ static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
 static void rewrite_fully_connected(ln_nnvm_recast *r)
 {
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    if (ln_nnvm_bool(&r->node, "flatten", 1))
+    if (ln_attr_bool(&r->node.emit, "flatten", 1))
         src = flattened(r, src);
     begin_weighted(r, "dense", src, 0);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
@@ -93,7 +93,7 @@ static void rewrite_embedding(ln_nnvm_recast *r)
     const ln_nnvm_entry weight = ln_nnvm_recast_weight(r, 1, "weight");
     ln_attr_require(&r->node.emit, "input_dim");
     ln_attr_require(&r->node.emit, "output_dim");
-    ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
+    ln_attr_dtype(&r->node.emit, "dtype", TL_FLOAT);
     ln_nnvm_recast_take(r, weight, index, 0);
 }
 
@@ -105,22 +105,22 @@ static void rewrite_batchnorm(ln_nnvm_recast *r)
     ln_nnvm_entry inputs[5] = {ln_nnvm_recast_in(r, 0)};
     for (int i = 0; i < 4; i++)
         inputs[1 + i] = ln_nnvm_recast_weight(r, 1 + i, args[i]);
-    if (ln_nnvm_bool(&r->node, "output_mean_var", 0))
+    if (ln_attr_bool(&r->node.emit, "output_mean_var", 0))
         ln_emit_fail(&r->node.emit, "attribute 'output_mean_var' is True, expected False");
     ln_nnvm_recast_begin(r, "batch_norm", 5, inputs);
-    ln_nnvm_draft_set(r->draft, LN_BOOL("scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1)));
+    ln_nnvm_draft_set(r->draft, LN_BOOL("scale", !ln_attr_bool(&r->node.emit, "fix_gamma", 1)));
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
 }
 
 static void rewrite_layernorm(ln_nnvm_recast *r)
 {
-    const double epsilon = ln_nnvm_float(&r->node, "eps", 1e-5);
+    const double epsilon = ln_attr_number(&r->node.emit, "eps", 1e-5);
     const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
     const ln_nnvm_entry beta = ln_nnvm_recast_weight(r, 2, "beta");
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_recast_lacks(r, ln_nnvm_int(&r->node, "axis", -1) != -1 ||
-                                ln_nnvm_bool(&r->node, "output_mean_var", 0));
+    ln_nnvm_recast_lacks(r, ln_attr_int(&r->node.emit, "axis", -1) != -1 ||
+                                ln_attr_bool(&r->node.emit, "output_mean_var", 0));
     x = ln_nnvm_recast_formula(r, "x normal", x, epsilon, 0);
     x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
@@ -138,7 +138,8 @@ static void rewrite_l2(ln_nnvm_recast *r)
     ln_nnvm_entry x = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
     x = LN_RECAST(r, "sum", LN_ENTRY(x), LN_INTS("axis", n_axes, axes + is_channel),
                   LN_BOOL("exclude", !is_channel), LN_BOOL("keepdims", 1));
-    x = ln_nnvm_recast_formula(r, "x a add sqrt", x, ln_nnvm_float(&r->node, "eps", 1e-10), 0);
+    x = ln_nnvm_recast_formula(r, "x a add sqrt", x, ln_attr_number(&r->node.emit, "eps", 1e-10),
+                               0);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
@@ -150,7 +151,7 @@ static void begin_global_pool(ln_nnvm_recast *r, int is_max)
     static const char *const unread[] = {"kernel", "stride", "pad", "pooling_convention",
                                          "count_include_pad"};
     for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
-        ln_nnvm_has(&r->node, unread[i]); // ignored
+        ln_attr_has(&r->node.emit, unread[i]); // ignored
     ln_nnvm_recast_begin(r, is_max ? "global_max_pool2d" : "global_avg_pool2d", 1, &src);
     ln_nnvm_recast_attr(r, "layout", "layout");
 }
@@ -164,7 +165,7 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
     const ln_nnvm_graph *g = &r->node.model->graph;
     const int is_old = r->row->with || g->is_oldest || (g->version && g->version < 905);
     const int is_full = *full != '\0', axes = count_axes(r);
-    const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1);
+    const int counts = ln_attr_bool(&r->node.emit, "count_include_pad", 1);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int padding[3] = {0};
     ln_attr_ints_of(&r->node.emit, "pad", axes, 0, 0, padding);
@@ -192,7 +193,7 @@ static void rewrite_pool(ln_nnvm_recast *r)
     const int power = ln_attr_int_in(&r->node.emit, "p_value", 2, 1, INT_MAX);
     const int is_max = !strcmp(type, "max"), is_mean = !strcmp(type, "avg");
     ln_nnvm_recast_lacks(r, !is_max && !is_mean); // core pools maxima and means only
-    if (ln_nnvm_bool(&r->node, "global_pool", 0))
+    if (ln_attr_bool(&r->node.emit, "global_pool", 0))
         begin_global_pool(r, is_max);
     else
         begin_windows(r, is_max);
@@ -215,11 +216,11 @@ static void rewrite_adaptive_pool(ln_nnvm_recast *r)
 
 static void rewrite_upsampling(ln_nnvm_recast *r)
 {
-    const char *type = ln_nnvm_text(&r->node, "sample_type", "");
+    const char *type = ln_attr_text(&r->node.emit, "sample_type", "");
     ln_nnvm_recast_lacks(r, strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1);
-    ln_nnvm_int(&r->node, "num_args", 1);
-    ln_nnvm_text(&r->node, "multi_input_mode", "concat");
-    ln_nnvm_int(&r->node, "num_filter", 0);
+    ln_attr_int(&r->node.emit, "num_args", 1);
+    ln_attr_text(&r->node.emit, "multi_input_mode", "concat");
+    ln_attr_int(&r->node.emit, "num_filter", 0);
     ln_nnvm_recast_same(r);
 }
 
@@ -229,14 +230,14 @@ static void rewrite_bilinear_resize(ln_nnvm_recast *r)
     const int size[] = {ln_attr_int_in(&r->node.emit, "height", 1, 1, INT_MAX),
                         ln_attr_int_in(&r->node.emit, "width", 1, 1, INT_MAX)};
     // Core resizes to given sizes.
-    ln_nnvm_recast_lacks(r, ln_nnvm_has(&r->node, "scale_height") ||
-                                ln_nnvm_has(&r->node, "scale_width") ||
-                                strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"));
+    ln_nnvm_recast_lacks(r, ln_attr_has(&r->node.emit, "scale_height") ||
+                                ln_attr_has(&r->node.emit, "scale_width") ||
+                                strcmp(ln_attr_text(&r->node.emit, "mode", "size"), "size"));
     ln_nnvm_recast_out(
         r, 0,
         LN_RECAST(r, "resize", LN_ENTRY(src), LN_INTS("size", 2, size),
                   LN_TEXT("method", "BILINEAR"),
-                  LN_BOOL("align_corners", ln_nnvm_bool(&r->node, "align_corners", 1))));
+                  LN_BOOL("align_corners", ln_attr_bool(&r->node.emit, "align_corners", 1))));
 }
 
 // Softmax, and the outputs of losses
@@ -249,17 +250,17 @@ static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry sr
 // `with`: its name in core; NULL: softmax of the negated input.
 static void rewrite_softmax(ln_nnvm_recast *r)
 {
-    const double heat = ln_nnvm_float(&r->node, "temperature", 1);
+    const double heat = ln_attr_number(&r->node.emit, "temperature", 1);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (ln_nnvm_bool(&r->node, "use_length", 0))
+    if (ln_attr_bool(&r->node.emit, "use_length", 0))
         ln_emit_fail(&r->node.emit, "attribute 'use_length' is True, expected False");
     if (heat != 1)
         x = ln_nnvm_recast_scalar(r, "__div_scalar__", x, heat);
     if (!r->row->with)
         x = ln_nnvm_recast_unary(r, "negative", x);
     x = softmax(r, r->row->with ? r->row->with : "softmax", x, axis);
-    if (ln_nnvm_has(&r->node, "dtype")) {
+    if (ln_attr_has(&r->node.emit, "dtype")) {
         ln_nnvm_recast_begin(r, "cast", 1, &x);
         ln_nnvm_recast_attr(r, "dtype", "dtype");
         x = ln_nnvm_recast_end(r);
@@ -288,8 +289,8 @@ static void rewrite_softmax_activation(ln_nnvm_recast *r)
 
 static void rewrite_softmax_output(ln_nnvm_recast *r)
 {
-    const int many = ln_nnvm_bool(&r->node, "multi_output", 0);
-    const int keeps = ln_nnvm_bool(&r->node, "preserve_shape", 0);
+    const int many = ln_attr_bool(&r->node.emit, "multi_output", 0);
+    const int keeps = ln_attr_bool(&r->node.emit, "preserve_shape", 0);
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     if (many || keeps)
         ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, many ? 1 : -1));

@@ -13,7 +13,7 @@
 static void rewrite_target_shape(ln_nnvm_recast *r, const int64_t *target, int len)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    const int keeps = ln_nnvm_bool(&r->node, "keep_highest", 0);
+    const int keeps = ln_attr_bool(&r->node.emit, "keep_highest", 0);
     int codes[LN_NNVM_MAX_TUPLE];
     for (int i = 0; i < len; i++)
         codes[i] = i == 0 && keeps ? 0 : target[i] == 0 ? -1 : (int)target[i];
@@ -24,8 +24,8 @@ static void rewrite_reshape(ln_nnvm_recast *r)
 {
     int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
     const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
-    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "reverse", 0)); // core counts from the left
-    ln_nnvm_bool(&r->node, "keep_highest", 0);                     // means nothing beside `shape`
+    ln_nnvm_recast_lacks(r, ln_attr_bool(&r->node.emit, "reverse", 0)); // core counts from the left
+    ln_attr_bool(&r->node.emit, "keep_highest", 0); // means nothing beside `shape`
     if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
         rewrite_target_shape(r, target, n_target);
     else
@@ -102,9 +102,9 @@ static void rewrite_crop(ln_nnvm_recast *r)
     const int is_like = ln_nnvm_num_inputs(&r->node) == 2;
     ln_attr_ints_of(&r->node.emit, "offset", 2, 0, 0, offset);
     ln_attr_ints_of(&r->node.emit, "h_w", 2, 0, 0, size);
-    ln_nnvm_int(&r->node, "num_args", 1);
+    ln_attr_int(&r->node.emit, "num_args", 1);
     // Where it cuts may depend on lengths.
-    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "center_crop", 0) ||
+    ln_nnvm_recast_lacks(r, ln_attr_bool(&r->node.emit, "center_crop", 0) ||
                                 (is_like && (offset[0] || offset[1])));
     if (is_like) {
         const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), like = ln_nnvm_recast_in(r, 1);
@@ -146,7 +146,7 @@ static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
-    const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
+    const int squeezes = ln_attr_bool(&r->node.emit, "squeeze_axis", 0);
     const char *const key = "indices_or_sections";
     ln_nnvm_recast_begin(r, "split", 1, &src);
     ln_nnvm_draft_set(r->draft, points ? LN_INTS(key, len - 1, points) : LN_INT(key, len));
@@ -208,7 +208,7 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "pad_width");
     const int len = ln_nnvm_ints(&r->node, "pad_width", given);
     // Core pads with a number only.
-    ln_nnvm_recast_lacks(r, strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"));
+    ln_nnvm_recast_lacks(r, strcmp(ln_attr_text(&r->node.emit, "mode", ""), "constant"));
     if (len % 2)
         ln_emit_fail(&r->node.emit, "attribute 'pad_width' has %d numbers, expected pairs", len);
     for (int i = 0; i + 1 < len; i += 2) {
@@ -218,7 +218,7 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_nnvm_recast_begin(r, "pad", 1, &src);
     ln_nnvm_draft_set(r->draft, LN_PAIRS("pad_width", len / 2, before, after));
     ln_nnvm_draft_set(r->draft,
-                      LN_NUMBER("pad_value", ln_nnvm_float(&r->node, "constant_value", 0)));
+                      LN_NUMBER("pad_value", ln_attr_number(&r->node.emit, "constant_value", 0)));
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
@@ -235,7 +235,7 @@ static void rewrite_arg(ln_nnvm_recast *r)
         is_channel ? 1 : ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     // Up to 0.9.4, -1 is how an axis that is not given is written.
     const int is_all =
-        !is_channel && (!ln_nnvm_has(&r->node, "axis") || (axis == -1 && version < 905));
+        !is_channel && (!ln_attr_has(&r->node.emit, "axis") || (axis == -1 && version < 905));
     ln_nnvm_recast_begin(r, r->row->with, 1, &src);
     if (!is_all)
         ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, &axis));
@@ -265,7 +265,7 @@ static void rewrite_take(ln_nnvm_recast *r)
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, INT_MIN, INT_MAX);
     ln_nnvm_recast_lacks(r, axis < -LN_MAXDIM || axis >= LN_MAXDIM);
     // Core moves indices out of range to the nearest.
-    ln_nnvm_recast_lacks(r, strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"));
+    ln_nnvm_recast_lacks(r, strcmp(ln_attr_text(&r->node.emit, "mode", "clip"), "clip"));
     ln_nnvm_recast_take(r, src, index, axis);
 }
 
@@ -273,8 +273,8 @@ static void rewrite_take(ln_nnvm_recast *r)
 // transposition.
 static void rewrite_dot(ln_nnvm_recast *r)
 {
-    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "transpose_a", 0) ||
-                                ln_nnvm_bool(&r->node, "transpose_b", 0));
+    ln_nnvm_recast_lacks(r, ln_attr_bool(&r->node.emit, "transpose_a", 0) ||
+                                ln_attr_bool(&r->node.emit, "transpose_b", 0));
     ln_nnvm_recast_same(r);
 }
 

@@ -45,7 +45,7 @@ static int read_factors(ln_nnvm_node *n, const char *key, double values[LN_NNVM_
 
 static priors read_priors(ln_nnvm_node *n)
 {
-    priors p = {.clips = ln_nnvm_bool(n, "clip", 0)};
+    priors p = {.clips = ln_attr_bool(&n->emit, "clip", 0)};
     p.n_sizes = read_factors(n, "sizes", p.sizes);
     p.n_ratios = read_factors(n, "ratios", p.ratios);
     p.n_boxes = p.n_sizes + p.n_ratios - 1;
@@ -121,7 +121,7 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
 {
     static const int pair = 2;
     double v[LN_NNVM_MAX_TUPLE] = {0.1, 0.1, 0.2, 0.2};
-    const int len = ln_nnvm_floats(n, "variances", v), clips = ln_nnvm_bool(n, "clip", 1);
+    const int len = ln_nnvm_floats(n, "variances", v), clips = ln_attr_bool(&n->emit, "clip", 1);
     if (len >= 0 && len != 4)
         ln_emit_fail(&n->emit, "attribute 'variances' has %d numbers, expected 4", len);
     const float of_center[] = {(float)v[0], (float)v[1]}, of_size[] = {(float)v[2], (float)v[3]};
@@ -183,7 +183,7 @@ static detections emit_detections(ln_nnvm_node *n)
     static const int classes = 1;
     const char *const in[] = {ln_nnvm_in(n, 0), ln_nnvm_in(n, 1), ln_nnvm_in(n, 2)};
     detections d = check_detections(n, in);
-    const double threshold = ln_nnvm_float(n, "threshold", 0.01);
+    const double threshold = ln_attr_number(&n->emit, "threshold", 0.01);
     if (ln_nnvm_failed(n))
         return d;
     const int each[] = {d.n_batches, d.n_anchors, 1}, of_boxes[] = {d.n_batches, d.n_anchors, 4};
@@ -259,15 +259,15 @@ static void translate_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
     const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
-    const int wants_index = ln_nnvm_bool(n, "return_indices", 1);
+    const int wants_index = ln_attr_bool(&n->emit, "return_indices", 1);
     const suppression s = {.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
                            .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX),
                            .label = ln_attr_int_in(&n->emit, "id_index", 0, -1, INT_MAX),
-                           .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
-                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .overlap = ln_attr_number(&n->emit, "iou_threshold", 0.5),
+                           .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
                            .max_compared = read_max(n, "top_k"),
                            .max = read_max(n, "max_output_size"),
-                           .packs = ln_nnvm_bool(n, "invalid_to_bottom", 0)};
+                           .packs = ln_attr_bool(&n->emit, "invalid_to_bottom", 0)};
     begin_suppression(n, &s, rows, count);
     if (wants_index)
         ln_emit_out(&n->emit, "index", 0);
@@ -281,8 +281,8 @@ static void translate_old_nms(ln_nnvm_node *n)
     const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
     const suppression s = {.box = 2,
                            .score = 1,
-                           .overlap = ln_nnvm_float(n, "nms_threshold", 0.5),
-                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .overlap = ln_attr_number(&n->emit, "nms_threshold", 0.5),
+                           .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
                            .max_compared = read_max(n, "nms_topk")};
     begin_suppression(n, &s, rows, count);
     ln_emit_end(&n->emit, "dst", 0);
@@ -291,15 +291,15 @@ static void translate_old_nms(ln_nnvm_node *n)
 // multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing.
 static void translate_detection(ln_nnvm_node *n)
 {
-    const double overlap = ln_nnvm_float(n, "nms_threshold", 0.5);
+    const double overlap = ln_attr_number(&n->emit, "nms_threshold", 0.5);
     const suppression s = {.box = 2,
                            .score = 1,
                            .overlap = overlap > 1 ? 0 : overlap,
-                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
                            .max_compared = read_max(n, "nms_topk")};
-    if (ln_nnvm_int(n, "background_id", 0))
+    if (ln_attr_int(&n->emit, "background_id", 0))
         ln_emit_fail(&n->emit, "attribute 'background_id' is %d, expected 0",
-                     (int)ln_nnvm_int(n, "background_id", 0));
+                     (int)ln_attr_int(&n->emit, "background_id", 0));
     const detections d = emit_detections(n);
     if (ln_nnvm_failed(n))
         return;
@@ -335,14 +335,15 @@ static const char *only_where(ln_nnvm_node *n, const char *rows, int column, con
 static void translate_box_nms(ln_nnvm_node *n)
 {
     static const ln_attr_word formats[] = {{"corner"}, {0}};
-    const suppression s = {.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
-                           .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX - 1),
-                           .label = ln_attr_int_in(&n->emit, "id_index", -1, -1, INT_MAX - 1),
-                           .overlap = nextafterf((float)ln_nnvm_float(n, "overlap_thresh", 0.5), 2),
-                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                           .max_compared = read_max(n, "topk"),
-                           .packs = 1};
-    const double min = ln_nnvm_float(n, "valid_thresh", 0);
+    const suppression s = {
+        .box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
+        .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX - 1),
+        .label = ln_attr_int_in(&n->emit, "id_index", -1, -1, INT_MAX - 1),
+        .overlap = nextafterf((float)ln_attr_number(&n->emit, "overlap_thresh", 0.5), 2),
+        .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
+        .max_compared = read_max(n, "topk"),
+        .packs = 1};
+    const double min = ln_attr_number(&n->emit, "valid_thresh", 0);
     const int background = ln_attr_int_in(&n->emit, "background_id", -1, -1, INT_MAX);
     ln_attr_choose(&n->emit, "in_format", "corner", formats);
     ln_attr_choose(&n->emit, "out_format", "corner", formats);

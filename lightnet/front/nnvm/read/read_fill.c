@@ -15,7 +15,7 @@ static double value_of(ln_nnvm_node *n, const char *key)
     if (n->row->with)
         return *n->row->with - '0';
     ln_attr_require(&n->emit, key);
-    return ln_nnvm_float(n, key, 0);
+    return ln_attr_number(&n->emit, key, 0);
 }
 
 // The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
@@ -49,7 +49,7 @@ static void translate_full(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
     const int ndim = read_shape(n, dims);
-    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const double value = value_of(n, "fill_value");
     if (!ln_nnvm_failed(n))
         ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
@@ -69,13 +69,14 @@ static void translate_full_like(ln_nnvm_node *n)
 static void translate_arange(ln_nnvm_node *n)
 {
     ln_attr_require(&n->emit, "start");
-    double start = ln_nnvm_float(n, "start", 0), stop = ln_nnvm_float(n, "stop", start);
-    const double step = ln_nnvm_float(n, "step", 1);
-    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    double start = ln_attr_number(&n->emit, "start", 0),
+           stop = ln_attr_number(&n->emit, "stop", start);
+    const double step = ln_attr_number(&n->emit, "step", 1);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const int repeats = ln_attr_int_in(&n->emit, "repeat", 1, 1, INT_MAX);
-    if (!ln_nnvm_has(n, "stop"))
+    if (!ln_attr_has(&n->emit, "stop"))
         start = 0;
-    if (ln_nnvm_bool(n, "infer_range", 0))
+    if (ln_attr_bool(&n->emit, "infer_range", 0))
         ln_emit_fail(&n->emit, "attribute 'infer_range' is True: the length is unknown");
     const double len = ceil((stop - start) / step);
     if (!(len >= 1 && len <= INT_MAX / repeats))
@@ -116,7 +117,7 @@ static void translate_pad(ln_nnvm_node *n)
                                  ? ln_attr_choose(&n->emit, "mode", "constant", modes)
                                  : "TL_PAD_CONSTANT";
     const int len = ln_nnvm_ints(n, "pad_width", given);
-    const double value = ln_nnvm_float(n, "pad_value", 0);
+    const double value = ln_attr_number(&n->emit, "pad_value", 0);
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int ndim = t->ndim;
@@ -168,7 +169,7 @@ static void translate_expand_like(ln_nnvm_node *n)
     int own[LN_MAXDIM], like[LN_MAXDIM], dims[LN_MAXDIM], axes[LN_MAXDIM], from = 0;
     const int n_own = ln_nnvm_copy_dims(n, src, own);
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), like);
-    const int n_new = ln_nnvm_axes(n, "axis", ndim, ln_nnvm_bool(n, "exclude", 0), axes);
+    const int n_new = ln_nnvm_axes(n, "axis", ndim, ln_attr_bool(&n->emit, "exclude", 0), axes);
     if (n_own + n_new != ndim)
         ln_emit_fail(&n->emit, "%d dimensions and %d new ones, expected %d together", n_own, n_new,
                      ndim);
@@ -235,7 +236,7 @@ static void translate_repeat(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = !ln_nnvm_has(n, "axis");
+    const int is_flat = !ln_attr_has(&n->emit, "axis");
     const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     ln_attr_require(&n->emit, "repeats");
     const int repeats = ln_attr_int_in(&n->emit, "repeats", 1, 1, INT_MAX);

@@ -21,7 +21,7 @@ static void translate_identity(ln_nnvm_node *n)
 
 static void translate_dropout(ln_nnvm_node *n)
 {
-    ln_nnvm_float(n, "rate", 0.5); // without effect
+    ln_attr_number(&n->emit, "rate", 0.5); // without effect
     translate_identity(n);
 }
 
@@ -133,7 +133,7 @@ static void translate_not(ln_nnvm_node *n)
 static void translate_leaky_relu(ln_nnvm_node *n)
 {
     ln_emit_unary_with(&n->emit, "TL_UNARY_LRELU", ln_nnvm_in(n, 0),
-                       ln_nnvm_float(n, "alpha", 0.25), 0, 0);
+                       ln_attr_number(&n->emit, "alpha", 0.25), 0, 0);
 }
 
 // x > 0 ? x : slope x, with a slope for each index along an axis, or one for all.
@@ -157,22 +157,25 @@ static void translate_prelu(ln_nnvm_node *n)
 // LightNet's own, which MXNet's functions are rewritten to.
 static void translate_own_function(ln_nnvm_node *n)
 {
-    const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
-    ln_emit_unary_with(&n->emit, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
+    const double alpha = ln_attr_number(&n->emit, "alpha", 1),
+                 beta = ln_attr_number(&n->emit, "beta", 0);
+    ln_emit_unary_with(&n->emit, ln_attr_text(&n->emit, "func", ""), ln_nnvm_in(n, 0), alpha, beta,
+                       0);
 }
 
 static void translate_clip(ln_nnvm_node *n)
 {
     ln_attr_require(&n->emit, "a_min");
     ln_attr_require(&n->emit, "a_max");
-    const double min = ln_nnvm_float(n, "a_min", 0), max = ln_nnvm_float(n, "a_max", 0);
+    const double min = ln_attr_number(&n->emit, "a_min", 0),
+                 max = ln_attr_number(&n->emit, "a_max", 0);
     ln_nnvm_clip(n, ln_nnvm_in(n, 0), min, max, 0);
 }
 
 static void translate_cast(ln_nnvm_node *n)
 {
     ln_attr_require(&n->emit, "dtype");
-    ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_nnvm_dtype(n, "dtype", TL_FLOAT), 0);
+    ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_attr_dtype(&n->emit, "dtype", TL_FLOAT), 0);
 }
 
 #define FUNCTION(op, dialects, translate, with)               \

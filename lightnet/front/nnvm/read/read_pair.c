@@ -83,8 +83,9 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
 static void translate_pair(ln_nnvm_node *n, int broadcasts)
 {
     const char *a, *b;
-    operands(n, ln_nnvm_was_mxnet(n) ? ln_nnvm_bool(n, "broadcasts", broadcasts) : broadcasts, &a,
-             &b);
+    operands(n,
+             ln_nnvm_was_mxnet(n) ? ln_attr_bool(&n->emit, "broadcasts", broadcasts) : broadcasts,
+             &a, &b);
     emit_operation(n, n->row->with, a, b);
 }
 
@@ -112,7 +113,7 @@ static void translate_scalar(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     ln_attr_require(&n->emit, "scalar");
     emit_operation(n, n->row->with, src,
-                   ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)));
+                   ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)));
 }
 
 // The number on the left.
@@ -120,8 +121,8 @@ static void translate_scalar_left(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     ln_attr_require(&n->emit, "scalar");
-    emit_operation(n, n->row->with, ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)),
-                   src);
+    emit_operation(n, n->row->with,
+                   ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)), src);
 }
 
 // The sum of any number of tensors.

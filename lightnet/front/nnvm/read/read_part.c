@@ -40,7 +40,7 @@ static int bound_of(const int64_t *given, int len, int i, int deflt)
 static void translate_slice(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    const int has_axis = ln_nnvm_was_mxnet(n) && ln_nnvm_has(n, "axis");
+    const int has_axis = ln_nnvm_was_mxnet(n) && ln_attr_has(&n->emit, "axis");
     int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
     ln_attr_require(&n->emit, "begin");
@@ -104,7 +104,7 @@ static void translate_crop(ln_nnvm_node *n)
     int size[2], starts[2], ends[2];
     ln_attr_ints_of(&n->emit, "h_w", 2, 0, 0, size);
     ln_attr_ints_of(&n->emit, "offset", 2, 0, 0, starts);
-    const int is_central = ln_nnvm_bool(n, "center_crop", 0);
+    const int is_central = ln_attr_bool(&n->emit, "center_crop", 0);
     ln_attr_require(&n->emit, "num_args");
     ln_nnvm_check_args(n);
     if (t->ndim != 4 || like->ndim != 4)
@@ -191,9 +191,9 @@ static void translate_split(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_nnvm_tensor_of(n, src)->ndim);
-    const int is_uneven = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "is_uneven", 0);
+    const int is_uneven = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "is_uneven", 0);
     int64_t points[LN_NNVM_MAX_TUPLE + 1] = {0};
-    const char *const text = ln_nnvm_text(n, key, "");
+    const char *const text = ln_attr_text(&n->emit, key, "");
     ln_attr_require(&n->emit, key);
     if (ln_nnvm_failed(n))
         return;

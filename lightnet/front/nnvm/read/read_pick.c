@@ -35,7 +35,7 @@ static void translate_take(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = !ln_nnvm_has(n, "axis");
+    const int is_flat = !ln_attr_has(&n->emit, "axis");
     const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
@@ -49,7 +49,7 @@ static void translate_pick(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = ln_nnvm_has_none(n, "axis"), keeps = ln_nnvm_bool(n, "keepdims", 0);
+    const int is_flat = ln_nnvm_has_none(n, "axis"), keeps = ln_attr_bool(&n->emit, "keepdims", 0);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     int dims[LN_MAXDIM];
@@ -81,8 +81,9 @@ static void translate_one_hot(ln_nnvm_node *n)
     static const int two = 2;
     ln_attr_require(&n->emit, "depth");
     const int depth = ln_attr_int_in(&n->emit, "depth", 1, 1, INT_MAX);
-    const double values[] = {ln_nnvm_float(n, "off_value", 0), ln_nnvm_float(n, "on_value", 1)};
-    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const double values[] = {ln_attr_number(&n->emit, "off_value", 0),
+                             ln_attr_number(&n->emit, "on_value", 1)};
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const char *index = ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), TL_INT64, LN_EMIT_TEMP);
     const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
     const char *const beyond = ln_emit_scalar(&n->emit, TL_INT64, depth);
@@ -101,7 +102,7 @@ static void translate_embedding(ln_nnvm_node *n)
     ln_attr_require(&n->emit, "output_dim");
     const int dims[] = {ln_attr_int_in(&n->emit, "input_dim", 1, 1, INT_MAX),
                         ln_attr_int_in(&n->emit, "output_dim", 1, 1, INT_MAX)};
-    ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 2, dims);
     const char *const index = ln_nnvm_in(n, 0);
     if (!ln_nnvm_failed(n) && ln_nnvm_tensor_of(n, weight)->ndim != 2)
@@ -145,7 +146,7 @@ static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
         r.axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
     }
     r.k = t->ndim ? t->dims[r.axis] : 1;
-    r.is_smallest = ln_nnvm_bool(n, "is_ascend", is_ascending);
+    r.is_smallest = ln_attr_bool(&n->emit, "is_ascend", is_ascending);
     return r;
 }
 
@@ -182,7 +183,7 @@ static void translate_topk(ln_nnvm_node *n)
     ranking r = read_ranking(n, 0);
     const int k = ln_attr_int_in(&n->emit, "k", 1, INT_MIN, r.k);
     const char *const wants = ln_attr_choose(&n->emit, "ret_typ", "indices", wanted);
-    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     r.k = k < 1 ? r.k : k;
     if (ln_nnvm_failed(n))
         return;
@@ -200,7 +201,7 @@ static void translate_sort(ln_nnvm_node *n)
 {
     const int wants_indices = !strcmp(n->row->with, "indices");
     const ranking r = read_ranking(n, 1);
-    const tl_dtype dtype = wants_indices ? ln_nnvm_dtype(n, "dtype", TL_FLOAT) : TL_FLOAT;
+    const tl_dtype dtype = wants_indices ? ln_attr_dtype(&n->emit, "dtype", TL_FLOAT) : TL_FLOAT;
     const char *values, *indices;
     emit_topk(n, &r, &values, &indices);
     ln_nnvm_alias(n, 0,

@@ -153,7 +153,8 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {
     const char *const plain = ln_nnvm_plain_layout(p->axes);
-    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", plain), plain);
+    const ln_nnvm_layout layout =
+        ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "layout", plain), plain);
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     if (ln_nnvm_failed(n))
         return;
@@ -188,11 +189,11 @@ static void read_core_padding(ln_nnvm_node *n, pool *p)
 static pool read_kind(ln_nnvm_node *n, int axes)
 {
     pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = axes};
-    const char *const type = ln_nnvm_was_mxnet(n) ? ln_nnvm_text(n, "pool_type", "") : "";
+    const char *const type = ln_nnvm_was_mxnet(n) ? ln_attr_text(&n->emit, "pool_type", "") : "";
     if (*type)
         p.kind = strcmp(type, "sum") ? POOL_NORM : POOL_SUM;
     if (*type)
-        p.p = (double)ln_nnvm_int(n, "p_value", 2);
+        p.p = (double)ln_attr_int(&n->emit, "p_value", 2);
     return p;
 }
 
@@ -203,8 +204,8 @@ static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
     p->axes = ln_nnvm_ints(n, "pool_size", given);
     ln_attr_ints_of(&n->emit, "padding", p->axes, 0, 0, p->before);
     memcpy(p->after, p->before, sizeof(p->after));
-    p->pads_zeros = ln_nnvm_bool(n, "pads_zeros", 0);
-    p->divisor = ln_nnvm_bool(n, "is_padded", 0) ? PADDED : WINDOW;
+    p->pads_zeros = ln_attr_bool(&n->emit, "pads_zeros", 0);
+    p->divisor = ln_attr_bool(&n->emit, "is_padded", 0) ? PADDED : WINDOW;
 }
 
 static void translate_windows(ln_nnvm_node *n)
@@ -218,8 +219,8 @@ static void translate_windows(ln_nnvm_node *n)
         read_core_padding(n, &p);
     ln_attr_ints_of(&n->emit, "pool_size", p.axes, 1, 1, p.size);
     ln_attr_ints_of(&n->emit, "strides", p.axes, 1, 1, p.stride);
-    p.rounds_up = ln_nnvm_bool(n, "ceil_mode", 0);
-    if (p.kind == POOL_MAX || !ln_nnvm_bool(n, "count_include_pad", 0))
+    p.rounds_up = ln_attr_bool(&n->emit, "ceil_mode", 0);
+    if (p.kind == POOL_MAX || !ln_attr_bool(&n->emit, "count_include_pad", 0))
         p.divisor = INSIDE;
     translate_in_layout(n, &p, 0);
 }

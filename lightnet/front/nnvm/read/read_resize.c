@@ -54,9 +54,11 @@ static void translate_core_resize(ln_nnvm_node *n)
     const int scales = !strcmp(n->row->with, "scale");
     const char *const deflt = methods[scales].name;
     const int is_linear = !strcmp(ln_attr_choose(&n->emit, "method", deflt, methods), "BILINEAR");
-    const alignment by = !scales && ln_nnvm_bool(n, "align_corners", 0) ? BY_CORNER : BY_EDGE;
+    const alignment by =
+        !scales && ln_attr_bool(&n->emit, "align_corners", 0) ? BY_CORNER : BY_EDGE;
     int size[2];
-    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");
+    const ln_nnvm_layout layout =
+        ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "layout", "NCHW"), "NCHW");
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     ln_attr_require(&n->emit, n->row->with);
     if (scales)
@@ -111,7 +113,7 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
     const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
     if (t->ndim != 4)
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
-    if (ln_nnvm_int(n, "num_filter", channels) != channels)
+    if (ln_attr_int(&n->emit, "num_filter", channels) != channels)
         ln_emit_fail(&n->emit, "its data has %d channels, expected 'num_filter'", channels);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
     const char *const bias =
@@ -133,7 +135,7 @@ static void translate_upsampling(ln_nnvm_node *n)
     const char *const type = ln_attr_choose(&n->emit, "sample_type", "nearest", types);
     const char *const mode = ln_attr_choose(&n->emit, "multi_input_mode", "concat", modes);
     const int is_linear = !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
-    const int64_t n_args = ln_nnvm_int(n, "num_args", len);
+    const int64_t n_args = ln_attr_int(&n->emit, "num_args", len);
     if (n_args != len && !(is_linear && n_args == 1))
         ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
     if (is_linear && len != 2)
@@ -144,7 +146,7 @@ static void translate_upsampling(ln_nnvm_node *n)
         emit_bilinear(n, scale);
         return;
     }
-    ln_nnvm_has(n, "num_filter"); // of no meaning here
+    ln_attr_has(&n->emit, "num_filter"); // of no meaning here
     emit_nearest(n, scale, !strcmp(mode, "sum"));
 }
 
@@ -160,7 +162,7 @@ static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
                      t->ndim != 4 ? t->ndim : like->ndim);
     for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-        const double scale = ln_nnvm_float(n, keys[i][1], 0);
+        const double scale = ln_attr_number(&n->emit, keys[i][1], 0);
         const double scaled = scale * t->dims[2 + i];
         size[i] = ln_attr_int_in(&n->emit, keys[i][0], 1, 1, INT_MAX);
         if (is_like)
@@ -173,7 +175,7 @@ static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
 static void translate_bilinear_resize(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    const alignment by = ln_nnvm_bool(n, "align_corners", 1) ? BY_CORNER : BY_CENTER;
+    const alignment by = ln_attr_bool(&n->emit, "align_corners", 1) ? BY_CORNER : BY_CENTER;
     int size[2];
     read_bilinear_size(n, ln_nnvm_tensor_of(n, src), size);
     if (!ln_nnvm_failed(n))

@@ -131,7 +131,7 @@ static void translate_reshape(ln_nnvm_node *n)
 {
     int64_t codes[LN_NNVM_MAX_TUPLE];
     const char *const src = ln_nnvm_in(n, 0);
-    const int is_reverse = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "reverse", 0);
+    const int is_reverse = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "reverse", 0);
     const int len = ln_nnvm_ints(n, "shape", codes);
     if (len < 0)
         ln_attr_require(&n->emit, "shape");
@@ -248,12 +248,13 @@ static void translate_layout(ln_nnvm_node *n)
     int len = 0;
     ln_attr_require(&n->emit, "src_layout");
     ln_attr_require(&n->emit, "dst_layout");
-    const char *const from = ln_nnvm_text(n, "src_layout", "");
+    const char *const from = ln_attr_text(&n->emit, "src_layout", "");
     for (const char *at = from; *at && len < LN_MAXDIM; at++)
         if (*at >= 'A' && *at <= 'Z')
             plain[len++] = *at;
     const ln_nnvm_layout src = ln_nnvm_layout_of(n, from, plain);
-    const ln_nnvm_layout dst = ln_nnvm_layout_of(n, ln_nnvm_text(n, "dst_layout", ""), plain);
+    const ln_nnvm_layout dst =
+        ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "dst_layout", ""), plain);
     if (!ln_nnvm_failed(n))
         ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
 }

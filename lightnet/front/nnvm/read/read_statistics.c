@@ -20,8 +20,9 @@ static void translate_batchnorm(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0), *vectors[4];
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int axis = ln_attr_axis(&n->emit, "axis", 1, t->ndim);
-    const int scales = ln_nnvm_bool(n, "scale", 1), centers = ln_nnvm_bool(n, "center", 1);
-    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", ln_nnvm_float(n, "epsilon", 1e-5));
+    const int scales = ln_attr_bool(&n->emit, "scale", 1),
+              centers = ln_attr_bool(&n->emit, "center", 1);
+    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", 1e-5);
     if (ln_nnvm_failed(n))
         return;
     const int channels = t->dims[axis];
@@ -45,13 +46,12 @@ static void translate_groupnorm(ln_nnvm_node *n)
     const int channels = t->ndim > 1 ? t->dims[1] : 1;
     const int groups =
         is_instance ? channels : ln_attr_int_in(&n->emit, "num_groups", 1, 1, INT_MAX);
-    const double epsilon =
-        ln_attr_epsilon(&n->emit, "eps", ln_nnvm_float(n, "eps", is_instance ? 1e-3 : 1e-5));
+    const double epsilon = ln_attr_epsilon(&n->emit, "eps", is_instance ? 1e-3 : 1e-5);
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
     LN_EMIT(&n->emit, 0, LN_OP_GROUPNORM, LN_ARG("src", src), LN_ARG("scale", gamma),
             LN_ARG("bias", beta), LN_INT("groups", groups), LN_NUMBER("epsilon", epsilon));
-    if (!is_instance && ln_nnvm_bool(n, "output_mean_var", 0))
+    if (!is_instance && ln_attr_bool(&n->emit, "output_mean_var", 0))
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
@@ -77,7 +77,7 @@ static void translate_layernorm(ln_nnvm_node *n)
     const int len = ndim ? t->dims[axis] : 1, is_last = axis == ndim - 1;
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &len);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &len);
-    const double epsilon = ln_attr_epsilon(&n->emit, "eps", ln_nnvm_float(n, "eps", 1e-5));
+    const double epsilon = ln_attr_epsilon(&n->emit, "eps", 1e-5);
     if (ln_nnvm_failed(n))
         return;
     src = swap_last(n, src, axis, LN_EMIT_TEMP);
@@ -87,7 +87,7 @@ static void translate_layernorm(ln_nnvm_node *n)
                 LN_NUMBER("epsilon", epsilon));
     if (!is_last)
         swap_last(n, dst, axis, 0);
-    if (ln_nnvm_bool(n, "output_mean_var", 0))
+    if (ln_attr_bool(&n->emit, "output_mean_var", 0))
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
@@ -98,7 +98,7 @@ static void translate_lrn(ln_nnvm_node *n)
     static const char *const keys[] = {"size", "alpha", "beta", "bias", "axis"};
     for (int i = 0; i < 5; i++)
         ln_attr_require(&n->emit, keys[i]);
-    const int64_t axis = ln_nnvm_int(n, "axis", 1);
+    const int64_t axis = ln_attr_int(&n->emit, "axis", 1);
     const int len = ln_attr_int_in(&n->emit, "size", 1, 1, INT_MAX);
     if (len % 2 == 0)
         ln_emit_fail(&n->emit, "attribute '%s' is %d, expected an odd number",
@@ -114,9 +114,9 @@ static void translate_lrn(ln_nnvm_node *n)
         src = ln_emit_transpose(&n->emit, src, there, LN_EMIT_TEMP);
     const char *const dst =
         LN_EMIT(&n->emit, axis == 3 ? LN_EMIT_TEMP : 0, LN_OP_LRN, LN_ARG("src", src),
-                LN_INT("size", len), LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 1e-4)),
-                LN_NUMBER("beta", ln_nnvm_float(n, "beta", 0.75)),
-                LN_NUMBER("bias", ln_nnvm_float(n, "bias", 2)));
+                LN_INT("size", len), LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1e-4)),
+                LN_NUMBER("beta", ln_attr_number(&n->emit, "beta", 0.75)),
+                LN_NUMBER("bias", ln_attr_number(&n->emit, "bias", 2)));
     if (axis == 3)
         ln_emit_transpose(&n->emit, dst, back, 0);
 }
@@ -131,7 +131,7 @@ static void translate_l2_normalize(ln_nnvm_node *n)
     const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
     const char *const sum =
         ln_emit_reduce(&n->emit, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
-    const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "eps", 0));
+    const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "eps", 0));
     const char *const bound = ln_emit_binary(&n->emit, "TL_BINARY_MAX", sum, epsilon, LN_EMIT_TEMP);
     const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, root, 0);
@@ -152,7 +152,7 @@ static void translate_softmax(ln_nnvm_node *n)
 static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    const int excludes = ln_nnvm_bool(n, "exclude", 0),
+    const int excludes = ln_attr_bool(&n->emit, "exclude", 0),
               is_all = ln_nnvm_ints(n, "axis", given) <= 0;
     return ln_nnvm_axes(n, "axis", ndim, is_all || excludes, axes);
 }
@@ -161,7 +161,7 @@ static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
 {
     int axes[LN_MAXDIM];
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim, n_axes = read_axes(n, ndim, axes);
-    const int keeps = ln_nnvm_bool(n, "keepdims", 0), is_all = !keeps && n_axes == ndim;
+    const int keeps = ln_attr_bool(&n->emit, "keepdims", 0), is_all = !keeps && n_axes == ndim;
     static const int one = 1;
     const char *const dst =
         ln_emit_reduce(&n->emit, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
@@ -171,7 +171,7 @@ static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
 
 static void translate_reduce(ln_nnvm_node *n)
 {
-    const int64_t norm = ln_nnvm_was_mxnet(n) ? ln_nnvm_int(n, "ord", 0) : 0;
+    const int64_t norm = ln_nnvm_was_mxnet(n) ? ln_attr_int(&n->emit, "ord", 0) : 0;
     const char *const op = norm == 1 ? "TL_REDUCE_L1" : norm == 2 ? "TL_REDUCE_L2" : n->row->with;
     emit_reduce(n, op, ln_nnvm_in(n, 0));
 }
@@ -196,8 +196,8 @@ typedef struct search {
 
 static search read_search(ln_nnvm_node *n, int ndim)
 {
-    search s = {.keeps = ln_nnvm_bool(n, "keepdims", 0)};
-    s.dtype = ln_nnvm_dtype(n, "dtype", TL_INT32);
+    search s = {.keeps = ln_attr_bool(&n->emit, "keepdims", 0)};
+    s.dtype = ln_attr_dtype(&n->emit, "dtype", TL_INT32);
     s.n_axes = read_axes(n, ndim, s.axes);
     return s;
 }

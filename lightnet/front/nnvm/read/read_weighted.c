@@ -41,8 +41,8 @@ static conv read_conv(ln_nnvm_node *n)
     ln_attr_ints_of(&n->emit, "strides", c.axes, 1, 1, c.stride);
     ln_attr_ints_of(&n->emit, "padding", c.axes, 0, 0, c.padding);
     ln_attr_ints_of(&n->emit, "dilation", c.axes, 1, 1, c.dilation);
-    c.layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", data), data);
-    c.weight_layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "kernel_layout", plain), plain);
+    c.layout = ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "layout", data), data);
+    c.weight_layout = ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "kernel_layout", plain), plain);
     c.out_layout = c.layout;
     if (c.channels % c.groups)
         ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
@@ -72,8 +72,8 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int se
 // 8 or 16 bits are exact in double, and then wrap as integers of 32 bits do.
 static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
 {
-    const char *const text = ln_nnvm_text(n, "out_dtype", "same");
-    c->out_dtype = strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", own) : own;
+    const char *const text = ln_attr_text(&n->emit, "out_dtype", "same");
+    c->out_dtype = strcmp(text, "same") ? ln_attr_dtype(&n->emit, "out_dtype", own) : own;
     const int is_float = tl_dtype_is_float(own) && tl_dtype_is_float(c->out_dtype);
     c->dtype = is_float ? c->out_dtype : TL_DOUBLE;
 }
@@ -123,7 +123,7 @@ static void translate_conv(ln_nnvm_node *n)
 {
     conv c = read_conv(n);
     // Of core's conv2d, the result may have a layout of its own.
-    const char *const out_layout = ln_nnvm_text(n, "out_layout", "__undef__");
+    const char *const out_layout = ln_attr_text(&n->emit, "out_layout", "__undef__");
     if (*out_layout && strcmp(out_layout, "__undef__"))
         c.out_layout = ln_nnvm_layout_of(n, out_layout, ln_nnvm_plain_layout(c.axes));
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
@@ -242,8 +242,8 @@ static void translate_batch_dot(ln_nnvm_node *n)
     if (ln_nnvm_tensor_of(n, a)->ndim != 3 || ln_nnvm_tensor_of(n, b)->ndim != 3)
         ln_emit_fail(&n->emit, "operands of %d and %d dimensions, expected 3",
                      ln_nnvm_tensor_of(n, a)->ndim, ln_nnvm_tensor_of(n, b)->ndim);
-    const int trans1 = ln_nnvm_bool(n, "transpose_a", 0),
-              trans2 = ln_nnvm_bool(n, "transpose_b", 0);
+    const int trans1 = ln_attr_bool(&n->emit, "transpose_a", 0),
+              trans2 = ln_attr_bool(&n->emit, "transpose_b", 0);
     ln_nnvm_matmul(n, a, b, trans1, trans2, 0);
 }
 
@@ -260,7 +260,7 @@ static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *tr
 {
     const char *src = ln_nnvm_in(n, i);
     int dims[LN_MAXDIM], reversed[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, dims), turns = ln_nnvm_bool(n, transposes, 0);
+    const int ndim = ln_nnvm_copy_dims(n, src, dims), turns = ln_attr_bool(&n->emit, transposes, 0);
     operand o = {.is_first = turns ? !is_first : is_first};
     if (!ndim) {
         ln_emit_fail(&n->emit, "operand %d is a scalar, expected at least 1 dimension", i);
