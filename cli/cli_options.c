@@ -12,14 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/cli_given.h"
-#include "output/cli_msg.h"
-#include "input/cli_npz.h"
 #include "input/cli_preprocess.h"
-#include "output/cli_print.h"
+#include "input/cli_shape.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_msg.h"
+#include "output/cli_print.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
+
+const cli_command_info cli_commands[CLI_N_COMMANDS] = {
+    {NULL, CLI_SHORT, "MODEL", 1, 1, "compile for the default target and run"},
+    {"run", CLI_RUN, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
+    {"compile", CLI_COMPILE, "MODEL -o FILE", 1, 1, "write the compiled model"},
+    {"convert", CLI_CONVERT, "MODEL -o FILE", 1, 1, "write the uncompiled model in another format"},
+    {"quantize", CLI_QUANTIZE, "MODEL --data DIR|FILE -o FILE", 1, 1,
+     "write the compiled model with 8-bit layers"},
+    {"show", CLI_SHOW, "MODEL", 1, 1, "print the operators, sizes and memory plan of the model"},
+    {"verify", CLI_VERIFY, "MODEL [DIR...]", 1, -1,
+     "compare outputs with stored ones or the reference program"},
+    {"bench", CLI_BENCH, "MODEL", 1, 1, "measure run times"},
+    {"ops", CLI_OPS, "[OPTYPE]", 0, 1, "list operators and rules, or document an operator"},
+    {"env", CLI_ENV, "", 0, 0, "list the environment variables"},
+    {"help", CLI_HELP, "[COMMAND]", 0, 1, "list the options of a command"},
+    {"version", CLI_VERSION, "", 0, 0, "print the version and the supported features"},
+    {"completion", CLI_COMPLETION, "SHELL", 1, 1,
+     "print the completion script for bash, zsh or fish"},
+};
 
 typedef enum kind {
     FLAG,
@@ -611,13 +629,25 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
 
 void cli_options_free(cli_options *opt)
 {
-    cli_npz_free(opt);
     free(opt->inputs.items);
     free(opt->fetch.items);
     free(opt->shapes.items);
     free(opt->disabled.items);
     free(opt->plugins.items);
     free(opt->includes.items);
+}
+
+uint64_t cli_options_time_left(const cli_options *opt)
+{
+    const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
+    if (opt->max_seconds < 0)
+        return 0;
+    return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
+}
+
+uint64_t cli_options_seed(const cli_options *opt)
+{
+    return opt->seed < 0 ? 0 : (uint64_t)opt->seed;
 }
 
 int cli_options_info(int i, cli_option_info *info)

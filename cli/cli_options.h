@@ -129,6 +129,12 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
 
 void cli_options_free(cli_options *opt);
 
+/** Milliseconds until the deadline of --max-seconds, at least 1; 0: no limit. */
+uint64_t cli_options_time_left(const cli_options *opt);
+
+/** The seed of --seed, or 0. */
+uint64_t cli_options_seed(const cli_options *opt);
+
 /** Prints the options of `command` to standard output. */
 void cli_options_help(cli_command command);
 
@@ -150,11 +156,15 @@ int cli_options_info(int i, cli_option_info *info);
 typedef struct cli_command_info {
     const char *name; // NULL: the short form
     cli_command bit;
+    const char *args;
+    int min_args, max_args; // max_args -1: any number
     const char *help;
 } cli_command_info;
 
-/** Command `i`, from 0, the short form. Returns 0 after the last one. */
-int cli_command_at(int i, cli_command_info *info);
+enum { CLI_N_COMMANDS = 13 };
+
+/** The short form first. */
+extern const cli_command_info cli_commands[CLI_N_COMMANDS];
 
 /** Prints the examples of a command for its help. */
 void cli_examples_print(cli_command command);

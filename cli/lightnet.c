@@ -6,56 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/cli_color.h"
-#include "input/cli_given.h"
-#include "input/cli_npz.h"
 #include "cli_options.h"
-#include "output/cli_print.h"
+#include "input/cli_given.h"
+#include "input/cli_npz_inputs.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_color.h"
+#include "output/cli_print.h"
 
-typedef struct command {
-    const char *name; // NULL: the short form
-    cli_command bit;
-    int (*run)(const cli_options *);
-    const char *args;
-    int min_args, max_args; // max_args -1: any number
-    const char *help;
-} command;
+enum { CALL_SIZE = 32 };
 
-static int show_help(const cli_options *opt);
-
-static const command commands[] = {
-    {NULL, CLI_SHORT, cli_short, "MODEL", 1, 1, "compile for the default target and run"},
-    {"run", CLI_RUN, cli_run, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
-    {"compile", CLI_COMPILE, cli_compile, "MODEL -o FILE", 1, 1, "write the compiled model"},
-    {"convert", CLI_CONVERT, cli_convert, "MODEL -o FILE", 1, 1,
-     "write the uncompiled model in another format"},
-    {"quantize", CLI_QUANTIZE, cli_quantize, "MODEL --data DIR|FILE -o FILE", 1, 1,
-     "write the compiled model with 8-bit layers"},
-    {"show", CLI_SHOW, cli_show, "MODEL", 1, 1,
-     "print the operators, sizes and memory plan of the model"},
-    {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
-     "compare outputs with stored ones or the reference program"},
-    {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "measure run times"},
-    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1,
-     "list operators and rules, or document an operator"},
-    {"env", CLI_ENV, cli_env, "", 0, 0, "list the environment variables"},
-    {"help", CLI_HELP, show_help, "[COMMAND]", 0, 1, "list the options of a command"},
-    {"version", CLI_VERSION, cli_version, "", 0, 0, "print the version and the supported features"},
-    {"completion", CLI_COMPLETION, cli_completion, "SHELL", 1, 1,
-     "print the completion script for bash, zsh or fish"},
-};
-
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
-
-static const command *find_command(const char *name)
+static const cli_command_info *find_command(const char *name)
 {
-    for (int i = 1; name && i < N_COMMANDS; i++)
-        if (!strcmp(commands[i].name, name))
-            return &commands[i];
-    return &commands[0];
+    for (int i = 1; name && i < CLI_N_COMMANDS; i++)
+        if (!strcmp(cli_commands[i].name, name))
+            return &cli_commands[i];
+    return &cli_commands[0];
 }
 
 // Names that other programs have for a command.
@@ -77,46 +44,38 @@ static const char *own_name(const char *name)
 static int fail_unknown(const char *name)
 {
     const char *closest = NULL;
-    for (int i = 1; i < N_COMMANDS; i++)
-        closest = ln_closer_name(own_name(name), closest, commands[i].name);
+    for (int i = 1; i < CLI_N_COMMANDS; i++)
+        closest = ln_closer_name(own_name(name), closest, cli_commands[i].name);
     return closest ? cli_usage("unknown command '%s'; did you mean '%s'?", name, closest)
                    : cli_usage("unknown command '%s'; see lightnet --help", name);
 }
 
 // How the command is called, in `name`.
-static const char *call_of(const command *cmd, char name[CALL_SIZE])
+static const char *call_of(const cli_command_info *cmd, char name[CALL_SIZE])
 {
     snprintf(name, CALL_SIZE, "lightnet%s%s", cmd->name ? " " : "", cmd->name ? cmd->name : "");
     return name;
 }
 
-static void print_help(const command *cmd)
+static void print_help(const cli_command_info *cmd)
 {
     char name[CALL_SIZE];
     cli_print("%susage:%s %s%s%s [OPTION...]\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout),
               call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
     cli_print("%s.\n", cmd->help);
-    if (cmd == &commands[0]) {
+    if (cmd == &cli_commands[0]) {
         cli_print("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
-        for (int i = 1; i < N_COMMANDS; i++)
-            cli_print("  lightnet %-10s %-16s %s\n", commands[i].name, commands[i].args,
-                      commands[i].help);
+        for (int i = 1; i < CLI_N_COMMANDS; i++)
+            cli_print("  lightnet %-10s %-16s %s\n", cli_commands[i].name, cli_commands[i].args,
+                      cli_commands[i].help);
     }
     cli_print("\n");
     cli_options_help(cmd->bit);
     cli_examples_print(cmd->bit);
 }
 
-int cli_command_at(int i, cli_command_info *info)
-{
-    if (i < 0 || i >= N_COMMANDS)
-        return 0;
-    *info = (cli_command_info){commands[i].name, commands[i].bit, commands[i].help};
-    return 1;
-}
-
 // "MODEL is missing", for a command of "MODEL -o FILE".
-static int fail_first(const command *cmd, const char *what)
+static int fail_first(const cli_command_info *cmd, const char *what)
 {
     char name[CALL_SIZE];
     return cli_usage("%.*s is %s; see %s --help", (int)strcspn(cmd->args, " "), cmd->args, what,
@@ -124,7 +83,7 @@ static int fail_first(const command *cmd, const char *what)
 }
 
 // An argument that belongs to an option.
-static int fail_surplus(const command *cmd, const cli_options *opt, const char *surplus)
+static int fail_surplus(const cli_command_info *cmd, const cli_options *opt, const char *surplus)
 {
     char name[CALL_SIZE];
     const char *const printed = opt->svg ? "--svg" : opt->svg_memory ? "--svg-memory" : "--dot";
@@ -136,7 +95,7 @@ static int fail_surplus(const command *cmd, const cli_options *opt, const char *
     return cli_usage("unexpected argument '%s'; see %s --help", surplus, call_of(cmd, name));
 }
 
-static int fail_args(const command *cmd, const cli_options *opt)
+static int fail_args(const cli_command_info *cmd, const cli_options *opt)
 {
     char name[CALL_SIZE];
     call_of(cmd, name);
@@ -157,7 +116,7 @@ static int fail_args(const command *cmd, const cli_options *opt)
 static int show_help(const cli_options *opt)
 {
     const char *name = opt->n_args ? opt->args[0] : NULL;
-    const command *cmd = find_command(name);
+    const cli_command_info *cmd = find_command(name);
     if (name && !cmd->name)
         return fail_unknown(name);
     print_help(cmd);
@@ -182,10 +141,18 @@ static int is_meant_as_command(const char *name)
     return *name && !strpbrk(name, "./-") && access(name, F_OK);
 }
 
-static int run_command(const command *cmd, cli_options *opt)
+// In the order of cli_commands.
+static int (*const functions[])(const cli_options *) = {
+    cli_short, cli_run, cli_compile, cli_convert, cli_quantize, cli_show,       cli_verify,
+    cli_bench, cli_ops, cli_env,     show_help,   cli_version,  cli_completion,
+};
+
+_Static_assert(sizeof(functions) / sizeof(functions[0]) == CLI_N_COMMANDS, "one for each command");
+
+static int run_command(const cli_command_info *cmd, cli_options *opt)
 {
     if (cli_color_set(opt))
-        return CLI_WRONG_USAGE;
+        return cli_usage("--color is '%s', expected auto, always or never", opt->color);
     if (opt->help) {
         print_help(cmd);
         return CLI_OK;
@@ -205,7 +172,7 @@ static int run_command(const command *cmd, cli_options *opt)
         status = cli_npz_expand(opt);
     if (!status)
         cli_given_warn(opt);
-    return status ? status : cmd->run(opt);
+    return status ? status : functions[cmd - cli_commands](opt);
 }
 
 // Keeps files that are opened later from becoming standard streams that were closed. Printing to
@@ -225,7 +192,7 @@ int main(int argc, char **argv)
     fill_closed_streams();
     cli_color_look(argc, argv);
     const char *first = argc > 1 ? argv[1] : NULL;
-    const command *cmd = find_command(first);
+    const cli_command_info *cmd = find_command(first);
     const int named = cmd->name != NULL;
     // Its options are those of another command, too.
     if (first && !named && is_meant_as_command(first))
@@ -235,6 +202,7 @@ int main(int argc, char **argv)
     int status = cli_options_read(&opt, cmd->bit, call_of(cmd, name), argc - named, argv + named);
     if (!status)
         status = run_command(cmd, &opt);
+    cli_npz_free(&opt);
     cli_options_free(&opt);
     return status ? status : cli_flush();
 }

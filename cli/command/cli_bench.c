@@ -5,13 +5,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "input/cli_given.h"
-#include "output/cli_guard.h"
+#include "cli_options.h"
 #include "command/cli_measure.h"
 #include "input/cli_model.h"
-#include "cli_options.h"
-#include "output/cli_print.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_session.h"
+#include "input/cli_shape.h"
+#include "input/cli_source.h"
+#include "output/cli_guard.h"
+#include "output/cli_print.h"
 
 // One model with several shapes: --shapes
 
@@ -217,7 +220,7 @@ static int measure_lines(bench *b, char *text)
 // Runs the model once for each line of opt->run_shapes and prints the times.
 static int bench_shapes(const cli_options *opt)
 {
-    bench b = {.opt = opt, .random = cli_model_seed(opt)};
+    bench b = {.opt = opt, .random = cli_options_seed(opt)};
     char *text = ln_read_text(opt->run_shapes);
     const int status = text ? measure_lines(&b, text) : cli_fail("%s", ln_last_error());
     if (!status)

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/cli_given.h"
-#include "input/cli_model.h"
-#include "output/cli_msg.h"
 #include "cli_options.h"
+#include "input/cli_model.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
+#include "input/cli_shape.h"
+#include "output/cli_msg.h"
 
 // Sets of shapes
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/cli_msg.h"
 #include "cli_options.h"
+#include "output/cli_msg.h"
 #include "output/cli_print.h"
 
 // The kind of words that complete the value of an option, or an argument.
@@ -73,9 +73,8 @@ static void print_quoted(const char *text, const char *quote, const char *specia
 
 static void print_bash_commands(const char *between)
 {
-    cli_command_info c;
-    for (int i = 1; cli_command_at(i, &c); i++)
-        cli_print("%s%s", i > 1 ? between : "", c.name);
+    for (int i = 1; i < CLI_N_COMMANDS; i++)
+        cli_print("%s%s", i > 1 ? between : "", cli_commands[i].name);
 }
 
 static void print_bash_options_of(const cli_command_info *c)
@@ -95,11 +94,9 @@ static void print_bash_options_of(const cli_command_info *c)
 // The pattern of the short form, '*', comes last.
 static void print_bash_options(void)
 {
-    cli_command_info c;
-    for (int i = 1; cli_command_at(i, &c); i++)
-        print_bash_options_of(&c);
-    cli_command_at(0, &c);
-    print_bash_options_of(&c);
+    for (int i = 1; i < CLI_N_COMMANDS; i++)
+        print_bash_options_of(&cli_commands[i]);
+    print_bash_options_of(&cli_commands[0]);
 }
 
 // Whether an earlier row has the same name, with the same kind of value.
@@ -234,15 +231,15 @@ static void print_zsh_options(unsigned command)
 
 static void print_zsh(void)
 {
-    cli_command_info c;
     cli_print("#compdef lightnet\n"
               "# zsh completion for lightnet, written by: lightnet completion zsh\n\n"
               "_lightnet() {\n"
               "    local -a commands\n"
               "    commands=(\n");
-    for (int i = 1; cli_command_at(i, &c); i++) {
-        cli_print("        '%s:", c.name);
-        print_quoted(c.help, "'\\''", ":\\");
+    for (int i = 1; i < CLI_N_COMMANDS; i++) {
+        const cli_command_info *const c = &cli_commands[i];
+        cli_print("        '%s:", c->name);
+        print_quoted(c->help, "'\\''", ":\\");
         cli_print("'\n");
     }
     cli_print("    )\n"
@@ -252,12 +249,13 @@ static void print_zsh(void)
               "        return\n"
               "    fi\n"
               "    case $words[2] in\n");
-    for (int i = 1; cli_command_at(i, &c); i++) {
-        cli_print("    %s)\n        _arguments \\\n", c.name);
-        print_zsh_options(c.bit);
-        if (c.bit == CLI_COMPLETION)
+    for (int i = 1; i < CLI_N_COMMANDS; i++) {
+        const cli_command_info *const c = &cli_commands[i];
+        cli_print("    %s)\n        _arguments \\\n", c->name);
+        print_zsh_options(c->bit);
+        if (c->bit == CLI_COMPLETION)
             cli_print("        '2:shell:(bash zsh fish)' ;;\n");
-        else if (c.bit == CLI_HELP)
+        else if (c->bit == CLI_HELP)
             cli_print("        '2:command:{_describe command commands}' ;;\n");
         else
             cli_print("        '*:file:_files' ;;\n");
@@ -292,22 +290,23 @@ static void print_fish_option(const cli_option_info *o, const char *condition)
 
 static void print_fish(void)
 {
-    cli_command_info c;
     cli_option_info o;
     char condition[64];
     cli_print("# fish completion for lightnet, written by: lightnet completion fish\n\n");
-    for (int i = 1; cli_command_at(i, &c); i++) {
-        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c.name);
-        print_quoted(c.help, "\\'", "\\");
+    for (int i = 1; i < CLI_N_COMMANDS; i++) {
+        const cli_command_info *const c = &cli_commands[i];
+        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c->name);
+        print_quoted(c->help, "\\'", "\\");
         cli_print("'\n");
     }
     cli_print("complete -c lightnet -n '__fish_seen_subcommand_from completion' -x"
               " -a 'bash zsh fish'\n");
-    for (int i = 0; cli_command_at(i, &c); i++) {
-        const char *const test = c.name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
-        snprintf(condition, sizeof(condition), "%s%s", test, c.name ? c.name : "");
+    for (int i = 0; i < CLI_N_COMMANDS; i++) {
+        const cli_command_info *const c = &cli_commands[i];
+        const char *const test = c->name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
+        snprintf(condition, sizeof(condition), "%s%s", test, c->name ? c->name : "");
         for (int k = 0; cli_options_info(k, &o); k++)
-            if (o.commands & c.bit)
+            if (o.commands & c->bit)
                 print_fish_option(&o, condition);
     }
 }

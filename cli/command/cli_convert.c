@@ -5,10 +5,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "output/cli_guard.h"
+#include "cli_options.h"
 #include "input/cli_il.h"
 #include "input/cli_model.h"
-#include "cli_options.h"
+#include "output/cli_guard.h"
 #include "output/cli_print.h"
 
 // Formats by suffix. NNVM files also end in .json.

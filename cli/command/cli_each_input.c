@@ -11,10 +11,13 @@
 
 #include "input/cli_given.h"
 #include "input/cli_model.h"
-#include "output/cli_msg.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_session.h"
+#include "input/cli_source.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_msg.h"
 
 // The batch
 

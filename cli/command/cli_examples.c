@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "output/cli_color.h"
 #include "cli_options.h"
+#include "output/cli_color.h"
 #include "output/cli_print.h"
 
 static const struct example {

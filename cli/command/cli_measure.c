@@ -11,9 +11,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "input/cli_model_fail.h"
+#include "lightnet/ln_util.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
-#include "lightnet/ln_util.h"
 #include "tensorlight/tl_peak.h"
 
 // Times

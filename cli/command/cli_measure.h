@@ -12,9 +12,9 @@
 
 #include <stdint.h>
 
-#include "output/cli_json.h"
 #include "input/cli_model.h"
 #include "lightnet/lightnet.h"
+#include "output/cli_json.h"
 #include "tensorlight/tensorlight.h"
 
 /** Times of runs, in ms. Begins zeroed. */

@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/cli_given.h"
-#include "output/cli_json.h"
-#include "input/cli_model.h"
-#include "output/cli_msg.h"
 #include "cli_options.h"
-#include "output/cli_print.h"
+#include "input/cli_model.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_session.h"
+#include "input/cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_json.h"
+#include "output/cli_msg.h"
+#include "output/cli_print.h"
 
 // Operators with copies of their texts.
 typedef struct missing {

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/cli_color.h"
-#include "output/cli_json.h"
 #include "cli_options.h"
-#include "output/cli_print.h"
 #include "lightnet/lightnet.h"
 #include "ln_op_docs.h"
+#include "output/cli_color.h"
+#include "output/cli_json.h"
+#include "output/cli_print.h"
 #include "tensorlight/tl_exec.h"
 
 // The documentation of a plug-in's operator is with it, that of LightNet's own is here.

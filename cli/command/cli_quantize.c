@@ -9,16 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli_options.h"
 #include "input/cli_given.h"
 #include "input/cli_il.h"
 #include "input/cli_model.h"
-#include "output/cli_msg.h"
-#include "cli_options.h"
-#include "output/cli_print.h"
+#include "input/cli_model_fail.h"
 #include "input/cli_session.h"
+#include "input/cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_quantize.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_msg.h"
+#include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
 // Samples for calibration: files of --data

@@ -6,22 +6,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_options.h"
+#include "command/cli_each.h"
+#include "command/cli_measure.h"
 #include "draw/cli_draw.h"
 #include "input/cli_given.h"
-#include "command/cli_each.h"
 #include "input/cli_il.h"
-#include "output/cli_json_outputs.h"
-#include "command/cli_measure.h"
 #include "input/cli_model.h"
-#include "output/cli_msg.h"
-#include "input/cli_npz.h"
-#include "cli_options.h"
-#include "output/cli_output.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_preprocess.h"
 #include "input/cli_session.h"
+#include "input/cli_source.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_json_outputs.h"
+#include "output/cli_labels.h"
+#include "output/cli_msg.h"
+#include "output/cli_npz_write.h"
+#include "output/cli_output.h"
 #include "tensorlight/tl_util.h"
 
 // With a session: inputs may have any shapes that the model allows
@@ -245,7 +249,7 @@ static int run_session_once(const run *r)
     const int saved = begin_run(r->opt);
     if (saved == FAILED_TO_BEGIN)
         return CLI_FAILED;
-    ln_session_set_timeout(r->session, cli_model_time_left(r->opt));
+    ln_session_set_timeout(r->session, cli_options_time_left(r->opt));
     const ln_status status = ln_session_run_timed(r->session, add_time, &ns);
     end_run(saved);
     return status ? cli_session_fail(r->session, r->opt) : cli_output_print_time(ns);

@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli_options.h"
+#include "input/cli_model.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
+#include "input/cli_source.h"
 #include "output/cli_color.h"
 #include "output/cli_compare.h"
-#include "input/cli_given.h"
 #include "output/cli_guard.h"
 #include "output/cli_json.h"
-#include "input/cli_model.h"
-#include "cli_options.h"
 #include "output/cli_print.h"
 
 // JSON: an object for each comparison. It agrees, or has the first difference.

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "output/cli_compare.h"
-#include "output/cli_msg.h"
 #include "input/cli_preprocess.h"
+#include "output/cli_compare.h"
+#include "output/cli_labels.h"
+#include "output/cli_msg.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"

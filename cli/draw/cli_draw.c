@@ -10,14 +10,15 @@
 
 #include "draw/cli_boxes.h"
 #include "draw/cli_canvas.h"
-#include "output/cli_compare.h"
-#include "output/cli_guard.h"
-#include "output/cli_msg.h"
 #include "input/cli_preprocess.h"
-#include "output/cli_print.h"
 #include "lightnet/ln_image.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_compare.h"
+#include "output/cli_guard.h"
+#include "output/cli_labels.h"
+#include "output/cli_msg.h"
+#include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
 // The photo and where it is in the input.

@@ -5,8 +5,8 @@
 #define CLI_DRAW_H
 
 #include "cli_options.h"
-#include "output/cli_output.h"
 #include "lightnet/ln_image.h"
+#include "output/cli_output.h"
 #include "tensorlight/tl_tensor.h"
 
 /** The outputs of a run. */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lightnet/ln_msg.h"
 #include "output/cli_print.h"
 #include "output/cli_utf8.h"
-#include "lightnet/ln_msg.h"
 
 void cli_svg_begin(double width, double height, const char *style)
 {

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "draw/cli_svg.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
-#include "draw/cli_svg.h"
 
 enum { WIDTH = 150, HEIGHT = 34, GAP_X = 30, GAP_Y = 30, MARGIN = 20, SWEEPS = 8, LABEL = 24 };
 

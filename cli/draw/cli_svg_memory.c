@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "draw/cli_svg.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
-#include "draw/cli_svg.h"
 
 enum { LEFT = 90, TOP = 40, PLOT_WIDTH = 1100, PLOT_HEIGHT = 640, WIDEST = 60, LABEL_WIDTH = 7 };
 

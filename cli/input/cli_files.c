@@ -13,10 +13,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "input/cli_given.h"
+#include "input/cli_source.h"
+#include "lightnet/lightnet.h"
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
-#include "lightnet/lightnet.h"
 
 // Of the files that a model's input can be read from.
 static const char *const suffixes[] = {".npy",  ".pb",  ".png", ".jpg", ".jpeg",

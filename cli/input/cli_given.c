@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
+// Arguments: -i [NAME=]FILE, by name or in the model's order.
 
 #include "input/cli_given.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,111 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/cli_compare.h"
-#include "output/cli_guard.h"
-#include "input/cli_model.h"
-#include "output/cli_msg.h"
-#include "input/cli_npz.h"
 #include "cli_options.h"
+#include "input/cli_npz.h"
 #include "input/cli_preprocess.h"
+#include "input/cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_compare.h"
+#include "output/cli_guard.h"
+#include "output/cli_msg.h"
 #include "tensorlight/tl_type.h"
-
-int cli_source_is_stdin(const char *source)
-{
-    return !strcmp(source, "-");
-}
-
-int cli_source_is_stream(const char *source)
-{
-    struct stat st;
-    return cli_source_is_stdin(source) ||
-           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
-}
-
-const char *cli_source_name(const char *source)
-{
-    return cli_source_is_stdin(source) ? "standard input" : source;
-}
-
-char *cli_source_read(const char *source, size_t *len)
-{
-    FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
-    if (!stream) {
-        ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno));
-        return NULL;
-    }
-    struct stat st;
-    if (stream != stdin && !fstat(fileno(stream), &st) && S_ISCHR(st.st_mode) &&
-        !isatty(fileno(stream)) && strcmp(source, "/dev/null")) {
-        fclose(stream);
-        ln_error_set(NULL, "%s: this is a device, expected a file or a pipe", source);
-        return NULL;
-    }
-    char *text = ln_read_stream(stream, cli_source_name(source), len);
-    if (stream != stdin)
-        fclose(stream);
-    // Standard input that is empty is an empty model.
-    if (text && !*len && stream != stdin) {
-        ln_error_set(NULL, "%s: the file is empty", source);
-        ln_free(text);
-        return NULL;
-    }
-    return text;
-}
-
-// The size at *text, which is moved past it; -1: there is none.
-static int read_size(const char **text)
-{
-    char *end;
-    errno = 0;
-    const long dim = strtol(*text, &end, 10);
-    if (end == *text || errno || dim < 0 || dim > INT_MAX)
-        return -1;
-    *text = end;
-    return (int)dim;
-}
-
-// The next size, which may be a range.
-static int read_dim(cli_shape *shape, const char **text)
-{
-    const int i = shape->ndim++;
-    shape->min[i] = shape->dims[i] = read_size(text);
-    if (shape->min[i] < 0 || strncmp(*text, "..", 2))
-        return shape->min[i] < 0 ? -1 : 0;
-    *text += 2;
-    shape->dims[i] = read_size(text);
-    shape->is_range |= shape->dims[i] > shape->min[i];
-    return shape->dims[i] < shape->min[i] ? -1 : 0;
-}
-
-int cli_shape_is_reversed(const cli_shape *shape)
-{
-    const int last = shape->ndim - 1;
-    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->min[last];
-}
-
-int cli_shape_read(cli_shape *shape, const char *text)
-{
-    shape->ndim = 0;
-    const char *equals = strrchr(text, '=');
-    if (!equals || equals == text || equals - text >= LN_MAX_NAME_LEN)
-        return -1;
-    memcpy(shape->name, text, (size_t)(equals - text));
-    shape->name[equals - text] = '\0';
-    shape->is_range = 0;
-    text = equals;
-    while (*text && shape->ndim < LN_MAXDIM) {
-        text++;
-        if (read_dim(shape, &text) || (*text && *text != 'x'))
-            return -1;
-    }
-    return *text ? -1 : 0;
-}
 
 // The '=' of "NAME=FILE": the first one before the name of an existing file, since a NAME may
 // contain '=', else the first one; or NULL.
@@ -273,7 +179,7 @@ static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln
         return;
     }
     ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->max_memory);
-    ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(r->opt));
+    ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_options_time_left(r->opt));
     if (ln_context_do(ctx, work, r))
         ln_error_set_as(err, ln_error_status(ctx->error), "%s", ln_error_text(ctx->error));
     ln_context_free(ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
+// Arguments: -i [NAME=]FILE, by name or in the model's order.
 
 #ifndef CLI_GIVEN_H
 #define CLI_GIVEN_H
@@ -66,36 +66,5 @@ int cli_given_check_swapped(const cli_options *opt);
  * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */
 void cli_given_warn(const cli_options *opt);
-
-// Shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512
-
-typedef struct cli_shape {
-    char name[LN_MAX_NAME_LEN];
-    int dims[LN_MAXDIM]; // of a range, the largest
-    int min[LN_MAXDIM];  // equal to dims without a range
-    int ndim;
-    int is_range; // of any size
-} cli_shape;
-
-/** Reads the text: the dimensions follow the last '='. Returns 0, or -1 without a message. */
-int cli_shape_read(cli_shape *shape, const char *text);
-
-/** Whether reading failed because the last size is a range whose first number is the larger one. */
-int cli_shape_is_reversed(const cli_shape *shape);
-
-// Sources of a model or an input: a file, or a stream, which can be read once
-
-/** Whether `source` is "-", standard input. */
-int cli_source_is_stdin(const char *source);
-
-/** Whether it can be read only once: standard input, a pipe. */
-int cli_source_is_stream(const char *source);
-
-/** Its name in messages. Returns borrowed. */
-const char *cli_source_name(const char *source);
-
-/** The bytes of a stream. Returns new (ln_free); NULL with the thread's last error, as
- * ln_read_stream. An empty file is an error, empty standard input is not. */
-char *cli_source_read(const char *source, size_t *len);
 
 #endif

@@ -9,42 +9,19 @@
 #include <string.h>
 
 #include "input/cli_given.h"
-#include "output/cli_guard.h"
 #include "input/cli_il.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_npz.h"
-#include "output/cli_print.h"
+#include "input/cli_shape.h"
+#include "input/cli_source.h"
 #include "lightnet/ln_optypes.h"
+#include "output/cli_guard.h"
+#include "output/cli_print.h"
 
 const char *cli_target(const cli_options *opt)
 {
     return opt->target ? opt->target : "cpu";
-}
-
-static int begins_with(const char *text, const char *file)
-{
-    const size_t len = file ? strlen(file) : 0;
-    return len && !strncmp(text, file, len) && text[len] == ':';
-}
-
-int cli_model_fail_for(const char *source, const cli_options *opt, const char *reason)
-{
-    // Without a source, reading it failed, which the reason names.
-    if (!source || begins_with(reason, source) || begins_with(reason, opt->datafile) ||
-        begins_with(reason, opt->outfile) || begins_with(reason, "standard output"))
-        return cli_fail("%s", reason);
-    return cli_fail("%s: %s", source, reason);
-}
-
-int cli_model_fail(const ln_context *ctx, const cli_options *opt)
-{
-    return cli_model_fail_for(ctx->source, opt, ln_context_error(ctx));
-}
-
-void cli_model_print_message(void *data, ln_msg_level level, const char *text)
-{
-    const cli_options *opt = data;
-    if (level == LN_MSG_DEBUG ? opt->debug : !opt->quiet)
-        cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
 // How to read a model, and whether to convert it.
@@ -156,19 +133,6 @@ static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
                                                             : 0;
 }
 
-uint64_t cli_model_time_left(const cli_options *opt)
-{
-    const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
-    if (opt->max_seconds < 0)
-        return 0;
-    return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
-}
-
-uint64_t cli_model_seed(const cli_options *opt)
-{
-    return opt->seed < 0 ? 0 : (uint64_t)opt->seed;
-}
-
 void cli_model_refresh_random(ln_context *ctx, const cli_options *opt)
 {
     if (opt->seed < 0)
@@ -178,11 +142,11 @@ void cli_model_refresh_random(ln_context *ctx, const cli_options *opt)
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     if (set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
-        set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(opt)) ||
+        set_limit(ctx, LN_LIMIT_TIME, cli_options_time_left(opt)) ||
         set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
         set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators))
         return -1;
-    ln_context_set_seed(ctx, cli_model_seed(opt));
+    ln_context_set_seed(ctx, cli_options_seed(opt));
     // By the option, else the environment, which the library reads, else all cores.
     const char *env = getenv("LIGHTNET_NUM_THREADS");
     if ((opt->threads >= 0 || !env || !*env) &&
@@ -231,30 +195,6 @@ ln_context *cli_model_create(const cli_options *opt)
     }
     ln_context_free(ctx);
     return NULL;
-}
-
-// A file that belongs into another argument is a frequent mistake.
-int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason)
-{
-    char begin[512];
-    const char *file = opt->args[0], *name;
-    FILE *stream = cli_source_is_stdin(file) ? NULL : fopen(file, "rb");
-    const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
-    if (stream)
-        fclose(stream);
-    switch (ln_content_of(begin, size, &name)) {
-    case LN_CONTENT_INPUT:
-        return cli_fail("%s; did you mean 'lightnet run MODEL -i %s'?", reason, file);
-    case LN_CONTENT_WEIGHTS:
-        return cli_fail("%s; did you mean 'lightnet run MODEL -f %s'?", reason, file);
-    default:
-        return cli_model_fail_for(source, opt, reason);
-    }
-}
-
-int cli_model_fail_read(const ln_context *ctx, const cli_options *opt)
-{
-    return cli_model_fail_reading(ctx->source, opt, ln_context_error(ctx));
 }
 
 ln_context *cli_model_read(const cli_options *opt)

@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "output/cli_msg.h"
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
+#include "output/cli_msg.h"
 #include "tensorlight/tensorlight.h"
 
 /** Reads the model opt->args[0] into a new context with the options' settings, and adds --fetch
@@ -19,9 +19,6 @@ ln_context *cli_model_read(const cli_options *opt);
 /** Reads the model into a context of cli_model_create, without a message. -1 with the reason in it.
  */
 int cli_model_read_into(ln_context *ctx, const cli_options *opt);
-
-/** Prints the reason in the context. Returns CLI_FAILED. */
-int cli_model_fail_read(const ln_context *ctx, const cli_options *opt);
 
 /** A new context (ln_context_free) without a model, with all options set; NULL after a message. */
 ln_context *cli_model_create(const cli_options *opt);
@@ -63,52 +60,11 @@ int cli_model_check_outfile(const cli_options *opt);
  * weights as cli_model_write. Returns 0, or CLI_FAILED after a message. */
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format);
 
-/** Sets the inputs from the files of -i. Inputs without a file: an error, or random data if
- * `random`. */
-int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
-
-/** Checks that each file of -i belongs to an input of the model, and fits it, for commands that set
- * no inputs. Returns 0, or CLI_FAILED after a message. */
-int cli_model_check_given(const ln_context *ctx, const cli_options *opt);
-
-/** Prints that input `name` is not given, and suggests `call`, such as "" or "lightnet run MODEL ",
- * with -i. Returns CLI_FAILED. */
-int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *call);
-
-/** The same for an input of any model; `shape` is text. */
-int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtype,
-                             const char *shape, const char *call);
-
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);
 
-/** Sets input `name` from file `arg`, "-" for standard input, images according to the options
- * for them. With `warns`, warns of NaN elements. */
-int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
-                        int warns);
-
-/** Prints the context's error, after the model's name unless it names a file already. Returns
- * CLI_FAILED. */
-int cli_model_fail(const ln_context *ctx, const cli_options *opt);
-
-/** The same for any reason; `source`: the model's name, NULL: it was not read. */
-int cli_model_fail_for(const char *source, const cli_options *opt, const char *reason);
-
-/** The same for a model that could not be read, with a hint if its file belongs to another
- * option. */
-int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason);
-
-/** Prints a message according to --debug and --no-warnings in the cli_options at `data`. */
-void cli_model_print_message(void *data, ln_msg_level level, const char *text);
-
-/** The seed of --seed, or 0. */
-uint64_t cli_model_seed(const cli_options *opt);
-
 /** Without --seed: random operators of the loaded context draw other numbers than in other runs. */
 void cli_model_refresh_random(ln_context *ctx, const cli_options *opt);
-
-/** Milliseconds until the deadline of --max-seconds, at least 1; 0: no limit. */
-uint64_t cli_model_time_left(const cli_options *opt);
 
 /** Whether the compiled model has no inputs, and runs compute nothing. */
 int cli_model_is_constant(const ln_context *ctx);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets the inputs of a context from the files of -i, or to random data.
 
+#include "input/cli_model_inputs.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "input/cli_given.h"
-#include "input/cli_model.h"
+#include "input/cli_model_fail.h"
 #include "input/cli_npz.h"
+#include "input/cli_source.h"
 #include "lightnet/ln_input.h"
 
 static const tl_tensor *record(const ln_context *ctx, const char *name)
@@ -252,7 +255,7 @@ static int set_unnamed_compound(ln_context *ctx, const cli_options *opt, const l
 
 static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
 {
-    uint64_t state = cli_model_seed(opt);
+    uint64_t state = cli_options_seed(opt);
     int i = 0;
     ln_value_walk walk = ln_context_walk_values(ctx, 0);
     ln_value_info info;

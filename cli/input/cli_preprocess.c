@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/cli_msg.h"
 #include "cli_options.h"
+#include "output/cli_msg.h"
 #include "tensorlight/tl_type.h"
 
 // A preset. Means and deviations are those of pixels from 0 to 255, for each channel.

@@ -11,6 +11,8 @@
 
 #include "input/cli_given.h"
 #include "input/cli_model.h"
+#include "input/cli_model_fail.h"
+#include "input/cli_source.h"
 #include "output/cli_msg.h"
 
 int cli_session_fail(const ln_session *session, const cli_options *opt)
@@ -70,7 +72,7 @@ static int set_all(ln_options *options, const cli_options *opt)
                               opt->max_operators > 0) ||
                    set_number(options, "constant_limit", opt->max_constant,
                               opt->max_constant > 0) ||
-                   set_number(options, "open_timeout", cli_model_time_left(opt),
+                   set_number(options, "open_timeout", cli_options_time_left(opt),
                               opt->max_seconds >= 0) ||
                    set(options, "tuning", opt->tune ? "yes" : NULL) ||
                    set(options, "precision", opt->precision) ||
@@ -353,6 +355,6 @@ ln_session *cli_session_create(ln_model *model, const cli_options *opt)
 
 ln_status cli_session_run(ln_session *session, const cli_options *opt)
 {
-    ln_session_set_timeout(session, cli_model_time_left(opt));
+    ln_session_set_timeout(session, cli_options_time_left(opt));
     return ln_session_run(session);
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/cli_msg.h"
-
 static const char *const names[] = {"auto", "always", "never"};
 
 static enum when { AUTO, ALWAYS, NEVER, N_WHEN } when;
@@ -41,7 +39,7 @@ int cli_color_set(const cli_options *opt)
 {
     const enum when wanted = opt->color ? when_of(opt->color) : AUTO;
     if (wanted == N_WHEN)
-        return cli_usage("--color is '%s', expected auto, always or never", opt->color);
+        return -1;
     when = opt->no_color ? NEVER : wanted;
     return 0;
 }

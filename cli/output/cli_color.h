@@ -14,7 +14,7 @@ typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_YELLOW } cli_style;
 /** Looks for --color and --no-color among the arguments, for errors in other options. */
 void cli_color_look(int argc, char **argv);
 
-/** Applies the options. Returns 0, or CLI_WRONG_USAGE after a message. */
+/** Applies the options. Returns 0; -1: --color has another value. */
 int cli_color_set(const cli_options *opt);
 
 /** The escape sequence that begins the style on the stream, "" without colors. */

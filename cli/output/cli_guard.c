@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "output/cli_msg.h"
 #include "input/cli_npz.h"
 #include "lightnet/lightnet.h"
+#include "output/cli_msg.h"
 #include "tool_options.h"
 
 int cli_guard_is_file(const char *file)

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/cli_utf8.h"
 #include "lightnet/ln_msg.h"
+#include "output/cli_utf8.h"
 
 static FILE *stream_of(const cli_json *json)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/cli_labels.h"
 #include "output/cli_msg.h"
 #include "output/cli_output.h"
 #include "tensorlight/tl_type.h"

@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-#include "output/cli_json.h"
 #include "cli_options.h"
+#include "output/cli_json.h"
 #include "output/cli_output.h"
 #include "tensorlight/tl_tensor.h"
 

@@ -3,9 +3,9 @@
 
 #include "output/cli_msg.h"
 
+#include "lightnet/ln_hash.h"
 #include "output/cli_color.h"
 #include "output/cli_print.h"
-#include "lightnet/ln_hash.h"
 
 #include <errno.h>
 #include <pthread.h>

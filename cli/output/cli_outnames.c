@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 
 #include "draw/cli_draw.h"
+#include "lightnet/ln_util.h"
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
-#include "lightnet/ln_util.h"
 
 // FILE: with its suffix where that distinguishes it
 

@@ -5,8 +5,8 @@
 #ifndef CLI_OUTNAMES_H
 #define CLI_OUTNAMES_H
 
-#include "input/cli_files.h"
 #include "cli_options.h"
+#include "input/cli_files.h"
 #include "lightnet/ln_session.h"
 
 typedef struct cli_outnames {

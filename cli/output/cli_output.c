@@ -11,14 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/cli_compare.h"
 #include "draw/cli_draw.h"
 #include "input/cli_files.h"
+#include "input/cli_model.h"
+#include "output/cli_compare.h"
 #include "output/cli_guard.h"
 #include "output/cli_json_outputs.h"
-#include "input/cli_model.h"
+#include "output/cli_labels.h"
 #include "output/cli_msg.h"
-#include "input/cli_npz.h"
+#include "output/cli_npz_write.h"
 #include "output/cli_print.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed; of outputs with
@@ -60,51 +61,6 @@ static void print_summary(const tl_tensor *t)
     else
         cli_print("%d elements, min %g, max %g, mean %g", n, s.min, s.max, s.sum / n);
     cli_print(" (--print-all prints them, --top K the best)\n");
-}
-
-int cli_labels_read(const char *file, cli_labels *names)
-{
-    memset(names, 0, sizeof(*names));
-    if (!file)
-        return 0;
-    names->text = ln_read_text(file);
-    if (!names->text)
-        return cli_fail("%s", ln_last_error());
-    char *rest = names->text;
-    while (rest && *rest) {
-        char *line = strsep(&rest, "\n");
-        char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
-        if (!lines)
-            return cli_fail_memory();
-        line[strcspn(line, "\r")] = '\0';
-        names->lines = lines;
-        names->lines[names->n++] = line;
-    }
-    return 0;
-}
-
-void cli_labels_free(cli_labels *names)
-{
-    ln_free(names->text);
-    free(names->lines);
-}
-
-// The largest first, of equal ones the one with the lowest index; NaN last.
-static int by_rank(const void *a, const void *b)
-{
-    const cli_ranked *x = a, *y = b;
-    if (isnan(x->value) != isnan(y->value))
-        return isnan(x->value) ? 1 : -1;
-    if (x->value > y->value || x->value < y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len)
-{
-    for (int i = 0; i < len; i++)
-        ranks[i] = (cli_ranked){.value = cli_element(t, row * len + i), .index = i};
-    qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
 }
 
 // A file of labels for other classes is a mistake that the ranks alone would not show.

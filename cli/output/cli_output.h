@@ -4,22 +4,10 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include "output/cli_json.h"
 #include "cli_options.h"
+#include "output/cli_json.h"
+#include "output/cli_labels.h"
 #include "tensorlight/tl_tensor.h"
-
-/** Names of classes, one a line of a file. */
-typedef struct cli_labels {
-    char *text;
-    char **lines;
-    int n;
-} cli_labels;
-
-/** Reads `file`; NULL: no names. Returns 0, or CLI_FAILED after a message. Free with
- * cli_labels_free. */
-int cli_labels_read(const char *file, cli_labels *names);
-
-void cli_labels_free(cli_labels *names);
 
 /** Before a run: creates a missing --outdir, then `*made` is 1, or checks that it is writable.
  * Returns 0, or the exit status after a message. */
@@ -32,16 +20,6 @@ int cli_output_check(const cli_options *opt, int n);
 /** Prints the time of a run, in ns. Returns 0, or CLI_FAILED after a message: the model's output
  * cannot be written. */
 int cli_output_print_time(uint64_t ns);
-
-/** An element of a row and its index. */
-typedef struct cli_ranked {
-    double value;
-    int index;
-} cli_ranked;
-
-/** The `len` elements of a row, of the last axis, into `ranks`: the largest first, of equal ones
- * the one with the lowest index; NaN last. */
-void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);
 
 /** Warns if there are --labels for another number of classes. */
 void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/cli_color.h"
 #include "lightnet/ln_msg.h"
+#include "output/cli_color.h"
 
 // A va_list that functions share.
 typedef struct arguments {

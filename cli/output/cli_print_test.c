@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/cli_color.h"
 #include "ln_check.h"
+#include "output/cli_color.h"
 
 // In place of those of cli_color.c.
 static const char red[] = "\033[31m";

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes: their names, and the best ones of an output.
+
+#ifndef CLI_LABELS_H
+#define CLI_LABELS_H
+
+#include "tensorlight/tl_tensor.h"
+
+/** Names of classes, one a line of a file. */
+typedef struct cli_labels {
+    char *text;
+    char **lines;
+    int n;
+} cli_labels;
+
+/** Reads `file`; NULL: no names. Returns 0, or CLI_FAILED after a message. Free with
+ * cli_labels_free. */
+int cli_labels_read(const char *file, cli_labels *names);
+
+void cli_labels_free(cli_labels *names);
+
+/** An element of a row and its index. */
+typedef struct cli_ranked {
+    double value;
+    int index;
+} cli_ranked;
+
+/** The `len` elements of a row, of the last axis, into `ranks`: the largest first, of equal ones
+ * the one with the lowest index; NaN last. */
+void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);
+
+#endif
