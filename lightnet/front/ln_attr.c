@@ -47,8 +47,8 @@ int ln_attr_element(ln_emit *e, const char *key, int64_t value, int min, int max
 
 void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int min, int *values)
 {
-    int64_t given[LN_ATTR_MAX];
-    const int n_given = e->front->attrs->integers(e, key, given);
+    int n_given;
+    const int64_t *const given = ln_attr_ints(e, key, &n_given);
     if (n_given > 0 && n_given != len)
         ln_emit_fail(e, "attribute '%s' has %d numbers, expected %d", name_of(e, key), n_given,
                      len);

@@ -14,9 +14,6 @@
 
 #include "front/ln_emit.h"
 
-/** The most integers that are read of an attribute. */
-enum { LN_ATTR_MAX = 64 };
-
 /** Whether the node has the attribute. */
 static inline int ln_attr_has(const ln_emit *e, const char *key)
 {
@@ -43,6 +40,12 @@ static inline const char *ln_attr_text(ln_emit *e, const char *key, const char *
 static inline tl_dtype ln_attr_dtype(ln_emit *e, const char *key, tl_dtype deflt)
 {
     return e->front->attrs->dtype(e, key, deflt);
+}
+
+/** NULL and `*len` 0 without the attribute. */
+static inline const int64_t *ln_attr_ints(ln_emit *e, const char *key, int *len)
+{
+    return e->front->attrs->integers(e, key, len);
 }
 
 /** The value of a bool, which must be 0 or 1. */

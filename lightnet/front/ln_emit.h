@@ -157,9 +157,7 @@ typedef struct ln_attr_reader {
     const char *(*text)(ln_emit *e, const char *key, const char *deflt);
     tl_dtype (*dtype)(ln_emit *e, const char *key, tl_dtype deflt);
 
-    /** The first LN_ATTR_MAX of them; returns how many there are, 0 or less without the attribute.
-     */
-    int (*integers)(ln_emit *e, const char *key, int64_t *values);
+    const int64_t *(*integers)(ln_emit *e, const char *key, int *len);
 
     /** The name of the attribute in the file; may be NULL. */
     const char *(*name)(ln_emit *e, const char *key);

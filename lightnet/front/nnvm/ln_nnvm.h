@@ -32,7 +32,7 @@
 enum { LN_IN_CORE = 1, LN_IN_MXNET = 2, LN_NNVM_ADDED = 4 };
 
 /** The max length of a tuple. */
-enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MAX };
+enum { LN_NNVM_MAX_TUPLE = 64 };
 
 /** The element None of a tuple. */
 #define LN_NNVM_NONE INT64_MIN
@@ -144,7 +144,6 @@ int ln_nnvm_has_none(ln_nnvm_node *n, const char *key);
 
 /** The elements of a tuple, nested tuples included; a single number is a tuple of one. Returns how
  * many; -1: the attribute is missing. */
-int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE]);
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE]);
 
 // Parsers: 0, or -1 if the text is invalid

@@ -185,15 +185,6 @@ int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
     return ln_nnvm_graph_attr(n->vertex, key) && !find(n, key);
 }
 
-int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE])
-{
-    const char *text = find(n, key);
-    const int len = text ? ln_nnvm_parse_tuple(text, values, NULL) : -1;
-    if (text && len < 0)
-        fail_value(n, key, text, "a tuple of integers");
-    return len;
-}
-
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE])
 {
     const char *text = find(n, key);
@@ -256,9 +247,18 @@ static tl_dtype dtype_of(ln_emit *e, const char *key, tl_dtype deflt)
     return dtype == TL_DTYPE_INVALID ? TL_FLOAT : dtype;
 }
 
-static int integers(ln_emit *e, const char *key, int64_t *values)
+static const int64_t *integers(ln_emit *e, const char *key, int *len)
 {
-    return ln_nnvm_ints((ln_nnvm_node *)e, key, values);
+    ln_nnvm_node *const n = (ln_nnvm_node *)e;
+    const char *const text = find(n, key);
+    int64_t *const values =
+        text ? ln_translation_alloc(&n->model->base, LN_NNVM_MAX_TUPLE * sizeof(*values)) : NULL;
+    *len = values ? ln_nnvm_parse_tuple(text, values, NULL) : 0;
+    if (*len >= 0)
+        return values;
+    fail_value(n, key, text, "a tuple of integers");
+    *len = 0;
+    return NULL;
 }
 
 static const char *name(ln_emit *e, const char *key)

@@ -15,9 +15,9 @@ int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAX
 
 int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM])
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
     int named[LN_MAXDIM] = {0}, n_axes = 0;
-    const int len = ln_nnvm_ints(n, key, given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, key, &len);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
         named[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int i = 0; i < ndim; i++)

@@ -218,7 +218,6 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
 extern const ln_attr_reader ln_onnx_attrs;
 
 /** NULL and `*len` 0 by default. */
-const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
 const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); // NULL: no such element
 

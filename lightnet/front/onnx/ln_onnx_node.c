@@ -206,13 +206,6 @@ static const char *text_of(ln_onnx_node *n, const ProtobufCBinaryData *s)
     return text;
 }
 
-const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len)
-{
-    const LnOnnx__Attribute *a = attr(n, name, INTS);
-    *len = a ? (int)a->n_ints : 0;
-    return a ? a->ints : NULL;
-}
-
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len)
 {
     const LnOnnx__Attribute *a = attr(n, name, FLOATS);
@@ -329,13 +322,11 @@ static tl_dtype dtype(ln_emit *e, const char *key, tl_dtype deflt)
     return ln_onnx_dtype(type);
 }
 
-static int integers(ln_emit *e, const char *key, int64_t *values)
+static const int64_t *integers(ln_emit *e, const char *key, int *len)
 {
-    int len;
-    const int64_t *const given = ln_onnx_ints((ln_onnx_node *)e, key, &len);
-    for (int i = 0; i < len && i < LN_ATTR_MAX; i++)
-        values[i] = given[i];
-    return len;
+    const LnOnnx__Attribute *const a = attr((ln_onnx_node *)e, key, INTS);
+    *len = a ? (int)a->n_ints : 0;
+    return a ? a->ints : NULL;
 }
 
 const ln_attr_reader ln_onnx_attrs = {has, integer, number, flag, text, dtype, integers, NULL};

@@ -226,7 +226,7 @@ typedef struct projected {
 static void read_widths(ln_onnx_node *n, int total, int heads, int *sizes)
 {
     int len;
-    const int64_t *const given = ln_onnx_ints(n, "qkv_hidden_sizes", &len);
+    const int64_t *const given = ln_attr_ints(&n->emit, "qkv_hidden_sizes", &len);
     int64_t sum = 0;
     if (given && len != 3)
         ln_emit_fail(&n->emit, "attribute 'qkv_hidden_sizes' has %d numbers, expected 3", len);

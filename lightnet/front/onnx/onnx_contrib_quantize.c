@@ -101,7 +101,7 @@ static void translate_softmax(ln_onnx_node *n)
 static void translate_reduce_mean(ln_onnx_node *n)
 {
     int len, axes[TL_MAXDIM];
-    const int64_t *const given = ln_onnx_ints(n, "axes", &len);
+    const int64_t *const given = ln_attr_ints(&n->emit, "axes", &len);
     const char *const x = real_in(n, X);
     const int ndim = ln_onnx_tensor_of(n, x)->ndim;
     for (int i = 0; i < ndim; i++)

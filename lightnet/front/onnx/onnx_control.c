@@ -300,7 +300,7 @@ static const char *stacked(ln_onnx_node *n, const loop *l, int k, int axis)
 static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
 {
     int len;
-    const int64_t *ints = ln_onnx_ints(n, attr, &len);
+    const int64_t *ints = ln_attr_ints(&n->emit, attr, &len);
     return i < len ? ints[i] : 0;
 }
 

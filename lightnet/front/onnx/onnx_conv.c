@@ -90,7 +90,7 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
     const int is_upper = ln_streq(mode, "SAME_UPPER"),
               is_same = is_upper || ln_streq(mode, "SAME_LOWER");
     int len;
-    const int64_t *shape = ln_onnx_ints(n, "output_shape", &len);
+    const int64_t *shape = ln_attr_ints(&n->emit, "output_shape", &len);
     if (len == w->n + 2) { // batch and channels, too
         shape += 2;
         len = w->n;

@@ -57,8 +57,8 @@ static void translate_crop(ln_onnx_node *n)
     enum { LEFT, TOP, RIGHT, BOTTOM };
     int n_border, n_scale;
     const char *const src = ln_onnx_in(n, 0);
-    const int64_t *const border = ln_onnx_ints(n, "border", &n_border);
-    const int64_t *const scale = ln_onnx_ints(n, "scale", &n_scale);
+    const int64_t *const border = ln_attr_ints(&n->emit, "border", &n_border);
+    const int64_t *const scale = ln_attr_ints(&n->emit, "scale", &n_scale);
     static const int axes[] = {2, 3};
     ln_attr_require(&n->emit, "border");
     want_image(n);

@@ -29,7 +29,7 @@ static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
     int len = 0;
     if (dtype == TL_STRING)
         return ln_onnx_text_constant(n, name);
-    const void *const values = dtype == TL_INT64 ? (const void *)ln_onnx_ints(n, name, &len)
+    const void *const values = dtype == TL_INT64 ? (const void *)ln_attr_ints(&n->emit, name, &len)
                                                  : (const void *)ln_onnx_floats(n, name, &len);
     return ln_emit_constant(&n->emit, dtype, 1, &len, values);
 }

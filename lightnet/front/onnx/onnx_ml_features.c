@@ -77,7 +77,7 @@ static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
 static void translate_feature_vectorizer(ln_onnx_node *n)
 {
     int n_widths;
-    const int64_t *const widths = ln_onnx_ints(n, "inputdimensions", &n_widths);
+    const int64_t *const widths = ln_attr_ints(&n->emit, "inputdimensions", &n_widths);
     const int n_inputs = ln_onnx_num_inputs(n);
     if (n_inputs < 1 || (n_widths && n_widths != n_inputs))
         ln_emit_fail(&n->emit, "has %d inputs and %d 'inputdimensions'", n_inputs, n_widths);
@@ -182,7 +182,7 @@ static const char *whole_features(ln_onnx_node *n, const char *name, const char 
     int len;
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int width = t->ndim ? t->dims[t->ndim - 1] : 1;
-    const int64_t *const values = ln_onnx_ints(n, name, &len);
+    const int64_t *const values = ln_attr_ints(&n->emit, name, &len);
     if (len > 1 && len != width)
         ln_emit_fail(&n->emit, "attribute '%s' has %d elements, expected 1 or %d", name, len,
                      width);
@@ -288,7 +288,7 @@ static const char *equals_number(ln_onnx_node *n, const char *src)
 {
     static const char name[] = "cats_int64s";
     int len;
-    const int64_t *const cats = ln_onnx_ints(n, name, &len);
+    const int64_t *const cats = ln_attr_ints(&n->emit, name, &len);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int is_float = tl_dtype_is_float(t->dtype), axis = t->ndim;
     want_categories(n, name, len, src);

@@ -8,7 +8,7 @@
 static int count_keys(ln_onnx_node *n, const char *ints, const char *strings)
 {
     int n_ints, n_strings = 0;
-    ln_onnx_ints(n, ints, &n_ints);
+    ln_attr_ints(&n->emit, ints, &n_ints);
     while (ln_onnx_string_at(n, strings, n_strings))
         n_strings++;
     if ((n_ints == 0) == (n_strings == 0))

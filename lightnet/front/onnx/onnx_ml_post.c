@@ -109,7 +109,7 @@ const char *ln_onnx_ml_above(ln_onnx_node *n, const char *score, double threshol
 ln_onnx_ml_labels ln_onnx_ml_labels_of(ln_onnx_node *n, const char *ints, const char *strings)
 {
     ln_onnx_ml_labels labels = {0};
-    labels.ints = ln_onnx_ints(n, ints, &labels.len);
+    labels.ints = ln_attr_ints(&n->emit, ints, &labels.len);
     const int has_strings = ln_onnx_string_at(n, strings, 0) != NULL;
     if (labels.len > 0 && has_strings)
         ln_emit_fail(&n->emit, "has both attributes '%s' and '%s', expected one of them", ints,

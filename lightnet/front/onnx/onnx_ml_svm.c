@@ -400,7 +400,7 @@ static void emit_linear_classes(ln_onnx_node *n, const char *rows, const ln_onnx
 static void translate_svm_classifier(ln_onnx_node *n)
 {
     int n_counts;
-    const int64_t *const counts = ln_onnx_ints(n, "vectors_per_class", &n_counts);
+    const int64_t *const counts = ln_attr_ints(&n->emit, "vectors_per_class", &n_counts);
     const ln_onnx_ml_labels labels =
         ln_onnx_ml_labels_of(n, "classlabels_ints", "classlabels_strings");
     const char *const rows = ln_onnx_ml_rows(n, 0, TL_DOUBLE);

@@ -26,7 +26,7 @@ typedef struct ints {
 static ints read_ints(ln_onnx_node *n, const char *name)
 {
     ints a = {0};
-    a.at = ln_onnx_ints(n, name, &a.len);
+    a.at = ln_attr_ints(&n->emit, name, &a.len);
     return a;
 }
 

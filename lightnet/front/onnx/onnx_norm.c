@@ -338,7 +338,7 @@ static void translate_mvn(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     int len, goes[TL_MAXDIM] = {0}, order[TL_MAXDIM], back[TL_MAXDIM], at = 0;
-    const int64_t *given = ln_onnx_ints(n, "axes", &len);
+    const int64_t *given = ln_attr_ints(&n->emit, "axes", &len);
     if (!given) {
         given = images;
         len = 3;

@@ -48,7 +48,7 @@ static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dim
 static void translate_random(ln_onnx_node *n)
 {
     int len, dims[TL_MAXDIM];
-    const int64_t *const shape = ln_onnx_ints(n, "shape", &len);
+    const int64_t *const shape = ln_attr_ints(&n->emit, "shape", &len);
     if (len > TL_MAXDIM)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d dimensions, expected at most %d", len,
                      TL_MAXDIM);
@@ -265,7 +265,7 @@ static void constant_of_int(ln_onnx_node *n)
 static void constant_of_ints(ln_onnx_node *n)
 {
     int len;
-    const int64_t *const values = ln_onnx_ints(n, "value_ints", &len);
+    const int64_t *const values = ln_attr_ints(&n->emit, "value_ints", &len);
     ln_onnx_alias(n, 0, ln_emit_int64s(&n->emit, len, values));
 }
 

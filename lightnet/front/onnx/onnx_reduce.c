@@ -25,7 +25,7 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 static void translate_reduce(ln_onnx_node *n)
 {
     int len;
-    const int64_t *const axes = ln_onnx_ints(n, "axes", &len);
+    const int64_t *const axes = ln_attr_ints(&n->emit, "axes", &len);
     emit_reduce(n, axes, len);
 }
 

@@ -236,7 +236,7 @@ static void translate_upsample_9(ln_onnx_node *n)
 static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
 {
     int len;
-    const int64_t *const given = ln_onnx_ints(n, "axes", &len);
+    const int64_t *const given = ln_attr_ints(&n->emit, "axes", &len);
     if (len > r->ndim) {
         ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected at most %d", len,
                      r->ndim);

@@ -30,7 +30,7 @@ static int to_ints(ln_onnx_node *n, const char *what, const int64_t *values, int
 // A list of axes: an attribute, or since an opset an input. NULL: not given.
 static const int64_t *given_axes(ln_onnx_node *n, int since, int input, int *len)
 {
-    return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, "axes", len);
+    return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_attr_ints(&n->emit, "axes", len);
 }
 
 // A tensor of indices as TL_INT64.
@@ -75,7 +75,7 @@ static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
 static void translate_reshape_1(ln_onnx_node *n)
 {
     int len;
-    const int64_t *const shape = ln_onnx_ints(n, "shape", &len);
+    const int64_t *const shape = ln_attr_ints(&n->emit, "shape", &len);
     emit_reshape(n, shape, len);
 }
 
@@ -225,7 +225,7 @@ static void translate_transpose(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     int len, axes[LN_MAXDIM] = {0};
-    const int64_t *const perm = ln_onnx_ints(n, "perm", &len);
+    const int64_t *const perm = ln_attr_ints(&n->emit, "perm", &len);
     if (perm && len != ndim)
         ln_emit_fail(&n->emit, "attribute 'perm' has %d axes, expected %d", len, ndim);
     if (perm)
@@ -343,7 +343,7 @@ static void translate_split(ln_onnx_node *n)
     const int64_t *given = NULL;
     int len = lens_now ? ln_onnx_tensor_of(n, lens_now)->len : 0;
     if (!lens_now)
-        given = by_input ? ln_onnx_ints_in(n, 1, &len) : ln_onnx_ints(n, "split", &len);
+        given = by_input ? ln_onnx_ints_in(n, 1, &len) : ln_attr_ints(&n->emit, "split", &len);
     int *const lens = ln_onnx_failed(n) ? NULL : malloc(sizeof(*lens) * (size_t)(parts + 1));
     if (!lens)
         return;
@@ -391,7 +391,7 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
 // One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given.
 static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, int *len)
 {
-    return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
+    return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_attr_ints(&n->emit, name, len);
 }
 
 // Lets a slice whose bounds are known only at run time be planned as long as it can become: where
@@ -527,7 +527,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
 static void translate_pad_1(ln_onnx_node *n)
 {
     int n_pads;
-    const int64_t *const pads = ln_onnx_ints(n, n->row->with, &n_pads);
+    const int64_t *const pads = ln_attr_ints(&n->emit, n->row->with, &n_pads);
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     emit_pads(n, pads, n_pads, NULL, 0,
               ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "value", 0)));
@@ -548,7 +548,7 @@ static void translate_center_crop_pad(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     int n_wanted, n_axes, axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
-    const int64_t *const given = ln_onnx_ints(n, "axes", &n_axes);
+    const int64_t *const given = ln_attr_ints(&n->emit, "axes", &n_axes);
     ln_onnx_want_fixed(n, src);
     for (int i = 0; i < t->ndim; i++)
         axes[i] = i;

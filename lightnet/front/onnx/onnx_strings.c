@@ -54,7 +54,7 @@ static void translate_regex(ln_onnx_node *n)
 // A list of integers as int, [len], until the translation ends; NULL after a failure.
 static int *narrowed(ln_onnx_node *n, const char *name, int *len)
 {
-    const int64_t *const given = ln_onnx_ints(n, name, len);
+    const int64_t *const given = ln_attr_ints(&n->emit, name, len);
     if (!ln_attr_has(&n->emit, name))
         ln_emit_fail(&n->emit, "attribute '%s' is missing", name);
     int *const ints = ln_translation_alloc(n->emit.translation, ((size_t)*len + 1) * sizeof(*ints));
@@ -70,7 +70,7 @@ static int *narrowed(ln_onnx_node *n, const char *name, int *len)
 static const char *pool_of(ln_onnx_node *n)
 {
     int len;
-    const int64_t *const tokens = ln_onnx_ints(n, "pool_int64s", &len);
+    const int64_t *const tokens = ln_attr_ints(&n->emit, "pool_int64s", &len);
     const int has_strings = ln_attr_has(&n->emit, "pool_strings");
     if (has_strings == ln_attr_has(&n->emit, "pool_int64s"))
         ln_emit_fail(&n->emit, "expected one of the attributes 'pool_strings' and 'pool_int64s'");

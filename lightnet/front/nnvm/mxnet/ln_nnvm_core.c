@@ -344,12 +344,13 @@ static const struct {
 // The outputs of `split`; see the operator's documentation.
 static uint32_t count_parts(ln_nnvm_recast *r)
 {
-    int64_t points[LN_NNVM_MAX_TUPLE];
+    int len;
     const char *key = "indices_or_sections", *text = ln_attr_text(&r->node.emit, key, "");
     ln_attr_require(&r->node.emit, key);
     if (*text >= '0' && *text <= '9')
         return (uint32_t)ln_attr_int_in(&r->node.emit, key, 1, 1, 1 << 16);
-    return (uint32_t)ln_nnvm_ints(&r->node, key, points) + 1;
+    ln_attr_ints(&r->node.emit, key, &len);
+    return (uint32_t)len + 1;
 }
 
 static void keep_node(ln_nnvm_recast *r)

@@ -13,9 +13,9 @@
 // How many axes the windows have, 1 to 3; core alone has those of images.
 static int count_axes(ln_nnvm_recast *r)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
     ln_attr_require(&r->node.emit, "kernel");
-    const int axes = ln_nnvm_ints(&r->node, "kernel", given);
+    int axes;
+    ln_attr_ints(&r->node.emit, "kernel", &axes);
     ln_nnvm_recast_lacks(r, axes != 2); // core's windows are over 2 axes
     if (axes >= 1 && axes <= 3)
         return axes;
@@ -26,8 +26,8 @@ static int count_axes(ln_nnvm_recast *r)
 // LightNet adds attribute `key` to core's, which means nothing where it has zeros.
 static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(&r->node, key, given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&r->node.emit, key, &len);
     for (int i = 0; i < len; i++)
         ln_nnvm_recast_lacks(r, given[i] != 0); // core computes no further rows
 }

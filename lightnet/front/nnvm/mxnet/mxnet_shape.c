@@ -22,11 +22,12 @@ static void rewrite_target_shape(ln_nnvm_recast *r, const int64_t *target, int l
 
 static void rewrite_reshape(ln_nnvm_recast *r)
 {
-    int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
-    const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
+    int len, n_target;
+    const int64_t *const target = ln_attr_ints(&r->node.emit, "target_shape", &n_target);
     ln_nnvm_recast_lacks(r, ln_attr_bool(&r->node.emit, "reverse", 0)); // core counts from the left
     ln_attr_bool(&r->node.emit, "keep_highest", 0); // means nothing beside `shape`
-    if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
+    ln_attr_ints(&r->node.emit, "shape", &len);
+    if (!len && n_target)
         rewrite_target_shape(r, target, n_target);
     else
         ln_nnvm_recast_same(r);
@@ -59,22 +60,22 @@ static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, 
 // Bounds that are None are those of the whole axis.
 static void rewrite_slice(ln_nnvm_recast *r)
 {
-    int64_t given[3][LN_NNVM_MAX_TUPLE];
-    int begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
+    int n_begin, n_end, n_step, begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE],
+        step[LN_NNVM_MAX_TUPLE];
     ln_attr_require(&r->node.emit, "begin");
     ln_attr_require(&r->node.emit, "end");
-    const int n_begin = ln_nnvm_ints(&r->node, "begin", given[0]);
-    const int n_end = ln_nnvm_ints(&r->node, "end", given[1]);
-    const int n_step = ln_nnvm_ints(&r->node, "step", given[2]);
+    const int64_t *const begins = ln_attr_ints(&r->node.emit, "begin", &n_begin);
+    const int64_t *const ends = ln_attr_ints(&r->node.emit, "end", &n_end);
+    const int64_t *const steps = ln_attr_ints(&r->node.emit, "step", &n_step);
     const int len = n_begin > n_end ? n_begin : n_end;
     if (n_step > len)
         ln_emit_fail(&r->node.emit, "%d steps of %d axes", n_step, len);
     for (int i = 0; i < len; i++) {
-        step[i] = i < n_step ? bound_of(given[2][i], 1) : 1;
+        step[i] = i < n_step ? bound_of(steps[i], 1) : 1;
         const int turns = step[i] < 0;
-        begin[i] = bound_of(i < n_begin ? given[0][i] : LN_NNVM_NONE, turns ? TO_THE_END : 0);
+        begin[i] = bound_of(i < n_begin ? begins[i] : LN_NNVM_NONE, turns ? TO_THE_END : 0);
         end[i] =
-            bound_of(i < n_end ? given[1][i] : LN_NNVM_NONE, turns ? TO_THE_BEGINNING : TO_THE_END);
+            bound_of(i < n_end ? ends[i] : LN_NNVM_NONE, turns ? TO_THE_BEGINNING : TO_THE_END);
     }
     slice(r, len, begin, end, n_step > 0 ? step : NULL, NULL);
 }
@@ -172,10 +173,9 @@ static void rewrite_slice_channel(ln_nnvm_recast *r)
 // By the points of cuts; or in parts of which the first ones are longer by one, if need be.
 static void rewrite_split_v2(ln_nnvm_recast *r)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE] = {0};
-    int points[LN_NNVM_MAX_TUPLE];
+    int len, points[LN_NNVM_MAX_TUPLE];
     const int parts = ln_attr_int_in(&r->node.emit, "sections", 0, 0, 1 << 16);
-    const int len = ln_nnvm_ints(&r->node, "indices", given);
+    const int64_t *const given = ln_attr_ints(&r->node.emit, "indices", &len);
     ln_nnvm_recast_lacks(r, parts); // core has it for the points of cuts only
     if (!parts && (len < 1 || given[0]))
         ln_emit_fail(&r->node.emit, "attribute 'indices' does not begin with 0");
@@ -189,10 +189,10 @@ static void rewrite_split_v2(ln_nnvm_recast *r)
 
 static void rewrite_flip(ln_nnvm_recast *r)
 {
-    int64_t axes[LN_NNVM_MAX_TUPLE];
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     ln_attr_require(&r->node.emit, "axis");
-    const int len = ln_nnvm_ints(&r->node, "axis", axes);
+    int len;
+    const int64_t *const axes = ln_attr_ints(&r->node.emit, "axis", &len);
     for (int i = 0; i < len; i++) {
         x = LN_RECAST(r, "flip", LN_ENTRY(x), LN_INT("axis", axes[i]));
     }
@@ -202,11 +202,11 @@ static void rewrite_flip(ln_nnvm_recast *r)
 static void rewrite_pad(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    int64_t given[LN_NNVM_MAX_TUPLE];
     int before[LN_NNVM_MAX_TUPLE / 2], after[LN_NNVM_MAX_TUPLE / 2];
     ln_attr_require(&r->node.emit, "mode");
     ln_attr_require(&r->node.emit, "pad_width");
-    const int len = ln_nnvm_ints(&r->node, "pad_width", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&r->node.emit, "pad_width", &len);
     // Core pads with a number only.
     ln_nnvm_recast_lacks(r, strcmp(ln_attr_text(&r->node.emit, "mode", ""), "constant"));
     if (len % 2)
@@ -281,8 +281,8 @@ static void rewrite_dot(ln_nnvm_recast *r)
 // A constant; its device is ignored. Core has no open lengths.
 static void rewrite_full(ln_nnvm_recast *r)
 {
-    int64_t dims[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(&r->node, "shape", dims);
+    int len;
+    const int64_t *const dims = ln_attr_ints(&r->node.emit, "shape", &len);
     for (int i = 0; i < len; i++)
         ln_nnvm_recast_lacks(r, dims[i] < 1); // core has no unknown lengths
     ln_nnvm_recast_same(r);

@@ -23,8 +23,8 @@ static double value_of(ln_nnvm_node *n, const char *key)
 // dimensions.
 static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "shape", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "shape", &len);
     if (len > LN_MAXDIM)
         ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", len, LN_MAXDIM);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
@@ -40,9 +40,9 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
                          given[i], INT_MAX);
         dims[i] = (int)dim;
     }
-    if (!ln_nnvm_failed(n) && tl_compute_length(len > 0 ? len : 0, dims) < 0)
+    if (!ln_nnvm_failed(n) && tl_compute_length(len, dims) < 0)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
-    return len > 0 ? len : 0;
+    return len;
 }
 
 static void translate_full(ln_nnvm_node *n)
@@ -111,12 +111,12 @@ static void translate_pad(ln_nnvm_node *n)
                                          {"edge", "TL_PAD_EDGE"},
                                          {"reflect", "TL_PAD_REFLECT"},
                                          {0}};
-    int64_t given[LN_NNVM_MAX_TUPLE];
     ln_attr_require(&n->emit, "pad_width");
     const char *const mode = ln_nnvm_was_mxnet(n)
                                  ? ln_attr_choose(&n->emit, "mode", "constant", modes)
                                  : "TL_PAD_CONSTANT";
-    const int len = ln_nnvm_ints(n, "pad_width", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "pad_width", &len);
     const double value = ln_attr_number(&n->emit, "pad_value", 0);
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -139,10 +139,10 @@ static void translate_pad(ln_nnvm_node *n)
 static void translate_broadcast_to(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    int dims[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, dims), len = ln_nnvm_ints(n, "shape", given);
-    if (len != ndim)
+    int dims[LN_MAXDIM], len;
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int64_t *const given = ln_attr_ints(&n->emit, "shape", &len);
+    if (!given || len != ndim)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
         if (given[i] < 0 || given[i] > INT_MAX || (given[i] && dims[i] != 1 && given[i] != dims[i]))
@@ -190,10 +190,10 @@ static void translate_expand_like(ln_nnvm_node *n)
 static void translate_broadcast_axis(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    int64_t axes[LN_NNVM_MAX_TUPLE], sizes[LN_NNVM_MAX_TUPLE];
-    int dims[LN_MAXDIM];
+    int dims[LN_MAXDIM], len, n_sizes;
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    const int len = ln_nnvm_ints(n, "axis", axes), n_sizes = ln_nnvm_ints(n, "size", sizes);
+    const int64_t *const axes = ln_attr_ints(&n->emit, "axis", &len);
+    const int64_t *const sizes = ln_attr_ints(&n->emit, "size", &n_sizes);
     if (len != n_sizes)
         ln_emit_fail(&n->emit, "%d axes and %d sizes, expected as many", len, n_sizes);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
@@ -211,11 +211,11 @@ static void translate_broadcast_axis(ln_nnvm_node *n)
 static void translate_tile(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM];
+    int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM], len;
     const int n_own = ln_nnvm_copy_dims(n, src, own);
     ln_attr_require(&n->emit, "reps");
-    const int len = ln_nnvm_ints(n, "reps", given), ndim = len > n_own ? len : n_own;
+    const int64_t *const given = ln_attr_ints(&n->emit, "reps", &len);
+    const int ndim = len > n_own ? len : n_own;
     if (ndim > LN_MAXDIM)
         ln_emit_fail(&n->emit, "attribute 'reps' has %d numbers, expected at most %d", len,
                      LN_MAXDIM);

@@ -16,13 +16,13 @@ static void translate_flip(ln_nnvm_node *n)
                                         INT_MIN + 1, INT_MIN + 1, INT_MIN + 1, INT_MIN + 1};
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    int64_t given[LN_NNVM_MAX_TUPLE] = {0};
-    int axes[LN_MAXDIM], len = ln_nnvm_ints(n, "axis", given);
-    len = len < 0 ? 1 : len;
+    int axes[LN_MAXDIM], len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
+    len = given ? len : 1;
     if (len > ndim)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        axes[i] = ln_attr_to_axis(&n->emit, given[i], ndim);
+        axes[i] = ln_attr_to_axis(&n->emit, given ? given[i] : 0, ndim);
     if (!ln_nnvm_failed(n))
         ln_nnvm_slice(n, src, len, axes, first, last, first, 0);
 }
@@ -41,14 +41,15 @@ static void translate_slice(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const int has_axis = ln_nnvm_was_mxnet(n) && ln_attr_has(&n->emit, "axis");
-    int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
-    int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
+    int n_begin, n_end, n_step, axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM],
+        steps[LN_MAXDIM];
     ln_attr_require(&n->emit, "begin");
     ln_attr_require(&n->emit, "end");
     const int ndim =
         ln_nnvm_axes(n, has_axis ? "axis" : "", ln_nnvm_tensor_of(n, src)->ndim, !has_axis, axes);
-    const int n_begin = ln_nnvm_ints(n, "begin", begin), n_end = ln_nnvm_ints(n, "end", end);
-    const int n_step = ln_nnvm_ints(n, "stride", step);
+    const int64_t *const begin = ln_attr_ints(&n->emit, "begin", &n_begin);
+    const int64_t *const end = ln_attr_ints(&n->emit, "end", &n_end);
+    const int64_t *const step = ln_attr_ints(&n->emit, "stride", &n_step);
     if (n_begin > ndim || n_end > ndim || n_step > ndim)
         ln_emit_fail(&n->emit, "a slice of more axes than the data's %d", ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
@@ -69,10 +70,9 @@ static void translate_slice_like(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM];
-    int len = ln_nnvm_ints(n, "axis", given);
-    const int is_all = len <= 0, min = t->ndim < like->ndim ? t->ndim : like->ndim;
+    int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM], len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
+    const int is_all = !len, min = t->ndim < like->ndim ? t->ndim : like->ndim;
     len = is_all ? min : len;
     if (len > min)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, min);
@@ -170,20 +170,22 @@ static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_pa
         emit_split(n, src, axis, n_parts, lens);
 }
 
-// Parts that begin at the points; `points` has the beginning of the first, 0, too.
+// Parts: the first begins at 0, each of the others at a point.
 static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
 {
     int lens[LN_NNVM_MAX_TUPLE + 1];
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        const int64_t end = i + 1 < len ? points[i + 1] : dim;
-        if (end <= points[i] || end > dim)
+    int64_t begin = 0;
+    for (int i = 0; i <= len && !ln_nnvm_failed(n); i++) {
+        const int64_t end = i < len ? points[i] : dim;
+        if (end <= begin || end > dim)
             ln_emit_fail(&n->emit,
                          "a cut at %" PRId64 " of an axis of length %d, expected %" PRId64 " to %d",
-                         end, dim, points[i] + 1, dim - 1);
-        lens[i] = (int)(end - points[i]);
+                         end, dim, begin + 1, dim - 1);
+        lens[i] = (int)(end - begin);
+        begin = end;
     }
-    emit_split(n, src, axis, len, lens);
+    emit_split(n, src, axis, len + 1, lens);
 }
 
 // Text that starts with a digit is a number of parts, other text the points of cuts.
@@ -192,15 +194,17 @@ static void translate_split(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_nnvm_tensor_of(n, src)->ndim);
     const int is_uneven = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "is_uneven", 0);
-    int64_t points[LN_NNVM_MAX_TUPLE + 1] = {0};
+    int len;
     const char *const text = ln_attr_text(&n->emit, key, "");
     ln_attr_require(&n->emit, key);
     if (ln_nnvm_failed(n))
         return;
-    if (*text >= '0' && *text <= '9')
+    if (*text >= '0' && *text <= '9') {
         emit_even_split(n, src, axis, ln_attr_int_in(&n->emit, key, 1, 1, INT_MAX), is_uneven);
-    else
-        emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, key, points + 1));
+        return;
+    }
+    const int64_t *const points = ln_attr_ints(&n->emit, key, &len);
+    emit_cuts(n, src, axis, points, len);
 }
 
 const ln_nnvm_row ln_nnvm_rows_part[] = {

@@ -174,8 +174,8 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 // One number for all sides, two for (top and bottom, left and right), or four.
 static void read_core_padding(ln_nnvm_node *n, pool *p)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "padding", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "padding", &len);
     if (len > 0 && len != 1 && len != 2 && len != 4)
         ln_emit_fail(&n->emit, "attribute 'padding' has %d numbers, expected 1, 2 or 4", len);
     for (int i = 0; i < 2 && len > 0 && !ln_nnvm_failed(n); i++) {
@@ -200,8 +200,7 @@ static pool read_kind(ln_nnvm_node *n, int axes)
 // MXNet's windows may have any axes, and as much padding at the end as at the beginning.
 static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    p->axes = ln_nnvm_ints(n, "pool_size", given);
+    ln_attr_ints(&n->emit, "pool_size", &p->axes);
     ln_attr_ints_of(&n->emit, "padding", p->axes, 0, 0, p->before);
     memcpy(p->after, p->before, sizeof(p->after));
     p->pads_zeros = ln_attr_bool(&n->emit, "pads_zeros", 0);
@@ -261,11 +260,11 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
 // Means over a given number of windows, as equal as possible: pooling where they are equal.
 static void translate_adaptive_pool(ln_nnvm_node *n)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const tl_dtype dtype = t->dtype;
-    const int len = ln_nnvm_ints(n, "output_size", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "output_size", &len);
     pool p = {.kind = POOL_MEAN, .axes = 2, .divisor = INSIDE};
     int out[2], is_even = 1;
     if (t->ndim != 4 || !tl_dtype_is_float(dtype) || !t->len)

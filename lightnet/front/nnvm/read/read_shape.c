@@ -129,11 +129,11 @@ static void emit_codes(ln_nnvm_node *n, const char *src, const int64_t *given, i
 
 static void translate_reshape(ln_nnvm_node *n)
 {
-    int64_t codes[LN_NNVM_MAX_TUPLE];
     const char *const src = ln_nnvm_in(n, 0);
     const int is_reverse = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "reverse", 0);
-    const int len = ln_nnvm_ints(n, "shape", codes);
-    if (len < 0)
+    int len;
+    const int64_t *const codes = ln_attr_ints(&n->emit, "shape", &len);
+    if (!codes)
         ln_attr_require(&n->emit, "shape");
     else
         emit_codes(n, src, codes, len, is_reverse);
@@ -187,8 +187,8 @@ static void translate_squeeze(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "axis", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
     int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, ndim = 0;
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         const int axis = ln_attr_to_axis(&n->emit, given[i], t->ndim);
@@ -208,9 +208,9 @@ static void translate_transpose(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    int64_t given[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM];
-    const int len = ln_nnvm_ints(n, "axes", given);
+    int len;
+    const int64_t *const given = ln_attr_ints(&n->emit, "axes", &len);
     if (len > 0 && len != ndim)
         ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++)

@@ -151,10 +151,10 @@ static void translate_softmax(ln_nnvm_node *n)
 // The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'.
 static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int excludes = ln_attr_bool(&n->emit, "exclude", 0),
-              is_all = ln_nnvm_ints(n, "axis", given) <= 0;
-    return ln_nnvm_axes(n, "axis", ndim, is_all || excludes, axes);
+    int len;
+    const int excludes = ln_attr_bool(&n->emit, "exclude", 0);
+    ln_attr_ints(&n->emit, "axis", &len);
+    return ln_nnvm_axes(n, "axis", ndim, !len || excludes, axes);
 }
 
 static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)

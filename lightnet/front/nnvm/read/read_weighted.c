@@ -18,9 +18,9 @@ typedef struct conv {
 
 static int count_axes(ln_nnvm_node *n)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
     ln_attr_require(&n->emit, "kernel_size");
-    const int axes = ln_nnvm_ints(n, "kernel_size", given);
+    int axes;
+    ln_attr_ints(&n->emit, "kernel_size", &axes);
     if (axes >= 1 && axes <= 3)
         return axes;
     ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected 1 to 3",
