@@ -289,7 +289,7 @@ static int check_output(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
         return -1;
     if (!arg->fields[LN_ARGDESC_SAMETYPE] && require(op, arg, LN_ARGDESC_DTYPE, err))
         return -1;
-    if (arg->fields[LN_ARGDESC_SAMESHAPE])
+    if (arg->fields[LN_ARGDESC_SAMESHAPE] || arg->fields[LN_ARGDESC_SIZES])
         return 0;
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
     if (!dims && has_custom) {

@@ -51,6 +51,8 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_NDIM] = {"ndim", CODE, TENSOR},
     [LN_ARGDESC_DIMS] = {"dims", ARRAY | STRING, OUT},
     [LN_ARGDESC_SAMESHAPE] = {"sameshape", STRING, TENSOR},
+    [LN_ARGDESC_SIZES] = {"sizes", STRING, OUT},
+    [LN_ARGDESC_VALUES] = {"values", STRING, OUT},
     [LN_ARGDESC_STATIC] = {"static", BOOL, TENSOR},
     [LN_ARGDESC_OWNER] = {"owner", STRING, OUT},
     [LN_ARGDESC_INPLACE] = {"inplace", ARRAY, OUT},
@@ -100,9 +102,9 @@ const field_pair ln_opdesc_op_pairs[LN_OPDESC_OP_PAIRS] = {
 };
 
 const field_pair ln_opdesc_arg_pairs[LN_OPDESC_ARG_PAIRS] = {
-    {LN_ARGDESC_DTYPE, LN_ARGDESC_SAMETYPE},
-    {LN_ARGDESC_DIMS, LN_ARGDESC_SAMESHAPE},
-    {LN_ARGDESC_NDIM, LN_ARGDESC_SAMESHAPE},
+    {LN_ARGDESC_DTYPE, LN_ARGDESC_SAMETYPE}, {LN_ARGDESC_DIMS, LN_ARGDESC_SAMESHAPE},
+    {LN_ARGDESC_NDIM, LN_ARGDESC_SAMESHAPE}, {LN_ARGDESC_SIZES, LN_ARGDESC_SAMESHAPE},
+    {LN_ARGDESC_SIZES, LN_ARGDESC_NDIM},     {LN_ARGDESC_SIZES, LN_ARGDESC_DIMS},
 };
 
 // Types of the fields

@@ -56,7 +56,7 @@ typedef struct field_pair {
 } field_pair;
 
 #define LN_OPDESC_OP_PAIRS  2
-#define LN_OPDESC_ARG_PAIRS 3
+#define LN_OPDESC_ARG_PAIRS 6
 extern const field_pair ln_opdesc_op_pairs[LN_OPDESC_OP_PAIRS];
 extern const field_pair ln_opdesc_arg_pairs[LN_OPDESC_ARG_PAIRS];
 

@@ -193,8 +193,7 @@ static int write_shared(generator *g, ln_error *err)
         return -1;
     write_post_run(g);
     write_calc_offset(g);
-    ln_opgen_write_tables(g);
-    return 0;
+    return ln_opgen_write_tables(g, err);
 }
 
 // Whether an operator of a target is more than a prototype with the functions of its base.

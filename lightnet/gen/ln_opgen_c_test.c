@@ -117,11 +117,12 @@ START_TEST(a_list_holds_the_operators_of_one_architecture_and_types_those_of_all
     ck_assert_int_eq(ln_opdescs_read(descs, "good.op", 1, NULL), 0);
     ck_assert_int_eq(ln_opdescs_check(descs, NULL), 0);
     ln_opgen_list(&out, descs, "none");
-    ck_assert_ptr_nonnull(strstr(out.text, "extern ln_op ln_opimpl_blur, ln_opimpl_count, "
-                                           "ln_opimpl_watch;\n\n"
-                                           "static ln_op *ops_none[] = {\n"
-                                           "    &ln_opimpl_blur, &ln_opimpl_count, "
-                                           "&ln_opimpl_watch, NULL,\n};\n"));
+    ck_assert_ptr_nonnull(strstr(out.text,
+                                 "extern ln_op ln_opimpl_blur, ln_opimpl_count, ln_opimpl_cut, "
+                                 "ln_opimpl_watch;\n\n"
+                                 "static ln_op *ops_none[] = {\n"
+                                 "    &ln_opimpl_blur, &ln_opimpl_count, &ln_opimpl_cut, "
+                                 "&ln_opimpl_watch, NULL,\n};\n"));
     ln_opgen_list(&out, descs, "far");
     ck_assert_ptr_nonnull(strstr(out.text, "ops_far[] = {\n    &ln_opimpl_count_far, NULL,\n"));
     ln_opgen_types(&out, descs);

@@ -126,6 +126,14 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text)
     return field && field->text && strcmp(field->text, text) == 0;
 }
 
+int ln_opgen_is_sized(const ln_argdesc *arg)
+{
+    const ln_rjson *custom = arg->fields[LN_ARGDESC_CUSTOM];
+    return arg->fields[LN_ARGDESC_SIZES] ||
+           (arg->fields[LN_ARGDESC_SAMESHAPE] && !ln_opgen_code_names_var(custom, arg, VAR_DIMS) &&
+            !ln_opgen_code_names_var(custom, arg, VAR_NDIM));
+}
+
 // 1 when some output takes type or shape of tensor `arg`.
 static int is_model_of_output(const generator *g, const ln_argdesc *arg)
 {
@@ -133,7 +141,8 @@ static int is_model_of_output(const generator *g, const ln_argdesc *arg)
         const ln_argdesc *other = &g->op->args[i];
         if (other->kind == LN_ARGDESC_OUT &&
             (ln_opgen_field_is(other->fields[LN_ARGDESC_SAMETYPE], arg->name) ||
-             ln_opgen_field_is(other->fields[LN_ARGDESC_SAMESHAPE], arg->name)))
+             (!ln_opgen_is_sized(other) &&
+              ln_opgen_field_is(other->fields[LN_ARGDESC_SAMESHAPE], arg->name))))
             return 1;
     }
     return 0;

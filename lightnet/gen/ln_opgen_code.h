@@ -34,6 +34,12 @@ typedef struct step {
     int done;
 } step;
 
+/** Words that the size expressions of an operator compare parameters with. */
+typedef struct word_list {
+    const char **at;
+    size_t n;
+} word_list;
+
 /** The operator being generated. */
 typedef struct generator {
     ln_cgen *out;
@@ -79,6 +85,9 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text);
 
 /** 1 when pre_run needs the variable `x` of argument x. */
 int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
+
+/** 1 for an output whose lengths an expression says. */
+int ln_opgen_is_sized(const ln_argdesc *arg);
 
 /** 1 for a tensor with a memory type of its own, which is not that of the operator. */
 int ln_opgen_has_own_mtype(const generator *g, const ln_argdesc *arg);
@@ -169,8 +178,13 @@ void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
 /** Writes TYPE_docs, the documentation of an operator and its arguments. */
 void ln_opgen_write_docs(const generator *g);
 
-/** Writes the tables of the arguments and the information. */
-void ln_opgen_write_tables(const generator *g);
+/** Writes the tables of the arguments and the information. -1 with a reason: in an expression. */
+int ln_opgen_write_tables(const generator *g, ln_error *err);
+
+/** Writes the code of an expression (`is_list`: of a list of axes), up to its end, as a line of a
+ * table. Adds the words that it needs. -1 with a reason. */
+int ln_opgen_write_sizes(const generator *g, const ln_rjson *node, int is_list, word_list *words,
+                         ln_error *err);
 
 /** Writes ln_opimpl_OPTYPE, the prototype that names the tables and the functions. */
 void ln_opgen_write_prototype(const generator *g);

@@ -121,11 +121,28 @@ static void write_dims_text(const generator *g, const ln_argdesc *arg, int inden
     shape->dims = set_name(shape, 2, arg->name, "_dims");
 }
 
+// Custom code compares what an expression says with the kernel's own lengths, in x_dims.
+static void write_kernel_dims(const generator *g, const ln_argdesc *arg, int indent,
+                              shape_text *shape)
+{
+    shape->dims = "NULL";
+    if (ln_opgen_names_in_pre(g, arg, VAR_DIMS)) {
+        ln_cgen_line(g->out, indent, "int %s_dims[LN_MAXDIM] = {0};", arg->name);
+        shape->dims = set_name(shape, 2, arg->name, "_dims");
+    }
+    if (arg->fields[LN_ARGDESC_CUSTOM])
+        ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CUSTOM]);
+}
+
 // Declares the variables of an output's shape; `shape` gets their names.
 static void write_shape(const generator *g, const ln_argdesc *arg, int indent, shape_text *shape)
 {
     *shape = (shape_text){0};
     write_dtype_text(g, arg, indent, shape);
+    if (ln_opgen_is_sized(arg)) {
+        write_kernel_dims(g, arg, indent, shape);
+        return;
+    }
     write_ndim_text(g, arg, indent, shape);
     write_dims_text(g, arg, indent, shape);
     if (arg->fields[LN_ARGDESC_CUSTOM])
@@ -169,10 +186,15 @@ static void write_definition(const generator *g, const ln_argdesc *arg, int inde
     write_shape(g, arg, indent, &shape);
     snprintf(entry, sizeof(entry), "%s%s_entry = ", arg->optional ? "" : "ln_tensor_entry *",
              arg->name);
-    ln_opgen_write_line(g, indent, shape.node,
-                        "%sln_op_define_output(op_arg, \"%s\", %s, %s, %s, %s)%s",
-                        has_entry ? entry : "if (!", arg->name, shape.ndim, shape.dims, shape.dtype,
-                        ln_opgen_mtype(g, arg), has_entry ? ";" : ")");
+    const char *const begin = has_entry ? entry : "if (!", *const end = has_entry ? ";" : ")";
+    if (ln_opgen_is_sized(arg))
+        ln_opgen_write_line(g, indent, shape.node,
+                            "%sln_op_define_sized(op_arg, \"%s\", %s, %s, %s)%s", begin, arg->name,
+                            shape.dtype, ln_opgen_mtype(g, arg), shape.dims, end);
+    else
+        ln_opgen_write_line(
+            g, indent, shape.node, "%sln_op_define_output(op_arg, \"%s\", %s, %s, %s, %s)%s", begin,
+            arg->name, shape.ndim, shape.dims, shape.dtype, ln_opgen_mtype(g, arg), end);
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CLEANUP]);
     if (has_entry)
@@ -197,9 +219,15 @@ static void write_variadic_output(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", x);
     write_shape(g, arg, 8, &shape);
     snprintf(entry, sizeof(entry), "priv->%s_entry[i]", x);
-    ln_opgen_write_line(g, 8, shape.node,
-                        "%s = ln_op_define_variadic(op_arg, &%s_at, \"%s\", %s, %s, %s, %s);",
-                        entry, x, x, shape.ndim, shape.dims, shape.dtype, ln_opgen_mtype(g, arg));
+    if (ln_opgen_is_sized(arg))
+        ln_opgen_write_line(
+            g, 8, shape.node,
+            "%s = ln_op_define_variadic_sized(op_arg, &%s_at, \"%s\", i, %s, %s, %s);", entry, x, x,
+            shape.dtype, ln_opgen_mtype(g, arg), shape.dims);
+    else
+        ln_opgen_write_line(
+            g, 8, shape.node, "%s = ln_op_define_variadic(op_arg, &%s_at, \"%s\", %s, %s, %s, %s);",
+            entry, x, x, shape.ndim, shape.dims, shape.dtype, ln_opgen_mtype(g, arg));
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, 8, arg->fields[LN_ARGDESC_CLEANUP]);
     ln_cgen_line(g->out, 8, "if (!%s)", entry);

@@ -227,7 +227,82 @@ void ln_opgen_write_docs(const generator *g)
                  op->nargs ? "_docs_args" : "");
 }
 
-void ln_opgen_write_tables(const generator *g)
+// The expression for the lengths of an output; that of another output of the same shape. NULL:
+// `same` is the input whose shape it has, or NULL.
+static const ln_rjson *find_sizes(const ln_opdesc *op, const ln_argdesc *arg,
+                                  const ln_argdesc **same)
+{
+    *same = NULL;
+    if (!ln_opgen_is_sized(arg) || arg->fields[LN_ARGDESC_SIZES])
+        return arg->fields[LN_ARGDESC_SIZES];
+    *same = ln_opdesc_find_arg(op, ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE));
+    return (*same)->kind == LN_ARGDESC_OUT ? find_sizes(op, *same, same) : NULL;
+}
+
+static int write_sizes_of(const generator *g, const ln_argdesc *arg, word_list *w, ln_error *err)
+{
+    const ln_argdesc *same;
+    const ln_rjson *sizes = find_sizes(g->op, arg, &same);
+    ln_cgen_line(g->out, 4, "// %s", arg->name);
+    if (sizes)
+        return ln_opgen_write_sizes(g, sizes, 1, w, err);
+    if (!same) {
+        ln_cgen_line(g->out, 4, "{LN_SIZE_END, 1, 0},");
+        return 0;
+    }
+    const ln_rjson node = {.type = LN_RJSON_STRING, .text = (char *)same->name, .key = "sameshape"};
+    return ln_opgen_write_sizes(g, &node, 1, w, err);
+}
+
+static int write_values_of(const generator *g, const ln_argdesc *arg, word_list *w, ln_error *err)
+{
+    const ln_rjson *values = arg->fields[LN_ARGDESC_VALUES];
+    if (values)
+        return ln_opgen_write_sizes(g, values, 0, w, err);
+    ln_cgen_line(g->out, 4, "{LN_SIZE_END, 1, 0},");
+    return 0;
+}
+
+// The code of a kind of expression, of all outputs.
+static int write_codes(const generator *g, const char *name, ln_argdesc_field field, word_list *w,
+                       const char **tables, ln_error *err)
+{
+    const ln_opdesc *op = g->op;
+    int is_there = 0;
+    for (const ln_argdesc *a = op->args; a < op->args + op->nargs; a++)
+        is_there |= a->kind == LN_ARGDESC_OUT &&
+                    (field == LN_ARGDESC_SIZES ? ln_opgen_is_sized(a) : a->fields[field] != NULL);
+    if (!is_there)
+        return 0;
+    ln_cgen_print(g->out, "static const ln_size_code %s_%s[] = {\n", op->optype, name);
+    for (const ln_argdesc *a = op->args; a < op->args + op->nargs; a++) {
+        if (a->kind == LN_ARGDESC_OUT &&
+            (field == LN_ARGDESC_SIZES ? write_sizes_of(g, a, w, err)
+                                       : write_values_of(g, a, w, err)))
+            return -1;
+    }
+    ln_cgen_print(g->out, "};\n");
+    APPEND(g, tables, ".%s = %s_%s, ", name, op->optype, name);
+    return 0;
+}
+
+static int write_expressions(const generator *g, const char **tables, ln_error *err)
+{
+    word_list w = {0};
+    const char *line = "";
+    if (write_codes(g, "sizes", LN_ARGDESC_SIZES, &w, tables, err) ||
+        write_codes(g, "values", LN_ARGDESC_VALUES, &w, tables, err))
+        return -1;
+    for (size_t i = 0; i < w.n; i++)
+        APPEND(g, &line, "%s%s", i ? ", " : "", quote(g, w.at[i]));
+    if (!w.n)
+        return 0;
+    ln_cgen_line(g->out, 0, "static const char *const %s_words[] = {%s};", g->op->optype, line);
+    APPEND(g, tables, ".words = %s_words, ", g->op->optype);
+    return 0;
+}
+
+int ln_opgen_write_tables(const generator *g, ln_error *err)
 {
     const ln_opdesc *op = g->op;
     const char *types = "", *tables = "";
@@ -244,6 +319,8 @@ void ln_opgen_write_tables(const generator *g)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
+    if (write_expressions(g, &tables, err))
+        return -1;
     if (g->has_docs) {
         ln_opgen_write_docs(g);
         APPEND(g, &tables, ".docs = &%s_docs, ", op->optype);
@@ -254,6 +331,7 @@ void ln_opgen_write_tables(const generator *g)
                  strings && strings->boolean ? ", .strings = 1" : "",
                  op->writes ? ", .writes = " : "", op->writes ? op->writes : "");
     ln_cgen_print(g->out, "\n");
+    return 0;
 }
 
 void ln_opgen_write_prototype(const generator *g)

@@ -4,11 +4,13 @@
 #define LN_GENOP_OWN
 #include "lightnet/ln_genop.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/ln_name.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_size_eval.h"
 
 // Prototypes
 
@@ -117,6 +119,62 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
     if (ln_opck_exist(op_arg, item, "output", arg_name))
         return NULL;
     return ln_op_define_listed(op_arg, item, ndim, dims, dtype, mtype);
+}
+
+// Outputs with the lengths that descriptions say
+
+static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln_dim *axis)
+{
+    if (!ln_dim_is_number(axis))
+        return ln_op_fail(op_arg, "the length of axis %d of '%s' does not follow from the inputs",
+                          i, arg_name);
+    if (axis->plus < 0 || axis->plus > INT_MAX)
+        return ln_op_fail(op_arg, "axis %d of '%s' would have length %lld, expected 0 to %d", i,
+                          arg_name, (long long)axis->plus, INT_MAX);
+    return 0;
+}
+
+// Returns the number of dimensions; -1 after ln_op_fail.
+static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const int *kernel_dims,
+                      int dims[LN_MAXDIM])
+{
+    ln_dim axes[LN_MAXDIM];
+    const int ndim = ln_size_axes(op_arg, arg_name, index, &(ln_size_source){0}, axes);
+    if (ndim < 0)
+        return ln_op_fail(op_arg, "the shape of '%s' does not follow from the inputs", arg_name);
+    if (ndim > LN_MAXDIM)
+        return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
+                          ndim, LN_MAXDIM);
+    for (int i = 0; i < ndim; i++) {
+        if (check_length(op_arg, arg_name, i, &axes[i]))
+            return -1;
+        dims[i] = (int)axes[i].plus;
+        if (kernel_dims && dims[i] != kernel_dims[i])
+            return ln_op_fail(op_arg,
+                              "axis %d of '%s' has length %d by the description, %d by the kernel",
+                              i, arg_name, dims[i], kernel_dims[i]);
+    }
+    return ndim;
+}
+
+ln_tensor_entry *ln_op_define_sized(ln_op_arg *op_arg, const char *arg_name, tl_dtype dtype,
+                                    ln_mem_type mtype, const int *kernel_dims)
+{
+    int dims[LN_MAXDIM];
+    const int ndim = infer_dims(op_arg, arg_name, 0, kernel_dims, dims);
+    return ndim < 0 ? NULL : ln_op_define_output(op_arg, arg_name, ndim, dims, dtype, mtype);
+}
+
+ln_tensor_entry *ln_op_define_variadic_sized(ln_op_arg *op_arg, const ln_list **at,
+                                             const char *arg_name, int index, tl_dtype dtype,
+                                             ln_mem_type mtype, const int *kernel_dims)
+{
+    int dims[LN_MAXDIM];
+    const ln_tensor_list_entry *item = next_variadic(at, arg_name);
+    if (ln_opck_exist(op_arg, item, "output", arg_name))
+        return NULL;
+    const int ndim = infer_dims(op_arg, item->arg_name, index, kernel_dims, dims);
+    return ndim < 0 ? NULL : ln_op_define_listed(op_arg, item, ndim, dims, dtype, mtype);
 }
 
 // Inputs that become parts of an output

@@ -79,7 +79,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_opck_satisfy(width <= src->dims[1]);
     // outputs
 #line 82 "good.c"
-    if (!ln_op_define_output(op_arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_NONE))
+    if (!ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_NONE, NULL))
         return;
 #line 79 "good.op"
     if (sigma > 1e6F)
@@ -121,6 +121,10 @@ static const ln_param_type blur_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_NUMB
                                                   LN_PARAM_ARRAY_NUMBER, LN_PARAM_ARRAY_BOOL,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_STRING,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_INVALID};
+static const ln_size_code blur_sizes[] = {
+    // dst
+    {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_END, 0, 0},
+};
 static const ln_arg_docs blur_docs_args[] = {
     {"any floats", "2-D FLT", NULL},
     {"one per line", "1-D TL_FLOAT", NULL},
@@ -138,7 +142,7 @@ static const ln_arg_docs blur_docs_args[] = {
 static const ln_op_docs blur_docs = {"Weighs each line's neighbours \"softly\".",
                                      "The LightNet authors", "good.op", blur_docs_args};
 LN_OP_INFO(blur, 16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
-           .params = blur_params, .docs = &blur_docs, .pure = 1);
+           .params = blur_params, .sizes = blur_sizes, .docs = &blur_docs, .pure = 1);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -153,7 +157,7 @@ struct split_cpu_priv {
 #line 90 "good.op"
     int runs;
     double *table;
-#line 157 "good.c"
+#line 161 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -168,7 +172,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 94 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 172 "good.c"
+#line 176 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
@@ -181,12 +185,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 185 "good.c"
+#line 189 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 112 "good.op"
     ln_free(upper_dims);
-#line 190 "good.c"
+#line 194 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -200,7 +204,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 122 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 204 "good.c"
+#line 208 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -220,7 +224,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 131 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 224 "good.c"
+#line 228 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -231,7 +235,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 141 "good.op"
     ln_free(priv->table);
-#line 235 "good.c"
+#line 239 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -242,7 +246,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 142 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 246 "good.c"
+#line 250 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -270,7 +274,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 134 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 274 "good.c"
+#line 278 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -284,7 +288,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 288 "good.c"
+#line 292 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -321,12 +325,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 325 "good.c"
+#line 329 "good.c"
     }
 #line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 330 "good.c"
+#line 334 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -338,7 +342,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 342 "good.c"
+#line 346 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -382,7 +386,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 386 "good.c"
+#line 390 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -426,7 +430,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 430 "good.c"
+#line 434 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -466,7 +470,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 470 "good.c"
+#line 474 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -480,7 +484,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 484 "good.c"
+#line 488 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -523,7 +527,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 527 "good.c"
+#line 531 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -563,7 +567,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 567 "good.c"
+#line 571 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -578,7 +582,7 @@ struct count_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 582 "good.c"
+#line 586 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -593,8 +597,7 @@ static void count_pre_run(ln_op_arg *op_arg)
         ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
     }
     // outputs
-    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
-        src->dtype, op_arg->mtype);
+    ln_tensor_entry *dst_entry = ln_op_define_sized(op_arg, "dst", src->dtype, op_arg->mtype, NULL);
     if (!dst_entry)
         return;
     // for the other functions
@@ -604,7 +607,7 @@ static void count_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 226 "good.op"
     op_arg->can_fail = axis > 1;
-#line 608 "good.c"
+#line 611 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -615,6 +618,10 @@ static const ln_arg_info count_tensors_out[] = {
 static const ln_arg_info count_params[] = {
     {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .at = LN_PRIV(count, axis), .islast = 1}};
 static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
+static const ln_size_code count_sizes[] = {
+    // dst
+    {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_END, 0, 0},
+};
 static const ln_arg_docs count_docs_args[] = {
     {"any floats", "FLT", NULL},
     {"", "dtype of src", NULL},
@@ -623,7 +630,7 @@ static const ln_arg_docs count_docs_args[] = {
 static const ln_op_docs count_docs = {"Counts lines, and keeps positive numbers.",
                                       "The LightNet authors", "good.op", count_docs_args};
 LN_OP_INFO(count, 7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
-           .params = count_params, .docs = &count_docs, .pure = 1);
+           .params = count_params, .sizes = count_sizes, .docs = &count_docs, .pure = 1);
 
 LN_GENOP(count, count, "none", LN_MEM_NONE, count_pre_run, .post_run = ln_op_end);
 
@@ -640,7 +647,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 228 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 644 "good.c"
+#line 651 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -665,7 +672,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 232 "good.op"
     op_arg->macs = priv->lines;
-#line 669 "good.c"
+#line 676 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -676,7 +683,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 233 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 680 "good.c"
+#line 687 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -687,7 +694,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 234 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 691 "good.c"
+#line 698 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -703,7 +710,7 @@ struct count_slowly_cpu_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 707 "good.c"
+#line 714 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -718,8 +725,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
     }
     // outputs
-    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
-        src->dtype, LN_MEM_CPU);
+    ln_tensor_entry *dst_entry = ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_CPU, NULL);
     if (!dst_entry)
         return;
     // for the other functions
@@ -729,7 +735,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 226 "good.op"
     op_arg->can_fail = axis > 1;
-#line 733 "good.c"
+#line 739 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -741,6 +747,10 @@ static const ln_arg_info count_slowly_cpu_params[] = {
     {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .at = LN_PRIV(count_slowly_cpu, axis),
      .islast = 1}};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
+static const ln_size_code count_slowly_cpu_sizes[] = {
+    // dst
+    {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_END, 0, 0},
+};
 static const ln_arg_docs count_slowly_cpu_docs_args[] = {
     {"any floats", "FLT", NULL},
     {"", "dtype of src", NULL},
@@ -751,7 +761,7 @@ static const ln_op_docs count_slowly_cpu_docs = {"Counts lines, and keeps positi
                                                  count_slowly_cpu_docs_args};
 LN_OP_INFO(count_slowly_cpu, 7, .tensors_in = count_slowly_cpu_tensors_in,
            .tensors_out = count_slowly_cpu_tensors_out, .params = count_slowly_cpu_params,
-           .docs = &count_slowly_cpu_docs, .pure = 1);
+           .sizes = count_slowly_cpu_sizes, .docs = &count_slowly_cpu_docs, .pure = 1);
 
 static void count_slowly_cpu_run(ln_op_arg *op_arg)
 {
@@ -761,12 +771,162 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 242 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 765 "good.c"
+#line 775 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
 LN_GENOP(count_slowly_cpu, count_slowly_cpu, "cpu", LN_MEM_CPU, count_slowly_cpu_pre_run,
          .run = count_slowly_cpu_run, .post_run = ln_op_end);
+
+// cut: Cuts tensors.
+
+struct cut_priv {
+    const tl_tensor *src, **more;
+    ln_tensor_entry **more_entry, **part_entry;
+    int more_n, part_n;
+    tl_tensor **part;
+};
+
+static void cut_pre_run(ln_op_arg *op_arg)
+{
+    if (ln_op_begin(op_arg, sizeof(struct cut_priv)))
+        return;
+    struct cut_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    priv->more_n = ln_op_find_variadic(op_arg, "more", &priv->more_entry, &priv->more);
+    if (priv->more_n < 0)
+        return;
+    for (int i = 0; i < priv->more_n; i++) {
+        ln_opck_tensor_on_target(priv->more_entry[i]);
+        LN_OPCK_RETURN(ln_opck_dtypes(op_arg, priv->more_entry[i], LN_DTYPES_COMPUTED));
+    }
+    // outputs
+    if (!ln_op_define_sized(op_arg, "first", src->dtype, LN_MEM_NONE, NULL))
+        return;
+    if (!ln_op_define_sized(op_arg, "second", src->dtype, LN_MEM_NONE, NULL))
+        return;
+    if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "third")) {
+        if (!ln_op_define_sized(op_arg, "third", src->dtype, LN_MEM_NONE, NULL))
+            return;
+    }
+    if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "fourth")) {
+        if (!ln_op_define_sized(op_arg, "fourth", src->dtype, LN_MEM_NONE, NULL))
+            return;
+    }
+    priv->part_n = ln_op_alloc_variadic(op_arg, "part", &priv->part_entry, &priv->part);
+    if (priv->part_n < 0)
+        return;
+    const ln_list *part_at = op_arg->tensors_out;
+    for (int i = 0; i < priv->part_n; i++) {
+        priv->part_entry[i] = ln_op_define_variadic_sized(op_arg, &part_at, "part", i, src->dtype,
+            LN_MEM_NONE, NULL);
+        if (!priv->part_entry[i])
+            return;
+        priv->part[i] = priv->part_entry[i]->tensor;
+    }
+}
+
+static void cut_post_run(ln_op_arg *op_arg)
+{
+    struct cut_priv *priv = op_arg->priv;
+    if (!priv)
+        return;
+    ln_free(priv->more_entry);
+    ln_free((void *)priv->more);
+    ln_free(priv->part_entry);
+    ln_free((void *)priv->part);
+    ln_op_end(op_arg);
+}
+
+static const ln_arg_info cut_tensors_in[] = {
+    {"src", .dtypes = LN_DTYPES_COMPUTED, .at = LN_PRIV(cut, src)},
+    {"more", .optional = 1, .variadic = 1},
+    {"limit", .optional = 1, .dtypes = LN_DTYPE_BIT(TL_INT64), .islast = 1}};
+static const ln_arg_info cut_tensors_out[] = {
+    {"first"},
+    {"second"},
+    {"third", .optional = 1},
+    {"fourth", .optional = 1},
+    {"part", .optional = 1, .variadic = 1, .islast = 1}};
+static const ln_arg_info cut_params[] = {
+    {"axis"},
+    {"is_odd"},
+    {"lens"},
+    {"dims"},
+    {"scales", .view = LN_OPCK_DOUBLE},
+    {"mode", .has_default = 1, LN_STRINGS("SAME"), .islast = 1}};
+static const ln_param_type cut_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_BOOL,
+                                                 LN_PARAM_ARRAY_NUMBER, LN_PARAM_ARRAY_NUMBER,
+                                                 LN_PARAM_ARRAY_NUMBER, LN_PARAM_STRING,
+                                                 LN_PARAM_INVALID};
+static const ln_size_code cut_sizes[] = {
+    // first
+    {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_PARAM, 0, 0}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_IS, 5, 0},
+     {LN_SIZE_PARAM, 0, 0}, {LN_SIZE_AXIS, 0, 0}, {LN_SIZE_IS, 5, 1}, {LN_SIZE_NOT, 0, 0},
+     {LN_SIZE_NUMBER, 0, -1}, {LN_SIZE_ITEM, 2, 0}, {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_ITEM, 2, 0},
+     {LN_SIZE_NEG, 0, 0}, {LN_SIZE_SELECT, 0, 0}, {LN_SIZE_SELECT, 0, 0}, {LN_SIZE_EMIT, 0, 0},
+     {LN_SIZE_ITEMS, 2, 0}, {LN_SIZE_FOR, 0, 17}, {LN_SIZE_LOOP, 0, 0}, {LN_SIZE_IN, 3, 0},
+     {LN_SIZE_LOOP, 0, 0}, {LN_SIZE_PARAM, 0, 0}, {LN_SIZE_EQ, 0, 0}, {LN_SIZE_LOOP, 0, 0},
+     {LN_SIZE_COUNT, 1, 0}, {LN_SIZE_LT, 0, 0}, {LN_SIZE_NOT, 0, 0}, {LN_SIZE_OR, 0, 0},
+     {LN_SIZE_NOT, 0, 0}, {LN_SIZE_AND, 0, 0}, {LN_SIZE_IF, 0, 3}, {LN_SIZE_NUMBER, 0, 0},
+     {LN_SIZE_TOTAL, 1, 0}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_NEXT, 0, 16}, {LN_SIZE_LEN, 0, 0},
+     {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_VALUE, 2, 0}, {LN_SIZE_DATA, 0, 0}, {LN_SIZE_EMIT, 0, 0},
+     {LN_SIZE_NUMBER, 0, 2}, {LN_SIZE_DATA, 0, 1}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_NUMBER, 0,
+     TL_BLOCK}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_END, 0, 0},
+    // second
+    {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_NUMBER, 0,
+     1}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_PRODUCT, 2, 1}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_ITEMS,
+     4, 0}, {LN_SIZE_FOR, 0, 7}, {LN_SIZE_LOOP, 0, 0}, {LN_SIZE_AXIS, 0, 0}, {LN_SIZE_LOOP, 0, 0},
+     {LN_SIZE_AT, 2, 0}, {LN_SIZE_SCALE, 4, 0}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_NEXT, 0, 6},
+     {LN_SIZE_NUMBER, 0, 3}, {LN_SIZE_BELOW, 2, 0}, {LN_SIZE_NDIM, 0, 0}, {LN_SIZE_SQRT, 0, 0},
+     {LN_SIZE_MIN, 0, 0}, {LN_SIZE_NUMBER, 0, 7}, {LN_SIZE_NUMBER, 0, 4}, {LN_SIZE_MOD, 0, 0},
+     {LN_SIZE_NUMBER, 0, 8}, {LN_SIZE_PARAM, 0, 0}, {LN_SIZE_DIV, 0, 0}, {LN_SIZE_MAX, 0, 0},
+     {LN_SIZE_ADD, 0, 0}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_NUMBER, 0, 2}, {LN_SIZE_FOR, 0, 11},
+     {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_AXIS, 0, 0}, {LN_SIZE_NUMBER, 0, 1}, {LN_SIZE_NUMBER, 0, -1},
+     {LN_SIZE_HAS, 2, 0}, {LN_SIZE_NUMBER, 0, 2}, {LN_SIZE_PARAM, 1, 0}, {LN_SIZE_SELECT, 0, 0},
+     {LN_SIZE_SLICE, 0, 0}, {LN_SIZE_EMIT, 0, 0}, {LN_SIZE_NEXT, 0, 10}, {LN_SIZE_END, 0, 0},
+    // third
+    {LN_SIZE_NUMBER, 0, 1}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_BROADCAST, 0, 0}, {LN_SIZE_NUMBER,
+     0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_BROADCAST, 3, 1}, {LN_SIZE_NUMBER, 0, 0},
+     {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_BROADCAST, 1, 0}, {LN_SIZE_END, 0, 0},
+    // fourth
+    {LN_SIZE_END, 0, 0},
+    // part
+    {LN_SIZE_RESHAPE, 0, 3}, {LN_SIZE_INDEX, 0, 0}, {LN_SIZE_ITEM, 2, 0}, {LN_SIZE_EMIT, 0, 0},
+     {LN_SIZE_END, 0, 0},
+};
+static const ln_size_code cut_values[] = {
+    {LN_SIZE_END, 1, 0},
+    {LN_SIZE_END, 1, 0},
+    {LN_SIZE_INDEX, 0, 0}, {LN_SIZE_VALUE, 0, 0}, {LN_SIZE_INDEX, 0, 0}, {LN_SIZE_NUMBER, 0, 1},
+     {LN_SIZE_ADD, 0, 0}, {LN_SIZE_MUL, 0, 0}, {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_VALUE, 2, 0},
+     {LN_SIZE_SUB, 0, 0}, {LN_SIZE_END, 0, 0},
+    {LN_SIZE_END, 1, 0},
+    {LN_SIZE_END, 1, 0},
+};
+static const char *const cut_words[] = {"SAME", "VALID"};
+static const ln_arg_docs cut_docs_args[] = {
+    {"[..]", "any", NULL},
+    {"[..]", "any", NULL},
+    {"[1]", "TL_INT64", NULL},
+    {"lists, conditions, words", "dtype of src", NULL},
+    {"functions", "dtype of src", NULL},
+    {"shapes", "dtype of src", NULL},
+    {"no axes", "dtype of src", NULL},
+    {"many", "dtype of src", NULL},
+    {"", "number -> int", NULL},
+    {"", "bool", NULL},
+    {"", "array_number -> int", NULL},
+    {"", "array_number -> int", NULL},
+    {"", "array_number -> double", NULL},
+    {"", "string", "\"SAME\""}};
+static const ln_op_docs cut_docs = {"Cuts tensors.", "The LightNet authors", "good.op",
+                                    cut_docs_args};
+LN_OP_INFO(cut, 17, .tensors_in = cut_tensors_in, .tensors_out = cut_tensors_out,
+           .params = cut_params, .sizes = cut_sizes, .values = cut_values, .words = cut_words,
+           .docs = &cut_docs, .pure = 1);
+
+LN_GENOP(cut, cut, "none", LN_MEM_NONE, cut_pre_run, .post_run = cut_post_run);
 
 // watch: Somebody looks at it.
 

@@ -11,6 +11,7 @@
 #include "lightnet/ln_api.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_op.h"
+#include "lightnet/ln_size.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
 
@@ -133,6 +134,15 @@ LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tens
 LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at,
                                               const char *arg_name, int ndim, const int *dims,
                                               tl_dtype dtype, ln_mem_type mtype);
+
+/** As ln_op_define_output and ln_op_define_variadic, with the lengths that the description says;
+ * `index`: of the variadic one. `kernel_dims`: those that the kernel expects, to compare with; or
+ * NULL. */
+LN_API ln_tensor_entry *ln_op_define_sized(ln_op_arg *op_arg, const char *arg_name, tl_dtype dtype,
+                                           ln_mem_type mtype, const int *kernel_dims);
+LN_API ln_tensor_entry *ln_op_define_variadic_sized(ln_op_arg *op_arg, const ln_list **at,
+                                                    const char *arg_name, int index, tl_dtype dtype,
+                                                    ln_mem_type mtype, const int *kernel_dims);
 
 // An operator that joins its inputs need not copy them
 // if their producers write straight into its output:

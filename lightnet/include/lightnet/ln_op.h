@@ -145,6 +145,12 @@ typedef struct ln_op_info {
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
 
+    // Of the outputs, one after the other, each up to LN_SIZE_END, whose `arg` is 1 if the
+    // description does not say it; or NULL.
+    const struct ln_size_code *sizes;  // the lengths of their axes
+    const struct ln_size_code *values; // elements that are computed from lengths
+    const char *const *words;          // that the code compares parameters with; or NULL
+
     // Of generated operators, for their prototypes.
     const char **arg_names; // space for the names in the three tables, with NULL after each
     const ln_param_type *param_ptypes;

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dimensions as symbols: sums, and the operations on them.
+
+#include "ir/ln_dim.h"
+
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+// What a symbol is: an open size, or the result of an operation on `a` and `b`.
+typedef enum operation { OPEN, SUM, PRODUCT, QUOTIENT, SMALLER, LARGER, BROADCAST } operation;
+
+typedef struct symbol {
+    operation kind;
+    int next; // in its chain of the hash table; -1: none
+    int64_t min, max;
+    ln_dim a, b;
+} symbol;
+
+enum { CHAINS = 64, FIRST_CAPACITY = 16 };
+
+struct ln_symbols {
+    symbol *at;
+    int n, capacity, has_failed;
+    int chains[CHAINS];
+};
+
+// Numbers beyond all lengths, whose products with each other still fit.
+static const int64_t LIMIT = (int64_t)1 << 60;
+
+// Numbers
+
+static int64_t cut(int64_t number)
+{
+    return number < -LIMIT ? -LIMIT : number > LIMIT ? LIMIT : number;
+}
+
+static int64_t cut_product(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? LIMIT : -LIMIT)
+                                                  : cut(product);
+}
+
+// Rounded down.
+static int64_t quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    for (a = a < 0 ? -a : a, b = b < 0 ? -b : b; b;) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+ln_dim ln_dim_number(int64_t number)
+{
+    return number < -LIMIT || number > LIMIT ? ln_dim_unknown() : (ln_dim){.plus = number};
+}
+
+ln_dim ln_dim_unknown(void)
+{
+    return (ln_dim){.n = -1};
+}
+
+int ln_dim_is_known(const ln_dim *dim)
+{
+    return dim->n >= 0;
+}
+
+int ln_dim_is_number(const ln_dim *dim)
+{
+    return dim->n == 0;
+}
+
+int ln_dim_is(const ln_dim *dim, int64_t number)
+{
+    return dim->n == 0 && dim->plus == number;
+}
+
+int ln_dim_equals(const ln_dim *a, const ln_dim *b)
+{
+    if (a->n < 0 || a->n != b->n || a->plus != b->plus)
+        return 0;
+    for (int i = 0; i < a->n; i++)
+        if (a->terms[i].symbol != b->terms[i].symbol || a->terms[i].times != b->terms[i].times)
+            return 0;
+    return 1;
+}
+
+static int are_numbers(const ln_dim *a, const ln_dim *b)
+{
+    return a->n == 0 && b->n == 0;
+}
+
+static int are_known(const ln_dim *a, const ln_dim *b)
+{
+    return a->n >= 0 && b->n >= 0;
+}
+
+// Symbols
+
+ln_symbols *ln_symbols_create(void)
+{
+    ln_symbols *symbols = ln_alloc(sizeof(*symbols));
+    if (!symbols)
+        return NULL;
+    *symbols = (ln_symbols){0};
+    for (int i = 0; i < CHAINS; i++)
+        symbols->chains[i] = -1;
+    return symbols;
+}
+
+void ln_symbols_free(ln_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    ln_free(symbols->at);
+    ln_free(symbols);
+}
+
+int ln_symbols_failed(const ln_symbols *symbols)
+{
+    return symbols->has_failed;
+}
+
+static int reserve(ln_symbols *symbols)
+{
+    if (symbols->n < symbols->capacity)
+        return 0;
+    const int more = symbols->capacity ? 2 * symbols->capacity : FIRST_CAPACITY;
+    symbol *grown = ln_realloc(symbols->at, (size_t)more * sizeof(*grown));
+    if (!grown)
+        return -1;
+    symbols->at = grown;
+    symbols->capacity = more;
+    return 0;
+}
+
+static ln_dim add_symbol(ln_symbols *symbols, const symbol *s)
+{
+    if (reserve(symbols)) {
+        symbols->has_failed = 1;
+        return ln_dim_unknown();
+    }
+    symbols->at[symbols->n] = *s;
+    return (ln_dim){.n = 1, .terms = {{symbols->n++, 1}}};
+}
+
+ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max)
+{
+    return add_symbol(symbols,
+                      &(symbol){.kind = OPEN, .next = -1, .min = cut(min), .max = cut(max)});
+}
+
+// Bounds
+
+static int64_t bound(const ln_symbols *symbols, const ln_dim *dim, int is_max)
+{
+    int64_t sum = dim->plus;
+    for (int i = 0; i < dim->n; i++) {
+        const symbol *s = &symbols->at[dim->terms[i].symbol];
+        const int64_t times = dim->terms[i].times;
+        sum = cut(sum + cut_product(times, (times > 0) == is_max ? s->max : s->min));
+    }
+    return sum;
+}
+
+int64_t ln_dim_min(const ln_symbols *symbols, const ln_dim *dim)
+{
+    return bound(symbols, dim, 0);
+}
+
+int64_t ln_dim_max(const ln_symbols *symbols, const ln_dim *dim)
+{
+    return bound(symbols, dim, 1);
+}
+
+static int64_t of_corner(operation kind, int64_t a, int64_t b)
+{
+    switch (kind) {
+    case SUM:
+        return cut(a + b);
+    case PRODUCT:
+        return cut_product(a, b);
+    case QUOTIENT:
+        return b ? quotient(a, b) : 0;
+    case SMALLER:
+        return a < b ? a : b;
+    default:
+        return a > b ? a : b;
+    }
+}
+
+// The results at the bounds of `a` and `b` bound all results. A quotient is by a length.
+static void bound_symbol(const ln_symbols *symbols, symbol *s)
+{
+    const int64_t a[] = {ln_dim_min(symbols, &s->a), ln_dim_max(symbols, &s->a)};
+    int64_t b[] = {ln_dim_min(symbols, &s->b), ln_dim_max(symbols, &s->b)};
+    if (s->kind == QUOTIENT && b[0] <= 0 && b[1] > 0)
+        b[0] = 1;
+    s->min = s->kind == BROADCAST ? of_corner(SMALLER, a[0], b[0]) : of_corner(s->kind, a[0], b[0]);
+    s->max = s->min;
+    for (int i = 0; i < 4; i++) {
+        const int64_t corner = of_corner(s->kind, a[i & 1], b[i >> 1]);
+        s->min = corner < s->min ? corner : s->min;
+        s->max = corner > s->max ? corner : s->max;
+    }
+}
+
+// Operations that no sum says
+
+static unsigned hash_dim(unsigned hash, const ln_dim *dim)
+{
+    hash = hash * 31 + (unsigned)dim->plus;
+    for (int i = 0; i < dim->n; i++)
+        hash = (hash * 31 + (unsigned)dim->terms[i].symbol) * 31 + (unsigned)dim->terms[i].times;
+    return hash;
+}
+
+static ln_dim find_operation(ln_symbols *symbols, operation kind, const ln_dim *a, const ln_dim *b)
+{
+    if (!symbols || !are_known(a, b))
+        return ln_dim_unknown();
+    int *chain = &symbols->chains[hash_dim(hash_dim((unsigned)kind, a), b) % CHAINS];
+    for (int i = *chain; i >= 0; i = symbols->at[i].next) {
+        const symbol *s = &symbols->at[i];
+        if (s->kind == kind && ln_dim_equals(&s->a, a) && ln_dim_equals(&s->b, b))
+            return (ln_dim){.n = 1, .terms = {{i, 1}}};
+    }
+    symbol s = {.kind = kind, .next = *chain, .a = *a, .b = *b};
+    bound_symbol(symbols, &s);
+    const ln_dim found = add_symbol(symbols, &s);
+    if (found.n > 0)
+        *chain = found.terms[0].symbol;
+    return found;
+}
+
+static int compare_dims(const ln_dim *a, const ln_dim *b)
+{
+    if (a->n != b->n)
+        return a->n < b->n ? -1 : 1;
+    for (int i = 0; i < a->n; i++) {
+        const struct ln_dim_term *x = &a->terms[i], *y = &b->terms[i];
+        if (x->symbol != y->symbol)
+            return x->symbol < y->symbol ? -1 : 1;
+        if (x->times != y->times)
+            return x->times < y->times ? -1 : 1;
+    }
+    return (a->plus > b->plus) - (a->plus < b->plus);
+}
+
+// The same for both orders of the operands.
+static ln_dim find_commutative(ln_symbols *symbols, operation kind, const ln_dim *a,
+                               const ln_dim *b)
+{
+    return compare_dims(a, b) <= 0 ? find_operation(symbols, kind, a, b)
+                                   : find_operation(symbols, kind, b, a);
+}
+
+// Sums
+
+// -1: too many terms, or a number that does not fit.
+static int add_term(ln_dim *sum, int which, int64_t times)
+{
+    int i = 0;
+    while (i < sum->n && sum->terms[i].symbol < which)
+        i++;
+    struct ln_dim_term *at = &sum->terms[i];
+    const size_t after = (size_t)(sum->n - i) * sizeof(*at);
+    if (i < sum->n && at->symbol == which) {
+        at->times += times;
+        if (at->times == 0)
+            memmove(at, at + 1, (size_t)(--sum->n - i) * sizeof(*at));
+        return at->times < -LIMIT || at->times > LIMIT ? -1 : 0;
+    }
+    if (sum->n == LN_DIM_TERMS)
+        return -1;
+    memmove(at + 1, at, after);
+    *at = (struct ln_dim_term){which, times};
+    sum->n++;
+    return 0;
+}
+
+// a + times * b, where it is a sum of few terms; -1: it is not.
+static int add_times(const ln_dim *a, const ln_dim *b, int64_t times, ln_dim *sum)
+{
+    int64_t part;
+    *sum = *a;
+    if (__builtin_mul_overflow(times, b->plus, &part) || part < -LIMIT || part > LIMIT)
+        return -1;
+    sum->plus += part;
+    if (sum->plus < -LIMIT || sum->plus > LIMIT)
+        return -1;
+    for (int i = 0; i < b->n; i++) {
+        if (__builtin_mul_overflow(times, b->terms[i].times, &part) || part < -LIMIT ||
+            part > LIMIT || (part && add_term(sum, b->terms[i].symbol, part)))
+            return -1;
+    }
+    return 0;
+}
+
+ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    ln_dim sum;
+    if (!are_known(a, b))
+        return ln_dim_unknown();
+    return add_times(a, b, 1, &sum) ? find_commutative(symbols, SUM, a, b) : sum;
+}
+
+static ln_dim scaled(const ln_dim *a, int64_t times)
+{
+    ln_dim sum;
+    const ln_dim zero = ln_dim_number(0);
+    return a->n < 0 || add_times(&zero, a, times, &sum) ? ln_dim_unknown() : sum;
+}
+
+ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    const ln_dim negative = scaled(b, -1);
+    return ln_dim_add(symbols, a, &negative);
+}
+
+// Products: a number times factors, in their order
+
+enum { MAX_FACTORS = 8 };
+
+typedef struct factors {
+    int64_t times;
+    int n; // -1: too many
+    ln_dim at[MAX_FACTORS];
+} factors;
+
+static void insert_factor(factors *f, const ln_dim *factor)
+{
+    if (f->n < 0 || f->n == MAX_FACTORS) {
+        f->n = -1;
+        return;
+    }
+    int i = f->n++;
+    for (; i > 0 && compare_dims(&f->at[i - 1], factor) > 0; i--)
+        f->at[i] = f->at[i - 1];
+    f->at[i] = *factor;
+}
+
+static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
+{
+    const int is_symbol = symbols && dim->n == 1 && !dim->plus && dim->terms[0].times == 1;
+    const symbol *s = is_symbol ? &symbols->at[dim->terms[0].symbol] : NULL;
+    return s && s->kind == PRODUCT ? s : NULL;
+}
+
+// Appends the factors of a dimension: of a product its own, to the left and to the right.
+static void add_factors(const ln_symbols *symbols, factors *f, const ln_dim *dim)
+{
+    int64_t content = dim->plus;
+    for (int i = 0; i < dim->n; i++)
+        content = gcd(content, dim->terms[i].times);
+    if (dim->n == 0 || __builtin_mul_overflow(f->times, content, &f->times)) {
+        if (dim->n || __builtin_mul_overflow(f->times, dim->plus, &f->times))
+            f->n = -1;
+        return;
+    }
+    ln_dim rest = *dim;
+    rest.plus /= content;
+    for (int i = 0; i < rest.n; i++)
+        rest.terms[i].times /= content;
+    const symbol *product = product_of(symbols, &rest);
+    for (; product; product = product_of(symbols, &rest)) {
+        insert_factor(f, &product->b);
+        rest = product->a;
+    }
+    insert_factor(f, &rest);
+}
+
+static ln_dim multiply(ln_symbols *symbols, const factors *f)
+{
+    if (f->n < 0)
+        return ln_dim_unknown();
+    if (f->n == 0)
+        return ln_dim_number(f->times);
+    ln_dim product = f->at[0];
+    for (int i = 1; i < f->n; i++)
+        product = find_operation(symbols, PRODUCT, &product, &f->at[i]);
+    return scaled(&product, f->times);
+}
+
+ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    int64_t product;
+    factors f = {.times = 1};
+    if (!are_known(a, b))
+        return ln_dim_unknown();
+    if (are_numbers(a, b))
+        return __builtin_mul_overflow(a->plus, b->plus, &product) ? ln_dim_unknown()
+                                                                  : ln_dim_number(product);
+    if (a->n == 0 || b->n == 0)
+        return a->n == 0 ? scaled(b, a->plus) : scaled(a, b->plus);
+    add_factors(symbols, &f, a);
+    add_factors(symbols, &f, b);
+    return multiply(symbols, &f);
+}
+
+// Quotients
+
+// By a positive number: what it divides is outside of the quotient.
+static ln_dim divide_by_number(ln_symbols *symbols, const ln_dim *a, int64_t by)
+{
+    ln_dim whole = ln_dim_number(quotient(a->plus, by));
+    ln_dim rest = ln_dim_number(a->plus - whole.plus * by);
+    for (int i = 0; i < a->n; i++) {
+        const struct ln_dim_term *t = &a->terms[i];
+        const int64_t times = quotient(t->times, by);
+        if ((times && add_term(&whole, t->symbol, times)) ||
+            (t->times - times * by && add_term(&rest, t->symbol, t->times - times * by)))
+            return ln_dim_unknown();
+    }
+    const ln_dim divisor = ln_dim_number(by);
+    int64_t low = quotient(rest.plus, by), high = low;
+    if (rest.n && symbols) {
+        low = quotient(ln_dim_min(symbols, &rest), by);
+        high = quotient(ln_dim_max(symbols, &rest), by);
+    }
+    const ln_dim part =
+        low == high ? ln_dim_number(low) : find_operation(symbols, QUOTIENT, &rest, &divisor);
+    return ln_dim_add(symbols, &whole, &part);
+}
+
+// Removes the factors of `b` from those of `a`. Returns whether `a` had all of them.
+static int cancel(factors *a, const factors *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        int k = 0;
+        while (k < a->n && !ln_dim_equals(&a->at[k], &b->at[i]))
+            k++;
+        if (k == a->n)
+            return 0;
+        memmove(&a->at[k], &a->at[k + 1], (size_t)(--a->n - k) * sizeof(a->at[0]));
+    }
+    return 1;
+}
+
+ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    if (!are_known(a, b) || ln_dim_is(b, 0))
+        return ln_dim_unknown();
+    if (are_numbers(a, b))
+        return ln_dim_number(quotient(a->plus, b->plus));
+    if (b->n == 0 && b->plus > 0)
+        return divide_by_number(symbols, a, b->plus);
+    factors of_a = {.times = 1}, of_b = {.times = 1};
+    add_factors(symbols, &of_a, a);
+    add_factors(symbols, &of_b, b);
+    if (of_a.n < 0 || of_b.n < 0 || of_b.times <= 0 || !cancel(&of_a, &of_b))
+        return find_operation(symbols, QUOTIENT, a, b);
+    const ln_dim rest = multiply(symbols, &of_a);
+    return rest.n < 0 ? rest : divide_by_number(symbols, &rest, of_b.times);
+}
+
+ln_dim ln_dim_mod(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    const ln_dim whole = ln_dim_div(symbols, a, b), part = ln_dim_mul(symbols, &whole, b);
+    return ln_dim_sub(symbols, a, &part);
+}
+
+// Comparisons
+
+// The sign of a - b in all runs: -1, 0 or 1; where it is not the same, 2.
+static int compare(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    ln_dim difference;
+    if (!are_known(a, b) || add_times(a, b, -1, &difference))
+        return 2;
+    const int64_t min = symbols ? ln_dim_min(symbols, &difference) : difference.plus;
+    const int64_t max = symbols ? ln_dim_max(symbols, &difference) : difference.plus;
+    return min > 0 ? 1 : max < 0 ? -1 : difference.n == 0 ? 0 : 2;
+}
+
+// Whether a <= b in all runs.
+static int is_at_most(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    ln_dim difference;
+    if (!are_known(a, b) || add_times(b, a, -1, &difference))
+        return 0;
+    return (symbols ? ln_dim_min(symbols, &difference) : difference.plus) >= 0;
+}
+
+ln_dim ln_dim_smaller(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    if (is_at_most(symbols, a, b))
+        return *a;
+    return is_at_most(symbols, b, a) ? *b : find_commutative(symbols, SMALLER, a, b);
+}
+
+ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    if (is_at_most(symbols, a, b))
+        return *b;
+    return is_at_most(symbols, b, a) ? *a : find_commutative(symbols, LARGER, a, b);
+}
+
+ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    if (!are_known(a, b))
+        return ln_dim_unknown();
+    if (ln_dim_equals(a, b) || ln_dim_is(b, 1) || (a->n == 0 && a->plus != 1))
+        return *a;
+    if (ln_dim_is(a, 1) || b->n == 0)
+        return *b;
+    return find_commutative(symbols, BROADCAST, a, b);
+}
+
+ln_dim ln_dim_is_equal(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    const int sign = compare(symbols, a, b);
+    return sign == 2 ? ln_dim_unknown() : ln_dim_number(sign == 0);
+}
+
+ln_dim ln_dim_is_less(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    if (compare(symbols, a, b) == -1)
+        return ln_dim_number(1);
+    return is_at_most(symbols, b, a) ? ln_dim_number(0) : ln_dim_unknown();
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dimensions as symbols: lengths that are known only at run time, and what is computed from them.
+//
+// A dimension is a sum of symbols with factors and a number, or unknown. A symbol is an open size
+// of the model, a size that data decide, or what no sum says: a product, a quotient, a maximum of
+// two dimensions. Equal operations on equal dimensions are the same symbol, so that two dimensions
+// which are computed alike compare as equal. A dimension without symbols is a number.
+//
+//     ln_dim s = ln_symbols_add(symbols, 1, 512), twelve = ln_dim_number(12);
+//     ln_dim d = ln_dim_mul(symbols, &s, &twelve);    12 s, between 12 and 6144
+
+#ifndef LN_DIM_H
+#define LN_DIM_H
+
+#include <stdint.h>
+
+enum { LN_DIM_TERMS = 4 };
+
+typedef struct ln_dim {
+    int64_t plus;
+    int n; // terms, in the order of their symbols, none of them 0; -1: unknown
+    struct ln_dim_term {
+        int symbol;
+        int64_t times;
+    } terms[LN_DIM_TERMS];
+} ln_dim;
+
+/** The symbols of a model. NULL where only numbers occur: what is no number is then unknown. */
+typedef struct ln_symbols ln_symbols;
+
+/** Returns new (ln_symbols_free); NULL: no memory. */
+ln_symbols *ln_symbols_create(void);
+
+/** Ignores NULL. */
+void ln_symbols_free(ln_symbols *symbols);
+
+/** A new symbol between `min` and `max`. Unknown if there is no memory. */
+ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
+
+/** Whether an allocation has failed: dimensions that need a new symbol are unknown then. */
+int ln_symbols_failed(const ln_symbols *symbols);
+
+ln_dim ln_dim_number(int64_t number);
+ln_dim ln_dim_unknown(void);
+
+/** Whether the dimension is known; a number; this number; known to equal another one. */
+int ln_dim_is_known(const ln_dim *dim);
+int ln_dim_is_number(const ln_dim *dim);
+int ln_dim_is(const ln_dim *dim, int64_t number);
+int ln_dim_equals(const ln_dim *a, const ln_dim *b);
+
+/** Bounds of a known dimension in all runs. */
+int64_t ln_dim_min(const ln_symbols *symbols, const ln_dim *dim);
+int64_t ln_dim_max(const ln_symbols *symbols, const ln_dim *dim);
+
+// Operations. Unknown if an operand is, or where a number does not fit.
+
+ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+
+/** Rounded down, and the remainder, which has the sign of `b`. Unknown for b = 0. */
+ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_mod(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+
+ln_dim ln_dim_smaller(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+
+/** The common length of two axes, each of which has it or is 1. */
+ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+
+/** Comparisons, 1 or 0; unknown where it differs from run to run. */
+ln_dim ln_dim_is_equal(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_is_less(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+
+#endif

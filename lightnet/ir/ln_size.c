@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates the code of size expressions: a machine with a stack of dimensions.
+
+#include "lightnet/ln_size.h"
+#include "ir/ln_size_eval.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/ln_name.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_util.h"
+
+enum { STACK = 24 };
+
+typedef struct machine {
+    const ln_op_arg *op_arg;
+    const ln_op_info *info;
+    const ln_size_source *source;
+    const ln_size_code *code; // the next instruction
+    ln_dim stack[STACK], axes[LN_MAXDIM];
+    int n, n_axes;
+    int index, loop, rounds;
+    int is_bad; // no list of axes results
+} machine;
+
+// Operands
+
+static void push(machine *m, ln_dim dim)
+{
+    if (m->n < STACK)
+        m->stack[m->n++] = dim;
+    else
+        m->is_bad = 1;
+}
+
+static ln_dim pop(machine *m)
+{
+    return m->n > 0 ? m->stack[--m->n] : ln_dim_unknown();
+}
+
+// A number that an index or a count must be. -1 where it is none.
+static int pop_int(machine *m, int *number)
+{
+    const ln_dim dim = pop(m);
+    *number = (int)dim.plus;
+    return ln_dim_is_number(&dim) && dim.plus >= INT_MIN && dim.plus <= INT_MAX ? 0 : -1;
+}
+
+static const ln_arg_info *input_info(const machine *m, int arg)
+{
+    return &m->info->tensors_in[arg];
+}
+
+// Of variadic inputs the first; NULL: an optional one is absent.
+static const ln_tensor_entry *input(const machine *m, int arg)
+{
+    const ln_arg_info *info = input_info(m, arg);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
+    {
+        if (info->variadic ? ln_name_number(tle->arg_name, info->arg_name) >= 0
+                           : (int)ln_streq(tle->arg_name, info->arg_name))
+            return ln_entry_of(tle, m->op_arg->tensor_table);
+    }
+    return NULL;
+}
+
+static const ln_param_entry *param(const machine *m, int arg)
+{
+    return ln_param_list_find(m->op_arg->params, m->info->params[arg].arg_name);
+}
+
+static ln_dim axis_of(const machine *m, const ln_tensor_entry *te, int i)
+{
+    const int ndim = te ? te->tensor->ndim : 0;
+    const int axis = i < 0 ? i + ndim : i;
+    if (axis < 0 || axis >= ndim)
+        return ln_dim_unknown();
+    return m->source->axis ? m->source->axis(m->source->data, te, axis)
+                           : ln_dim_number(te->tensor->dims[axis]);
+}
+
+static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
+{
+    const int len = te ? te->tensor->len : 0;
+    const int at = len == 1 ? 0 : i < 0 ? i + len : i;
+    return m->source->value && at >= 0 && at < len ? m->source->value(m->source->data, te, at)
+                                                   : ln_dim_unknown();
+}
+
+// The input that sets a parameter in each run, where there is one.
+static const ln_tensor_entry *setter_of(const machine *m, int arg)
+{
+    const char *name = m->info->params[arg].arg_name;
+    const ln_arg_info *info = m->source->symbols ? m->info->tensors_in : NULL;
+    for (; info; info = ln_arg_info_next(info))
+        if (info->is_setter && ln_streq(info->sets, name))
+            return ln_op_find_input(m->op_arg, info->arg_name);
+    return NULL;
+}
+
+static ln_dim item_of(const machine *m, int arg, int i)
+{
+    const ln_param_entry *pe = param(m, arg);
+    const ln_tensor_entry *setter = setter_of(m, arg);
+    const int len = pe ? pe->array_len : 0, at = i < 0 ? i + len : i;
+    if (at < 0 || at >= len || pe->type != LN_PARAM_ARRAY_NUMBER)
+        return ln_dim_unknown();
+    return setter ? value_of(m, setter, at) : ln_dim_number(pe->value_array_int[at]);
+}
+
+static ln_dim param_of(const machine *m, int arg)
+{
+    const ln_param_entry *pe = param(m, arg);
+    const ln_tensor_entry *setter = setter_of(m, arg);
+    if (setter)
+        return value_of(m, setter, 0);
+    if (!pe)
+        return ln_dim_unknown();
+    return ln_dim_number(pe->type == LN_PARAM_BOOL ? (int)pe->value_bool : pe->value_int);
+}
+
+static ln_dim length_of(const machine *m, const ln_tensor_entry *te)
+{
+    ln_dim product = ln_dim_number(1);
+    for (int i = 0; te && i < te->tensor->ndim; i++) {
+        const ln_dim axis = axis_of(m, te, i);
+        product = ln_dim_mul(m->source->symbols, &product, &axis);
+    }
+    return te ? product : ln_dim_unknown();
+}
+
+// The sum of the lengths of variadic inputs along an axis, or with axis < 0 their number.
+static ln_dim total_of(const machine *m, int arg, int axis)
+{
+    ln_dim sum = ln_dim_number(0);
+    const ln_dim one = ln_dim_number(1);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
+    {
+        if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
+            continue;
+        const ln_dim next =
+            axis < 0 ? one : axis_of(m, ln_entry_of(tle, m->op_arg->tensor_table), axis);
+        sum = ln_dim_add(m->source->symbols, &sum, &next);
+    }
+    return sum;
+}
+
+// Of the elements of an array: the index of x, or how many are less than x.
+static int find_item(const ln_param_entry *pe, int x)
+{
+    for (int i = 0; pe && i < pe->array_len; i++)
+        if (pe->value_array_int[i] == x)
+            return i;
+    return -1;
+}
+
+static int count_below(const ln_param_entry *pe, int x)
+{
+    int n = 0;
+    for (int i = 0; pe && i < pe->array_len; i++)
+        n += pe->value_array_int[i] < x;
+    return n;
+}
+
+static ln_dim scale(const machine *m, int arg, const ln_dim *x, int i)
+{
+    const ln_param_entry *pe = param(m, arg);
+    if (!ln_dim_is_number(x) || !pe || i < 0 || i >= pe->array_len)
+        return ln_dim_unknown();
+    const double scaled = floor(pe->value_array_double[i] * (double)x->plus);
+    return scaled >= 0 && scaled <= INT_MAX ? ln_dim_number((int64_t)scaled) : ln_dim_unknown();
+}
+
+static int is_word(const machine *m, int arg, int n)
+{
+    const ln_param_entry *pe = param(m, arg);
+    return pe && pe->type == LN_PARAM_STRING && ln_streq(pe->value_string, m->info->words[n]);
+}
+
+// Those that need an index, which is on the stack.
+static ln_dim indexed(machine *m, const ln_size_code *c)
+{
+    int i;
+    if (pop_int(m, &i))
+        return ln_dim_unknown();
+    switch (c->op) {
+    case LN_SIZE_AXIS:
+        return axis_of(m, input(m, c->arg), i);
+    case LN_SIZE_VALUE:
+        return value_of(m, input(m, c->arg), i);
+    case LN_SIZE_TOTAL:
+        return total_of(m, c->arg, i);
+    case LN_SIZE_ITEM:
+        return item_of(m, c->arg, i);
+    case LN_SIZE_IN:
+        return ln_dim_number(find_item(param(m, c->arg), i) >= 0);
+    case LN_SIZE_AT:
+        return ln_dim_number(find_item(param(m, c->arg), i));
+    case LN_SIZE_BELOW:
+        return ln_dim_number(count_below(param(m, c->arg), i));
+    default: {
+        const ln_dim x = pop(m);
+        return scale(m, c->arg, &x, i);
+    }
+    }
+}
+
+static ln_dim operand(const machine *m, const ln_size_code *c)
+{
+    switch (c->op) {
+    case LN_SIZE_NUMBER:
+        return ln_dim_number(c->n);
+    case LN_SIZE_LOOP:
+        return ln_dim_number(m->loop);
+    case LN_SIZE_INDEX:
+        return ln_dim_number(m->index);
+    case LN_SIZE_NDIM: {
+        const ln_tensor_entry *te = input(m, c->arg);
+        return te ? ln_dim_number(te->tensor->ndim) : ln_dim_unknown();
+    }
+    case LN_SIZE_LEN:
+        return length_of(m, input(m, c->arg));
+    case LN_SIZE_COUNT:
+        return total_of(m, c->arg, -1);
+    case LN_SIZE_HAS:
+        return ln_dim_number(input(m, c->arg) != NULL);
+    case LN_SIZE_PARAM:
+        return param_of(m, c->arg);
+    case LN_SIZE_ITEMS: {
+        const ln_param_entry *pe = param(m, c->arg);
+        return pe ? ln_dim_number(pe->array_len) : ln_dim_unknown();
+    }
+    default:
+        return ln_dim_number(is_word(m, c->arg, c->n));
+    }
+}
+
+// Operations
+
+static ln_dim negated(const ln_dim *a)
+{
+    return ln_dim_is_number(a) ? ln_dim_number(!a->plus) : ln_dim_unknown();
+}
+
+static ln_dim root(const ln_dim *a)
+{
+    return ln_dim_is_number(a) && a->plus >= 0 ? ln_dim_number((int64_t)sqrt((double)a->plus))
+                                               : ln_dim_unknown();
+}
+
+// Of two conditions; `decisive` is the one that alone decides.
+static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
+{
+    const int a_known = ln_dim_is_number(a), b_known = ln_dim_is_number(b);
+    if ((a_known && (a->plus != 0) == decisive) || (b_known && (b->plus != 0) == decisive))
+        return ln_dim_number(decisive);
+    return a_known && b_known ? ln_dim_number(!decisive) : ln_dim_unknown();
+}
+
+static ln_dim binary(ln_symbols *symbols, int op, const ln_dim *a, const ln_dim *b)
+{
+    switch (op) {
+    case LN_SIZE_ADD:
+        return ln_dim_add(symbols, a, b);
+    case LN_SIZE_SUB:
+        return ln_dim_sub(symbols, a, b);
+    case LN_SIZE_MUL:
+        return ln_dim_mul(symbols, a, b);
+    case LN_SIZE_DIV:
+        return ln_dim_div(symbols, a, b);
+    case LN_SIZE_MOD:
+        return ln_dim_mod(symbols, a, b);
+    case LN_SIZE_MIN:
+        return ln_dim_smaller(symbols, a, b);
+    case LN_SIZE_MAX:
+        return ln_dim_larger(symbols, a, b);
+    case LN_SIZE_EQ:
+        return ln_dim_is_equal(symbols, a, b);
+    case LN_SIZE_LT:
+        return ln_dim_is_less(symbols, a, b);
+    default:
+        return combined(a, b, op == LN_SIZE_OR);
+    }
+}
+
+static ln_dim choose(machine *m)
+{
+    const ln_dim no = pop(m), yes = pop(m), condition = pop(m);
+    if (ln_dim_is_number(&condition))
+        return condition.plus ? yes : no;
+    return ln_dim_equals(&yes, &no) ? yes : ln_dim_unknown();
+}
+
+// A position as in NumPy, counted from the end if it is negative, within bounds.
+static ln_dim position(ln_symbols *s, const ln_dim *at, const ln_dim *len, const ln_dim *low,
+                       const ln_dim *high)
+{
+    const ln_dim zero = ln_dim_number(0), is_negative = ln_dim_is_less(s, at, &zero);
+    if (!ln_dim_is_number(&is_negative))
+        return ln_dim_unknown();
+    const ln_dim own = is_negative.plus ? ln_dim_add(s, at, len) : *at;
+    const ln_dim cut = ln_dim_larger(s, &own, low);
+    return ln_dim_smaller(s, &cut, high);
+}
+
+static ln_dim slice(machine *m)
+{
+    ln_symbols *s = m->source->symbols;
+    const ln_dim step = pop(m), end = pop(m), start = pop(m), len = pop(m);
+    const ln_dim zero = ln_dim_number(0), one = ln_dim_number(1);
+    if (!ln_dim_is_number(&step) || step.plus == 0 || !ln_dim_is_known(&len))
+        return ln_dim_unknown();
+    const int is_back = step.plus < 0;
+    const ln_dim low = ln_dim_number(is_back ? -1 : 0);
+    const ln_dim high = is_back ? ln_dim_sub(s, &len, &one) : len;
+    const ln_dim lowest_start = ln_dim_smaller(s, &high, &zero);
+    const ln_dim from = position(s, &start, &len, &lowest_start, &high);
+    const ln_dim to = position(s, &end, &len, &low, &high);
+    const ln_dim span = is_back ? ln_dim_sub(s, &from, &to) : ln_dim_sub(s, &to, &from);
+    const ln_dim width = ln_dim_number(is_back ? -step.plus : step.plus);
+    const ln_dim more = ln_dim_number(width.plus - 1), sum = ln_dim_add(s, &span, &more);
+    const ln_dim n = ln_dim_div(s, &sum, &width);
+    return ln_dim_larger(s, &n, &zero);
+}
+
+// What data decide: when memory is planned, the max.
+static ln_dim decided(machine *m, int is_alone)
+{
+    const ln_dim value = is_alone ? ln_dim_unknown() : pop(m), max = pop(m);
+    ln_symbols *symbols = m->source->symbols;
+    if (!symbols || !ln_dim_is_known(&max))
+        return max;
+    return ln_dim_is_known(&value) ? value : ln_symbols_add(symbols, 0, ln_dim_max(symbols, &max));
+}
+
+// The result
+
+// Axes beyond the last one that a tensor may have are only counted.
+static void append(machine *m, const ln_dim *axis)
+{
+    if (m->n_axes < LN_MAXDIM)
+        m->axes[m->n_axes] = *axis;
+    m->n_axes++;
+}
+
+// A part of a shape.
+typedef struct span {
+    const ln_tensor_entry *te; // NULL: of a parameter
+    int arg, from, to;
+} span;
+
+static span pop_span(machine *m, const ln_size_code *c)
+{
+    span s = {.te = c->n ? NULL : input(m, c->arg), .arg = c->arg};
+    const ln_param_entry *pe = c->n ? param(m, c->arg) : NULL;
+    const int len = s.te ? s.te->tensor->ndim : pe ? pe->array_len : 0;
+    m->is_bad |= pop_int(m, &s.to) || pop_int(m, &s.from) || !(s.te || pe);
+    s.from = s.from < 0 ? s.from + len : s.from;
+    s.to = s.to < 0 ? s.to + len : s.to > len ? len : s.to;
+    s.from = s.from < 0 ? 0 : s.from;
+    s.to = m->is_bad || s.to < s.from ? s.from : s.to;
+    return s;
+}
+
+static ln_dim span_axis(const machine *m, const span *s, int i)
+{
+    return s->te ? axis_of(m, s->te, i) : item_of(m, s->arg, i);
+}
+
+static void append_span(machine *m, const span *s)
+{
+    for (int i = s->from; i < s->to && !m->is_bad; i++) {
+        const ln_dim axis = span_axis(m, s, i);
+        append(m, &axis);
+    }
+}
+
+static ln_dim product_of_span(machine *m, const span *s)
+{
+    ln_dim product = ln_dim_number(1);
+    for (int i = s->from; i < s->to; i++) {
+        const ln_dim axis = span_axis(m, s, i);
+        product = ln_dim_mul(m->source->symbols, &product, &axis);
+    }
+    return product;
+}
+
+// Both are aligned at their last axes; the shorter one has axes of length 1 before them.
+static void broadcast_span(machine *m, const span *s)
+{
+    const int len = s->to - s->from, more = len - m->n_axes;
+    if (len > LN_MAXDIM || m->n_axes > LN_MAXDIM) {
+        m->n_axes = more > 0 ? len : m->n_axes;
+        return;
+    }
+    if (more > 0) {
+        memmove(m->axes + more, m->axes, (size_t)m->n_axes * sizeof(m->axes[0]));
+        for (int i = 0; i < more; i++)
+            m->axes[i] = ln_dim_number(1);
+        m->n_axes = len;
+    }
+    for (int i = 0; i < len; i++) {
+        const ln_dim axis = span_axis(m, s, s->from + i);
+        ln_dim *const common = &m->axes[m->n_axes - len + i];
+        *common = ln_dim_broadcast(m->source->symbols, common, &axis);
+    }
+}
+
+// Each of the variadic inputs, whole.
+static void broadcast_inputs(machine *m, const char *arg_name)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
+    {
+        span s = {.te = ln_entry_of(tle, m->op_arg->tensor_table)};
+        s.to = s.te ? s.te->tensor->ndim : 0;
+        if (ln_name_number(tle->arg_name, arg_name) >= 0)
+            broadcast_span(m, &s);
+    }
+}
+
+// What is left of the elements, after the other axes of the new shape; axes that stay do not count.
+static ln_dim rest_of(const machine *m, const ln_tensor_entry *te, const ln_dim *dims, int n)
+{
+    ln_symbols *s = m->source->symbols;
+    ln_dim len = ln_dim_number(1), others = len;
+    for (int i = 0; te && i < te->tensor->ndim; i++) {
+        const ln_dim axis = axis_of(m, te, i);
+        if (i >= n || !ln_dim_is(&dims[i], -2))
+            len = ln_dim_mul(s, &len, &axis);
+    }
+    for (int i = 0; i < n; i++)
+        if (!ln_dim_is(&dims[i], -1) && !ln_dim_is(&dims[i], -2))
+            others = ln_dim_mul(s, &others, &dims[i]);
+    return ln_dim_is(&others, 0) ? others : ln_dim_div(s, &len, &others);
+}
+
+static void append_reshaped(machine *m, const ln_size_code *c)
+{
+    const ln_tensor_entry *te = input(m, c->arg);
+    const ln_param_entry *pe = param(m, c->n);
+    const int n = pe ? pe->array_len : 0;
+    ln_dim dims[LN_MAXDIM];
+    for (int i = 0; i < n && i < LN_MAXDIM; i++)
+        dims[i] = item_of(m, c->n, i);
+    for (int i = 0; i < n; i++) {
+        ln_dim axis = i < LN_MAXDIM ? dims[i] : ln_dim_unknown();
+        if (ln_dim_is(&axis, -2))
+            axis = axis_of(m, te, i);
+        else if (ln_dim_is(&axis, -1))
+            axis = rest_of(m, te, dims, n < LN_MAXDIM ? n : LN_MAXDIM);
+        append(m, &axis);
+    }
+}
+
+static void begin_loop(machine *m, const ln_size_code *c)
+{
+    m->is_bad |= pop_int(m, &m->rounds);
+    m->loop = 0;
+    if (m->is_bad || m->rounds <= 0)
+        m->code += c->n;
+}
+
+static void skip_unless(machine *m, const ln_size_code *c)
+{
+    const ln_dim condition = pop(m);
+    m->is_bad |= !ln_dim_is_number(&condition);
+    if (!condition.plus)
+        m->code += c->n;
+}
+
+static void end_round(machine *m, const ln_size_code *c)
+{
+    if (++m->loop < m->rounds)
+        m->code -= c->n + 1;
+}
+
+static void step(machine *m, const ln_size_code *c)
+{
+    if (c->op == LN_SIZE_EMIT) {
+        const ln_dim axis = pop(m);
+        append(m, &axis);
+    } else if (c->op == LN_SIZE_SHAPE || c->op == LN_SIZE_PRODUCT || c->op == LN_SIZE_BROADCAST) {
+        const span s = pop_span(m, c);
+        if (c->op == LN_SIZE_SHAPE)
+            append_span(m, &s);
+        else if (c->op == LN_SIZE_BROADCAST && !c->n && input_info(m, c->arg)->variadic)
+            broadcast_inputs(m, input_info(m, c->arg)->arg_name);
+        else if (c->op == LN_SIZE_BROADCAST)
+            broadcast_span(m, &s);
+        else
+            push(m, product_of_span(m, &s));
+    } else if (c->op == LN_SIZE_RESHAPE) {
+        append_reshaped(m, c);
+    } else if (c->op == LN_SIZE_IF) {
+        skip_unless(m, c);
+    } else if (c->op == LN_SIZE_FOR) {
+        begin_loop(m, c);
+    } else if (c->op == LN_SIZE_NEXT) {
+        end_round(m, c);
+    } else if (c->op == LN_SIZE_SELECT) {
+        push(m, choose(m));
+    } else if (c->op == LN_SIZE_SLICE) {
+        push(m, slice(m));
+    } else if (c->op == LN_SIZE_DATA) {
+        push(m, decided(m, c->n));
+    } else if (c->op == LN_SIZE_NOT) {
+        const ln_dim a = pop(m);
+        push(m, negated(&a));
+    } else if (c->op == LN_SIZE_SQRT) {
+        const ln_dim a = pop(m);
+        push(m, root(&a));
+    } else if (c->op == LN_SIZE_NEG) {
+        const ln_dim a = pop(m), zero = ln_dim_number(0);
+        push(m, ln_dim_sub(m->source->symbols, &zero, &a));
+    } else {
+        const ln_dim b = pop(m), a = pop(m);
+        push(m, binary(m->source->symbols, c->op, &a, &b));
+    }
+}
+
+static void run(machine *m)
+{
+    while (m->code->op != LN_SIZE_END && !m->is_bad) {
+        const ln_size_code *c = m->code++;
+        switch (c->op) {
+        case LN_SIZE_NUMBER:
+        case LN_SIZE_LOOP:
+        case LN_SIZE_INDEX:
+        case LN_SIZE_NDIM:
+        case LN_SIZE_LEN:
+        case LN_SIZE_COUNT:
+        case LN_SIZE_HAS:
+        case LN_SIZE_PARAM:
+        case LN_SIZE_ITEMS:
+        case LN_SIZE_IS:
+            push(m, operand(m, c));
+            break;
+        case LN_SIZE_AXIS:
+        case LN_SIZE_VALUE:
+        case LN_SIZE_TOTAL:
+        case LN_SIZE_ITEM:
+        case LN_SIZE_IN:
+        case LN_SIZE_AT:
+        case LN_SIZE_BELOW:
+        case LN_SIZE_SCALE:
+            push(m, indexed(m, c));
+            break;
+        default:
+            step(m, c);
+        }
+    }
+}
+
+// Descriptions
+
+// The code of an output among those of all; NULL: there is none.
+static const ln_size_code *code_of(const ln_op_info *info, const ln_size_code *code,
+                                   const char *arg_name)
+{
+    for (const ln_arg_info *out = info ? info->tensors_out : NULL; out && code;
+         out = ln_arg_info_next(out)) {
+        if (out->variadic ? ln_name_number(arg_name, out->arg_name) >= 0
+                          : (int)ln_streq(arg_name, out->arg_name))
+            return code->op == LN_SIZE_END && code->arg ? NULL : code;
+        while (code->op != LN_SIZE_END)
+            code++;
+        code++;
+    }
+    return NULL;
+}
+
+int ln_size_is_described(const ln_op_arg *op_arg, const char *arg_name)
+{
+    return op_arg->info && code_of(op_arg->info, op_arg->info->sizes, arg_name) != NULL;
+}
+
+int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name)
+{
+    return op_arg->info && code_of(op_arg->info, op_arg->info->values, arg_name) != NULL;
+}
+
+int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int index,
+                 const ln_size_source *source, ln_dim axes[LN_MAXDIM])
+{
+    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .index = index};
+    m.code = code_of(op_arg->info, op_arg->info->sizes, arg_name);
+    if (!m.code)
+        return -1;
+    run(&m);
+    memcpy(axes, m.axes, sizeof(m.axes));
+    return m.is_bad ? -1 : m.n_axes;
+}
+
+ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int i,
+                     const ln_size_source *source)
+{
+    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .index = i};
+    m.code = code_of(op_arg->info, op_arg->info->values, arg_name);
+    if (m.code)
+        run(&m);
+    return m.code && !m.is_bad ? pop(&m) : ln_dim_unknown();
+}

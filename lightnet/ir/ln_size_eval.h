@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates what descriptions say about sizes: for numbers, and for symbols, whose bounds are
+// ranges.
+
+#ifndef LN_SIZE_EVAL_H
+#define LN_SIZE_EVAL_H
+
+#include "ir/ln_dim.h"
+#include "lightnet/ln_op.h"
+
+/** Where the lengths of inputs come from, and elements that sizes are computed from. All zero: the
+ * lengths that the tensors have now, as numbers, and no elements. */
+typedef struct ln_size_source {
+    ln_symbols *symbols;
+    ln_dim (*axis)(void *data, const ln_tensor_entry *te, int i);
+    ln_dim (*value)(void *data, const ln_tensor_entry *te, int i);
+    void *data;
+} ln_size_source;
+
+/** Whether the description says the lengths of output `arg_name`. */
+int ln_size_is_described(const ln_op_arg *op_arg, const char *arg_name);
+
+/** The lengths of an output; `index`: of a variadic one, its position. An axis that the source does
+ * not tell is unknown. Returns their number, of which the first LN_MAXDIM are in `axes`; -1: it is
+ * not known. */
+int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int index,
+                 const ln_size_source *source, ln_dim axes[LN_MAXDIM]);
+
+/** Whether the description says elements of output `arg_name`, and element `i`. */
+int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name);
+ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int i,
+                     const ln_size_source *source);
+
+#endif
