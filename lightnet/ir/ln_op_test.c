@@ -92,6 +92,30 @@ START_TEST(operator_has_the_functions_and_names_of_its_prototype)
 }
 END_TEST
 
+START_TEST(an_operator_is_read_by_type_role_and_parameter)
+{
+    ln_hash *table = ln_tensor_table_create();
+    add_tensor(table, "x");
+    ln_op *op = new_twice("a", "x", "y", table);
+    ln_list **const params = &op->op_arg->params;
+    *params = ln_param_list_append_number(*params, "axis", -1);
+    *params = ln_param_list_append_bool(*params, "keeps", LN_TRUE);
+    ck_assert(ln_op_is(op, "twice_cpu") && !ln_op_is(op, "twice") && !ln_op_is(NULL, "twice"));
+    ck_assert(ln_op_is_form_of(op, "twice") && !ln_op_is_form_of(op, "twic"));
+    ck_assert_str_eq(ln_op_input(op, "src")->name, "x");
+    ck_assert_ptr_null(ln_op_input(op, "dst"));
+    ck_assert_ptr_null(ln_op_output(op, "dst")); // not defined yet
+    ck_assert_str_eq(ln_op_output_name(op, "dst"), "y");
+    ck_assert_ptr_null(ln_op_input_name(NULL, "src"));
+    ck_assert_int_eq(ln_op_axis(op, 4), 3);
+    ck_assert(ln_op_bool(op, "keeps") && !ln_op_bool(op, "axis") && !ln_op_bool(op, "other"));
+    ck_assert_int_eq(ln_op_param(op, "axis")->type, LN_PARAM_NUMBER);
+    ck_assert_ptr_null(ln_op_param(NULL, "axis"));
+    ln_op_free_lists_too(op);
+    ln_tensor_table_free(table);
+}
+END_TEST
+
 START_TEST(pre_run_defines_the_outputs_and_post_run_undefines_them)
 {
     ln_hash *table = ln_tensor_table_create();
@@ -580,6 +604,7 @@ START_TEST(every_failing_allocation_is_survived)
 END_TEST
 
 LN_TEST_MAIN("operators", operator_has_the_functions_and_names_of_its_prototype,
+             an_operator_is_read_by_type_role_and_parameter,
              pre_run_defines_the_outputs_and_post_run_undefines_them,
              failed_pre_run_leaves_the_tensors_of_others,
              run_stops_at_the_first_operator_that_fails,

@@ -20,7 +20,7 @@ static bool allows_sum(const ln_rule_match *m)
     const ln_op *const producer = m->ops[1];
     const ln_tensor_entry *const mid = m->tensors[0], *const z = m->tensors[1];
     return mid != z && tl_tensor_issameshape(mid->tensor, z->tensor) &&
-           !ln_op_find_input(producer->op_arg, "addend");
+           !ln_op_input(producer, "addend");
 }
 
 ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops)

@@ -128,10 +128,9 @@ enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
 
 static void set_activations(ln_onnx_op *n, const network *net)
 {
-    const ln_list *const params = n->op->op_arg->params;
-    const ln_param_entry *const acts = ln_param_list_find(params, "acts");
-    const ln_param_entry *const alpha = ln_param_list_find(params, "alpha");
-    const ln_param_entry *const beta = ln_param_list_find(params, "beta");
+    const ln_param_entry *const acts = ln_op_param(n->op, "acts");
+    const ln_param_entry *const alpha = ln_op_param(n->op, "alpha");
+    const ln_param_entry *const beta = ln_op_param(n->op, "beta");
     const int len = net->directions * tl_cell_acts(net->cell);
     const char *names[MAX_ACTS];
     double alphas[MAX_ACTS], betas[MAX_ACTS];

@@ -88,12 +88,10 @@ static void write_order(ln_onnx_op *n)
 // The order must be that of the pool.
 static void check_order(ln_onnx_op *n)
 {
-    const ln_list *const in = n->op->op_arg->tensors_in;
-    const ln_op *const op =
-        ln_context_creater(n->level->ctx, ln_tensor_list_find_name(in, "order"));
+    const ln_op *const op = ln_context_creater(n->level->ctx, ln_op_input_name(n->op, "order"));
     const int is_order = ln_op_is_form_of(op, LN_OP_NGRAMS_ORDER);
     const char *const pool = is_order ? ln_op_input_name(op, "pool") : NULL;
-    if (is_order && strcmp(pool, ln_tensor_list_find_name(in, "pool")) != 0)
+    if (is_order && strcmp(pool, ln_op_input_name(n->op, "pool")) != 0)
         ln_onnx_op_lacks(n, "input 'order' is that of another pool");
     if (!is_order)
         ln_onnx_op_elements(n, "order");
