@@ -9,6 +9,8 @@
 
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
+#include "lightnet/ln_functions.h"
+#include "lightnet/ln_optypes.h"
 #include "ln_op_docs.h"
 #include "output/cli_color.h"
 #include "output/cli_json.h"
@@ -109,7 +111,8 @@ static const struct onnx_op {
 #define X(name, ops, domains) {name, ops, domains},
 #include "command/cli_onnx_ops.def"
 #undef X
-};
+#define FUNCTION(arg, op_type, ...) {op_type, LN_OP_UNARY, "ai.onnx"},
+    LN_ONNX_FUNCTIONS(FUNCTION, )};
 
 enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
 

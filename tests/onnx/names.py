@@ -4,8 +4,9 @@
 
 usage: names.py LIGHTNET [--data DIR]
 
-The list is that of cli/command/cli_onnx_ops.def. Models of ONNX's own test data with one node show the expected operator, unless
-reading them needs the value of an input. Each translator has a row there, with the domains of docs/onnx-domains.md.
+The list is that of cli/command/cli_onnx_ops.def and lightnet/ln_functions.h. Models of ONNX's own test data with one node show the
+expected operator, unless reading them needs the value of an input. Each translator has a row there, with the domains of
+docs/onnx-domains.md.
 """
 import argparse
 import collections
@@ -63,11 +64,17 @@ def listed(lightnet, name):
     return dict((line.split(None, 1) + [""])[:2] for line in lines[2:])
 
 
+def functions():
+    """The operators that are functions."""
+    return re.findall(r'ROW\(arg, "(\w+)", \d', text_of("lightnet/include/lightnet/ln_functions.h"))
+
+
 def translators():
     """The names of all operators with a translator."""
     for path in glob.glob(os.path.join(ROOT, "lightnet/front/onnx/onnx_*.c")):
         with open(path, encoding="utf-8") as file:
             yield from (name for name, function in ROW.findall(file.read()) if function != "NULL")
+    yield from functions()
 
 
 def domains_of_page():
@@ -82,8 +89,9 @@ def domains_of_page():
 
 
 def domains_of_table():
-    """The same of the rows of cli/command/cli_onnx_ops.def."""
-    return {name: domains.split() for name, domains in re.findall(r'^X\("(\w+)", ".*", "(.*)"\)$', text_of("cli/command/cli_onnx_ops.def"), re.M)}
+    """The same of the rows of both lists."""
+    rows = re.findall(r'^X\("(\w+)", ".*", "(.*)"\)$', text_of("cli/command/cli_onnx_ops.def"), re.M)
+    return {name: ["ai.onnx"] for name in functions()} | {name: domains.split() for name, domains in rows}
 
 
 def main():

@@ -61,6 +61,7 @@ extern const ln_onnx_row ln_onnx_rows_conv[];
 extern const ln_onnx_row ln_onnx_rows_dropped[];
 extern const ln_onnx_row ln_onnx_rows_einsum[];
 extern const ln_onnx_row ln_onnx_rows_elementwise[];
+extern const ln_onnx_row ln_onnx_rows_function[];
 extern const ln_onnx_row ln_onnx_rows_image[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];

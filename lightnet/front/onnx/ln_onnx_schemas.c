@@ -5,25 +5,19 @@
 #include <stddef.h>
 
 #include "front/onnx/ln_onnx_schema.h"
+#include "lightnet/ln_functions.h"
 
 // clang-format off
 
 // ONNX's own domain, operator sets 1 to 28
 
 const ln_onnx_schema ln_onnx_schemas[] = {
-    {"Abs", "1", "1", "consumed_inputs:I<6"},
-    {"Acos", "1", "1", ""},
-    {"Acosh", "1", "1", ""},
     {"Add", "2", "1", "axis:i<7 broadcast:i<7 consumed_inputs:I<6"},
     {"Affine", "1", "1", "alpha:f beta:f"},
     {"AffineGrid", "2", "1", "align_corners:i"},
     {"And", "2", "1", "axis:i<7 broadcast:i<7"},
     {"ArgMax", "1", "1", "axis:i keepdims:i select_last_index:i>=12"},
     {"ArgMin", "1", "1", "axis:i keepdims:i select_last_index:i>=12"},
-    {"Asin", "1", "1", ""},
-    {"Asinh", "1", "1", ""},
-    {"Atan", "1", "1", ""},
-    {"Atanh", "1", "1", ""},
     {"Attention", "6 7>=24", "4",
      "is_causal:i kv_num_heads:i left_window_size:i>=25 q_num_heads:i qk_matmul_output_mode:i "
      "right_window_size:i>=25 scale:f softcap:f softmax_precision:i"},
@@ -43,8 +37,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Cast", "1", "1", "round_mode:s>=24 saturate:i>=19 to:s<6 to:i>=6"},
     {"CastLike", "2", "1", "round_mode:s>=24 saturate:i>=19"},
     {"CausalConvWithState", "4", "2", "activation:s"},
-    {"Ceil", "1", "1", "consumed_inputs:I<6"},
-    {"Celu", "1", "1", "alpha:f"},
     {"CenterCropPad", "2", "1", "axes:I"},
     {"Clip", "1 3>=11", "1", "consumed_inputs:I<6 max:f<11 min:f<11"},
     {"Col2Im", "3", "1", "dilations:I pads:I strides:I"},
@@ -60,8 +52,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"ConvTranspose", "3", "1",
      "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I "
      "strides:I"},
-    {"Cos", "1", "1", ""},
-    {"Cosh", "1", "1", ""},
     {"Crop", "1", "1", "border:I scale:I"},
     {"CumProd", "2", "1", "exclusive:i reverse:i"},
     {"CumSum", "2", "1", "exclusive:i reverse:i"},
@@ -74,14 +64,10 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Dropout", "1 3>=12", "2", "consumed_inputs:I<6 is_test:i<7 ratio:f<12 seed:i>=12"},
     {"DynamicQuantizeLinear", "1", "3", ""},
     {"Einsum", "*", "1", "equation:s"},
-    {"Elu", "1", "1", "alpha:f consumed_inputs:I<6"},
     {"Equal", "2", "1", "axis:i<7 broadcast:i<7"},
-    {"Erf", "1", "1", ""},
-    {"Exp", "1", "1", "consumed_inputs:I<6"},
     {"Expand", "2", "1", ""},
     {"EyeLike", "1", "1", "dtype:i k:i"},
     {"Flatten", "1", "1", "axis:i"},
-    {"Floor", "1", "1", "consumed_inputs:I<6"},
     {"GRU", "6", "2",
      "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i "
      "layout:i>=14 linear_before_reset:i>=3 output_sequence:i<7"},
@@ -99,8 +85,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"GroupNormalization", "3", "1", "epsilon:f num_groups:i stash_type:i>=21"},
     {"HammingWindow", "1", "1", "output_datatype:i periodic:i"},
     {"HannWindow", "1", "1", "output_datatype:i periodic:i"},
-    {"HardSigmoid", "1", "1", "alpha:f beta:f consumed_inputs:I<6"},
-    {"HardSwish", "1", "1", ""},
     {"Hardmax", "1", "1", "axis:i"},
     {"Identity", "1", "1", ""},
     {"If", "1", "*", "else_branch:g then_branch:g"},
@@ -114,12 +98,10 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i "
      "input_forget:i layout:i>=14 output_sequence:i<7"},
     {"LayerNormalization", "3", "3", "axis:i epsilon:f stash_type:i"},
-    {"LeakyRelu", "1", "1", "alpha:f consumed_inputs:I<6"},
     {"Less", "2", "1", "axis:i<7 broadcast:i<7"},
     {"LessOrEqual", "2", "1", ""},
     {"LinearAttention", "6", "2",
      "chunk_size:i kv_num_heads:i q_num_heads:i scale:f update_rule:s"},
-    {"Log", "1", "1", "consumed_inputs:I<6"},
     {"LogSoftmax", "1", "1", "axis:i"},
     {"Loop", "*", "*", "body:g"},
     {"LpNormalization", "1", "1", "axis:i p:i"},
@@ -137,11 +119,9 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"MeanVarianceNormalization", "1", "1", "axes:I"},
     {"MelWeightMatrix", "5", "1", "output_datatype:i"},
     {"Min", "*", "1", "consumed_inputs:I<6"},
-    {"Mish", "1", "1", ""},
     {"Mod", "2", "1", "fmod:i"},
     {"Mul", "2", "1", "axis:i<7 broadcast:i<7 consumed_inputs:I<6"},
     {"Multinomial", "1", "1", "dtype:i sample_size:i seed:f"},
-    {"Neg", "1", "1", "consumed_inputs:I<6"},
     {"NegativeLogLikelihoodLoss", "3", "1", "ignore_index:i reduction:s"},
     {"NonMaxSuppression", "5", "1", "center_point_box:i"},
     {"NonZero", "1", "1", ""},
@@ -167,7 +147,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"RandomUniform", "0", "1", "dtype:i high:f low:f seed:f shape:I"},
     {"RandomUniformLike", "1", "1", "dtype:i high:f low:f seed:f"},
     {"Range", "3", "1", "stash_type:i>=27"},
-    {"Reciprocal", "1", "1", "consumed_inputs:I<6"},
     {"ReduceL1", "1 2>=18", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18"},
     {"ReduceL2", "1 2>=18", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18"},
     {"ReduceLogSum", "1 2>=18", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18"},
@@ -179,7 +158,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"ReduceSum", "1 2>=13", "1", "axes:I<13 keepdims:i noop_with_empty_axes:i>=13"},
     {"ReduceSumSquare", "1 2>=18", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18"},
     {"RegexFullMatch", "1", "1", "pattern:s"},
-    {"Relu", "1", "1", "consumed_inputs:I<6"},
     {"Reshape", "1 2>=5", "1", "allowzero:i>=14 consumed_inputs:I<5 shape:I<5"},
     {"Resize", "2 4>=11", "1",
      "antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
@@ -190,7 +168,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "coordinate_transformation_mode:s>=16 mode:s output_height:i output_width:i sampling_ratio:i "
      "spatial_scale:f"},
     {"RotaryEmbedding", "4", "1", "interleaved:i num_heads:i rotary_embedding_dim:i"},
-    {"Round", "1", "1", ""},
     {"STFT", "4", "1", "onesided:i"},
     {"Scan", "*", "*",
      "body:g directions:I<9 num_scan_inputs:i scan_input_axes:I>=9 scan_input_directions:I>=9 "
@@ -198,7 +175,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Scatter", "3", "1", "axis:i"},
     {"ScatterElements", "3", "1", "axis:i reduction:s>=16"},
     {"ScatterND", "3", "1", "reduction:s>=16"},
-    {"Selu", "1", "1", "alpha:f consumed_inputs:I<6 gamma:f"},
     {"SequenceAt", "2", "1", ""},
     {"SequenceConstruct", "*", "1", ""},
     {"SequenceEmpty", "0", "1", "dtype:i"},
@@ -207,22 +183,14 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"SequenceLength", "1", "1", ""},
     {"SequenceMap", "*", "*", "body:g"},
     {"Shape", "1", "1", "end:i>=15 start:i>=15"},
-    {"Shrink", "1", "1", "bias:f lambd:f"},
-    {"Sigmoid", "1", "1", "consumed_inputs:I<6"},
-    {"Sign", "1", "1", ""},
     {"SimplifiedLayerNormalization", "2", "2", "axis:i epsilon:f stash_type:i"},
-    {"Sin", "1", "1", ""},
-    {"Sinh", "1", "1", ""},
     {"Size", "1", "1", ""},
     {"Slice", "1 5>=10", "1", "axes:I<10 ends:I<10 starts:I<10"},
     {"Softmax", "1", "1", "axis:i"},
     {"SoftmaxCrossEntropyLoss", "3", "2", "ignore_index:i reduction:s"},
-    {"Softplus", "1", "1", ""},
-    {"Softsign", "1", "1", ""},
     {"SpaceToDepth", "1", "1", "blocksize:i"},
     {"Split", "2 1>=2 2>=13", "*", "axis:i num_outputs:i>=18 split:I<13"},
     {"SplitToSequence", "2", "1", "axis:i keepdims:i"},
-    {"Sqrt", "1", "1", "consumed_inputs:I<6"},
     {"Squeeze", "1 2>=13", "1", "axes:I<13"},
     {"StringConcat", "2", "1", ""},
     {"StringNormalizer", "1", "1", "case_change_action:s is_case_sensitive:i locale:s stopwords:S"},
@@ -230,14 +198,10 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Sub", "2", "1", "axis:i<7 broadcast:i<7 consumed_inputs:I<6"},
     {"Sum", "*", "1", "consumed_inputs:I<6"},
     {"SwiGLU", "2", "1", "alpha:f"},
-    {"Swish", "1", "1", "alpha:f"},
-    {"Tan", "1", "1", ""},
-    {"Tanh", "1", "1", "consumed_inputs:I<6"},
     {"TensorScatter", "3", "1", "axis:i mode:s"},
     {"TfIdfVectorizer", "1", "1",
      "max_gram_length:i max_skip_count:i min_gram_length:i mode:s ngram_counts:I ngram_indexes:I "
      "pool_int64s:I pool_strings:S weights:F"},
-    {"ThresholdedRelu", "1", "1", "alpha:f"},
     {"Tile", "3 2>=6", "1", ""},
     {"TopK", "1 2>=10", "2", "axis:i k:i<10 largest:i>=11 sorted:i>=11"},
     {"Transpose", "1", "1", "perm:I"},
@@ -249,6 +213,11 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Xor", "2", "1", "axis:i<7 broadcast:i<7"},
     {NULL, NULL, NULL, NULL},
 };
+
+// Functions (ln_functions.h)
+
+#define FUNCTION(arg, op_type, since, FUNC, types, attrs, ...) {op_type, "1", "1", attrs},
+const ln_onnx_schema ln_onnx_schemas_function[] = {LN_ONNX_FUNCTIONS(FUNCTION, ) {NULL, NULL, NULL, NULL}};
 
 // ai.onnx.preview
 

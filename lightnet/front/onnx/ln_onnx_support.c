@@ -26,6 +26,7 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_dropped,
     ln_onnx_rows_einsum,
     ln_onnx_rows_elementwise,
+    ln_onnx_rows_function,
     ln_onnx_rows_image,
     ln_onnx_rows_index,
     ln_onnx_rows_matmul,
@@ -144,13 +145,19 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
     return found;
 }
 
+static const ln_onnx_schema *schema_in(const ln_onnx_schema *schema, const char *op_type)
+{
+    while (schema && schema->op_type && strcmp(schema->op_type, op_type) < 0)
+        schema++;
+    return schema && ln_streq(schema->op_type, op_type) ? schema : NULL;
+}
+
 const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_type)
 {
     const domain_rows *const rows = find_domain(domain);
-    const ln_onnx_schema *schema = rows ? rows->schemas : NULL;
-    while (schema && schema->op_type && strcmp(schema->op_type, ln_onnx_text(op_type)) < 0)
-        schema++;
-    return schema && ln_streq(schema->op_type, ln_onnx_text(op_type)) ? schema : NULL;
+    const char *const name = ln_onnx_text(op_type);
+    const ln_onnx_schema *const schema = schema_in(rows ? rows->schemas : NULL, name);
+    return schema || rows != &domains[0] ? schema : schema_in(ln_onnx_schemas_function, name);
 }
 
 // Reasons

@@ -5,80 +5,73 @@
 #include "data/ln_raw.h"
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
+#include "lightnet/ln_functions.h"
 #include "tensorlight/tl_elementwise.h"
 
-// Unary element-wise functions
+// Functions
 
-// `with` is the function, here and below.
-static void translate_unary(ln_onnx_node *n)
+// Rows of ln_functions.h, with the kinds of types that they have.
+enum { FLT, FLT22, F32, SIGNED, NUM, REAL };
+static const struct function {
+    const char *op_type, *func;
+    int since, types;
+    const char *alpha, *beta; // attributes, "": none
+    double alpha_deflt, beta_deflt;
+} functions[] = {
+#define FUNCTION(arg, op_type, since, FUNC, types, attrs, alpha, alpha_deflt, beta, beta_deflt) \
+    {op_type, "TL_UNARY_" #FUNC, since, types, alpha, beta, alpha_deflt, beta_deflt},
+    LN_ONNX_FUNCTIONS(FUNCTION, )};
+
+static const struct function *function_of(const ln_onnx_row *row)
 {
-    ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
+    const struct function *f = functions;
+    while (f->since != row->since || !ln_streq(f->op_type, row->op_type))
+        f++;
+    return f;
 }
 
-static void emit_with(ln_onnx_node *n, double alpha, double beta)
+// With integers, which ONNX allows here, some functions compute in double.
+static int computes_in_double(const struct function *f, tl_dtype dtype)
 {
-    ln_emit_unary_with(&n->emit, n->row->with, ln_onnx_in(n, 0), alpha, beta, 0);
+    return !tl_dtype_is_float(dtype) && (f->types == NUM || f->types == REAL) &&
+           !tl_unary_func_takes(tl_unary_func_from_str(f->func), dtype);
 }
 
-// With integers, which ONNX allows here, it computes in double.
-static void emit_of_numbers(ln_onnx_node *n, double alpha, double beta)
+static double param_of(ln_onnx_node *n, const char *attr, double deflt)
 {
-    const char *const src = ln_onnx_in(n, 0);
+    return *attr ? ln_attr_number(&n->emit, attr, deflt) : deflt;
+}
+
+static void translate_function(ln_onnx_node *n)
+{
+    const struct function *const f = function_of(n->row);
+    const double alpha = param_of(n, f->alpha, f->alpha_deflt);
+    const double beta = param_of(n, f->beta, f->beta_deflt);
+    const char *src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    if (tl_dtype_is_float(dtype)) {
-        ln_emit_unary_with(&n->emit, n->row->with, src, alpha, beta, 0);
-        return;
+    if (computes_in_double(f, dtype)) {
+        src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
+        src = ln_emit_unary_with(&n->emit, f->func, src, alpha, beta, LN_EMIT_TEMP);
+        ln_emit_cast(&n->emit, src, dtype, 0);
+    } else if (!*f->alpha && alpha == 1 && beta == 0) {
+        ln_emit_unary(&n->emit, f->func, src, 0);
+    } else {
+        ln_emit_unary_with(&n->emit, f->func, src, alpha, beta, 0);
     }
-    const char *const wide = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
-    ln_emit_cast(&n->emit,
-                 ln_emit_unary_with(&n->emit, n->row->with, wide, alpha, beta, LN_EMIT_TEMP), dtype,
-                 0);
-}
-
-static void translate_erf(ln_onnx_node *n)
-{
-    emit_of_numbers(n, 0, 0);
-}
-
-static void translate_shrink(ln_onnx_node *n)
-{
-    emit_of_numbers(n, ln_attr_number(&n->emit, "lambd", 0.5), ln_attr_number(&n->emit, "bias", 0));
-}
-
-// Elu, Celu, ThresholdedRelu, Swish.
-static void translate_with_alpha(ln_onnx_node *n)
-{
-    emit_with(n, ln_attr_number(&n->emit, "alpha", 1), 0);
-}
-
-static void translate_selu(ln_onnx_node *n)
-{
-    emit_with(n,
-              ln_attr_number(&n->emit, "alpha", n->opset < 6 ? 1.6732 : 1.67326319217681884765625),
-              ln_attr_number(&n->emit, "gamma", n->opset < 6 ? 1.0507 : 1.05070102214813232421875));
-}
-
-static void translate_hardsigmoid(ln_onnx_node *n)
-{
-    emit_with(n, ln_attr_number(&n->emit, "alpha", 0.2), ln_attr_number(&n->emit, "beta", 0.5));
-}
-
-static void translate_hardswish(ln_onnx_node *n)
-{
-    emit_with(n, 1.0 / 6, 0.5);
-}
-
-static void translate_leaky_relu(ln_onnx_node *n)
-{
-    emit_with(n, (double)(float)ln_attr_number(&n->emit, "alpha", 0.01), 0);
 }
 
 static void translate_gelu(ln_onnx_node *n)
 {
-    static const ln_attr_word funcs[] = {
-        {"none", "TL_UNARY_GELU"}, {"tanh", "TL_UNARY_GELU_TANH"}, {0}};
+#define GELU_WORD(arg, FUNC, approximate) {approximate, "TL_UNARY_" #FUNC},
+    static const ln_attr_word funcs[] = {LN_ONNX_GELUS(GELU_WORD, ){0}};
     ln_emit_unary(&n->emit, ln_attr_choose(&n->emit, "approximate", "none", funcs),
                   ln_onnx_in(n, 0), 0);
+}
+
+// BitwiseNot: `with` is the function.
+static void translate_unary(ln_onnx_node *n)
+{
+    ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
 }
 
 static void translate_not(ln_onnx_node *n)
@@ -303,13 +296,6 @@ static void translate_cast_like(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_unary[] = {
-    {"Abs", 1, translate_unary, "TL_UNARY_ABS"},
-    {"Acos", 7, translate_unary, "TL_UNARY_ACOS"},
-    {"Acosh", 9, translate_unary, "TL_UNARY_ACOSH"},
-    {"Asin", 7, translate_unary, "TL_UNARY_ASIN"},
-    {"Asinh", 9, translate_unary, "TL_UNARY_ASINH"},
-    {"Atan", 7, translate_unary, "TL_UNARY_ATAN"},
-    {"Atanh", 9, translate_unary, "TL_UNARY_ATANH"},
     {"BitCast", 26, translate_bit_cast},
     {"BitwiseNot", 18, translate_unary, "TL_UNARY_NOT"},
     {"Cast", 1, translate_cast_by_name, "cut"},
@@ -317,41 +303,14 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Cast", 19, translate_cast},
     {"CastLike", 15, translate_cast_like, "cut"},
     {"CastLike", 19, translate_cast_like},
-    {"Ceil", 1, translate_unary, "TL_UNARY_CEIL"},
-    {"Celu", 12, translate_with_alpha, "TL_UNARY_CELU"},
     {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
     {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
-    {"Cos", 7, translate_unary, "TL_UNARY_COS"},
-    {"Cosh", 9, translate_unary, "TL_UNARY_COSH"},
-    {"Elu", 1, translate_with_alpha, "TL_UNARY_ELU"},
-    {"Erf", 9, translate_erf, "TL_UNARY_ERF"},
-    {"Exp", 1, translate_unary, "TL_UNARY_EXP"},
-    {"Floor", 1, translate_unary, "TL_UNARY_FLOOR"},
     {"Gelu", 20, translate_gelu},
-    {"HardSigmoid", 1, translate_hardsigmoid, "TL_UNARY_HARDSIGMOID"},
-    {"HardSwish", 14, translate_hardswish, "TL_UNARY_HARDSWISH"},
     {"IsInf", 10, translate_is_inf},
     {"IsNaN", 9, translate_is_nan},
-    {"LeakyRelu", 1, translate_leaky_relu, "TL_UNARY_LRELU"},
-    {"Log", 1, translate_unary, "TL_UNARY_LOG"},
-    {"Mish", 18, translate_unary, "TL_UNARY_MISH"},
-    {"Neg", 1, translate_unary, "TL_UNARY_NEG"},
     {"Not", 1, translate_not},
-    {"Reciprocal", 1, translate_unary, "TL_UNARY_RECIPROCAL"},
-    {"Relu", 1, translate_unary, "TL_UNARY_RELU"},
-    {"Round", 11, translate_unary, "TL_UNARY_ROUND"},
-    {"Selu", 1, translate_selu, "TL_UNARY_SELU"},
-    {"Shrink", 9, translate_shrink, "TL_UNARY_SHRINK"},
-    {"Sigmoid", 1, translate_unary, "TL_UNARY_SIGMOID"},
-    {"Sign", 9, translate_unary, "TL_UNARY_SIGN"},
-    {"Sin", 7, translate_unary, "TL_UNARY_SIN"},
-    {"Sinh", 9, translate_unary, "TL_UNARY_SINH"},
-    {"Softplus", 1, translate_unary, "TL_UNARY_SOFTPLUS"},
-    {"Softsign", 1, translate_unary, "TL_UNARY_SOFTSIGN"},
-    {"Sqrt", 1, translate_unary, "TL_UNARY_SQRT"},
-    {"Swish", 24, translate_with_alpha, "TL_UNARY_SWISH"},
-    {"Tan", 7, translate_unary, "TL_UNARY_TAN"},
-    {"Tanh", 1, translate_unary, "TL_UNARY_TANH"},
-    {"ThresholdedRelu", 1, translate_with_alpha, "TL_UNARY_THRESHOLDEDRELU"},
     {NULL},
 };
+
+#define FUNCTION_ROW(arg, op_type, since, ...) {op_type, since, translate_function},
+const ln_onnx_row ln_onnx_rows_function[] = {LN_ONNX_FUNCTIONS(FUNCTION_ROW, ){NULL}};

@@ -6,6 +6,8 @@
 
 #include "base/ln_name.h"
 #include "front/onnx/write/ln_onnx_write.h"
+#include "ir/ln_formula.h"
+#include "lightnet/ln_functions.h"
 #include "tensorlight/tl_elementwise.h"
 
 // Unary functions
@@ -22,79 +24,12 @@ static const char *scalar(ln_onnx_op *n, const function *f, double value)
     return ln_onnx_put_scalar(n, f->dtype, value);
 }
 
-static const char *times(ln_onnx_op *n, const function *f, const char *x, double factor)
-{
-    return ln_onnx_put_pair(n, "Mul", x, scalar(n, f, factor));
-}
-
-static const char *plus(ln_onnx_op *n, const function *f, const char *x, double summand)
-{
-    return ln_onnx_put_pair(n, "Add", x, scalar(n, f, summand));
-}
-
 static const char *put_not(ln_onnx_op *n, const function *f)
 {
     if (f->dtype == TL_BOOL)
         return ln_onnx_put(n, "Not", f->x);
     ln_onnx_op_since(n, 18);
     return ln_onnx_put(n, "BitwiseNot", f->x);
-}
-
-static const char *put_affine(ln_onnx_op *n, const function *f)
-{
-    return plus(n, f, times(n, f, f->x, f->alpha), f->beta);
-}
-
-static const char *put_scaledtanh(ln_onnx_op *n, const function *f)
-{
-    return times(n, f, ln_onnx_put(n, "Tanh", times(n, f, f->x, f->beta)), f->alpha);
-}
-
-static const char *put_hardsigmoid(ln_onnx_op *n, const function *f)
-{
-    return LN_ONNX_PUT(n, "HardSigmoid", LN_ONNX_SRC(f->x), LN_NUMBER("alpha", f->alpha),
-                       LN_NUMBER("beta", f->beta));
-}
-
-static const char *put_hardswish(ln_onnx_op *n, const function *f)
-{
-    if ((float)f->alpha == (float)(1.0 / 6) && f->beta == 0.5)
-        return ln_onnx_put(n, "HardSwish", f->x);
-    return ln_onnx_put_pair(n, "Mul", f->x, put_hardsigmoid(n, f));
-}
-
-static const char *put_mish(ln_onnx_op *n, const function *f)
-{
-    if (ln_onnx_op_opset(n) >= 18)
-        return ln_onnx_put(n, "Mish", f->x);
-    return ln_onnx_put_pair(n, "Mul", f->x,
-                            ln_onnx_put(n, "Tanh", ln_onnx_put(n, "Softplus", f->x)));
-}
-
-static const char *put_swish(ln_onnx_op *n, const function *f)
-{
-    const char *const x = f->alpha == 1 ? f->x : times(n, f, f->x, f->alpha);
-    return ln_onnx_put_pair(n, "Mul", f->x, ln_onnx_put(n, "Sigmoid", x));
-}
-
-static const char *put_gelu(ln_onnx_op *n, const function *f)
-{
-    if (ln_onnx_op_opset(n) >= 20)
-        return ln_onnx_put(n, "Gelu", f->x);
-    const char *const x = ln_onnx_put_pair(n, "Div", f->x, scalar(n, f, sqrt(2)));
-    const char *const sum = plus(n, f, ln_onnx_put(n, "Erf", x), 1);
-    return times(n, f, ln_onnx_put_pair(n, "Mul", f->x, sum), 0.5);
-}
-
-static const char *put_gelu_tanh(ln_onnx_op *n, const function *f)
-{
-    static const double pi = 3.14159265358979323846;
-    if (ln_onnx_op_opset(n) >= 20)
-        return LN_ONNX_PUT(n, "Gelu", LN_ONNX_SRC(f->x), LN_TEXT("approximate", "tanh"));
-    const char *const cube = ln_onnx_put_pair(n, "Pow", f->x, scalar(n, f, 3));
-    const char *const x = ln_onnx_put_pair(n, "Add", f->x, times(n, f, cube, 0.044715));
-    const char *const sum = plus(n, f, ln_onnx_put(n, "Tanh", times(n, f, x, sqrt(2 / pi))), 1);
-    return times(n, f, ln_onnx_put_pair(n, "Mul", f->x, sum), 0.5);
 }
 
 // No number of an unsigned type is below 0.
@@ -128,87 +63,138 @@ static const char *put_probit(ln_onnx_op *n, const function *f)
     return ln_onnx_put_like(n, v, f->x);
 }
 
-// ONNX's Celu is of floats of 32 bits.
-static const char *put_celu(ln_onnx_op *n, const function *f)
-{
-    if (f->dtype == TL_FLOAT)
-        return LN_ONNX_PUT(n, "Celu", LN_ONNX_SRC(f->x), LN_NUMBER("alpha", f->alpha));
-    const char *const quotient = ln_onnx_put_pair(n, "Div", f->x, scalar(n, f, f->alpha));
-    const char *const low = times(n, f, plus(n, f, ln_onnx_put(n, "Exp", quotient), -1), f->alpha);
-    const char *const is_high = ln_onnx_put_pair(n, "Greater", f->x, scalar(n, f, 0));
-    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(is_high), LN_ONNX_SRC(f->x), LN_ONNX_SRC(low));
-}
-
-static const char *put_selu(ln_onnx_op *n, const function *f)
-{
-    return LN_ONNX_PUT(n, "Selu", LN_ONNX_SRC(f->x), LN_NUMBER("alpha", f->alpha),
-                       LN_NUMBER("gamma", f->beta));
-}
-
-static const char *put_shrink(ln_onnx_op *n, const function *f)
-{
-    return LN_ONNX_PUT(n, "Shrink", LN_ONNX_SRC(f->x), LN_NUMBER("lambd", f->alpha),
-                       LN_NUMBER("bias", f->beta));
-}
-
 static const char *put_clip(ln_onnx_op *n, const function *f)
 {
     return LN_ONNX_PUT(n, "Clip", LN_ONNX_SRC(f->x), LN_ONNX_SRC(scalar(n, f, f->alpha)),
                        LN_ONNX_SRC(scalar(n, f, f->beta)));
 }
 
-// A function as a node without attributes, with the attribute alpha, or as others.
-static const struct unary {
-    const char *func, *op_type;
-    int has_alpha;
+// Functions that depend on the type, and those of other operators.
+static const struct special {
+    const char *func;
     const char *(*put)(ln_onnx_op *n, const function *f);
-    int is_long; // several nodes
-} unaries[] = {
-    {"TL_UNARY_ABS", "Abs"},
-    {"TL_UNARY_NEG", "Neg"},
-    {"TL_UNARY_SIGN", "Sign"},
-    {"TL_UNARY_NOT", .put = put_not},
-    {"TL_UNARY_RECIPROCAL", "Reciprocal"},
-    {"TL_UNARY_AFFINE", .put = put_affine, .is_long = 1},
-    {"TL_UNARY_SQRT", "Sqrt"},
-    {"TL_UNARY_EXP", "Exp"},
-    {"TL_UNARY_LOG", "Log"},
-    {"TL_UNARY_CEIL", "Ceil"},
-    {"TL_UNARY_FLOOR", "Floor"},
-    {"TL_UNARY_ROUND", "Round"},
-    {"TL_UNARY_SIN", "Sin"},
-    {"TL_UNARY_COS", "Cos"},
-    {"TL_UNARY_TAN", "Tan"},
-    {"TL_UNARY_ASIN", "Asin"},
-    {"TL_UNARY_ACOS", "Acos"},
-    {"TL_UNARY_ATAN", "Atan"},
-    {"TL_UNARY_SINH", "Sinh"},
-    {"TL_UNARY_COSH", "Cosh"},
-    {"TL_UNARY_TANH", "Tanh"},
-    {"TL_UNARY_SCALEDTANH", .put = put_scaledtanh, .is_long = 1},
-    {"TL_UNARY_ASINH", "Asinh"},
-    {"TL_UNARY_ACOSH", "Acosh"},
-    {"TL_UNARY_ATANH", "Atanh"},
-    {"TL_UNARY_ERF", "Erf"},
-    {"TL_UNARY_SIGMOID", "Sigmoid"},
-    {"TL_UNARY_HARDSIGMOID", .put = put_hardsigmoid},
-    {"TL_UNARY_HARDSWISH", .put = put_hardswish, .is_long = 1},
-    {"TL_UNARY_SOFTPLUS", "Softplus"},
-    {"TL_UNARY_SOFTSIGN", "Softsign"},
-    {"TL_UNARY_MISH", .put = put_mish, .is_long = 1},
-    {"TL_UNARY_SWISH", .put = put_swish, .is_long = 1},
-    {"TL_UNARY_GELU", .put = put_gelu, .is_long = 1},
-    {"TL_UNARY_GELU_TANH", .put = put_gelu_tanh, .is_long = 1},
-    {"TL_UNARY_RELU", .put = put_relu},
-    {"TL_UNARY_LRELU", .put = put_lrelu},
-    {"TL_UNARY_ELU", "Elu", 1},
-    {"TL_UNARY_CELU", .put = put_celu, .is_long = 1},
-    {"TL_UNARY_SELU", .put = put_selu},
-    {"TL_UNARY_THRESHOLDEDRELU", "ThresholdedRelu", 1},
-    {"TL_UNARY_SHRINK", .put = put_shrink},
-    {"TL_UNARY_CLIP", .put = put_clip},
-    {"TL_UNARY_PROBIT", .put = put_probit, .is_long = 1},
+    int is_of_floats; // of 32 bits, as several nodes are
+} specials[] = {
+    {"TL_UNARY_NOT", put_not},   {"TL_UNARY_RELU", put_relu},        {"TL_UNARY_LRELU", put_lrelu},
+    {"TL_UNARY_CLIP", put_clip}, {"TL_UNARY_PROBIT", put_probit, 1},
 };
+
+// Functions by one node (ln_functions.h)
+
+static const struct single {
+    const char *func, *op_type;
+    int since;
+    const char *alpha, *beta; // attributes, "": none
+    double alpha_deflt, beta_deflt;
+    const char *approximate; // or NULL
+} singles[] = {
+#define SINGLE(arg, op_type, since, FUNC, types, attrs, alpha, alpha_deflt, beta, beta_deflt) \
+    {"TL_UNARY_" #FUNC, op_type, since, alpha, beta, alpha_deflt, beta_deflt, NULL},
+    LN_ONNX_FUNCTIONS(SINGLE, )
+#define GELU(arg, FUNC, approximate) {"TL_UNARY_" #FUNC, "Gelu", 20, "", "", 1, 0, approximate},
+        LN_ONNX_GELUS(GELU, )};
+
+// Whether an operator without the attribute has the parameter, as a float.
+static int has_param(const char *attr, double deflt, double value)
+{
+    return *attr || (float)value == (float)deflt;
+}
+
+// The operator that is the function of this type in the operator set; NULL: there is none.
+static const struct single *find_single(const ln_onnx_op *n, const char *func, const function *f)
+{
+    for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++) {
+        const struct single *const s = &singles[i];
+        const int is_fixed = s->alpha_deflt != 1 || s->beta_deflt != 0;
+        if (!strcmp(s->func, func) && s->since <= ln_onnx_op_opset(n) &&
+            ln_onnx_takes(n, s->op_type, f->dtype) &&
+            (!is_fixed || (has_param(s->alpha, s->alpha_deflt, f->alpha) &&
+                           has_param(s->beta, s->beta_deflt, f->beta))))
+            return s;
+    }
+    return NULL;
+}
+
+static const char *put_single(ln_onnx_op *n, const struct single *s, const function *f)
+{
+    return LN_ONNX_PUT(n, s->op_type, LN_ONNX_SRC(f->x),
+                       LN_ONLY_IF(*s->alpha, LN_NUMBER(s->alpha, f->alpha)),
+                       LN_ONLY_IF(*s->beta, LN_NUMBER(s->beta, f->beta)),
+                       LN_ONLY_IF(s->approximate && strcmp(s->approximate, "none") != 0,
+                                  LN_TEXT("approximate", s->approximate)));
+}
+
+// Functions by nodes of their formula (ir/ln_formula.h)
+
+static const char *put_function(ln_onnx_op *n, const char *func, const function *f);
+
+// The nodes of a formula: values, NULL where they are numbers only.
+typedef struct expression {
+    const function *f;
+    const char *values[LN_FORMULA_NODES];
+    double numbers[LN_FORMULA_NODES];
+} expression;
+
+static const char *operand(ln_onnx_op *n, const expression *e, int i)
+{
+    return e->values[i] ? e->values[i] : scalar(n, e->f, e->numbers[i]);
+}
+
+static const char *put_pair(ln_onnx_op *n, const expression *e, const char *op_type,
+                            const int *srcs)
+{
+    const int is_mul = !strcmp(op_type, "Mul");
+    for (int k = 0; k < 2 && is_mul; k++)
+        if (!e->values[srcs[k]] && e->numbers[srcs[k]] == 1)
+            return operand(n, e, srcs[!k]);
+    const char *const a = operand(n, e, srcs[0]);
+    return ln_onnx_put_pair(n, op_type, a, operand(n, e, srcs[1]));
+}
+
+static const char *put_call(ln_onnx_op *n, const expression *e, const ln_formula_node *node)
+{
+    static const char *const pairs[][2] = {{"add", "Add"}, {"mul", "Mul"}, {"div", "Div"},
+                                           {"sub", "Sub"}, {"pow", "Pow"}, {"less", "Less"}};
+    const int *const srcs = node->srcs;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        if (!strcmp(node->name, pairs[i][0]))
+            return put_pair(n, e, pairs[i][1], srcs);
+    const char *const a = operand(n, e, srcs[0]);
+    if (!strcmp(node->name, "choice"))
+        return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(a), LN_ONNX_SRC(operand(n, e, srcs[1])),
+                           LN_ONNX_SRC(operand(n, e, srcs[2])));
+    if (!strcmp(node->name, "expm1"))
+        return ln_onnx_put_pair(n, "Sub", ln_onnx_put(n, "Exp", a), scalar(n, e->f, 1));
+    const function inner = {a, e->f->dtype, node->n_srcs > 1 ? e->numbers[srcs[1]] : 1,
+                            node->n_srcs > 2 ? e->numbers[srcs[2]] : 0};
+    return put_function(n, ln_function_named(node->name)->func, &inner);
+}
+
+static const char *put_formula(ln_onnx_op *n, const char *func, const function *f)
+{
+    ln_formula formula;
+    expression e = {.f = f};
+    ln_formula_read(&formula, ln_function_of(func)->formula);
+    for (int i = 0; i < formula.len; i++) {
+        const ln_formula_node *const node = &formula.nodes[i];
+        const int is_a = ln_formula_is(&formula, i, "a"), is_b = ln_formula_is(&formula, i, "b");
+        e.numbers[i] = is_a ? f->alpha : is_b ? f->beta : node->number;
+        if (ln_formula_is(&formula, i, "x"))
+            e.values[i] = f->x;
+        else if (!is_a && !is_b && !ln_formula_is_number(&formula, i))
+            e.values[i] = put_call(n, &e, node);
+    }
+    return e.values[formula.len - 1];
+}
+
+static const char *put_function(ln_onnx_op *n, const char *func, const function *f)
+{
+    const struct special *const special = LN_ROW_NAMED(specials, func);
+    const struct single *const single = special ? NULL : find_single(n, func, f);
+    return special  ? special->put(n, f)
+           : single ? put_single(n, single, f)
+                    : put_formula(n, func, f);
+}
 
 // The last node gets the name of the output.
 static void end_with(ln_onnx_op *n, const char *value)
@@ -218,37 +204,28 @@ static void end_with(ln_onnx_op *n, const char *value)
 
 // Floats of 16 bits are rounded once: several nodes compute in 32 bits, as do those that lack
 // TL_BFLOAT16.
-static tl_dtype work_dtype(const ln_onnx_op *n, const struct unary *row, tl_dtype dtype)
+static tl_dtype work_dtype(const ln_onnx_op *n, const char *func, const function *f)
 {
-    if (!tl_dtype_is_float(dtype) || tl_size_of(dtype) != 2)
-        return dtype;
-    const int takes = row->put ? dtype == TL_FLOAT16 : ln_onnx_takes(n, row->op_type, dtype);
-    return takes && !row->is_long ? dtype : TL_FLOAT;
-}
-
-static const char *put_unary(ln_onnx_op *n, const struct unary *row, const function *f)
-{
-    if (row->put)
-        return row->put(n, f);
-    return LN_ONNX_PUT(n, row->op_type, LN_ONNX_SRC(f->x),
-                       LN_ONLY_IF(row->has_alpha, LN_NUMBER("alpha", f->alpha)));
+    const struct special *const special = LN_ROW_NAMED(specials, func);
+    if (!tl_dtype_is_float(f->dtype) || tl_size_of(f->dtype) != 2)
+        return f->dtype;
+    const int takes = special ? f->dtype == TL_FLOAT16 && !special->is_of_floats
+                              : find_single(n, func, f) != NULL;
+    return takes ? f->dtype : TL_FLOAT;
 }
 
 static void write_function(ln_onnx_op *n, const char *func, double alpha, double beta)
 {
-    const struct unary *const row = LN_ROW_NAMED(unaries, func);
     const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
-    if (!row) {
+    if (!ln_function_of(func)) {
         ln_onnx_op_lacks(n, "parameter 'func' is %s", func);
         return;
     }
-    function f = {.x = ln_onnx_op_in(n, "src"),
-                  .dtype = work_dtype(n, row, dtype),
-                  .alpha = alpha,
-                  .beta = beta};
+    function f = {ln_onnx_op_in(n, "src"), dtype, alpha, beta};
+    f.dtype = work_dtype(n, func, &f);
     if (f.dtype != dtype)
         f.x = ln_onnx_put_cast(n, f.x, f.dtype);
-    const char *const v = put_unary(n, row, &f);
+    const char *const v = put_function(n, func, &f);
     end_with(n, f.dtype != dtype ? ln_onnx_put_cast(n, v, dtype) : v);
 }
 
