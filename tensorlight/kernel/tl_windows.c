@@ -165,3 +165,46 @@ int tl_windows_transposed_length(const tl_windows *windows, int i, int in, int o
                             extent_of(windows, i) - padding,
                         i);
 }
+
+tl_window_job tl_window_job_of(const tl_windows *windows, const tl_tensor *src,
+                               const tl_tensor *dst, int is_transposed, int is_row)
+{
+    const tl_windows *const w = windows;
+    tl_window_job job = {*w, {1, 1}, {1, 1}, is_transposed};
+    is_row |= w->n == 1;
+    if (is_row)
+        job.windows = (tl_windows){.n = 2,
+                                   .size = {1, w->size[0]},
+                                   .stride = {1, w->stride[0]},
+                                   .dilation = {1, w->dilation[0]},
+                                   .padding = {0, w->padding[0], 0, w->padding[w->n]}};
+    for (int i = 0; i < w->n; i++) {
+        int *const in = &job.in[is_row ? 1 : i], *const out = &job.out[is_row ? 1 : i];
+        *in = src->dims[2 + i] * (is_row ? *in : 1);
+        *out = dst->dims[2 + i] * (is_row ? *out : 1);
+    }
+    return job;
+}
+
+tl_window_tile tl_window_tile_of(const tl_window_job *job, size_t plane)
+{
+    tl_window_tile tile = {.channel = 0};
+    for (int i = job->windows.n - 3; i >= 0; i--) {
+        tile.outer[i] = (int)(plane % job->out[i]);
+        plane /= job->out[i];
+    }
+    tile.channel = plane;
+    return tile;
+}
+
+ptrdiff_t tl_window_plane(const tl_window_job *job, const tl_window_tile *tile, const int *taps)
+{
+    ptrdiff_t index = 0;
+    for (int i = 0; i < job->windows.n - 2; i++) {
+        const tl_window_meeting m = tl_window_meet_axis(job, i, tile->outer[i], 1, taps[i]);
+        if (m.begin == m.end)
+            return -1;
+        index = index * job->in[i] + m.begin * m.src_step + m.src_offset;
+    }
+    return index;
+}

@@ -5,8 +5,10 @@
 #ifndef TL_WINDOWS_H
 #define TL_WINDOWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/tl_kernel.h"
 #include "tensorlight/tl_vision.h"
 
 /** -1 with a reason: invalid (tl_vision.h), or src [N, C, ..] has not windows->n spatial axes. */
@@ -88,5 +90,41 @@ static inline tl_window_meeting tl_window_meet(int is_transposed, int in, int st
                    &m.end);
     return m;
 }
+
+// Tiles of planes
+
+/** Windows between src [.., in..] and dst [.., out..], over two axes or more. */
+typedef struct tl_window_job {
+    tl_windows windows;
+    int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
+    int is_transposed;
+} tl_window_job;
+
+/** Of tensors [N, C, ..]. One axis becomes one row and, if `is_row`, so do all of them together. */
+tl_window_job tl_window_job_of(const tl_windows *windows, const tl_tensor *src,
+                               const tl_tensor *dst, int is_transposed, int is_row);
+
+/** A rectangle of a plane of dst, over the last two axes. */
+typedef struct tl_window_tile {
+    size_t channel;            // counted over all images
+    int outer[TL_MAX_SPATIAL]; // position of the plane on the other axes
+    int y, x, height, width;
+} tl_window_tile;
+
+/** Of plane `plane` of dst, without a rectangle. */
+tl_window_tile tl_window_tile_of(const tl_window_job *job, size_t plane);
+
+/** Where tap `tap` along axis `i` meets `len` positions of dst from `start` on. */
+TL_INLINE tl_window_meeting tl_window_meet_axis(const tl_window_job *job, int i, int start, int len,
+                                                int tap)
+{
+    const tl_windows *const w = &job->windows;
+    const int64_t shift = (int64_t)tap * w->dilation[i] - w->padding[i];
+    return tl_window_meet(job->is_transposed, job->in[i], w->stride[i], shift, start, len);
+}
+
+/** The plane of a channel of src that the taps of all axes but the last two join with a tile, or
+ *  -1. */
+ptrdiff_t tl_window_plane(const tl_window_job *job, const tl_window_tile *tile, const int *taps);
 
 #endif

@@ -34,12 +34,10 @@ typedef struct conv_job {
     const void *src, *weight, *bias;
     void *dst;
     int group, ic, oc; // channels of a group
-    int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
-    tl_windows windows;
+    tl_window_job axes;
     size_t channel;     // elements of a channel of src
     size_t taps;        // of a window
     size_t weight_step; // from the weights of a channel of src to those of the next
-    int is_transposed;
     const tl_stop *stop;
     // of conv_int:
     int32_t src_zero;
@@ -58,60 +56,24 @@ typedef void conv_func(void *arg, size_t begin, size_t end);
 
 enum { TILE_SIZE = 1024, BLOCK = 4 };
 
-// A rectangle of a plane of dst.
-typedef struct tile {
-    size_t image;
-    int channel;
-    int outer[TL_MAX_SPATIAL]; // position of the plane on all axes but the last two
-    int y, x, height, width;
-} tile;
-
-// The tiles of a plane, without a place in it.
-static tile tile_of(const conv_job *job, size_t plane)
-{
-    tile t = {0};
-    for (int i = job->windows.n - 3; i >= 0; i--) {
-        t.outer[i] = (int)(plane % job->out[i]);
-        plane /= job->out[i];
-    }
-    const size_t channels = (size_t)job->oc * job->group;
-    t.channel = (int)(plane % channels);
-    t.image = plane / channels;
-    return t;
-}
-
-// Where tap `tap` along axis `i` meets `len` positions of dst from `start` on.
-TL_INLINE tl_window_meeting meet(const conv_job *job, int i, int start, int len, int tap)
-{
-    const tl_windows *const w = &job->windows;
-    const int64_t shift = (int64_t)tap * w->dilation[i] - w->padding[i];
-    return tl_window_meet(job->is_transposed, job->in[i], w->stride[i], shift, start, len);
-}
-
-// The plane of src that the taps of all axes but the last two join with a tile, or -1.
-static ptrdiff_t joined_plane(const conv_job *job, const tile *t, const int *taps)
-{
-    ptrdiff_t index = 0;
-    for (int i = 0; i < job->windows.n - 2; i++) {
-        const tl_window_meeting m = meet(job, i, t->outer[i], 1, taps[i]);
-        if (m.begin == m.end)
-            return -1;
-        index = index * job->in[i] + m.begin * m.src_step + m.src_offset;
-    }
-    return index;
-}
-
 // The first channel of src of a tile's group, counted over all images.
-static size_t source_channel(const conv_job *job, const tile *t)
+static size_t source_channel(const conv_job *job, const tl_window_tile *t)
 {
-    return (t->image * job->group + t->channel / job->oc) * job->ic;
+    return t->channel / job->oc * job->ic;
+}
+
+// The channel of a tile in its image.
+static int channel_of(const conv_job *job, const tl_window_tile *t)
+{
+    return (int)(t->channel % ((size_t)job->oc * job->group));
 }
 
 // The index of the first weight between the first channel of a group and channel `oc` of dst.
 static size_t first_weight(const conv_job *job, int oc)
 {
     const size_t group = (size_t)(oc / job->oc);
-    return (job->is_transposed ? group * job->ic * job->oc + oc % job->oc : (size_t)oc * job->ic) *
+    return (job->axes.is_transposed ? group * job->ic * job->oc + oc % job->oc
+                                    : (size_t)oc * job->ic) *
            job->taps;
 }
 
@@ -178,44 +140,25 @@ static int is_pointwise(const tl_windows *w, const tl_tensor *src, const tl_tens
     return 1;
 }
 
-// Windows along one axis have a single row, and so have those that touch no neighbours.
-static void set_axes(conv_job *job, const tl_windows *w, const tl_tensor *src, const tl_tensor *dst)
-{
-    const int is_row = w->n == 1 || is_pointwise(w, src, dst);
-    job->windows = *w;
-    if (is_row)
-        job->windows = (tl_windows){.n = 2,
-                                    .size = {1, w->size[0]},
-                                    .stride = {1, w->stride[0]},
-                                    .dilation = {1, w->dilation[0]},
-                                    .padding = {0, w->padding[0]}};
-    job->in[0] = job->in[1] = job->out[0] = job->out[1] = 1;
-    for (int i = 0; i < w->n; i++) {
-        int *const in = &job->in[is_row ? 1 : i], *const out = &job->out[is_row ? 1 : i];
-        *in = src->dims[2 + i] * (is_row ? *in : 1);
-        *out = dst->dims[2 + i] * (is_row ? *out : 1);
-    }
-}
-
 static conv_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                          const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
                          int group, int is_transposed)
 {
-    conv_job job = {.src = src->data,
-                    .weight = weight->data,
-                    .bias = bias ? bias->data : NULL,
-                    .dst = dst->data,
-                    .group = group,
-                    .ic = src->dims[1] / group,
-                    .oc = dst->dims[1] / group,
-                    .channel = 1,
-                    .taps = 1,
-                    .is_transposed = is_transposed,
-                    .stop = exec ? exec->stop : NULL};
-    set_axes(&job, windows, src, dst);
-    for (int i = 0; i < job.windows.n; i++) {
-        job.channel *= job.in[i];
-        job.taps *= job.windows.size[i];
+    conv_job job = {
+        .src = src->data,
+        .weight = weight->data,
+        .bias = bias ? bias->data : NULL,
+        .dst = dst->data,
+        .group = group,
+        .ic = src->dims[1] / group,
+        .oc = dst->dims[1] / group,
+        .channel = 1,
+        .taps = 1,
+        .axes = tl_window_job_of(windows, src, dst, is_transposed, is_pointwise(windows, src, dst)),
+        .stop = exec ? exec->stop : NULL};
+    for (int i = 0; i < job.axes.windows.n; i++) {
+        job.channel *= job.axes.in[i];
+        job.taps *= job.axes.windows.size[i];
     }
     job.weight_step = (is_transposed ? job.oc : 1) * job.taps;
     return job;
@@ -226,8 +169,8 @@ static void run(const tl_exec *exec, conv_func *func, conv_job *job, const tl_te
 {
     if (dst->len == 0)
         return;
-    const int last = job->windows.n - 1;
-    const size_t plane = (size_t)job->out[last - 1] * job->out[last];
+    const int last = job->axes.windows.n - 1;
+    const size_t plane = (size_t)job->axes.out[last - 1] * job->axes.out[last];
     const double sums = (double)job->ic * (double)plane * (double)job->taps;
     tl_act_parallel(exec, (size_t)dst->len / plane,
                     tl_axis_grain(sums < 1e6 ? (size_t)sums : 1000000), func, job, dst, act);
@@ -422,7 +365,7 @@ static void NAME(add_tap, c)(const conv_job *job, A *acc, int acc_width, const T
                              tl_window_meeting rows, tl_window_meeting columns, const A *w,
                              int n_channels)
 {
-    const int width = job->in[job->windows.n - 1];
+    const int width = job->axes.in[job->axes.windows.n - 1];
     acc += columns.begin * columns.acc_step + columns.acc_offset;
     src += columns.begin * columns.src_step + columns.src_offset;
     const ptrdiff_t n = columns.end - columns.begin;
@@ -436,41 +379,46 @@ static void NAME(add_tap, c)(const conv_job *job, A *acc, int acc_width, const T
 
 // Adds the contribution of the taps of the last two axes, from `n_channels` planes of src. The
 // weights of the first begin at `weight`.
-static void NAME(add_plane, c)(const conv_job *job, const tile *t, const T *src, size_t weight,
-                               int n_channels, A *acc, tl_poll *poll)
+static void NAME(add_plane, c)(const conv_job *job, const tl_window_tile *t, const T *src,
+                               size_t weight, int n_channels, A *acc, tl_poll *poll)
 {
-    const int last = job->windows.n - 1, *const size = job->windows.size;
+    const int last = job->axes.windows.n - 1, *const size = job->axes.windows.size;
+    const int oc = channel_of(job, t);
+    (void)oc; // unless weights have zero points
     for (int i = 0; i < size[last - 1]; i++) {
-        const tl_window_meeting rows = meet(job, last - 1, t->y, t->height, i);
+        const tl_window_meeting rows =
+            tl_window_meet_axis(&job->axes, last - 1, t->y, t->height, i);
         for (int j = 0; j < size[last]; j++, weight++) {
-            const tl_window_meeting columns = meet(job, last, t->x, t->width, j);
+            const tl_window_meeting columns =
+                tl_window_meet_axis(&job->axes, last, t->x, t->width, j);
             if (tl_poll_after(poll, (size_t)t->height * t->width))
                 return;
             if (columns.begin == columns.end)
                 continue;
             A w[BLOCK];
             for (int b = 0; b < n_channels; b++)
-                w[b] = WEIGHT(job, t->channel, weight + b * job->weight_step);
+                w[b] = WEIGHT(job, oc, weight + b * job->weight_step);
             NAME(add_tap, c)(job, acc, t->width, src, rows, columns, w, n_channels);
         }
     }
 }
 
 // Sums a tile: the bias, then block after block of channels.
-static void NAME(sum_tile, c)(const conv_job *job, const tile *t, A *acc, tl_poll *poll)
+static void NAME(sum_tile, c)(const conv_job *job, const tl_window_tile *t, A *acc, tl_poll *poll)
 {
     static const int zeros[TL_MAX_SPATIAL];
-    const int outer = job->windows.n - 2, *const size = job->windows.size;
-    const A first = FIRST(job, t->channel);
+    const int outer = job->axes.windows.n - 2, oc = channel_of(job, t);
+    const int *const size = job->axes.windows.size, *const in = job->axes.in;
+    const A first = FIRST(job, oc);
     for (int k = 0; k < t->height * t->width; k++)
         acc[k] = first;
-    const size_t plane = (size_t)job->in[outer] * job->in[outer + 1];
+    const size_t plane = (size_t)in[outer] * in[outer + 1];
     const T *src = (const T *)job->src + source_channel(job, t) * job->channel;
     for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * job->channel) {
-        size_t weight = first_weight(job, t->channel) + c * job->weight_step;
+        size_t weight = first_weight(job, oc) + c * job->weight_step;
         int taps[TL_MAX_SPATIAL] = {0};
         do {
-            const ptrdiff_t index = joined_plane(job, t, taps);
+            const ptrdiff_t index = tl_window_plane(&job->axes, t, taps);
             if (index >= 0)
                 NAME(add_plane, c)
             (job, t, src + (size_t)index * plane, weight, tl_min(BLOCK, job->ic - c), acc, poll);
@@ -482,12 +430,13 @@ static void NAME(sum_tile, c)(const conv_job *job, const tile *t, A *acc, tl_pol
 static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
 {
     const conv_job *const job = arg;
-    const int last = job->windows.n - 1, oh = job->out[last - 1], ow = job->out[last];
+    const int last = job->axes.windows.n - 1;
+    const int oh = job->axes.out[last - 1], ow = job->axes.out[last];
     const int width = tl_min(ow, TILE_SIZE), height = TILE_SIZE / width;
     tl_poll poll = tl_poll_of(job->stop);
     A acc[TILE_SIZE];
     for (size_t p = begin; p < end && !poll.is_stopped; p++) {
-        tile t = tile_of(job, p);
+        tl_window_tile t = tl_window_tile_of(&job->axes, p);
         for (t.y = 0; t.y < oh && !poll.is_stopped; t.y += height)
             for (t.x = 0; t.x < ow; t.x += width) {
                 t.height = tl_min(height, oh - t.y);

@@ -175,7 +175,7 @@ START_TEST(pool2d_rejects_bad_windows)
         {{1, 1, 4, 2},
          TL_FLOAT,
          {{2, 3}, {1, 1}, {0, 0, 0, 0}},
-         "length 2 with padding 0 and 0, expected at least the window's 3"},
+         "length 2 with padding 0 and 0 along spatial axis 0, expected at least the window's 3"},
         {{1, 1, 0, 2},
          TL_FLOAT,
          {{2, 2}, {1, 1}, {1, 1, 1, 1}},

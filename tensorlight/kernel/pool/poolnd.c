@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling over any number of axes.
 //
-// A window is, along each axis, the taps begin .. end-1 that lie inside src. All axes but the last
-// are counted through tap by tap. Along the last one, each tap is taken for a line of windows at a
-// time; only where indices are wanted, windows are looked at one by one.
+// A plane of dst, over the last two axes, is computed tile by tile in the type of its sums or max
+// values. Each tap meets a rectangle of src and a rectangle of the tile, as in convnd.c; in narrow
+// tiles, each row of a window is reduced instead. Both take the elements of a window in the order
+// of the axes. A max begins with the first element of its window.
 
 #ifndef T // once
 
@@ -24,138 +25,115 @@ typedef struct poolnd_job {
     const void *src;
     void *dst;
     int64_t *arg;
-    int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
-    size_t in_step[TL_MAX_SPATIAL]; // elements between neighbours along an axis of src
-    size_t in_plane, out_plane;     // elements of a plane
-    uint64_t lowest;                // the bytes of the smallest value, of a window with nothing
-    tl_poolnd_param param;
+    tl_window_job axes;
+    size_t in_plane; // elements of a channel of src
+    uint64_t lowest; // the bytes of the smallest value, of a window with nothing
+    double p;        // of a norm; 0: a mean
+    int counts_padding, is_column_major;
     const tl_stop *stop;
 } poolnd_job;
 
-// Computes the planes begin .. end-1 for the poolnd_job at `arg`.
+// Computes the planes (over the last two axes) begin .. end-1 for the poolnd_job at `arg`.
 typedef void poolnd_func(void *arg, size_t begin, size_t end);
 
-// Windows whose sums are taken at once, and taps along the last axis that are found once for all
-// lines.
-enum { PART = 64, KNOWN = 16 };
+// A tile is narrow if windows have at least NARROW times as many taps along its rows.
+enum { TILE_SIZE = 1024, NARROW = 4 };
 
-typedef struct window {
-    int64_t start[TL_MAX_SPATIAL]; // of tap 0, may lie outside
-    int begin[TL_MAX_SPATIAL], end[TL_MAX_SPATIAL];
-    int is_empty;
-} window;
+static const size_t no_element = SIZE_MAX;
 
-// The window of result `index` of the first `n` axes, without taps along others.
-static window window_at(const poolnd_job *job, size_t index, int n)
+// The taps begin .. end-1 along axis `i` of window `x` are inside src. Returns the position of tap
+// 0.
+static inline int64_t taps_inside(const poolnd_job *job, int i, int x, int *begin, int *end)
 {
-    const tl_windows *const w = &job->param.windows;
-    window at = {.is_empty = 0};
-    for (int i = n - 1; i >= 0; i--) {
-        at.start[i] = (int64_t)(index % job->out[i]) * w->stride[i] - w->padding[i];
-        index /= job->out[i];
-        tl_window_hits(w->size[i], w->dilation[i], at.start[i], job->in[i], &at.begin[i],
-                       &at.end[i]);
-        at.is_empty |= at.begin[i] == at.end[i];
+    const tl_windows *const w = &job->axes.windows;
+    const int64_t start = (int64_t)x * w->stride[i] - w->padding[i];
+    tl_window_hits(w->size[i], w->dilation[i], start, job->axes.in[i], begin, end);
+    return start;
+}
+
+// The position along axis `i` of the first tap inside src of window `x`, or -1.
+static int64_t first_tap(const poolnd_job *job, int i, int x)
+{
+    int begin, end;
+    const int64_t start = taps_inside(job, i, x, &begin, &end);
+    return begin == end ? -1 : start + (int64_t)begin * job->axes.windows.dilation[i];
+}
+
+// The index in a channel of src of the first element of each window of a tile, or no_element.
+static void first_elements(const poolnd_job *job, const tl_window_tile *t, size_t *index)
+{
+    const int last = job->axes.windows.n - 1, *const in = job->axes.in;
+    size_t outer = 0;
+    int is_outside = 0;
+    for (int i = 0; i < last - 1; i++) {
+        const int64_t first = first_tap(job, i, t->outer[i]);
+        is_outside |= first < 0;
+        outer = outer * in[i] + (size_t)first;
     }
-    return at;
+    for (int x = 0; x < t->width; x++) {
+        const int64_t column = first_tap(job, last, t->x + x);
+        index[x] = column < 0 || is_outside ? no_element : (size_t)column;
+    }
+    for (int y = t->height - 1; y >= 0; y--) { // row 0, the columns, becomes the last one
+        const int64_t row = first_tap(job, last - 1, t->y + y);
+        const size_t start = (outer * in[last - 1] + (size_t)row) * in[last];
+        for (int x = 0; x < t->width; x++)
+            index[y * t->width + x] =
+                row < 0 || index[x] == no_element ? no_element : start + index[x];
+    }
 }
 
-// Where the line that starts at the taps begins in a plane of src.
-static size_t line_of(const poolnd_job *job, const window *at, const int *taps)
+// The taps along axis `i` of window `x` inside src, or inside src and its padding.
+static double count_of(const poolnd_job *job, int i, int x)
 {
-    const tl_windows *const w = &job->param.windows;
-    size_t place = 0;
-    for (int i = 0; i < w->n; i++)
-        place += (size_t)(at->start[i] + (int64_t)taps[i] * w->dilation[i]) * job->in_step[i];
-    return place;
-}
-
-// `len` windows from `start` on of any line: where the first taps along the last axis meet src.
-typedef struct part {
-    int start, len;
-    tl_window_meeting taps[KNOWN];
-} part;
-
-static tl_window_meeting meet(const poolnd_job *job, int k, int start, int len)
-{
-    const tl_windows *const w = &job->param.windows;
-    const int last = w->n - 1;
-    return tl_window_meet(0, job->in[last], w->stride[last],
-                          (int64_t)k * w->dilation[last] - w->padding[last], start, len);
-}
-
-static part part_of(const poolnd_job *job, int start, int len)
-{
-    const int size = job->param.windows.size[job->param.windows.n - 1];
-    part p = {.start = start, .len = len};
-    for (int k = 0; k < size && k < KNOWN; k++)
-        p.taps[k] = meet(job, k, start, len);
-    return p;
-}
-
-// Where tap `k` of the last axis meets src.
-static tl_window_meeting tap_along(const poolnd_job *job, const part *p, int k)
-{
-    return k < KNOWN ? p->taps[k] : meet(job, k, p->start, p->len);
-}
-
-// The taps of a line's windows inside src, or inside src and its padding, along axis `i`.
-static double count_across(const poolnd_job *job, const window *at, int i)
-{
-    const tl_windows *const w = &job->param.windows;
-    int begin = at->begin[i], end = at->end[i];
-    if (job->param.counts_padding) // no window starts before its padding
-        tl_window_hits(w->size[i], w->dilation[i], at->start[i] + w->padding[i],
-                       (int64_t)job->in[i] + w->padding[i] + w->padding[w->n + i], &begin, &end);
+    const tl_windows *const w = &job->axes.windows;
+    const int before = job->counts_padding ? w->padding[i] : 0;
+    const int behind = job->counts_padding ? w->padding[w->n + i] : 0;
+    int begin, end;
+    tl_window_hits(w->size[i], w->dilation[i], (int64_t)x * w->stride[i] - w->padding[i] + before,
+                   (int64_t)job->axes.in[i] + before + behind, &begin, &end);
     return end - begin;
 }
 
-// The taps of a line's windows along all axes but the last.
-static double count_all_across(const poolnd_job *job, const window *at)
+// The means of a tile from its sums.
+static void divide_by_counts(const poolnd_job *job, const tl_window_tile *t, double *sums)
 {
-    double count = 1;
-    for (int i = 0; i < job->param.windows.n - 1; i++)
-        count *= count_across(job, at, i);
-    return count;
-}
-
-// The taps of windows along the last axis inside src, or inside src and its padding.
-static void count_along(const poolnd_job *job, const part *p, double *counts)
-{
-    const tl_windows *const w = &job->param.windows;
-    const int last = w->n - 1, is_padded = job->param.counts_padding;
-    const int before = is_padded ? w->padding[last] : 0;
-    const int behind = is_padded ? w->padding[w->n + last] : 0;
-    for (int x = 0; x < p->len; x++) {
-        int begin, end;
-        tl_window_hits(w->size[last], w->dilation[last],
-                       (int64_t)(p->start + x) * w->stride[last] - w->padding[last] + before,
-                       (int64_t)job->in[last] + before + behind, &begin, &end);
-        counts[x] = end - begin;
+    const int last = job->axes.windows.n - 1;
+    double columns[TILE_SIZE], outer = 1;
+    for (int i = 0; i < last - 1; i++)
+        outer *= count_of(job, i, t->outer[i]);
+    for (int x = 0; x < t->width; x++)
+        columns[x] = count_of(job, last, t->x + x);
+    for (int y = 0; y < t->height; y++) {
+        const double rows = outer * count_of(job, last - 1, t->y + y);
+        for (int x = 0; x < t->width; x++, sums++)
+            *sums = rows * columns[x] > 0 ? *sums / (rows * columns[x]) : 0;
     }
 }
 
-// An index in a plane, counted first axis first.
+// An index in a channel, counted first axis first.
 static size_t column_major(const poolnd_job *job, size_t index)
 {
-    size_t result = 0, step = 1;
-    for (int i = 0; i < job->param.windows.n; i++) {
-        result += index / job->in_step[i] % job->in[i] * step;
-        step *= job->in[i];
+    size_t result = 0, step = job->in_plane;
+    for (int i = job->axes.windows.n - 1; i >= 0; i--) {
+        step /= job->axes.in[i];
+        result += index % job->axes.in[i] * step;
+        index /= job->axes.in[i];
     }
     return result;
 }
 
-static int64_t arg_of(const poolnd_job *job, size_t plane, size_t index)
+static int64_t arg_of(const poolnd_job *job, size_t channel, size_t index)
 {
-    return (int64_t)(plane * job->in_plane +
-                     (job->param.is_column_major ? column_major(job, index) : index));
+    if (index == no_element)
+        return -1;
+    return (int64_t)(channel * job->in_plane +
+                     (job->is_column_major ? column_major(job, index) : index));
 }
 
-static double raised(double x, double p)
+TL_INLINE double raised(double x, double p)
 {
-    x = fabs(x);
-    return p == 1 ? x : p == 2 ? x * x : pow(x, p);
+    return p == 0 ? x : p == 1 ? fabs(x) : p == 2 ? x * x : pow(fabs(x), p);
 }
 
 static double root(double x, double p)
@@ -163,8 +141,27 @@ static double root(double x, double p)
     return p == 1 ? x : p == 2 ? sqrt(x) : pow(x, 1 / p);
 }
 
-#define TL_TEMPLATE "kernel/pool/poolnd.c"
+// The template takes: A the type of a sum or a max, and what a tap does to it.
+
+#define LOCAL_(work, name) work##_##name
+#define LOCAL2(work, name) LOCAL_(work, name)
+#define LOCAL(name)        NAME(LOCAL2(WORK, name), c)
+
+#define TL_TEMPLATE      "kernel/pool/poolnd.c"
+#define WORK             poolnd_max
+#define IS_MAX           1
+#define A                C
+#define ADDED(acc, x, p) ((x) > (acc) ? (x) : (acc))
 #include "tensor/tl_each_type.inc.h"
+#undef WORK
+#undef IS_MAX
+#undef A
+#undef ADDED
+#define WORK             poolnd_sum
+#define IS_MAX           0
+#define A                double
+#define ADDED(acc, x, p) ((acc) + raised((double)(x), p))
+#include "tensor/tl_each_float.inc.h"
 
 TL_PLAIN_TABLE(pick_max, poolnd_func, poolnd_max, ALL)
 TL_PLAIN_TABLE(pick_sum, poolnd_func, poolnd_sum, FLT)
@@ -189,28 +186,30 @@ int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
 {
     poolnd_func *const func =
         param->kind == TL_POOL_MAX ? pick_max(exec, src->dtype) : pick_sum(exec, src->dtype);
-    const int n = param->windows.n;
-    assert(func && src->ndim == n + 2 && dst->ndim == src->ndim && src->dtype == dst->dtype);
+    assert(func && src->ndim == param->windows.n + 2);
+    assert(dst->ndim == src->ndim && src->dtype == dst->dtype);
     assert(!arg || (param->kind == TL_POOL_MAX && arg->dtype == TL_INT64 && arg->len == dst->len));
     if (dst->len == 0)
         return 0;
     poolnd_job job = {.src = src->data,
                       .dst = dst->data,
                       .arg = arg ? arg->data : NULL,
+                      .axes = tl_window_job_of(&param->windows, src, dst, 0, 0),
                       .in_plane = 1,
-                      .out_plane = 1,
-                      .param = *param,
+                      .p = param->kind == TL_POOL_NORM ? param->p : 0,
+                      .counts_padding = param->counts_padding,
+                      .is_column_major = param->is_column_major,
                       .stop = exec ? exec->stop : NULL};
     tl_dtype_min(src->dtype, &job.lowest);
-    for (int i = n - 1; i >= 0; i--) {
-        job.in[i] = src->dims[2 + i];
-        job.out[i] = dst->dims[2 + i];
-        job.in_step[i] = job.in_plane;
-        job.in_plane *= job.in[i];
-        job.out_plane *= job.out[i];
+    const int last = job.axes.windows.n - 1;
+    const size_t plane = (size_t)job.axes.out[last - 1] * job.axes.out[last];
+    double cost = (double)plane;
+    for (int i = 0; i <= last; i++) {
+        job.in_plane *= job.axes.in[i];
+        cost *= job.axes.windows.size[i];
     }
-    tl_parallel(exec, (size_t)dst->len / job.out_plane,
-                tl_axis_grain((job.in_plane + job.out_plane) * 4), func, &job);
+    tl_parallel(exec, (size_t)dst->len / plane, tl_axis_grain(cost < 1e6 ? (size_t)cost : 1000000),
+                func, &job);
     return 0;
 }
 
@@ -256,205 +255,168 @@ tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg
 
 #else // for each type
 
-// The maximum
-
-// The index of the greatest element that a window, which is not empty, meets.
-static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const window *at,
-                              tl_poll *poll)
+// acc[k] with src[k * step], for k < n.
+TL_INLINE void LOCAL(steps)(A *restrict acc, const T *restrict src, ptrdiff_t step, ptrdiff_t n,
+                            const double p)
 {
-    const int n = job->param.windows.n, dilation = job->param.windows.dilation[n - 1];
-    int taps[TL_MAX_SPATIAL];
-    memcpy(taps, at->begin, sizeof(taps));
-    size_t arg = line_of(job, at, taps);
-    C max = LOAD(plane[arg]);
-    do {
-        size_t place = line_of(job, at, taps);
-        for (int k = at->begin[n - 1]; k < at->end[n - 1]; k++, place += dilation) {
-            const C value = LOAD(plane[place]);
-            if (value > max) {
-                max = value;
-                arg = place;
+    (void)p;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        const C x = LOAD(src[k * step]);
+        acc[k] = ADDED(acc[k], x, p);
+    }
+}
+
+static void LOCAL(add_row)(const poolnd_job *job, A *acc, const T *src, ptrdiff_t step, ptrdiff_t n)
+{
+    // Compilers make vectors of steps that they know.
+    const double p = IS_MAX ? 0 : job->p;
+    if (p == 0 && step == 1)
+        LOCAL(steps)(acc, src, 1, n, 0);
+    else if (p == 0 && step == 2)
+        LOCAL(steps)(acc, src, 2, n, 0);
+    else if (p == 0)
+        LOCAL(steps)(acc, src, step, n, 0);
+    else if (p == 2)
+        LOCAL(steps)(acc, src, step, n, 2);
+    else
+        LOCAL(steps)(acc, src, step, n, p);
+}
+
+#if IS_MAX
+// The same with indices: src[0] is element `index`.
+static void NAME(add_with_args, c)(C *acc, size_t *args, const T *src, ptrdiff_t step, ptrdiff_t n,
+                                   size_t index)
+{
+    for (ptrdiff_t k = 0; k < n; k++) {
+        const C x = LOAD(src[k * step]);
+        if (x > acc[k]) {
+            acc[k] = x;
+            args[k] = index + (size_t)(k * step);
+        }
+    }
+}
+#endif
+
+// One tap after the other of the last two axes. `src` is a channel, `plane` the index of the plane
+// in it that the taps of other axes meet.
+static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, const T *src,
+                            size_t plane, A *acc, size_t *args, tl_poll *poll)
+{
+    const int last = job->axes.windows.n - 1, *const size = job->axes.windows.size;
+    for (int i = 0; i < size[last - 1]; i++) {
+        const tl_window_meeting rows =
+            tl_window_meet_axis(&job->axes, last - 1, t->y, t->height, i);
+        for (int j = 0; j < size[last] && !tl_poll_after(poll, (size_t)t->height * t->width); j++) {
+            const tl_window_meeting m = tl_window_meet_axis(&job->axes, last, t->x, t->width, j);
+            const ptrdiff_t column = m.begin * m.src_step + m.src_offset, n = m.end - m.begin;
+            for (int64_t y = rows.begin; y < rows.end && n > 0; y++) {
+                const size_t line =
+                    plane * job->axes.in[last - 1] + (size_t)(y * rows.src_step + rows.src_offset);
+                const size_t at = line * job->axes.in[last] + (size_t)column;
+                const size_t to = (size_t)y * t->width + m.begin;
+#if IS_MAX
+                if (args) {
+                    NAME(add_with_args, c)(acc + to, args + to, src + at, m.src_step, n, at);
+                    continue;
+                }
+#endif
+                LOCAL(add_row)(job, acc + to, src + at, m.src_step, n);
             }
         }
-    } while (!tl_poll_after(poll, (size_t)(at->end[n - 1] - at->begin[n - 1]) + 8) &&
-             tl_next_tap(taps, at->begin, at->end, n - 1));
-    return arg;
-}
-
-// dst[x] = the greater of it and from[x * step], for x = begin .. end-1.
-static inline void NAME(take_greater, c)(const T *from, int64_t step, T *dst, int begin, int end)
-{
-    for (int x = begin; x < end; x++) {
-        const C value = LOAD(from[x * step]), max = LOAD(dst[x]);
-        dst[x] = STORE(value > max ? value : max);
     }
+    (void)args;
 }
 
-// Line `line` of the results, without their indices: each tap along it is compared where it meets
-// src. The first that a window meets is taken as it is.
-static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *plane, size_t line,
-                              T *dst, tl_poll *poll)
+// One window after the other, row by row.
+static void LOCAL(add_windows)(const poolnd_job *job, const tl_window_tile *t, const T *src,
+                               size_t plane, A *acc, tl_poll *poll)
 {
-    const tl_windows *const w = &job->param.windows;
-    const int last = w->n - 1, len = p->len;
-    const window at = window_at(job, line, last);
-    int taps[TL_MAX_SPATIAL], fresh = len;
-    memcpy(taps, at.begin, sizeof(taps));
-    for (int x = 0; x < len; x++)
-        memcpy(&dst[x], &job->lowest, sizeof(T));
-    if (at.is_empty)
-        return;
-    for (int is_first = 1; is_first || tl_next_tap(taps, at.begin, at.end, last); is_first = 0) {
-        const T *const src = plane + line_of(job, &at, taps);
-        for (int k = 0; k < w->size[last]; k++) {
-            const tl_window_meeting m = tap_along(job, p, k);
-            const T *const from = src + m.src_offset;
-            if (tl_poll_after(poll, (size_t)(m.end - m.begin) + 8))
+    const int last = job->axes.windows.n - 1, *const in = job->axes.in;
+    const int *const dilation = job->axes.windows.dilation;
+    for (int y = 0; y < t->height; y++) {
+        int top, bottom, left, right;
+        const int64_t row = taps_inside(job, last - 1, t->y + y, &top, &bottom);
+        for (int x = 0; x < t->width; x++, acc++) {
+            const int64_t column = taps_inside(job, last, t->x + x, &left, &right);
+            if (tl_poll_after(poll, (size_t)(bottom - top) * (right - left)))
                 return;
-            // Windows before `fresh` have met nothing yet.
-            const int end = fresh < m.begin ? m.begin : fresh < m.end ? fresh : m.end;
-            for (int x = m.begin; x < end; x++)
-                dst[x] = from[(int64_t)x * m.src_step];
-            // Compilers make vectors of steps that they know.
-            if (m.src_step == 1)
-                NAME(take_greater, c)(from, 1, dst, end, m.end);
-            else if (m.src_step == 2)
-                NAME(take_greater, c)(from, 2, dst, end, m.end);
-            else
-                NAME(take_greater, c)(from, m.src_step, dst, end, m.end);
-            fresh = m.begin < m.end && m.begin < fresh ? m.begin : fresh;
+            A sum = *acc;
+            for (int i = top; i < bottom; i++) {
+                const size_t line =
+                    plane * in[last - 1] + (size_t)(row + (int64_t)i * dilation[last - 1]);
+                const T *const from = src + line * in[last];
+                for (ptrdiff_t k = left; k < right; k++) {
+                    const C value = LOAD(from[column + k * dilation[last]]);
+                    sum = ADDED(sum, value, job->p);
+                }
+            }
+            *acc = sum;
         }
     }
 }
 
-static void NAME(max_lines, c)(const poolnd_job *job, const T *plane, T *dst, tl_poll *poll)
+static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *acc, size_t *args,
+                           tl_poll *poll)
 {
-    const size_t len = (size_t)job->out[job->param.windows.n - 1];
-    const part whole = part_of(job, 0, (int)len);
-    for (size_t k = 0; k < job->out_plane && !poll->is_stopped; k += len)
-        NAME(max_line, c)(job, &whole, plane, k / len, dst + k, poll);
+    static const int zeros[TL_MAX_SPATIAL];
+    const tl_windows *const w = &job->axes.windows;
+    const T *const src = (const T *)job->src + t->channel * job->in_plane;
+    const int is_narrow = !args && t->width <= w->size[w->n - 1] / NARROW;
+    int taps[TL_MAX_SPATIAL] = {0};
+    do {
+        const ptrdiff_t plane = tl_window_plane(&job->axes, t, taps);
+        if (plane >= 0 && is_narrow)
+            LOCAL(add_windows)(job, t, src, (size_t)plane, acc, poll);
+        else if (plane >= 0)
+            LOCAL(add_taps)(job, t, src, (size_t)plane, acc, args, poll);
+    } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, zeros, w->size, w->n - 2));
 }
 
-static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plane, T *dst,
-                                  tl_poll *poll)
+// Computes a tile, and writes it to element `at` of dst and those behind.
+static void LOCAL(pool)(const poolnd_job *job, const tl_window_tile *t, size_t at, tl_poll *poll)
 {
-    int64_t *const args = job->arg + p * job->out_plane;
-    for (size_t k = 0; k < job->out_plane && !tl_poll_after(poll, 8); k++) {
-        const window at = window_at(job, k, job->param.windows.n);
-        const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at, poll);
-        memcpy(&dst[k], at.is_empty ? (const void *)&job->lowest : &plane[index], sizeof(T));
-        args[k] = at.is_empty ? -1 : arg_of(job, p, index);
-    }
+    const int len = t->height * t->width;
+    T *const dst = (T *)job->dst + at; // a tile is whole rows, or a part of one
+    A acc[TILE_SIZE];
+#if IS_MAX
+    size_t args[TILE_SIZE];
+    T lowest;
+    memcpy(&lowest, &job->lowest, sizeof(T));
+    const T *const src = (const T *)job->src + t->channel * job->in_plane;
+    first_elements(job, t, args);
+    for (int k = 0; k < len; k++)
+        acc[k] = LOAD(args[k] == no_element ? lowest : src[args[k]]);
+    LOCAL(add_all)(job, t, acc, job->arg ? args : NULL, poll);
+    for (int k = 0; k < len; k++)
+        dst[k] = STORE(acc[k]);
+    for (int k = 0; k < len && job->arg; k++)
+        job->arg[at + k] = arg_of(job, t->channel, args[k]);
+#else
+    memset(acc, 0, (size_t)len * sizeof(A));
+    LOCAL(add_all)(job, t, acc, NULL, poll);
+    if (job->p == 0)
+        divide_by_counts(job, t, acc);
+    for (int k = 0; k < len; k++)
+        dst[k] = STORE((C)(job->p == 0 ? acc[k] : root(acc[k], job->p)));
+#endif
 }
 
-static void NAME(poolnd_max, c)(void *arg, size_t begin, size_t end)
+static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
 {
     const poolnd_job *const job = arg;
+    const int last = job->axes.windows.n - 1;
+    const int oh = job->axes.out[last - 1], ow = job->axes.out[last];
+    const int width = tl_min(ow, TILE_SIZE), height = TILE_SIZE / width;
     tl_poll poll = tl_poll_of(job->stop);
     for (size_t p = begin; p < end && !poll.is_stopped; p++) {
-        const T *const plane = (const T *)job->src + p * job->in_plane;
-        T *const dst = (T *)job->dst + p * job->out_plane;
-        if (job->arg)
-            NAME(max_and_args, c)(job, p, plane, dst, &poll);
-        else
-            NAME(max_lines, c)(job, plane, dst, &poll);
+        tl_window_tile t = tl_window_tile_of(&job->axes, p);
+        for (t.y = 0; t.y < oh && !poll.is_stopped; t.y += height)
+            for (t.x = 0; t.x < ow; t.x += width) {
+                t.height = tl_min(height, oh - t.y);
+                t.width = tl_min(width, ow - t.x);
+                LOCAL(pool)(job, &t, (p * oh + t.y) * ow + t.x, &poll);
+            }
     }
 }
-
-#if TL_IS_FLOAT
-// The mean and the norm
-
-// sums[x] += from[x * step], for x = begin .. end-1.
-static inline void NAME(add_line, c)(const T *from, int64_t step, double *sums, int begin, int end)
-{
-    for (int x = begin; x < end; x++)
-        sums[x] += (double)LOAD(from[x * step]);
-}
-
-// sums[x] += |from[x * step]| ^ p, for x = begin .. end-1.
-TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double *sums, int begin,
-                                   int end)
-{
-    for (int x = begin; x < end; x++)
-        sums[x] += raised((double)LOAD(from[x * step]), p);
-}
-
-// Adds the elements under the taps to the sums of a part of a line.
-static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *plane,
-                              const window *at, double *sums, tl_poll *poll)
-{
-    const tl_windows *const w = &job->param.windows;
-    const int last = w->n - 1, is_norm = job->param.kind == TL_POOL_NORM;
-    int taps[TL_MAX_SPATIAL];
-    memcpy(taps, at->begin, sizeof(taps));
-    do {
-        const T *const src = plane + line_of(job, at, taps);
-        for (int k = 0; k < w->size[last]; k++) {
-            const tl_window_meeting m = tap_along(job, p, k);
-            const T *const from = src + m.src_offset;
-            if (tl_poll_after(poll, (size_t)(m.end - m.begin) + 8))
-                return;
-            // Compilers make vectors of steps that they know.
-            if (!is_norm && m.src_step == 1)
-                NAME(add_line, c)(from, 1, sums, m.begin, m.end);
-            else if (!is_norm && m.src_step == 2)
-                NAME(add_line, c)(from, 2, sums, m.begin, m.end);
-            else if (!is_norm)
-                NAME(add_line, c)(from, m.src_step, sums, m.begin, m.end);
-            else if (job->param.p == 2)
-                NAME(add_raised, c)(from, m.src_step, 2, sums, m.begin, m.end);
-            else
-                NAME(add_raised, c)(from, m.src_step, job->param.p, sums, m.begin, m.end);
-        }
-    } while (tl_next_tap(taps, at->begin, at->end, last));
-}
-
-// A part of a line of results. counts: of taps along the last axis.
-static void NAME(sum_part, c)(const poolnd_job *job, const part *p, const double *counts,
-                              const T *plane, const window *at, T *dst, tl_poll *poll)
-{
-    double sums[PART] = {0};
-    if (!at->is_empty)
-        NAME(add_taps, c)(job, p, plane, at, sums, poll);
-    if (job->param.kind == TL_POOL_NORM) {
-        for (int x = 0; x < p->len; x++)
-            dst[x] = STORE((C)root(sums[x], job->param.p));
-        return;
-    }
-    const double across = count_all_across(job, at);
-    for (int x = 0; x < p->len; x++) {
-        const double count = across * counts[x];
-        dst[x] = STORE((C)(count > 0 ? sums[x] / count : 0));
-    }
-}
-
-// The same part of all lines of a plane.
-static void NAME(sum_parts, c)(const poolnd_job *job, const part *p, const T *plane, T *dst,
-                               tl_poll *poll)
-{
-    const size_t len = (size_t)job->out[job->param.windows.n - 1];
-    double counts[PART];
-    count_along(job, p, counts);
-    for (size_t k = 0; k < job->out_plane && !tl_poll_after(poll, len); k += len) {
-        const window at = window_at(job, k / len, job->param.windows.n - 1);
-        NAME(sum_part, c)(job, p, counts, plane, &at, dst + k + p->start, poll);
-    }
-}
-
-static void NAME(poolnd_sum, c)(void *arg, size_t begin, size_t end)
-{
-    const poolnd_job *const job = arg;
-    const int len = job->out[job->param.windows.n - 1];
-    tl_poll poll = tl_poll_of(job->stop);
-    for (int x = 0; x < len && !poll.is_stopped; x += PART) {
-        const part p = part_of(job, x, len - x < PART ? len - x : PART);
-        for (size_t i = begin; i < end; i++)
-            NAME(sum_parts, c)
-        (job, &p, (const T *)job->src + i * job->in_plane, (T *)job->dst + i * job->out_plane,
-         &poll);
-    }
-}
-
-#endif
 
 #endif
