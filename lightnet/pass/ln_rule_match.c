@@ -213,45 +213,27 @@ static int op_fits(matching *at, const ln_op *op)
 
 // Parameters
 
-static int has_number(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+static int has_value(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_op_has_number(op, arg_name, value->numbers[0]);
-}
-
-static int has_numbers(const ln_op *op, const char *arg_name, const ln_rule_value *value)
-{
-    return ln_op_has_numbers(op, arg_name, value->len, value->numbers);
-}
-
-static int has_bool(const ln_op *op, const char *arg_name, const ln_rule_value *value)
-{
-    return ln_op_has_bool(op, arg_name, value->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
-}
-
-static int has_null(const ln_op *op, const char *arg_name, const ln_rule_value *value)
-{
-    (void)value;
-    return ln_op_has_null(op, arg_name);
-}
-
-static int has_string(const ln_op *op, const char *arg_name, const ln_rule_value *value)
-{
-    return ln_op_has_string(op, arg_name, value->word);
-}
-
-static int has_param(const ln_op *op, const char *arg_name, const ln_rule_value *value)
-{
-    return ln_op_same_param(op, arg_name, value->op, value->word);
+    switch (value->type) {
+    case LN_RULE_NUMBER:
+        return ln_op_has_number(op, arg_name, value->numbers[0]);
+    case LN_RULE_NUMBERS:
+        return ln_op_has_numbers(op, arg_name, value->len, value->numbers);
+    case LN_RULE_BOOL:
+        return ln_op_has_bool(op, arg_name, value->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
+    case LN_RULE_NULL:
+        return ln_op_has_null(op, arg_name);
+    case LN_RULE_STRING:
+        return ln_op_has_string(op, arg_name, value->word);
+    default:
+        return ln_op_same_param(op, arg_name, value->op, value->word);
+    }
 }
 
 // Whether the operator has the parameters of the text, " | PARAM=VALUE, ..)".
 static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
 {
-    static int (*const has[LN_RULE_VALUE_TYPES])(const ln_op *, const char *,
-                                                 const ln_rule_value *) = {
-        [LN_RULE_NUMBER] = has_number, [LN_RULE_NUMBERS] = has_numbers,
-        [LN_RULE_BOOL] = has_bool,     [LN_RULE_NULL] = has_null,
-        [LN_RULE_STRING] = has_string, [LN_RULE_PARAM] = has_param};
     char arg_name[LN_MAX_NAME_LEN];
     ln_rule_value value;
     int fit = 1;
@@ -260,7 +242,7 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
         ln_rule_read_word(&p, arg_name);
         p++; // '='
         ln_rule_read_value(m, &p, &value);
-        fit = has[value.type](op, arg_name, &value);
+        fit = has_value(op, arg_name, &value);
         ln_rule_accept(&p, ", ");
     }
     return fit;

@@ -164,8 +164,8 @@ ln_list *ln_cuda_interleave_join(const ln_context *ctx, ln_list **old_ops)
 static bool allows_interleave_region(const ln_rule_match *m)
 {
     const tl_tensor *const y = m->tensors[0]->tensor, *const part = m->tensors[1]->tensor;
-    const int *const starts = ln_op_ints(m->ops[0], "starts", NULL), *const steps = ln_op_ints(
-                                                                         m->ops[0], "steps", NULL);
+    const int *const starts = ln_op_ints(m->ops[0], "starts", NULL);
+    const int *const steps = ln_op_ints(m->ops[0], "steps", NULL);
     const int last = y->ndim - 1;
     for (int i = 0; i < last; i++)
         if (steps[i] != 1 || part->dims[i] != y->dims[i])
@@ -206,8 +206,8 @@ static int is_mean_of_axes(const ln_op *reduce)
 // Whether one window covers each image [N, H, W, C].
 static int is_mean_of_window(const ln_op *pool, const int *dims)
 {
-    const int *const size = ln_op_ints(pool, "size", NULL), *const padding =
-                                                                ln_op_ints(pool, "padding", NULL);
+    const int *const size = ln_op_ints(pool, "size", NULL);
+    const int *const padding = ln_op_ints(pool, "padding", NULL);
     return ln_op_bool(pool, "nhwc") && size[0] - padding[0] >= dims[1] &&
            size[1] - padding[1] >= dims[2];
 }

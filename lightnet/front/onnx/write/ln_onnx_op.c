@@ -257,6 +257,11 @@ static int count(const ln_list *list, const char *arg)
     return n;
 }
 
+int ln_onnx_op_axis(const ln_onnx_op *n)
+{
+    return ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+}
+
 int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg)
 {
     return count(n->op->op_arg->tensors_in, arg);

@@ -7,7 +7,7 @@
 //     static void write_softmax(ln_onnx_op *n)
 //     {
 //         // The node's output is the operator's output "dst".
-//         LN_ONNX_PUT_AS(n, "dst", "Softmax", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+//         LN_ONNX_PUT_AS(n, "dst", "Softmax", LN_ONNX_IN(n, "src"),
 //                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
@@ -161,6 +161,9 @@ const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg);
 /** The value of an input of integers as TL_INT64. */
 const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg);
 
+/** The parameter 'axis' of the input 'src', from 0 on. */
+int ln_onnx_op_axis(const ln_onnx_op *n);
+
 /** The numbers of inputs and of outputs of a variadic one. */
 int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);
@@ -187,7 +190,8 @@ const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor);
 // Nodes. Each adds one, and returns its first output.
 
 /** clang-format off */
-#define LN_ONNX_SRC(value) ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
+#define LN_ONNX_SRC(value)  ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
+#define LN_ONNX_IN(n, role) LN_ONNX_SRC(ln_onnx_op_in(n, role))
 // clang-format on
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts);

@@ -482,7 +482,7 @@ static void write_cast(ln_onnx_op *n)
     if (ln_onnx_op_tensor(n, "dst")->dtype == TL_BFLOAT16 && from != TL_BFLOAT16 &&
         tl_size_of(from) > 1)
         ln_onnx_op_since(n, 19);
-    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_IN(n, "src"),
                    LN_DTYPE("to", ln_onnx_op_tensor(n, "dst")->dtype));
 }
 

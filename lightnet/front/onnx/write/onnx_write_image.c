@@ -192,8 +192,8 @@ static void put_resize(ln_onnx_op *n, const resampling *r)
     const char *const mode = word_of(modes, 3, ln_op_string(n->op, "mode"));
     if (r->antialiases)
         ln_onnx_op_since(n, 18);
-    LN_ONNX_PUT_AS(n, "dst", "Resize", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(roi),
-                   LN_ONNX_SRC(scale), LN_ONNX_SRC(size), LN_TEXT("mode", mode),
+    LN_ONNX_PUT_AS(n, "dst", "Resize", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(roi), LN_ONNX_SRC(scale),
+                   LN_ONNX_SRC(size), LN_TEXT("mode", mode),
                    LN_TEXT("coordinate_transformation_mode", r->row->name),
                    LN_TEXT("nearest_mode", r->rounding),
                    LN_NUMBER("cubic_coeff_a", ln_op_number(n->op, "cubic_a")),
@@ -253,9 +253,8 @@ static void write_grid_sample(ln_onnx_op *n)
         ln_onnx_op_since(n, 20);
     if (ln_onnx_op_opset(n) < 20 && strcmp(mode, "nearest") != 0)
         mode = word_of(older, 2, mode);
-    LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "grid")), LN_TEXT("mode", mode),
-                   LN_TEXT("padding_mode", outside),
+    LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "grid"),
+                   LN_TEXT("mode", mode), LN_TEXT("padding_mode", outside),
                    LN_INT("align_corners", ln_op_bool(n->op, "align_corners")));
 }
 
@@ -266,9 +265,9 @@ static void write_roi_align(ln_onnx_op *n)
     const int is_half = ln_op_bool(n->op, "half_pixel");
     const char *const batch = ln_onnx_op_indices(n, "batch");
     LN_ONNX_PUT_AS(
-        n, "dst", "RoiAlign", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-        LN_ONNX_SRC(ln_onnx_op_in(n, "rois")), LN_ONNX_SRC(batch), LN_INT("output_height", size[0]),
-        LN_INT("output_width", size[1]), LN_NUMBER("spatial_scale", ln_op_number(n->op, "scale")),
+        n, "dst", "RoiAlign", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "rois"), LN_ONNX_SRC(batch),
+        LN_INT("output_height", size[0]), LN_INT("output_width", size[1]),
+        LN_NUMBER("spatial_scale", ln_op_number(n->op, "scale")),
         LN_INT("sampling_ratio", ln_op_int(n->op, "samples")),
         LN_TEXT("mode", is_max ? "max" : "avg"),
         LN_TEXT("coordinate_transformation_mode", is_half ? "half_pixel" : "output_half_pixel"));
@@ -279,7 +278,7 @@ static void write_roi_align(ln_onnx_op *n)
 // The axis is an attribute, since operator set 20 an input.
 static void write_dft(ln_onnx_op *n)
 {
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_onnx_op_axis(n);
     const int inverse = ln_op_bool(n->op, "inverse");
     const int onesided = ln_op_bool(n->op, "onesided");
     const int as_input = ln_onnx_op_opset(n) >= 20, len = ln_op_int(n->op, "len");
@@ -287,16 +286,16 @@ static void write_dft(ln_onnx_op *n)
     const char *const along = as_input ? ln_onnx_put_scalar(n, TL_INT64, axis) : NULL;
     if (inverse && onesided)
         ln_onnx_op_since(n, 20);
-    LN_ONNX_PUT_AS(n, "dst", "DFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(length),
-                   LN_ONNX_SRC(along), LN_ONLY_IF(!as_input, LN_INT("axis", axis)),
-                   LN_INT("inverse", inverse), LN_INT("onesided", onesided));
+    LN_ONNX_PUT_AS(n, "dst", "DFT", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(length), LN_ONNX_SRC(along),
+                   LN_ONLY_IF(!as_input, LN_INT("axis", axis)), LN_INT("inverse", inverse),
+                   LN_INT("onesided", onesided));
 }
 
 static void write_stft(ln_onnx_op *n)
 {
     const char *const step = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "step"));
     const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "len"));
-    LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(step),
+    LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(step),
                    LN_ONNX_SRC(ln_onnx_op_optional(n, "window")), LN_ONNX_SRC(len),
                    LN_INT("onesided", ln_op_bool(n->op, "onesided")));
 }

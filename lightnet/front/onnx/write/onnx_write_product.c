@@ -22,8 +22,7 @@ static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
 // Of matrices without further axes: one node.
 static void put_gemm(ln_onnx_op *n, int trans1, int trans2, double alpha, double beta)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Gemm", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")),
+    LN_ONNX_PUT_AS(n, "dst", "Gemm", LN_ONNX_IN(n, "src1"), LN_ONNX_IN(n, "src2"),
                    LN_ONNX_SRC(ln_onnx_op_optional(n, "bias")), LN_INT("transA", trans1),
                    LN_INT("transB", trans2), LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
@@ -69,8 +68,8 @@ static const char *zero_point(ln_onnx_op *n, const char *arg)
 static void write_matmul_int(ln_onnx_op *n)
 {
     const char *const zero1 = zero_point(n, "zero1"), *const zero2 = zero_point(n, "zero2");
-    LN_ONNX_PUT_AS(n, "dst", "MatMulInteger", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")), LN_ONNX_SRC(zero1), LN_ONNX_SRC(zero2));
+    LN_ONNX_PUT_AS(n, "dst", "MatMulInteger", LN_ONNX_IN(n, "src1"), LN_ONNX_IN(n, "src2"),
+                   LN_ONNX_SRC(zero1), LN_ONNX_SRC(zero2));
 }
 
 // Attention

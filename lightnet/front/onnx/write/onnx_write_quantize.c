@@ -36,7 +36,7 @@ static void set_axis(ln_onnx_op *n)
 {
     const int block = ln_op_int(n->op, "block");
     if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
-        ln_onnx_put_set(n, LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)));
+        ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n)));
     if (block)
         ln_onnx_put_set(n, LN_INT("block_size", block));
     if (block)
@@ -378,7 +378,7 @@ static void write_cast_float8(ln_onnx_op *n)
     size_t k = 0;
     while (k < 2 && !ln_op_has_string(n->op, "rounding", modes[k].rounding))
         k++;
-    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_DTYPE("to", to),
+    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_IN(n, "src"), LN_DTYPE("to", to),
                    LN_INT("saturate", !ln_op_has_bool(n->op, "saturates", LN_FALSE)),
                    LN_ONLY_IF(to == TL_FLOAT8E8M0, LN_TEXT("round_mode", modes[k].mode)));
 }

@@ -13,7 +13,7 @@
 static void write_take_nd(ln_onnx_op *n)
 {
     const char *const index = ln_onnx_op_indices(n, "index");
-    LN_ONNX_PUT_AS(n, "dst", "GatherND", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(index),
+    LN_ONNX_PUT_AS(n, "dst", "GatherND", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(index),
                    LN_INT("batch_dims", ln_op_int(n->op, "batch")));
 }
 
@@ -38,17 +38,16 @@ static const char *reduction_of(ln_onnx_op *n)
 
 static void write_put_along(ln_onnx_op *n)
 {
-    LN_ONNX_PUT_AS(n, "dst", "ScatterElements", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "index")), LN_ONNX_SRC(ln_onnx_op_in(n, "update")),
-                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)),
+    LN_ONNX_PUT_AS(n, "dst", "ScatterElements", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "index"),
+                   LN_ONNX_IN(n, "update"), LN_INT("axis", ln_onnx_op_axis(n)),
                    LN_TEXT("reduction", reduction_of(n)));
 }
 
 static void write_put_nd(ln_onnx_op *n)
 {
     const char *const index = ln_onnx_op_indices(n, "index");
-    LN_ONNX_PUT_AS(n, "dst", "ScatterND", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(index),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "update")), LN_TEXT("reduction", reduction_of(n)));
+    LN_ONNX_PUT_AS(n, "dst", "ScatterND", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(index),
+                   LN_ONNX_IN(n, "update"), LN_TEXT("reduction", reduction_of(n)));
 }
 
 static void write_put_range(ln_onnx_op *n)
@@ -57,9 +56,8 @@ static void write_put_range(ln_onnx_op *n)
     const char *const first =
         ln_onnx_op_optional(n, "first") ? ln_onnx_op_indices(n, "first") : NULL;
     ln_onnx_op_since(n, 24);
-    LN_ONNX_PUT_AS(n, "dst", "TensorScatter", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "update")), LN_ONNX_SRC(first),
-                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)),
+    LN_ONNX_PUT_AS(n, "dst", "TensorScatter", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "update"),
+                   LN_ONNX_SRC(first), LN_INT("axis", ln_onnx_op_axis(n)),
                    LN_TEXT("mode", is_circular ? "circular" : "linear"));
 }
 
@@ -67,8 +65,8 @@ static void write_onehot(ln_onnx_op *n)
 {
     const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim + 1);
     const char *const depth = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "depth"));
-    LN_ONNX_PUT_AS(n, "dst", "OneHot", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(depth),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "values")), LN_INT("axis", axis));
+    LN_ONNX_PUT_AS(n, "dst", "OneHot", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(depth),
+                   LN_ONNX_IN(n, "values"), LN_INT("axis", axis));
 }
 
 // The first `len` indices, each of a row of `stride` elements.
@@ -103,8 +101,7 @@ static void write_topk(ln_onnx_op *n)
         k = ln_onnx_put_reshape(n, k, 1, (int[]){1});
     else
         k = ln_onnx_put_int(n, ln_op_int(n->op, "k"));
-    put_topk(n, src, k, ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim),
-             !ln_op_bool(n->op, "is_smallest"),
+    put_topk(n, src, k, ln_onnx_op_axis(n), !ln_op_bool(n->op, "is_smallest"),
              (const char *[]){ln_onnx_op_out(n, "values"), ln_onnx_op_out(n, "indices")});
 }
 
@@ -160,9 +157,9 @@ static void write_nms(ln_onnx_op *n)
         max = ln_onnx_put_scalar(n, TL_INT64, limit);
     else if (limit != INT_MAX)
         max = ln_onnx_put_pair(n, "Min", max, ln_onnx_put_scalar(n, TL_INT64, limit));
-    LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_SRC(ln_onnx_op_in(n, "boxes")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "scores")), LN_ONNX_SRC(max), LN_ONNX_SRC(overlap),
-                   LN_ONNX_SRC(score), LN_INT("center_point_box", ln_op_bool(n->op, "center")));
+    LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_IN(n, "boxes"), LN_ONNX_IN(n, "scores"),
+                   LN_ONNX_SRC(max), LN_ONNX_SRC(overlap), LN_ONNX_SRC(score),
+                   LN_INT("center_point_box", ln_op_bool(n->op, "center")));
 }
 
 // Random numbers

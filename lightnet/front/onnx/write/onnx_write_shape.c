@@ -19,7 +19,7 @@ static int has_empty(int ndim, const int *dims)
 
 static void put_reshape_as(ln_onnx_op *n, const char *shape, int zero_is_a_length)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Reshape", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(shape),
+    LN_ONNX_PUT_AS(n, "dst", "Reshape", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(shape),
                    LN_ONLY_IF(zero_is_a_length, LN_INT("allowzero", 1)));
 }
 
@@ -76,7 +76,7 @@ static void write_unsqueeze(ln_onnx_op *n)
 {
     int len;
     const int *const axes = ln_op_ints(n->op, "axes", &len);
-    LN_ONNX_PUT_AS(n, "dst", "Unsqueeze", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "Unsqueeze", LN_ONNX_IN(n, "src"),
                    LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
 }
 
@@ -128,25 +128,23 @@ static void write_stride_slice(ln_onnx_op *n)
     const char *const starts = bounds(n, "starts_now", "starts", TL_INT64);
     const char *const ends = bounds(n, "ends_now", "ends", TL_INT64);
     const char *const axes = bounds(n, NULL, "axes", TL_INT64);
-    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(starts),
-                   LN_ONNX_SRC(ends), LN_ONNX_SRC(axes),
-                   LN_ONNX_SRC(bounds(n, NULL, "steps", TL_INT64)));
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(starts), LN_ONNX_SRC(ends),
+                   LN_ONNX_SRC(axes), LN_ONNX_SRC(bounds(n, NULL, "steps", TL_INT64)));
 }
 
 static void write_slice_from(ln_onnx_op *n)
 {
     const char *const start = ln_onnx_op_in(n, "start");
     const char *const end = ln_onnx_put_pair(n, "Add", start, bounds(n, NULL, "lens", TL_INT64));
-    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(start),
-                   LN_ONNX_SRC(end), LN_ONNX_SRC(bounds(n, NULL, "axes", TL_INT64)));
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(start), LN_ONNX_SRC(end),
+                   LN_ONNX_SRC(bounds(n, NULL, "axes", TL_INT64)));
 }
 
 static void write_slice(ln_onnx_op *n)
 {
     const int start = ln_op_int(n->op, "start"), len = ln_op_int(n->op, "len");
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
-    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_ONNX_SRC(ln_onnx_put_int(n, start)),
+    const int axis = ln_onnx_op_axis(n);
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(ln_onnx_put_int(n, start)),
                    LN_ONNX_SRC(ln_onnx_put_int(n, start + len)),
                    LN_ONNX_SRC(ln_onnx_put_int(n, axis)));
 }
@@ -182,8 +180,7 @@ static void write_gather(ln_onnx_op *n)
 
 static void write_concat(ln_onnx_op *n)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")),
+    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_IN(n, "src1"), LN_ONNX_IN(n, "src2"),
                    LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src1")->ndim)));
 }
 
@@ -211,7 +208,7 @@ static const char **part_names(ln_onnx_op *n, int len, int are_steps)
 static void write_split(ln_onnx_op *n)
 {
     const int len = ln_onnx_op_num_out(n, "dst");
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_onnx_op_axis(n);
     const char *const lens = bounds(n, "lens_now", "lens", TL_INT64);
     const char **outs = part_names(n, len, 0);
     if (outs)
@@ -239,13 +236,13 @@ static void write_scatter(ln_onnx_op *n)
 
 static void write_expand(ln_onnx_op *n)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Expand", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "Expand", LN_ONNX_IN(n, "src"),
                    LN_ONNX_SRC(bounds(n, "dims_now", "dims", TL_INT64)));
 }
 
 static void write_tile(ln_onnx_op *n)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Tile", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "Tile", LN_ONNX_IN(n, "src"),
                    LN_ONNX_SRC(bounds(n, NULL, "repeats", TL_INT64)));
 }
 

@@ -259,14 +259,14 @@ static void put_max(ln_onnx_op *n, const maxima *m, int axis)
 
 static void write_maxreduce(ln_onnx_op *n)
 {
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_onnx_op_axis(n);
     const maxima m = read_maxima(n, axis);
     put_max(n, &m, axis);
 }
 
 static void write_maxreduce_arg(ln_onnx_op *n)
 {
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_onnx_op_axis(n);
     const maxima m = read_maxima(n, axis);
     put_max(n, &m, axis);
     const char *const src = m.is_first ? m.src : ordered(n);
@@ -279,7 +279,7 @@ static void write_argreduce(ln_onnx_op *n)
 {
     const int is_min = ln_op_bool(n->op, "is_min");
     LN_ONNX_PUT_AS(n, "dst", is_min ? "ArgMin" : "ArgMax", LN_ONNX_SRC(ordered(n)),
-                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)),
+                   LN_INT("axis", ln_onnx_op_axis(n)),
                    LN_INT("keepdims", ln_op_bool(n->op, "keepdims")),
                    LN_INT("select_last_index", ln_op_bool(n->op, "is_last")));
 }
@@ -287,11 +287,10 @@ static void write_argreduce(ln_onnx_op *n)
 static void write_cumulate(ln_onnx_op *n)
 {
     const int is_product = ln_op_bool(n->op, "is_product");
-    const double axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const double axis = ln_onnx_op_axis(n);
     if (is_product)
         ln_onnx_op_since(n, 26);
-    LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum",
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum", LN_ONNX_IN(n, "src"),
                    LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, axis)),
                    LN_INT("exclusive", ln_op_bool(n->op, "is_exclusive")),
                    LN_INT("reverse", ln_op_bool(n->op, "is_reverse")));
@@ -322,9 +321,8 @@ static void write_nllloss(ln_onnx_op *n)
     const char *const name = ln_op_string(n->op, "reduction");
     const int ignores = ln_op_bool(n->op, "is_ignoring");
     const int k = !strcmp(name, rows[0].name) ? 0 : !strcmp(name, rows[1].name) ? 1 : 2;
-    LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "target")),
-                   LN_ONNX_SRC(ln_onnx_op_optional(n, "weight")),
+    LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_IN(n, "src"),
+                   LN_ONNX_IN(n, "target"), LN_ONNX_SRC(ln_onnx_op_optional(n, "weight")),
                    LN_TEXT("reduction", rows[k].reduction),
                    LN_ONLY_IF(ignores, LN_INT("ignore_index", ln_op_int(n->op, "ignored"))));
 }

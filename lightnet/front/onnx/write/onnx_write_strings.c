@@ -9,7 +9,7 @@
 
 static void write_cast(ln_onnx_op *n)
 {
-    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_IN(n, "src"),
                    LN_DTYPE("to", ln_onnx_op_tensor(n, "dst")->dtype));
 }
 
@@ -20,7 +20,7 @@ static void write_split(ln_onnx_op *n)
     const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "counts")};
     ln_onnx_op_since(n, 20);
     ln_onnx_put_begin(n, "StringSplit");
-    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    ln_onnx_put_set(n, LN_ONNX_IN(n, "src"));
     if (delimiter && *delimiter)
         ln_onnx_put_set(n, LN_TEXT("delimiter", delimiter));
     if (max_split >= 0)
@@ -31,7 +31,7 @@ static void write_split(ln_onnx_op *n)
 static void write_match(ln_onnx_op *n)
 {
     ln_onnx_op_since(n, 20);
-    LN_ONNX_PUT_AS(n, "dst", "RegexFullMatch", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+    LN_ONNX_PUT_AS(n, "dst", "RegexFullMatch", LN_ONNX_IN(n, "src"),
                    LN_TEXT("pattern", ln_op_string(n->op, "pattern")));
 }
 
@@ -52,7 +52,7 @@ static void write_normalize(ln_onnx_op *n)
                                                                    : "NONE";
     const char *const out = ln_onnx_op_out(n, "dst");
     ln_onnx_put_begin(n, "StringNormalizer");
-    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    ln_onnx_put_set(n, LN_ONNX_IN(n, "src"));
     ln_onnx_put_set(n, LN_TEXT("case_change_action", action));
     ln_onnx_put_set(n, LN_INT("is_case_sensitive", !ln_op_bool(n->op, "ignores_case")));
     if (ln_op_input_name(n->op, "stopwords"))
@@ -119,7 +119,7 @@ static void write_tfidf(ln_onnx_op *n)
     const int *const starts = ln_op_ints(n->op, "starts", &n_starts);
     check_order(n);
     ln_onnx_put_begin(n, "TfIdfVectorizer");
-    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    ln_onnx_put_set(n, LN_ONNX_IN(n, "src"));
     ln_onnx_put_set(n, LN_TEXT("mode", ln_op_string(n->op, "mode") + strlen("TL_TFIDF_")));
     ln_onnx_put_set(n, LN_INT("min_gram_length", ln_op_int(n->op, "least")));
     ln_onnx_put_set(n, LN_INT("max_gram_length", ln_op_int(n->op, "most")));
