@@ -156,6 +156,17 @@ static int parse_whole(compiler *c, const ln_argdesc *arg)
                : 0;
 }
 
+// NAME{expr}, NAME{}: all elements
+static int parse_value(compiler *c, int arg)
+{
+    ln_lexer *l = &c->lexer;
+    if (!ln_lexer_accept(l, '}'))
+        return parse_length(c) || ln_lexer_expect(l, '}') || emit(c, "VALUE", arg, 0) ? -1 : 0;
+    c->is_shape = 1;
+    return emit(c, "NUMBER", 0, 0) || emit(c, "NUMBER", 0, WHOLE) || emit(c, "SHAPE", arg, 2) ? -1
+                                                                                              : 0;
+}
+
 static int parse_argument(compiler *c, const ln_argdesc *arg)
 {
     ln_lexer *l = &c->lexer;
@@ -167,10 +178,7 @@ static int parse_argument(compiler *c, const ln_argdesc *arg)
     if (ln_lexer_accept(l, '['))
         return parse_index(c, arg);
     if (ln_lexer_accept(l, '{'))
-        return parse_length(c) || ln_lexer_expect(l, '}') ||
-                       emit(c, "VALUE", index_of(c->g, arg), 0)
-                   ? -1
-                   : 0;
+        return parse_value(c, index_of(c->g, arg));
     return ln_lexer_accept(l, '.') ? parse_member(c, arg) : parse_whole(c, arg);
 }
 
@@ -235,10 +243,10 @@ static int parse_shape_as(compiler *c, const char *op)
     return 0;
 }
 
-static int parse_product(compiler *c)
+static int parse_fold(compiler *c, const char *op)
 {
     ln_lexer_next(&c->lexer);
-    return ln_lexer_expect(&c->lexer, '(') || parse_shape_as(c, "PRODUCT") ||
+    return ln_lexer_expect(&c->lexer, '(') || parse_shape_as(c, op) ||
                    ln_lexer_expect(&c->lexer, ')')
                ? -1
                : 0;
@@ -262,6 +270,11 @@ static int parse_constant(compiler *c)
     return 0;
 }
 
+static const struct word {
+    const char *name, *op;
+} operands[] = {{"k", "LOOP"}, {"i", "INDEX"}, {"part", "PART"}, {"unknown", "UNKNOWN"}},
+  folds[] = {{"product", "PRODUCT"}, {"sum", "SUM"}};
+
 static int parse_name(compiler *c)
 {
     ln_lexer *l = &c->lexer;
@@ -271,12 +284,12 @@ static int parse_name(compiler *c)
     for (size_t i = 0; i < LENGTH_OF(functions); i++)
         if (ln_lexer_is_word(l, functions[i].name))
             return parse_call(c, &functions[i]);
-    if (ln_lexer_is_word(l, "product"))
-        return parse_product(c);
-    if (ln_lexer_accept_word(l, "k"))
-        return emit(c, "LOOP", 0, 0);
-    if (ln_lexer_accept_word(l, "i"))
-        return emit(c, "INDEX", 0, 0);
+    for (size_t i = 0; i < LENGTH_OF(folds); i++)
+        if (ln_lexer_is_word(l, folds[i].name))
+            return parse_fold(c, folds[i].op);
+    for (size_t i = 0; i < LENGTH_OF(operands); i++)
+        if (ln_lexer_accept_word(l, operands[i].name))
+            return emit(c, operands[i].op, 0, 0);
     return is_constant(l->text.at) ? parse_constant(c)
                                    : ln_lexer_unexpected(l, "an argument, a function, k or i");
 }

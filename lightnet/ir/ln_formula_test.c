@@ -55,14 +55,14 @@ static double call(const char *name, int n, const double *v)
 
 static double node_value(const char *name, int n, const double *v)
 {
-    return !strcmp(name, "add")     ? v[0] + v[1]
-           : !strcmp(name, "sub")   ? v[0] - v[1]
-           : !strcmp(name, "mul")   ? v[0] * v[1]
-           : !strcmp(name, "div")   ? v[0] / v[1]
-           : !strcmp(name, "neg")   ? -v[0]
-           : !strcmp(name, "less")  ? v[0] < v[1]
+    return !strcmp(name, "add")      ? v[0] + v[1]
+           : !strcmp(name, "sub")    ? v[0] - v[1]
+           : !strcmp(name, "mul")    ? v[0] * v[1]
+           : !strcmp(name, "div")    ? v[0] / v[1]
+           : !strcmp(name, "neg")    ? -v[0]
+           : !strcmp(name, "less")   ? v[0] < v[1]
            : !strcmp(name, "choice") ? (v[0] != 0 ? v[1] : v[2])
-                                    : call(name, n, v);
+                                     : call(name, n, v);
 }
 
 static double value_of(const char *formula, double x, double a, double b)

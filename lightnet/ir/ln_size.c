@@ -21,7 +21,7 @@ typedef struct machine {
     const ln_size_code *code; // the next instruction
     ln_dim stack[STACK], axes[LN_MAXDIM];
     int n, n_axes;
-    int index, loop, rounds;
+    int index, part, loop, rounds;
     int is_bad; // no list of axes results
 } machine;
 
@@ -88,6 +88,22 @@ static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
     const int at = len == 1 ? 0 : i < 0 ? i + len : i;
     return m->source->value && at >= 0 && at < len ? m->source->value(m->source->data, te, at)
                                                    : ln_dim_unknown();
+}
+
+// Of variadic inputs: element i of all, one after the other.
+static ln_dim value_of_all(const machine *m, int arg, int i)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
+    {
+        if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
+            continue;
+        const ln_tensor_entry *te = ln_entry_of(tle, m->op_arg->tensor_table);
+        if (te && i < te->tensor->len)
+            return value_of(m, te, i);
+        i -= te ? te->tensor->len : 0;
+    }
+    return ln_dim_unknown();
 }
 
 // The input that sets a parameter in each run, where there is one.
@@ -191,7 +207,8 @@ static ln_dim indexed(machine *m, const ln_size_code *c)
     case LN_SIZE_AXIS:
         return axis_of(m, input(m, c->arg), i);
     case LN_SIZE_VALUE:
-        return value_of(m, input(m, c->arg), i);
+        return input_info(m, c->arg)->variadic ? value_of_all(m, c->arg, i)
+                                               : value_of(m, input(m, c->arg), i);
     case LN_SIZE_TOTAL:
         return total_of(m, c->arg, i);
     case LN_SIZE_ITEM:
@@ -218,6 +235,10 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
         return ln_dim_number(m->loop);
     case LN_SIZE_INDEX:
         return ln_dim_number(m->index);
+    case LN_SIZE_PART:
+        return ln_dim_number(m->part);
+    case LN_SIZE_UNKNOWN:
+        return ln_dim_unknown();
     case LN_SIZE_NDIM: {
         const ln_tensor_entry *te = input(m, c->arg);
         return te ? ln_dim_number(te->tensor->ndim) : ln_dim_unknown();
@@ -350,14 +371,16 @@ static void append(machine *m, const ln_dim *axis)
 // A part of a shape.
 typedef struct span {
     const ln_tensor_entry *te; // NULL: of a parameter
-    int arg, from, to;
+    int arg, from, to, is_values;
 } span;
 
 static span pop_span(machine *m, const ln_size_code *c)
 {
-    span s = {.te = c->n ? NULL : input(m, c->arg), .arg = c->arg};
-    const ln_param_entry *pe = c->n ? param(m, c->arg) : NULL;
-    const int len = s.te ? s.te->tensor->ndim : pe ? pe->array_len : 0;
+    span s = {.te = c->n == 1 ? NULL : input(m, c->arg), .arg = c->arg, .is_values = c->n == 2};
+    const ln_param_entry *pe = c->n == 1 ? param(m, c->arg) : NULL;
+    const int len = s.te ? (s.is_values ? s.te->tensor->len : s.te->tensor->ndim)
+                    : pe ? pe->array_len
+                         : 0;
     m->is_bad |= pop_int(m, &s.to) || pop_int(m, &s.from) || !(s.te || pe);
     s.from = s.from < 0 ? s.from + len : s.from;
     s.to = s.to < 0 ? s.to + len : s.to > len ? len : s.to;
@@ -368,6 +391,8 @@ static span pop_span(machine *m, const ln_size_code *c)
 
 static ln_dim span_axis(const machine *m, const span *s, int i)
 {
+    if (s->is_values)
+        return value_of(m, s->te, i);
     return s->te ? axis_of(m, s->te, i) : item_of(m, s->arg, i);
 }
 
@@ -379,14 +404,15 @@ static void append_span(machine *m, const span *s)
     }
 }
 
-static ln_dim product_of_span(machine *m, const span *s)
+// Their product or sum.
+static ln_dim folded(machine *m, const span *s, int is_sum)
 {
-    ln_dim product = ln_dim_number(1);
+    ln_dim result = ln_dim_number(!is_sum);
     for (int i = s->from; i < s->to; i++) {
         const ln_dim axis = span_axis(m, s, i);
-        product = ln_dim_mul(m->source->symbols, &product, &axis);
+        result = (is_sum ? ln_dim_add : ln_dim_mul)(m->source->symbols, &result, &axis);
     }
-    return product;
+    return result;
 }
 
 // Both are aligned at their last axes; the shorter one has axes of length 1 before them.
@@ -484,7 +510,8 @@ static void step(machine *m, const ln_size_code *c)
     if (c->op == LN_SIZE_EMIT) {
         const ln_dim axis = pop(m);
         append(m, &axis);
-    } else if (c->op == LN_SIZE_SHAPE || c->op == LN_SIZE_PRODUCT || c->op == LN_SIZE_BROADCAST) {
+    } else if (c->op == LN_SIZE_SHAPE || c->op == LN_SIZE_PRODUCT || c->op == LN_SIZE_SUM ||
+               c->op == LN_SIZE_BROADCAST) {
         const span s = pop_span(m, c);
         if (c->op == LN_SIZE_SHAPE)
             append_span(m, &s);
@@ -493,7 +520,7 @@ static void step(machine *m, const ln_size_code *c)
         else if (c->op == LN_SIZE_BROADCAST)
             broadcast_span(m, &s);
         else
-            push(m, product_of_span(m, &s));
+            push(m, folded(m, &s, c->op == LN_SIZE_SUM));
     } else if (c->op == LN_SIZE_RESHAPE) {
         append_reshaped(m, c);
     } else if (c->op == LN_SIZE_IF) {
@@ -531,6 +558,8 @@ static void run(machine *m)
         case LN_SIZE_NUMBER:
         case LN_SIZE_LOOP:
         case LN_SIZE_INDEX:
+        case LN_SIZE_PART:
+        case LN_SIZE_UNKNOWN:
         case LN_SIZE_NDIM:
         case LN_SIZE_LEN:
         case LN_SIZE_COUNT:
@@ -584,10 +613,10 @@ int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name)
     return op_arg->info && code_of(op_arg->info, op_arg->info->values, arg_name) != NULL;
 }
 
-int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int index,
+int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
                  const ln_size_source *source, ln_dim axes[LN_MAXDIM])
 {
-    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .index = index};
+    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .part = part};
     m.code = code_of(op_arg->info, op_arg->info->sizes, arg_name);
     if (!m.code)
         return -1;
@@ -596,10 +625,11 @@ int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int index,
     return m.is_bad ? -1 : m.n_axes;
 }
 
-ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int i,
+ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source)
 {
-    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .index = i};
+    machine m = {
+        .op_arg = op_arg, .info = op_arg->info, .source = source, .part = part, .index = i};
     m.code = code_of(op_arg->info, op_arg->info->values, arg_name);
     if (m.code)
         run(&m);

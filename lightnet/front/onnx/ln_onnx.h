@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "front/ln_attr.h"
-#include "front/ln_sizes.h"
+#include "ir/ln_sizes.h"
 #include "ln_onnx.pb-c.h"
 
 typedef struct ln_onnx_model ln_onnx_model; // the model that is being translated
@@ -170,12 +170,15 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
 
 /** Element `k` of a tensor of integers, and the length of an axis: as far as they are known before
  * a run, or follow from sizes that are known only then. Unknown: also where the node has failed. */
-ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
-ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
+ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
+ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
+
+/** The symbols of these dimensions. */
+ln_symbols *ln_onnx_symbols(const ln_onnx_node *n);
 
 /** The least and the largest that a known size can be. */
-int64_t ln_onnx_min(const ln_onnx_node *n, const ln_size *size);
-int64_t ln_onnx_max(const ln_onnx_node *n, const ln_size *size);
+int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size);
+int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size);
 
 /** The value of input `i`, which determines a shape: it must be known, otherwise the node fails and
  * explains how to bind it. Returns borrowed; NULL after a failure, or without the input. */

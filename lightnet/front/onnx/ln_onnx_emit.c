@@ -42,8 +42,8 @@ static tl_tensor *small_tensor(ln_onnx_node *n, const tl_tensor *like, const cha
 {
     int64_t elements[LN_MAXDIM];
     for (int i = 0; i < like->len; i++) {
-        const ln_size size = ln_onnx_element_size(n, tensor, i);
-        if (!ln_size_is_number(&size) ||
+        const ln_dim size = ln_onnx_element_size(n, tensor, i);
+        if (!ln_dim_is_number(&size) ||
             (like->dtype == TL_INT32 && size.plus != (int32_t)size.plus))
             return NULL;
         elements[i] = size.plus;
@@ -78,26 +78,31 @@ static void note_sizes(ln_onnx_node *n, const ln_op *op)
         ln_translation_fail_memory(&n->model->base);
 }
 
-ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
+ln_symbols *ln_onnx_symbols(const ln_onnx_node *n)
+{
+    return ln_sizes_symbols(n->model->sizes);
+}
+
+ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 {
     return ln_sizes_element(n->model->sizes, tensor, k, small_value, n);
 }
 
-ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
+ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 {
     // A translation that has failed goes on without the tensor.
     return tensor && !ln_onnx_failed(n) ? ln_sizes_axis(n->model->sizes, tensor, axis)
-                                        : (ln_size){0};
+                                        : ln_dim_unknown();
 }
 
-int64_t ln_onnx_min(const ln_onnx_node *n, const ln_size *size)
+int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_sizes_min(n->model->sizes, size);
+    return ln_dim_min(ln_onnx_symbols(n), size);
 }
 
-int64_t ln_onnx_max(const ln_onnx_node *n, const ln_size *size)
+int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_sizes_max(n->model->sizes, size);
+    return ln_dim_max(ln_onnx_symbols(n), size);
 }
 
 // The front end of an emitter. The emitter is the node's first member.

@@ -6,7 +6,7 @@
 
 #include "data/ln_onnx_tensor.h"
 #include "front/ln_interface.h"
-#include "front/ln_sizes.h"
+#include "ir/ln_sizes.h"
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
 

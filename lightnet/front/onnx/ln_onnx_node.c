@@ -126,8 +126,8 @@ void ln_onnx_want_fixed(ln_onnx_node *n, const char *src)
 
 void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis)
 {
-    const ln_size size = ln_onnx_axis_size(n, src, axis);
-    if (!ln_size_is_number(&size))
+    const ln_dim size = ln_onnx_axis_size(n, src, axis);
+    if (!ln_dim_is_number(&size))
         ln_onnx_want_fixed(n, src);
 }
 

@@ -150,8 +150,8 @@ static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
 // The length of an axis, one that is known only at run time, too: TL_INT64 with one element.
 static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
 {
-    const ln_size size = ln_onnx_axis_size(n, src, axis);
-    if (ln_size_is_number(&size))
+    const ln_dim size = ln_onnx_axis_size(n, src, axis);
+    if (ln_dim_is_number(&size))
         return ln_emit_scalar(&n->emit, TL_INT64, ln_onnx_tensor_of(n, src)->dims[axis]);
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", src), LN_INT("start", axis),
                    LN_INT("end", axis + 1));
@@ -160,10 +160,10 @@ static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
 // The indices of axis 2 of `src`, as ln_onnx_indices_from, at run time as many as it then has.
 static const char *indices_of(ln_onnx_node *n, const char *src, int is_column)
 {
-    const ln_size size = ln_onnx_axis_size(n, src, 2);
+    const ln_dim size = ln_onnx_axis_size(n, src, 2);
     const int max = ln_onnx_tensor_of(n, src)->dims[2], start = 0, step = 1, axis = 0;
     const char *const indices = ln_onnx_indices_from(n, 0, max, is_column);
-    if (ln_size_is_number(&size))
+    if (ln_dim_is_number(&size))
         return indices;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", indices),
                    LN_ARG("ends_now", emit_len(n, src, 2)), LN_INTS("axes", 1, &axis),

@@ -114,11 +114,11 @@ static int range_length(ln_onnx_node *n)
 // The min length of Range that sizes determine, in steps of 1; 0: unknown.
 static int min_range_length(ln_onnx_node *n, int len)
 {
-    const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
-    const ln_size limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
-    const ln_size delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
-    const ln_size length = ln_size_sum(&limit, &start, -1);
-    if (!ln_size_is_number(&delta) || delta.plus != 1 || !length.is_known)
+    const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
+    const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
+    const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
+    const ln_dim length = ln_dim_sub(ln_onnx_symbols(n), &limit, &start);
+    if (!ln_dim_is_number(&delta) || delta.plus != 1 || !ln_dim_is_known(&length))
         return 0;
     const int64_t min = ln_onnx_min(n, &length);
     return min < 0 ? 0 : min > len ? len : (int)min;

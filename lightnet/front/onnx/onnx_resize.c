@@ -152,10 +152,10 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
         const axis *const a = &r->axes[i];
         const int stays = !crops && a->scale == 1 && a->in == a->out;
         const map m = stays ? (map){0.5, 1, 1, -0.5} : r->map(a);
-        const ln_size size = ln_onnx_axis_size(n, r->src, i);
+        const ln_dim size = ln_onnx_axis_size(n, r->src, i);
         if (!stays)
             ln_onnx_want_fixed_axis(n, r->src, i);
-        dims[i] = ln_size_is_number(&size) ? a->out : -2;
+        dims[i] = ln_dim_is_number(&size) ? a->out : -2;
         shift[i] = m.shift;
         span[i] = m.span;
         steps[i] = m.steps;

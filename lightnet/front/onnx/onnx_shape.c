@@ -87,13 +87,13 @@ static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
               allowzero = ln_attr_bool(&n->emit, "allowzero", 0);
     int n_rest = 0;
     for (int i = 0; i < ndim; i++) {
-        const ln_size wanted = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
-        const ln_size own = i < src_ndim ? ln_onnx_axis_size(n, src, i) : (ln_size){0};
-        if (ln_size_is_number(&wanted) && (wanted.plus || allowzero))
+        const ln_dim wanted = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
+        const ln_dim own = i < src_ndim ? ln_onnx_axis_size(n, src, i) : ln_dim_unknown();
+        if (ln_dim_is_number(&wanted) && (wanted.plus || allowzero))
             dims[i] = wanted.plus < INT_MAX ? (int)wanted.plus : INT_MAX;
-        else if (ln_size_is_number(&wanted) || ln_size_equals(&wanted, &own))
+        else if (ln_dim_is_number(&wanted) || ln_dim_equals(&wanted, &own))
             dims[i] = -2;
-        else if (wanted.is_known && ln_onnx_min(n, &wanted) > 0)
+        else if (ln_dim_is_known(&wanted) && ln_onnx_min(n, &wanted) > 0)
             dims[i] = -1;
         else
             return 0;
@@ -253,8 +253,8 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
         dims[i - begin] = t->dims[i];
     int is_open = 0;
     for (int i = begin; i < end; i++) {
-        const ln_size size = ln_onnx_axis_size(n, src, i);
-        is_open |= !ln_size_is_number(&size);
+        const ln_dim size = ln_onnx_axis_size(n, src, i);
+        is_open |= !ln_dim_is_number(&size);
     }
     if (!is_open)
         return ln_emit_int64s(&n->emit, end - begin, dims);
@@ -401,18 +401,19 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
 {
     int is_fixed = 1;
     for (int i = 0; i < s->len; i++) {
-        const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
-        const ln_size end = ln_onnx_element_size(n, ln_onnx_in(n, 2), i);
-        const ln_size len = ln_size_sum(&end, &start, -1);
-        if (!len.is_known || s->steps[i] != 1 || ln_onnx_min(n, &start) < 0 ||
+        const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
+        const ln_dim end = ln_onnx_element_size(n, ln_onnx_in(n, 2), i);
+        const ln_dim len = ln_dim_sub(ln_onnx_symbols(n), &end, &start);
+        if (!ln_dim_is_known(&len) || s->steps[i] != 1 || ln_onnx_min(n, &start) < 0 ||
             ln_onnx_min(n, &end) < 0)
             return 0;
-        const int max = (int)(len.is_known && ln_onnx_max(n, &len) > 0 ? ln_onnx_max(n, &len) : 0);
+        const int max =
+            (int)(ln_dim_is_known(&len) && ln_onnx_max(n, &len) > 0 ? ln_onnx_max(n, &len) : 0);
         if (s->starts_now)
             s->starts[i] = s->ends_now || s->ends[i] < max ? 0 : s->ends[i] - max;
         if (s->ends_now)
             s->ends[i] = s->starts[i] > INT_MAX - max ? INT_MAX : s->starts[i] + max;
-        is_fixed = is_fixed && ln_size_is_number(&len) && max == len.plus &&
+        is_fixed = is_fixed && ln_dim_is_number(&len) && max == len.plus &&
                    max <= ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dims[s->axes[i]];
     }
     return is_fixed && s->len > 0;
@@ -574,11 +575,11 @@ static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *di
 {
     const int shift = len - ln_onnx_tensor_of(n, src)->ndim;
     for (int k = 0; k < len; k++) {
-        const ln_size wanted = ln_onnx_element_size(n, ln_onnx_in(n, i), k);
-        const ln_size own = k < shift ? (ln_size){0} : ln_onnx_axis_size(n, src, k - shift);
+        const ln_dim wanted = ln_onnx_element_size(n, ln_onnx_in(n, i), k);
+        const ln_dim own = k < shift ? ln_dim_unknown() : ln_onnx_axis_size(n, src, k - shift);
         const int is_number =
-            ln_size_is_number(&wanted) && wanted.plus >= 0 && wanted.plus <= INT_MAX;
-        if (!is_number && !ln_size_equals(&wanted, &own))
+            ln_dim_is_number(&wanted) && wanted.plus >= 0 && wanted.plus <= INT_MAX;
+        if (!is_number && !ln_dim_equals(&wanted, &own))
             return 0;
         dims[k] = is_number ? (int)wanted.plus : 1;
     }

@@ -782,9 +782,9 @@ LN_GENOP(count_slowly_cpu, count_slowly_cpu, "cpu", LN_MEM_CPU, count_slowly_cpu
 
 struct cut_priv {
     const tl_tensor *src, **more;
-    ln_tensor_entry **more_entry, **part_entry;
-    int more_n, part_n;
-    tl_tensor **part;
+    ln_tensor_entry **more_entry, **piece_entry;
+    int more_n, piece_n;
+    tl_tensor **piece;
 };
 
 static void cut_pre_run(ln_op_arg *op_arg)
@@ -813,16 +813,16 @@ static void cut_pre_run(ln_op_arg *op_arg)
         if (!ln_op_define_sized(op_arg, "fourth", src->dtype, LN_MEM_NONE, NULL))
             return;
     }
-    priv->part_n = ln_op_alloc_variadic(op_arg, "part", &priv->part_entry, &priv->part);
-    if (priv->part_n < 0)
+    priv->piece_n = ln_op_alloc_variadic(op_arg, "piece", &priv->piece_entry, &priv->piece);
+    if (priv->piece_n < 0)
         return;
-    const ln_list *part_at = op_arg->tensors_out;
-    for (int i = 0; i < priv->part_n; i++) {
-        priv->part_entry[i] = ln_op_define_variadic_sized(op_arg, &part_at, "part", i, src->dtype,
-            LN_MEM_NONE, NULL);
-        if (!priv->part_entry[i])
+    const ln_list *piece_at = op_arg->tensors_out;
+    for (int i = 0; i < priv->piece_n; i++) {
+        priv->piece_entry[i] = ln_op_define_variadic_sized(op_arg, &piece_at, "piece", i,
+            src->dtype, LN_MEM_NONE, NULL);
+        if (!priv->piece_entry[i])
             return;
-        priv->part[i] = priv->part_entry[i]->tensor;
+        priv->piece[i] = priv->piece_entry[i]->tensor;
     }
 }
 
@@ -833,8 +833,8 @@ static void cut_post_run(ln_op_arg *op_arg)
         return;
     ln_free(priv->more_entry);
     ln_free((void *)priv->more);
-    ln_free(priv->part_entry);
-    ln_free((void *)priv->part);
+    ln_free(priv->piece_entry);
+    ln_free((void *)priv->piece);
     ln_op_end(op_arg);
 }
 
@@ -847,7 +847,7 @@ static const ln_arg_info cut_tensors_out[] = {
     {"second"},
     {"third", .optional = 1},
     {"fourth", .optional = 1},
-    {"part", .optional = 1, .variadic = 1, .islast = 1}};
+    {"piece", .optional = 1, .variadic = 1, .islast = 1}};
 static const ln_arg_info cut_params[] = {
     {"axis"},
     {"is_odd"},
@@ -891,9 +891,11 @@ static const ln_size_code cut_sizes[] = {
      {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_BROADCAST, 1, 0}, {LN_SIZE_END, 0, 0},
     // fourth
     {LN_SIZE_END, 0, 0},
-    // part
-    {LN_SIZE_RESHAPE, 0, 3}, {LN_SIZE_INDEX, 0, 0}, {LN_SIZE_ITEM, 2, 0}, {LN_SIZE_EMIT, 0, 0},
-     {LN_SIZE_END, 0, 0},
+    // piece
+    {LN_SIZE_RESHAPE, 0, 3}, {LN_SIZE_PART, 0, 0}, {LN_SIZE_ITEM, 2, 0}, {LN_SIZE_EMIT, 0, 0},
+     {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SUM, 2, 1}, {LN_SIZE_EMIT, 0, 0},
+     {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_PRODUCT, 2, 2}, {LN_SIZE_EMIT, 0,
+     0}, {LN_SIZE_END, 0, 0},
 };
 static const ln_size_code cut_values[] = {
     {LN_SIZE_END, 1, 0},

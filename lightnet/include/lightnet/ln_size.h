@@ -21,22 +21,25 @@ typedef enum ln_size_op {
     // Operands.
     LN_SIZE_NUMBER, // n
     LN_SIZE_LOOP,   // the index of the loop, k
-    LN_SIZE_INDEX,  // i: of an element, or of one of the variadic outputs
-    LN_SIZE_NDIM,   // dimensions of input `arg`
-    LN_SIZE_LEN,    // elements of input `arg`
-    LN_SIZE_AXIS,   // pops i: the length of its axis i; -1: the last
-    LN_SIZE_VALUE,  // pops i: its element i; of a single element for all i
-    LN_SIZE_COUNT,  // the number of variadic inputs `arg`
-    LN_SIZE_TOTAL,  // pops i: the sum of the lengths of their axes i
-    LN_SIZE_HAS,    // whether optional input `arg` is there
-    LN_SIZE_PARAM,  // parameter `arg`, a number or bool
-    LN_SIZE_ITEMS,  // the number of elements of parameter `arg`, an array
-    LN_SIZE_ITEM,   // pops i: its element i; -1: the last
-    LN_SIZE_IS,     // whether it is words[n]
-    LN_SIZE_IN,     // pops x: whether an element is x
-    LN_SIZE_AT,     // pops x: the index of that element
-    LN_SIZE_BELOW,  // pops x: how many elements are less than x
-    LN_SIZE_SCALE,  // pops x, i: x times element i of `arg`, rounded down
+    LN_SIZE_INDEX,  // the index of the element, i
+    LN_SIZE_PART,   // the position of the output among variadic ones
+    LN_SIZE_UNKNOWN,
+    LN_SIZE_NDIM,  // dimensions of input `arg`
+    LN_SIZE_LEN,   // elements of input `arg`
+    LN_SIZE_AXIS,  // pops i: the length of its axis i; -1: the last
+    LN_SIZE_VALUE, // pops i: its element i; of a single element for all i; of variadic inputs
+                   // the element among those of all
+    LN_SIZE_COUNT, // the number of variadic inputs `arg`
+    LN_SIZE_TOTAL, // pops i: the sum of the lengths of their axes i
+    LN_SIZE_HAS,   // whether optional input `arg` is there
+    LN_SIZE_PARAM, // parameter `arg`, a number or bool
+    LN_SIZE_ITEMS, // the number of elements of parameter `arg`, an array
+    LN_SIZE_ITEM,  // pops i: its element i; -1: the last
+    LN_SIZE_IS,    // whether it is words[n]
+    LN_SIZE_IN,    // pops x: whether an element is x
+    LN_SIZE_AT,    // pops x: the index of that element
+    LN_SIZE_BELOW, // pops x: how many elements are less than x
+    LN_SIZE_SCALE, // pops x, i: x times element i of `arg`, rounded down
 
     // Operations, on the last one to four operands.
     LN_SIZE_ADD,
@@ -59,10 +62,12 @@ typedef enum ln_size_op {
                   // decide
 
     // The result. From and to are positions in a shape: the axes of input `arg`, or with n = 1 the
-    // elements of parameter `arg`; negative ones count from its end.
+    // elements of parameter `arg`, with n = 2 those of input `arg`; negative ones count from its
+    // end.
     LN_SIZE_EMIT,      // pops an axis and appends it
     LN_SIZE_SHAPE,     // pops from, to: appends these axes
     LN_SIZE_PRODUCT,   // pops from, to: pushes their product
+    LN_SIZE_SUM,       // pops from, to: pushes their sum
     LN_SIZE_BROADCAST, // pops from, to: broadcasts the result, so far, with these axes
     LN_SIZE_RESHAPE,   // appends the axes of input `arg` in the new shape that parameter n says: -1
                        // is what is left, -2 the axis of the input
