@@ -3,77 +3,63 @@
 
 #include "front/nnvm/ln_nnvm_formula.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/ln_name.h"
-#include "base/ln_number.h"
+#include "ir/ln_formula.h"
 
-// Subtracting 1 from a power near 1, or adding a small number to 1, loses its last digits. Kahan's
-// formulas restore them from the error of the rounded sum u. Source: Higham, Accuracy and
-// Stability of Numerical Algorithms, 2002, section 1.14.
-//
-// Near 0 is where relu(1 - |x|) is not 0.
+// Functions that core lacks. Subtracting 1 from a power near 1, or adding a small number to 1,
+// loses its last digits. Kahan's formulas restore them from the error of the rounded sum. Source:
+// Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 1.14.
 static const struct formula {
-    const char *name, *words;
+    const char *name, *text;
 } formulas[] = {
-    // e^x - 1: (u - 1) x / log(u) near 0, with u = e^x.
-    {"expm1", "x exp =u u 1 sub =r 1 x abs sub relu r r x u log div mul x where r where"},
-    // log(1 + x) for x near 0: log(u) x / (u - 1), with u = 1 + x.
-    {"log1p", "x 1 add =u u 1 sub =r r u log x r div mul x where"},
+    // Near 0: (u - 1) x / log(u) with u = e^x.
+    {"expm1", "fabs(x) < 1 ? (exp(x) - 1 ? (exp(x) - 1) * (x / log(exp(x))) : x) : exp(x) - 1"},
+    // For x near 0: log(u) x / (u - 1), with u = 1 + x.
+    {"log1p", "x + 1 - 1 ? log(x + 1) * (x / (x + 1 - 1)) : x"},
     // x / |x| with a divisor that is 1 for 0, of numbers that are neither large nor infinite.
-    {"sign", "x -1 1 clip =c c c abs c logical_not add div"},
-    // max(x, 0) + log(1 + e^-|x|), where nothing overflows.
-    {"softplus", "x relu x abs negative exp log1p add"},
+    {"sign", "clip(x, -1, 1) / (fabs(clip(x, -1, 1)) + logical_not(clip(x, -1, 1)))"},
     // log(x) + log(1 + sqrt(1 + 1 / x^2)), where x^2 itself would overflow; the same with minus.
-    {"log_sum", "1 x div =i x log i i mul 1 add sqrt 1 add log add"},
-    {"log_difference", "1 x div =i x log 1 i i mul sub sqrt 1 add log add"},
+    {"log_sum", "log(x) + log(sqrt(1 / x * (1 / x) + 1) + 1)"},
+    {"log_difference", "log(x) + log(sqrt(1 - 1 / x * (1 / x)) + 1)"},
     // x over the root of its mean square, and the same less the mean, with epsilon a.
-    {"rms", "x x x mul mean a add sqrt broadcast_div"},
-    {"normal", "x x mean broadcast_sub rms"},
+    {"rms", "broadcast_div(x, sqrt(mean(x * x) + a))"},
+    {"normal", "rms(broadcast_sub(x, mean(x)), a)"},
 
-    {"TL_UNARY_SIGN", "x sign"},
-    {"TL_UNARY_RECIPROCAL", "1 x div"},
-    {"TL_UNARY_AFFINE", "x a mul b add"},
+    {"clip", "clip(x, a, b)"},
     // Near 0 (t + t / (t + 1)) / 2 with t = e^x - 1, else h^2 / 2 - 1 / (2 h^2) with h = e^(x / 2),
     // whose square is the last to overflow.
-    {"TL_UNARY_SINH", "x expm1 =t x 0.5 mul exp =h 1 x abs sub relu t t t 1 add div add 0.5 mul "
-                      "h 0.5 mul h mul 0.5 h div h div sub where"},
-    {"TL_UNARY_COSH", "x 0.5 mul exp =h h 0.5 mul h mul 0.5 h div h div add"},
+    {"sinh", "fabs(x) < 1 ? (expm1(x) + expm1(x) / (expm1(x) + 1)) * 0.5 "
+             ": exp(x * 0.5) * 0.5 * exp(x * 0.5) - 0.5 / exp(x * 0.5) / exp(x * 0.5)"},
+    {"cosh", "exp(x * 0.5) * 0.5 * exp(x * 0.5) + 0.5 / exp(x * 0.5) / exp(x * 0.5)"},
     // Of |x|, with the sign of x: near 0 log(1 + x + x^2 / (1 + sqrt(1 + x^2))).
-    {"TL_UNARY_ASINH", "x abs =s s s mul =q 1 s sub relu s q q 1 add sqrt 1 add div add log1p "
-                       "s log_sum where x sign mul"},
+    {"asinh", "(fabs(x) < 1 ? log1p(fabs(x) + fabs(x) * fabs(x) / "
+              "(sqrt(fabs(x) * fabs(x) + 1) + 1)) : log_sum(fabs(x))) * sign(x)"},
     // Near 1 log(1 + d + sqrt(2 d + d^2)) with d = x - 1.
-    {"TL_UNARY_ACOSH", "x 1 sub =d 1 d abs sub relu d d d 2 add mul sqrt add log1p "
-                       "x log_difference where"},
+    {"acosh", "fabs(x - 1) < 1 ? log1p(x - 1 + sqrt((x - 1) * (x - 1 + 2))) : log_difference(x)"},
     // log((1 + x) / (1 - x)) / 2, near 0 as log(1 + 2 x / (1 - x)) / 2.
-    {"TL_UNARY_ATANH", "1 x sub =d 0.5 x abs sub relu x 2 mul d div log1p x 1 add d div log where "
-                       "0.5 mul"},
-    {"TL_UNARY_SCALEDTANH", "x b mul tanh a mul"},
-    {"TL_UNARY_HARDSIGMOID", "x a mul b add 0 1 clip"},
-    {"TL_UNARY_HARDSWISH", "x x a mul b add 0 1 clip mul"},
-    {"TL_UNARY_SOFTPLUS", "x softplus"},
-    {"TL_UNARY_SOFTSIGN", "x x abs 1 add div"},
-    {"TL_UNARY_MISH", "x x softplus tanh mul"},
-    {"TL_UNARY_SWISH", "x x a mul sigmoid mul"},
-    // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
-    {"TL_UNARY_GELU_TANH", "x 0.5 mul x x x mul 0.044715 mul 1 add mul 0.79788456080286535588 mul "
-                           "tanh 1 add mul"},
-    // x < 0 ? a (e^(x / a) - 1) : x, the divisor being 1 but for CELU; a may be infinite.
-    {"TL_UNARY_ELU", "x -inf 0 clip =q q q expm1 a mul x where"},
-    {"TL_UNARY_CELU", "x -inf 0 clip =q q q a div expm1 a mul x where"},
-    {"TL_UNARY_SELU", "x -inf 0 clip =q q q expm1 a mul x where b mul"},
-    {"TL_UNARY_CLIP", "x a b clip"},
+    {"atanh", "(fabs(x) < 0.5 ? log1p(x * 2 / (1 - x)) : log((x + 1) / (1 - x))) * 0.5"},
 };
 
-// The number of values that a word is applied to, unless it is 1.
-static const struct arity {
-    const char *word;
-    int len;
-} arities[] = {
-    {"add", 2},  {"sub", 2},   {"mul", 2},           {"div", 2},
-    {"clip", 3}, {"where", 3}, {"broadcast_sub", 2}, {"broadcast_div", 2},
+// Operators of one value that core has, and what else formulas consist of.
+static const struct word {
+    const char *name, *op;
+} words[] = {
+    {"abs", "abs"},
+    {"neg", "negative"},
+    {"exp", "exp"},
+    {"log", "log"},
+    {"sqrt", "sqrt"},
+    {"ceil", "ceil"},
+    {"floor", "floor"},
+    {"tanh", "tanh"},
+    {"relu", "relu"},
+    {"sigmoid", "sigmoid"},
+    {"logical_not", "logical_not"},
+    {"clip", "clip"},
+    {"broadcast_sub", "broadcast_sub"},
+    {"broadcast_div", "broadcast_div"},
 };
 
 static const ln_nnvm_operation operations[] = {
@@ -84,23 +70,54 @@ static const ln_nnvm_operation operations[] = {
 
 static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
 
-// The most values on the stack, and the longest word with its NUL.
-enum { MAX_VALUES = 8, WORD = 32 };
-
 const ln_nnvm_operation *ln_nnvm_find_operation(const char *op)
 {
     return LN_ROW_NAMED(operations, op);
 }
 
-int ln_nnvm_formula_reduces(const char *word)
+int ln_nnvm_formula_reduces(const char *name)
 {
-    return LN_ROW_NAMED(reductions, word) != NULL;
+    return LN_ROW_NAMED(reductions, name) != NULL;
+}
+
+// The operator of core's that a function of formulas is, or NULL.
+static const char *core_op(const char *name)
+{
+    const struct word *const word = LN_ROW_NAMED(words, name);
+    return word                                                            ? word->op
+           : ln_nnvm_find_operation(name) || ln_nnvm_formula_reduces(name) ? name
+                                                                           : NULL;
+}
+
+// The formula of a function that core lacks, or NULL.
+static const char *text_of(const char *name)
+{
+    const struct formula *const own = LN_ROW_NAMED(formulas, name);
+    const ln_function *const f = ln_function_named(name);
+    return own ? own->text : f ? f->formula : NULL;
+}
+
+// Whether core has all operators of a function's formula. "where" chooses from tensors only.
+static int is_of_core(const char *name)
+{
+    ln_formula f;
+    int is_of = text_of(name) != NULL;
+    if (is_of)
+        ln_formula_read(&f, text_of(name));
+    for (int i = 0; is_of && i < f.len; i++) {
+        const ln_formula_node *const n = &f.nodes[i];
+        if (ln_formula_is(&f, i, "choice"))
+            is_of = !ln_formula_is_number(&f, n->srcs[1]) && !ln_formula_is_number(&f, n->srcs[2]);
+        else if (n->n_srcs && !ln_formula_is(&f, i, "less") && !core_op(n->name))
+            is_of = strcmp(n->name, name) != 0 && is_of_core(n->name);
+    }
+    return is_of;
 }
 
 const char *ln_nnvm_formula_of(const char *func)
 {
-    const struct formula *const f = LN_ROW_NAMED(formulas, func);
-    return f ? f->words : NULL;
+    const ln_function *const f = ln_function_of(func);
+    return f && is_of_core(f->name) ? text_of(f->name) : NULL;
 }
 
 // A number, which needs no node.
@@ -109,51 +126,48 @@ static ln_nnvm_value number(double value)
     return (ln_nnvm_value){.is_number = 1, .number = value};
 }
 
-static ln_nnvm_value number_of(const ln_nnvm_formula_maker *m, const char *word)
+static int is_one(ln_nnvm_value v)
 {
-    char *end;
-    const double value = ln_number_read(word, &end);
-    if (*end)
-        ln_translation_fail_memory(m->base);
-    return number(value);
+    return v.is_number && v.number == 1;
 }
 
-// Applies a word to the values before `top`. Returns the top of the stack after it. Products and
-// quotients with 1 are no node.
-static ln_nnvm_value *apply_word(const ln_nnvm_formula_maker *m, const char *word, double alpha,
-                                 ln_nnvm_value *top)
+// Products and quotients with 1 are no node. The condition a < b is a number that is not 0.
+static ln_nnvm_value put_call(const ln_nnvm_formula_maker *m, const ln_formula_node *n,
+                              const ln_nnvm_value *v)
 {
-    const char *const words = ln_nnvm_formula_of(word);
-    const struct arity *const arity = LN_ROW_NAMED(arities, word);
-    const int len = arity ? arity->len : 1;
-    ln_nnvm_value *const v = top - len;
-    const int is_same =
-        len == 2 && v[1].is_number && v[1].number == 1 && (*word == 'm' || *word == 'd');
-    if (words)
-        *v = ln_nnvm_formula_make(m, words, *v, alpha, 0);
-    else if (!is_same)
-        *v = m->put(m->to, word, len, v);
-    return v + 1;
+    const int is_mul = !strcmp(n->name, "mul"), is_div = !strcmp(n->name, "div");
+    if ((is_mul || is_div) && is_one(v[1]))
+        return v[0];
+    if (is_mul && is_one(v[0]))
+        return v[1];
+    if (!strcmp(n->name, "less")) {
+        const ln_nnvm_value above = m->put(m->to, "sub", 2, (const ln_nnvm_value[]){v[1], v[0]});
+        return m->put(m->to, "relu", 1, &above);
+    }
+    if (!strcmp(n->name, "choice"))
+        return m->put(m->to, "where", 3, v);
+    if (core_op(n->name))
+        return m->put(m->to, core_op(n->name), n->n_srcs, v);
+    return ln_nnvm_formula_make(m, text_of(n->name), v[0], n->n_srcs > 1 ? v[1].number : 1,
+                                n->n_srcs > 2 ? v[2].number : 0);
 }
 
-ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *words,
+ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *text,
                                    ln_nnvm_value x, double alpha, double beta)
 {
+    ln_formula f;
+    ln_nnvm_value values[LN_FORMULA_NODES], v[LN_FORMULA_SRCS];
     x.is_number = 0; // it has a node
-    ln_nnvm_value named['z' + 1] = {['x'] = x, ['a'] = number(alpha), ['b'] = number(beta)};
-    ln_nnvm_value stack[MAX_VALUES], *top = stack;
-    char word[WORD];
-    for (int len; sscanf(words, "%31s%n", word, &len) == 1; words += len) {
-        if (*word == '=')
-            named[(int)word[1]] = *--top;
-        else if (*word == '-' || (*word >= '0' && *word <= '9'))
-            *top++ = number_of(m, word);
-        else if (!word[1])
-            *top++ = named[(int)*word];
-        else
-            top = apply_word(m, word, alpha, top);
-        assert(top >= stack && top < stack + MAX_VALUES);
+    ln_formula_read(&f, text);
+    for (int i = 0; i < f.len; i++) {
+        const ln_formula_node *const n = &f.nodes[i];
+        for (int k = 0; k < n->n_srcs; k++)
+            v[k] = values[n->srcs[k]];
+        values[i] = ln_formula_is_number(&f, i) ? number(n->number)
+                    : ln_formula_is(&f, i, "x") ? x
+                    : ln_formula_is(&f, i, "a") ? number(alpha)
+                    : ln_formula_is(&f, i, "b") ? number(beta)
+                                                : put_call(m, n, v);
     }
-    assert(top == stack + 1);
-    return *stack;
+    return values[f.len - 1];
 }

@@ -2,18 +2,13 @@
 // Functions as formulas of NNVM's core operators, for graphs that are written and for those that
 // are rewritten.
 //
-// A formula is text in postfix notation, words between blanks, which operate on a stack of values.
-// The last value on the stack is the result. "x x abs 1 add div" is x / (|x| + 1).
+// A formula is text (ir/ln_formula.h): "x / (fabs(x) + 1)". Its functions are operators of core's,
+// or have formulas themselves. + - * / are of two values of one shape, or of one and a number.
 //
-//     x a b            the source, and the numbers alpha and beta
-//     0.5 -inf         a number
-//     =t               takes the last value and names it by a letter for later use
-//     add sub mul div  of the last two values of one shape, or of one and a number
-//     broadcast_sub .. of the last two values, which are broadcast
-//     clip             of the last three: the first between the two numbers after it
-//     where            of the last three: the second where the first is not 0, else the third
-//     sum mean max ..  of the last value, a reduction along some axes
-//     abs exp ..       of the last value: another formula, or an operator of core's
+//     broadcast_sub .. of two values, which are broadcast
+//     clip(x, a, b)    x between two numbers
+//     c ? x : y        x where c is not 0, else y
+//     sum mean max ..  a reduction along some axes
 
 #ifndef LN_NNVM_FORMULA_H
 #define LN_NNVM_FORMULA_H
@@ -36,19 +31,20 @@ typedef struct ln_nnvm_value {
 typedef struct ln_nnvm_formula_maker {
     ln_translation *base;
 
-    // The value of word `op` applied to `len` values, with `to`.
+    // The value of operator `op`, or of a reduction, "where" or "add", applied to `len` values,
+    // with `to`.
     ln_nnvm_value (*put)(void *to, const char *op, int len, const ln_nnvm_value *srcs);
     void *to;
 } ln_nnvm_formula_maker;
 
-/** Whether a word is a reduction. */
-int ln_nnvm_formula_reduces(const char *word);
+/** Whether a function is a reduction. */
+int ln_nnvm_formula_reduces(const char *name);
 
 /** The formula of an element-wise function, "TL_UNARY_.." (borrowed); NULL: it has none. */
 const char *ln_nnvm_formula_of(const char *func);
 
-/** The value of a formula. A word that is a formula, such as "softplus", has alpha, too. */
-ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *words,
+/** The value of a formula. */
+ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *text,
                                    ln_nnvm_value x, double alpha, double beta);
 
 /** The operations with a number on the right or the left, and of equal shapes, that core has beside

@@ -31,7 +31,7 @@
     ROW(arg, ABS, abs, NUM, MEMORY, SIMD, fabs(x)) \
     ROW(arg, NEG, neg, NUM, MEMORY, SIMD, -x) \
     ROW(arg, SIGN, sign, NUM, MEMORY, SIMD, x > 0 ? 1 : x < 0 ? -1 : x) \
-    ROW(arg, NOT, not, WHOLE, MEMORY, PLAIN, ~x) \
+    ROW(arg, NOT, not, WHOLE, MEMORY, PLAIN, not(x)) \
     ROW(arg, RECIPROCAL, reciprocal, FLT, MEMORY, SIMD, 1 / x) \
     ROW(arg, AFFINE, affine, FLT, MEMORY, SIMD, a * x + b) \
     ROW(arg, SQRT, sqrt, FLT, MEMORY, SIMD, sqrt(x)) \

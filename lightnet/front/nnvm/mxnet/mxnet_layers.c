@@ -121,7 +121,7 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     ln_nnvm_recast_lacks(r, ln_attr_int(&r->node.emit, "axis", -1) != -1 ||
                                 ln_attr_bool(&r->node.emit, "output_mean_var", 0));
-    x = ln_nnvm_recast_formula(r, "x normal", x, epsilon, 0);
+    x = ln_nnvm_recast_formula(r, "normal(x, a)", x, epsilon, 0);
     x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
 }
@@ -138,8 +138,7 @@ static void rewrite_l2(ln_nnvm_recast *r)
     ln_nnvm_entry x = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
     x = LN_RECAST(r, "sum", LN_ENTRY(x), LN_INTS("axis", n_axes, axes + is_channel),
                   LN_BOOL("exclude", !is_channel), LN_BOOL("keepdims", 1));
-    x = ln_nnvm_recast_formula(r, "x a add sqrt", x, ln_attr_number(&r->node.emit, "eps", 1e-10),
-                               0);
+    x = ln_nnvm_recast_formula(r, "sqrt(x + a)", x, ln_attr_number(&r->node.emit, "eps", 1e-10), 0);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
@@ -351,7 +350,7 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     LN_MXNET_ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
     SOFTMAX_LOSS("SoftmaxOutput"),
     SOFTMAX_LOSS("Softmax"),
-    OTHER_LOSS("LogisticRegressionOutput", "x sigmoid"),
+    OTHER_LOSS("LogisticRegressionOutput", "sigmoid(x)"),
     OTHER_LOSS("LinearRegressionOutput", "x"),
     OTHER_LOSS("MAERegressionOutput", "x"),
     OTHER_LOSS("SVMOutput", "x"),

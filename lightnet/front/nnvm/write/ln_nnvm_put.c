@@ -375,5 +375,5 @@ ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
 {
     if (slope >= 0)
         return put_number(n, "leaky_relu", x, "alpha", slope);
-    return ln_put_formula(n, "x -inf 0 clip =q q q a mul x where", x, slope, 0, (ln_nnvm_axes){0});
+    return ln_put_formula(n, "x < 0 ? x * a : x", x, slope, 0, (ln_nnvm_axes){0});
 }

@@ -27,9 +27,9 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
                          : x.dtype == TL_FLOAT   ? 0x1p23
                          : x.dtype == TL_FLOAT16 ? 0x1p10
                                                  : 0x1p7;
-    static const char words[] = "x abs =s s 0 a clip =l l a add a sub s l sub add x sign mul";
-    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, words, x, whole, 0, (ln_nnvm_axes){0})
-                                      : x;
+    static const char text[] =
+        "(clip(fabs(x), 0, a) + a - a + (fabs(x) - clip(fabs(x), 0, a))) * sign(x)";
+    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, text, x, whole, 0, (ln_nnvm_axes){0}) : x;
 }
 
 static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
@@ -62,12 +62,11 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
 {
     const char *const func = ln_op_string(n->op, "func");
     const struct function *const f = LN_ROW_NAMED(functions, func);
-    const char *const words = ln_nnvm_formula_of(func);
     const ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
-    if (words)
-        return ln_put_formula(n, words, x, ln_op_number(n->op, "alpha"),
-                              ln_op_number(n->op, "beta"), (ln_nnvm_axes){0});
-    return f->write ? f->write(n, x) : ln_put(n, f->op, x);
+    if (f)
+        return f->write ? f->write(n, x) : ln_put(n, f->op, x);
+    return ln_put_formula(n, ln_nnvm_formula_of(func), x, ln_op_number(n->op, "alpha"),
+                          ln_op_number(n->op, "beta"), (ln_nnvm_axes){0});
 }
 
 static ln_nnvm_value write_cast(ln_nnvm_op *n)

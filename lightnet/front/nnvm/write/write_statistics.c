@@ -55,7 +55,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes.axes[axes.len++] = i;
     const int is_rms = ln_op_is(n->op, LN_OP_RMSNORM);
-    ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, axes);
+    ln_nnvm_value v = put_normal(n, is_rms ? "rms(x, a)" : "normal(x, a)", x, axes);
     for (int i = 0; i < 2; i++)
         if (ln_op_input_name(n->op, args[i][0])) {
             const ln_nnvm_value w =
@@ -76,7 +76,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
     const int batch = x.dims[0], channels = x.dims[1];
     const int rest = ln_nnvm_value_len(x) / batch / channels;
     const int dims[] = {batch, groups, channels / groups, rest};
-    const ln_nnvm_value v = put_normal(n, "x normal", ln_put_reshape(n, x, 4, dims), axes);
+    const ln_nnvm_value v = put_normal(n, "normal(x, a)", ln_put_reshape(n, x, 4, dims), axes);
     const int weights[] = {groups, len == groups && len != channels ? 1 : channels / groups, 1};
     const ln_nnvm_value scale = ln_put_reshape(n, ln_nnvm_op_in(n, "scale"), 3, weights);
     const ln_nnvm_value bias = ln_put_reshape(n, ln_nnvm_op_in(n, "bias"), 3, weights);
@@ -117,7 +117,7 @@ static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nn
     const double largest = tl_dtype_max_double(max.dtype);
     const ln_nnvm_value m = ln_put_clip(n, max, -largest, largest);
     const ln_nnvm_value e = ln_put(n, "exp", ln_put_binary(n, "sub", x, m));
-    const ln_nnvm_value v = ln_put_formula(n, "x sum log", e, 0, 0, *axes);
+    const ln_nnvm_value v = ln_put_formula(n, "log(sum(x))", e, 0, 0, *axes);
     return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
 }
 
@@ -126,11 +126,11 @@ static const struct reduction {
     const char *name, *words;
     int is_of_floats; // LightNet has its functions for floats only
 } reductions[] = {
-    {"TL_REDUCE_SUM", "x sum", 0},           {"TL_REDUCE_MEAN", "x mean", 0},
-    {"TL_REDUCE_PROD", "x prod", 0},         {"TL_REDUCE_MAX", "x max", 0},
-    {"TL_REDUCE_MIN", "x min", 0},           {"TL_REDUCE_L1", "x abs sum", 0},
-    {"TL_REDUCE_L2", "x x mul sum sqrt", 1}, {"TL_REDUCE_SUM_SQUARE", "x x mul sum", 0},
-    {"TL_REDUCE_LOG_SUM", "x sum log", 1},   {"TL_REDUCE_LOG_SUM_EXP", NULL, 1},
+    {"TL_REDUCE_SUM", "sum(x)", 0},          {"TL_REDUCE_MEAN", "mean(x)", 0},
+    {"TL_REDUCE_PROD", "prod(x)", 0},        {"TL_REDUCE_MAX", "max(x)", 0},
+    {"TL_REDUCE_MIN", "min(x)", 0},          {"TL_REDUCE_L1", "sum(fabs(x))", 0},
+    {"TL_REDUCE_L2", "sqrt(sum(x * x))", 1}, {"TL_REDUCE_SUM_SQUARE", "sum(x * x)", 0},
+    {"TL_REDUCE_LOG_SUM", "log(sum(x))", 1}, {"TL_REDUCE_LOG_SUM_EXP", NULL, 1},
 };
 
 // The axes of a reduction of x. Without axes each element is reduced by itself, as along a new axis
