@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of all commands: one table of their names, meanings and commands.
+// The options that commands share, and how options are read.
 
 #include "cli_options.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -20,214 +21,118 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
 
-const cli_command_info cli_commands[CLI_N_COMMANDS] = {
-    {NULL, CLI_SHORT, "MODEL", 1, 1, "compile for the default target and run"},
-    {"run", CLI_RUN, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
-    {"compile", CLI_COMPILE, "MODEL -o FILE", 1, 1, "write the compiled model"},
-    {"convert", CLI_CONVERT, "MODEL -o FILE", 1, 1, "write the uncompiled model in another format"},
-    {"quantize", CLI_QUANTIZE, "MODEL --data DIR|FILE -o FILE", 1, 1,
-     "write the compiled model with 8-bit layers"},
-    {"show", CLI_SHOW, "MODEL", 1, 1, "print the operators, sizes and memory plan of the model"},
-    {"verify", CLI_VERIFY, "MODEL [DIR...]", 1, -1,
-     "compare outputs with stored ones or the reference program"},
-    {"bench", CLI_BENCH, "MODEL", 1, 1, "measure run times"},
-    {"ops", CLI_OPS, "[OPTYPE]", 0, 1, "list operators and rules, or document an operator"},
-    {"env", CLI_ENV, "", 0, 0, "list the environment variables"},
-    {"help", CLI_HELP, "[COMMAND]", 0, 1, "list the options of a command"},
-    {"version", CLI_VERSION, "", 0, 0, "print the version and the supported features"},
-    {"completion", CLI_COMPLETION, "SHELL", 1, 1,
-     "print the completion script for bash, zsh or fish"},
-};
+#define FIELD CLI_FIELD
 
-typedef enum kind {
-    FLAG,
-    TEXT,
-    TEXTS,
-    SHAPES,
-    COUNT,
-    COUNT_FROM_1,
-    THREADS,
-    NOT_NEGATIVE,
-    SIZE,
-    CHANNELS,
-    LAYOUT,
-    PREPROCESS,
-    RESIZE,
-    FILTER
-} kind;
-
-typedef struct row {
-    const char *name;
-    char letter; // 0: none
-    kind kind;
-    size_t field; // offset in cli_options
-    unsigned commands;
-    const char *arg; // the name of the value in the help
-    const char *help;
-} row;
-
-enum {
-    MODEL_COMMANDS = CLI_SHORT | CLI_RUN | CLI_COMPILE | CLI_SHOW | CLI_VERIFY | CLI_BENCH,
-    RUN_COMMANDS = CLI_SHORT | CLI_RUN | CLI_VERIFY | CLI_BENCH,
-    INPUT_COMMANDS = CLI_RUN | CLI_VERIFY | CLI_BENCH,
-    IMAGE_COMMANDS = INPUT_COMMANDS | CLI_QUANTIZE,
-    COMPILE_COMMANDS = MODEL_COMMANDS | CLI_QUANTIZE,
-    READ_COMMANDS = COMPILE_COMMANDS | CLI_CONVERT,
-    // The short form prints as the document of the IR shows it; bench drops what the model prints,
-    // and the others run no such operator.
-    PRINTING_COMMANDS = CLI_SHORT | CLI_BENCH | CLI_COMPILE | CLI_SHOW | CLI_CONVERT,
-    VALUE_COMMANDS = CLI_CONVERT | CLI_COMPILE | CLI_SHOW,
-};
-
-#define FIELD(name) offsetof(cli_options, name)
-
-static const row rows[] = {
-    {"outfile", 'o', TEXT, FIELD(outfile), CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_QUANTIZE,
-     "FILE", "write the model to FILE (- standard output)"},
-    {"to", 0, TEXT, FIELD(format), CLI_CONVERT, "FORMAT",
-     "write ir, il, nnvm or onnx (default: by the suffix of FILE)"},
-    {"external-data", 0, FLAG, FIELD(external_data), CLI_CONVERT, NULL,
-     "write the data of an ONNX model to FILE.data"},
-    {"target", 't', TEXT, FIELD(target), COMPILE_COMMANDS, "NAME",
-     "compile for NAME (default cpu)"},
-    {"datafile", 'f', TEXT, FIELD(datafile), READ_COMMANDS, "FILE",
-     "weights: safetensors, wts or params"},
-    {"include", 0, TEXTS, FIELD(includes), READ_COMMANDS, "DIR",
+// In the order of the help.
+static const cli_option shared[] = {
+    {"outfile", 'o', CLI_TEXT, FIELD(outfile), "FILE",
+     "write the model to FILE (- standard output)"},
+    {"target", 't', CLI_TEXT, FIELD(target), "NAME", "compile for NAME (default cpu)"},
+    {"datafile", 'f', CLI_TEXT, FIELD(datafile), "FILE", "weights: safetensors, wts or params"},
+    {"include", 0, CLI_TEXTS, FIELD(includes), "DIR",
      "allow MODEL to use files in DIR, after those in its own folder"},
-    {"allow-output", 0, TEXT, FIELD(may_write), READ_COMMANDS, "DIR",
+    {"allow-output", 0, CLI_TEXT, FIELD(may_write), "DIR",
      "allow operators of MODEL to write files in DIR, and to standard output (- that alone)"},
-    {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
-    {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
-     "run only: reject a MODEL that is not compiled"},
-    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
+    {"run", 'r', CLI_FLAG, FIELD(run_only), NULL, "run only: reject a MODEL that is not compiled"},
+    {"input", 'i', CLI_TEXTS, FIELD(inputs), "[NAME=]FILE",
      "an input, by name or in the model's order: npy, npz (all its "
      "arrays, by their names), pb, png, jpg, webp, bmp, pgm, ppm, bin"},
-    {"input", 'i', TEXTS, FIELD(inputs), VALUE_COMMANDS, "[NAME=]FILE",
-     "the shape of an input, and its value if it decides shapes: npy, npz, pb"},
-    {"each", 0, TEXT, FIELD(each), CLI_RUN, "DIR|PATTERN|LIST",
-     "run once for each file of a folder, of a quoted pattern, or of a text file with a path in "
-     "each line (- standard input)"},
-    {"batch", 0, COUNT_FROM_1, FIELD(batch), CLI_RUN, "N", "--each: run N files at a time"},
-    {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR|FILE.npz",
-     "write output_0.npy, ... to DIR, or all outputs to FILE.npz (bfloat16 as uint16); --each: "
-     "FILE_OUTPUT.npy"},
-    {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
-     "print the K best classes of each output row"},
-    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE",
+    {"labels", 0, CLI_TEXT, FIELD(labels), "FILE",
      "names of classes for --top and --draw, one per line"},
-    {"draw", 0, TEXT, FIELD(draw), CLI_RUN, "WHAT",
-     "draw boxes, mask or classes on the image of -i, and write -o FILE; --each: on all, in -O "
-     "DIR"},
-    {"outfile", 'o', TEXT, FIELD(outfile), CLI_RUN, "FILE",
-     "--draw: the image to write, .png, .jpg or .ppm"},
-    {"threshold", 0, NOT_NEGATIVE, FIELD(threshold), CLI_RUN, "T",
-     "--draw: the min score of boxes and masks (default 0.5)"},
-    {"overlap", 0, NOT_NEGATIVE, FIELD(overlap), CLI_RUN, "V",
-     "--draw boxes: the max intersection over union of two boxes (default 0.5)"},
-    {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL,
-     "print large outputs in full, and --top of all rows"},
-    {"shape", 0, SHAPES, FIELD(shapes), CLI_COMPILE, "NAME=1x3x224x224",
-     "the shape of input NAME, or the open size NAME; 1..512 is a range; a repeated NAME "
-     "starts another program"},
-    {"shape", 0, SHAPES, FIELD(shapes), READ_COMMANDS & ~(unsigned)CLI_COMPILE, "NAME=1x3x224x224",
+    {"shape", 0, CLI_SHAPES, FIELD(shapes), "NAME=1x3x224x224",
      "the shape of input NAME, or the open size NAME; 1..512 is a range"},
-    {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as an additional output"},
-    {"preprocess", 0, PREPROCESS, FIELD(preprocess), IMAGE_COMMANDS, "NAME",
+    {"fetch", 0, CLI_TEXTS, FIELD(fetch), "NAME", "treat tensor NAME as an additional output"},
+    {"preprocess", 0, CLI_PREPROCESS, FIELD(images.preprocess), "NAME",
      "images: as imagenet, clip, yolo, caffe, inception, 0-1 or 0-255; other options override it"},
-    {"resize", 0, RESIZE, FIELD(resize), IMAGE_COMMANDS, "HOW",
+    {"resize", 0, CLI_RESIZE, FIELD(images.resize), "HOW",
      "images: stretch, crop[=SHARE] or letterbox[=GREY], with --filter antialias"},
-    {"filter", 0, FILTER, FIELD(filter), IMAGE_COMMANDS, "NAME",
+    {"filter", 0, CLI_FILTER, FIELD(images.filter), "NAME",
      "images: resize by linear (default), antialias or bicubic"},
-    {"mean", 0, CHANNELS, FIELD(mean), IMAGE_COMMANDS, "M[,M,M]",
+    {"mean", 0, CLI_CHANNELS, FIELD(images.mean), "M[,M,M]",
      "images: subtract M, one value or one per channel"},
-    {"scale", 0, CHANNELS, FIELD(scale), IMAGE_COMMANDS, "S[,S,S]",
+    {"scale", 0, CLI_CHANNELS, FIELD(images.scale), "S[,S,S]",
      "images: then multiply by S, such as 1/255"},
-    {"std", 0, CHANNELS, FIELD(std), IMAGE_COMMANDS, "S[,S,S]", "images: then divide by S"},
-    {"bgr", 0, FLAG, FIELD(bgr), IMAGE_COMMANDS, NULL, "images: channel 0 is blue"},
-    {"layout", 0, LAYOUT, FIELD(nhwc), IMAGE_COMMANDS, "nchw|nhwc",
+    {"std", 0, CLI_DIVISORS, FIELD(images.std), "S[,S,S]", "images: then divide by S"},
+    {"bgr", 0, CLI_FLAG, FIELD(images.bgr), NULL, "images: channel 0 is blue"},
+    {"layout", 0, CLI_LAYOUT, FIELD(images.nhwc), "nchw|nhwc",
      "images: order of the input's axes (default nchw)"},
-    {"max-memory", 0, SIZE, FIELD(max_memory), READ_COMMANDS, "SIZE",
+    {"max-memory", 0, CLI_SIZE, FIELD(limits.memory), "SIZE",
      "reject a model that needs more than SIZE bytes of memory, such as 256M or 1G"},
-    {"max-seconds", 0, NOT_NEGATIVE, FIELD(max_seconds), MODEL_COMMANDS | CLI_CONVERT, "S",
+    {"max-seconds", 0, CLI_NOT_NEGATIVE, FIELD(limits.seconds), "S",
      "stop S seconds after the start"},
-    {"max-operators", 0, COUNT_FROM_1, FIELD(max_operators), READ_COMMANDS, "N",
+    {"max-operators", 0, CLI_COUNT_FROM_1, FIELD(limits.operators), "N",
      "reject a model with more than N operators (default 250000)"},
-    {"max-constant", 0, SIZE, FIELD(max_constant), READ_COMMANDS, "SIZE",
+    {"max-constant", 0, CLI_SIZE, FIELD(limits.constant), "SIZE",
      "memory to fold a constant while reading the model; others wait for load (default 64M)"},
-    {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
-     "compare with the unoptimized program, tensor by tensor"},
-    {"against", 0, TEXT, FIELD(against), CLI_VERIFY, "NAME",
+    {"against", 0, CLI_TEXT, FIELD(against), "NAME",
      "compare with the program for target NAME, output by output"},
-    {"rtol", 0, NOT_NEGATIVE, FIELD(rtol), CLI_VERIFY, "R",
-     "relative tolerance (default 1e-3, with --reference or --against 1e-4; 16-bit floats 1e-2, "
-     "integers 0)"},
-    {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A",
-     "absolute tolerance (default 1e-5, with --reference or --against 1e-6)"},
-    {"shapes", 0, TEXT, FIELD(run_shapes), CLI_BENCH, "FILE",
-     "run once for each line of FILE with shapes of inputs, such as NAME=1x16 OTHER=1x16"},
-    {"seconds", 0, NOT_NEGATIVE, FIELD(seconds), CLI_BENCH, "S",
-     "measure for S seconds (default 2)"},
-    {"data", 0, TEXT, FIELD(data), CLI_QUANTIZE, "DIR|FILE",
-     "samples: DIR has a file per sample, or such a folder per input; FILE is an npy array"},
-    {"max-error", 0, NOT_NEGATIVE, FIELD(max_error), CLI_QUANTIZE, "E",
-     "the budget: max relative error of the outputs (default 0.01, none with --top1)"},
-    {"top1", 0, NOT_NEGATIVE, FIELD(top1), CLI_QUANTIZE, "S",
-     "the budget: min share of the first output's rows with the same argmax"},
-    {"calibration", 0, TEXT, FIELD(calibration), CLI_QUANTIZE, "METHOD",
-     "compute ranges by minmax, percentile or entropy (default minmax)"},
-    {"percentile", 0, NOT_NEGATIVE, FIELD(percentile), CLI_QUANTIZE, "P",
-     "--calibration percentile: values within the range, at each end (default 99.99)"},
-    {"any-speed", 0, FLAG, FIELD(any_speed), CLI_QUANTIZE, NULL,
-     "quantize layers even if that saves no time on this machine"},
-    {"seconds", 0, NOT_NEGATIVE, FIELD(each_seconds), CLI_QUANTIZE, "S",
-     "measure each program for S seconds (default 0.3)"},
-    {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
-    {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
-    {"json", 0, FLAG, FIELD(json), CLI_RUN | CLI_BENCH | CLI_SHOW | CLI_VERIFY | CLI_OPS | CLI_ENV,
-     NULL, "print JSON"},
-    {"missing", 0, FLAG, FIELD(missing), CLI_SHOW, NULL,
-     "list the operators that the model needs and LightNet lacks"},
-    {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
-    {"svg", 0, FLAG, FIELD(svg), CLI_SHOW, NULL, "print a diagram of the graph as SVG"},
-    {"svg-memory", 0, FLAG, FIELD(svg_memory), CLI_SHOW, NULL,
-     "print a diagram of the memory plan as SVG"},
-    {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL, "list the rules for --disable-rule"},
-    {"force", 0, FLAG, FIELD(force),
-     CLI_SHORT | CLI_RUN | CLI_COMPILE | CLI_CONVERT | CLI_BENCH | CLI_QUANTIZE, NULL,
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "print JSON"},
+    {"force", 0, CLI_FLAG, FIELD(force), NULL,
      "replace files that exist: of other formats, beside FILE, or of --each in DIR"},
-    {"threads", 0, THREADS, FIELD(threads), COMPILE_COMMANDS, "N",
+    {"threads", 0, CLI_THREADS, FIELD(threads), "N",
      "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
-    {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N",
+    {"seed", 0, CLI_COUNT, FIELD(seed), "N",
      "seed of random data (default 0), and of random operators in run (default: a new one)"},
-    {"disable-rule", 0, TEXTS, FIELD(disabled), COMPILE_COMMANDS, "NAME",
+    {"disable-rule", 0, CLI_TEXTS, FIELD(disabled), "NAME",
      "disable a rule (lightnet ops --rules)"},
-    {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
+    {"plugin", 0, CLI_TEXTS, FIELD(plugins), "FILE",
      "load a plug-in with operators, rules and targets"},
-    {"precision", 0, TEXT, FIELD(precision), MODEL_COMMANDS, "NAME",
+    {"precision", 0, CLI_TEXT, FIELD(precision), "NAME",
      "float32 (default), or bf16: products and convolutions may round to bfloat16; for cuda also "
      "tf32 and fp16"},
-    {"tune", 0, FLAG, FIELD(tune), COMPILE_COMMANDS, NULL,
+    {"tune", 0, CLI_FLAG, FIELD(tune), NULL,
      "measure the fastest algorithms instead of estimating them"},
-    {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,
+    {"map", 0, CLI_FLAG, FIELD(map), NULL,
      "map a one-file compiled model, which must not change; bench: with --shapes"},
-    {"debug", 'd', FLAG, FIELD(debug), COMPILE_COMMANDS, NULL, "print the applied rules"},
-    {"no-warnings", 'w', FLAG, FIELD(quiet), READ_COMMANDS, NULL, "print no warnings"},
-    {"color", 0, TEXT, FIELD(color), CLI_ANY, "auto|always|never",
+    {"debug", 'd', CLI_FLAG, FIELD(debug), NULL, "print the applied rules"},
+    {"no-warnings", 'w', CLI_FLAG, FIELD(quiet), NULL, "print no warnings"},
+};
+
+// Of all commands, after their own.
+static const cli_option common[] = {
+    {"color", 0, CLI_TEXT, FIELD(color), "auto|always|never",
      "color messages and headings (default auto: on a terminal, without NO_COLOR)"},
-    {"no-color", 0, FLAG, FIELD(no_color), CLI_ANY, NULL, "as --color never"},
-    {"help", 'h', FLAG, FIELD(help), CLI_ANY, NULL, "print this help"},
-    {"version", 'v', FLAG, FIELD(version), CLI_ANY, NULL,
+    {"no-color", 0, CLI_FLAG, FIELD(no_color), NULL, "as --color never"},
+    {"help", 'h', CLI_FLAG, FIELD(help), NULL, "print this help"},
+    {"version", 'v', CLI_FLAG, FIELD(version), NULL,
      "print the version and the supported features"},
 };
 
-enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum {
+    N_SHARED = sizeof(shared) / sizeof(shared[0]),
+    N_COMMON = sizeof(common) / sizeof(common[0]),
+    MAX_OPTIONS = 100 // of a command
+};
 
-static int check_text(const row *r, const char *text)
+static int index_of_shared(const char *name)
+{
+    int i = 0;
+    while (i < N_SHARED && strcmp(shared[i].name, name) != 0)
+        i++;
+    assert(i < N_SHARED);
+    return i;
+}
+
+const cli_option *cli_command_option(const cli_command *command, int i)
+{
+    for (size_t k = 0; k < command->n_options; k++) {
+        const cli_option *o = &command->options[k];
+        const int is_range = o->kind == CLI_SHARED_ROWS;
+        const int first = is_range ? index_of_shared(o->name) : 0;
+        const int n = is_range ? index_of_shared(o->arg) - first + 1 : 1;
+        if (i < n)
+            return is_range ? &shared[first + i] : o;
+        i -= n;
+    }
+    return i < N_COMMON ? &common[i] : NULL;
+}
+
+static int check_text(const cli_option *r, const char *text)
 {
     return *text ? 0 : cli_usage("--%s is empty, expected %s", r->name, r->arg);
 }
 
-static int set_text(const char **value, const row *r, const char *text)
+static int set_text(const char **value, const cli_option *r, const char *text)
 {
     *value = text;
     return check_text(r, text);
@@ -243,12 +148,12 @@ int cli_strings_add(cli_strings *strings, const char *text)
     return 0;
 }
 
-static int set_texts(cli_strings *strings, const row *r, const char *text)
+static int set_texts(cli_strings *strings, const cli_option *r, const char *text)
 {
     return check_text(r, text) ? CLI_WRONG_USAGE : cli_strings_add(strings, text);
 }
 
-static int set_shape(cli_strings *strings, const row *r, const char *text)
+static int set_shape(cli_strings *strings, const cli_option *r, const char *text)
 {
     cli_shape shape;
     if (!cli_shape_read(&shape, text))
@@ -259,7 +164,7 @@ static int set_shape(cli_strings *strings, const row *r, const char *text)
                : cli_usage("--%s is '%s', expected %s", r->name, text, r->arg);
 }
 
-static int set_count(int *count, const row *r, const char *text, int min, int max)
+static int set_count(int *count, const cli_option *r, const char *text, int min, int max)
 {
     char *end;
     errno = 0;
@@ -271,7 +176,7 @@ static int set_count(int *count, const row *r, const char *text, int min, int ma
     return 0;
 }
 
-static int set_not_negative(double *value, const row *r, const char *text)
+static int set_not_negative(double *value, const cli_option *r, const char *text)
 {
     char *end;
     const double v = strtod(text, &end);
@@ -282,7 +187,7 @@ static int set_not_negative(double *value, const row *r, const char *text)
 }
 
 // A number of bytes, or of KiB, MiB, GiB, TiB with a letter after it.
-static int set_size(uint64_t *size, const row *r, const char *text)
+static int set_size(uint64_t *size, const cli_option *r, const char *text)
 {
     static const char letters[] = "KMGT";
     char *end;
@@ -319,7 +224,7 @@ static const char *read_number(const char *text, double *value)
 }
 
 // "127" for all channels, or "123.7,116.8,103.9", one for each.
-static int set_channels(double values[3], const row *r, const char *text)
+static int set_channels(double values[3], const cli_option *r, const char *text)
 {
     const char *at = text;
     int n = 0;
@@ -334,7 +239,7 @@ static int set_channels(double values[3], const row *r, const char *text)
     return 0;
 }
 
-static int set_layout(int *nhwc, const row *r, const char *text)
+static int set_layout(int *nhwc, const cli_option *r, const char *text)
 {
     *nhwc = !strcmp(text, "nhwc");
     if (!*nhwc && strcmp(text, "nchw"))
@@ -342,17 +247,7 @@ static int set_layout(int *nhwc, const row *r, const char *text)
     return 0;
 }
 
-static int is_for_images(const row *r)
-{
-    static const size_t fields[] = {FIELD(mean),       FIELD(scale),  FIELD(std),    FIELD(bgr),
-                                    FIELD(preprocess), FIELD(resize), FIELD(filter), FIELD(nhwc)};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (r->field == fields[i])
-            return 1;
-    return 0;
-}
-
-static int set_std(double values[3], const row *r, const char *text)
+static int set_divisors(double values[3], const cli_option *r, const char *text)
 {
     const int status = set_channels(values, r, text);
     if (!status && (values[0] == 0 || values[1] == 0 || values[2] == 0))
@@ -360,89 +255,77 @@ static int set_std(double values[3], const row *r, const char *text)
     return status;
 }
 
-static int set_option(cli_options *opt, const row *r, const char *text)
+static int set_option(cli_options *opt, const cli_option *r, const char *text)
 {
     void *field = (char *)opt + r->field;
-    if (!opt->for_images && is_for_images(r))
-        opt->for_images = r->name;
+    const size_t images = FIELD(images);
+    if (!opt->images.first && r->field >= images && r->field < images + sizeof(opt->images))
+        opt->images.first = r->name;
     switch (r->kind) {
-    case FLAG:
+    case CLI_FLAG:
         *(int *)field = 1;
         return 0;
-    case TEXT:
+    case CLI_TEXT:
         return set_text(field, r, text);
-    case TEXTS:
+    case CLI_TEXTS:
         return set_texts(field, r, text);
-    case SHAPES:
+    case CLI_SHAPES:
         return set_shape(field, r, text);
-    case COUNT:
+    case CLI_COUNT:
         return set_count(field, r, text, 0, INT_MAX);
-    case COUNT_FROM_1:
+    case CLI_COUNT_FROM_1:
         return set_count(field, r, text, 1, INT_MAX);
-    case THREADS:
+    case CLI_THREADS:
         return set_count(field, r, text, 0, TL_MAX_THREADS);
-    case NOT_NEGATIVE:
+    case CLI_NOT_NEGATIVE:
         return set_not_negative(field, r, text);
-    case SIZE:
+    case CLI_SIZE:
         return set_size(field, r, text);
-    case CHANNELS:
-        return r->field == FIELD(std) ? set_std(field, r, text) : set_channels(field, r, text);
-    case LAYOUT:
+    case CLI_CHANNELS:
+        return set_channels(field, r, text);
+    case CLI_DIVISORS:
+        return set_divisors(field, r, text);
+    case CLI_LAYOUT:
         return set_layout(field, r, text);
-    case PREPROCESS:
+    case CLI_PREPROCESS:
         *(const char **)field = text;
         return cli_preprocess_check_name(text);
-    case RESIZE:
+    case CLI_RESIZE:
         *(const char **)field = text;
         return cli_preprocess_check_resize(text);
-    case FILTER:
+    case CLI_FILTER:
         *(const char **)field = text;
         return cli_preprocess_check_filter(text);
+    case CLI_SHARED_ROWS:
+        break;
     }
     return 0;
 }
 
-static void set_defaults(cli_options *opt)
+// Fills getopt's two forms of the command's options. The long options' `val` is 256 and the index.
+static void fill_getopt(const cli_command *command, struct option *longs, char *letters)
 {
-    memset(opt, 0, sizeof(*opt));
-    for (int i = 0; i < 3; i++)
-        opt->mean[i] = opt->scale[i] = opt->std[i] = NAN; // not given
-    opt->threads = -1;                                    // as in the environment
-    opt->started = tl_clock();
-    opt->seconds = 2;
-    opt->max_seconds = -1;
-    opt->seed = -1;
-    opt->rtol = -1; // by type
-    opt->atol = -1; // depends on the comparison
-    opt->threshold = opt->overlap = -1;
-    opt->percentile = opt->max_error = opt->top1 = opt->each_seconds = -1;
-}
-
-// Fills getopt's two forms of the command's options. The long options' `val` is 256 and the row.
-static void fill_getopt(unsigned command, struct option *longs, char *letters)
-{
+    const cli_option *o;
     *letters++ = '-'; // arguments in their order
     *letters++ = ':';
-    for (int i = 0; i < N_ROWS; i++) {
-        if (!(rows[i].commands & command))
-            continue;
-        const int has_arg = rows[i].kind == FLAG ? no_argument : required_argument;
-        *longs++ = (struct option){.name = rows[i].name, .has_arg = has_arg, .val = 256 + i};
-        if (rows[i].letter)
-            *letters++ = rows[i].letter;
-        if (rows[i].letter && has_arg)
+    for (int i = 0; i < MAX_OPTIONS && (o = cli_command_option(command, i)); i++) {
+        const int has_arg = o->kind == CLI_FLAG ? no_argument : required_argument;
+        *longs++ = (struct option){.name = o->name, .has_arg = has_arg, .val = 256 + i};
+        if (o->letter)
+            *letters++ = o->letter;
+        if (o->letter && has_arg)
             *letters++ = ':';
     }
     *letters = '\0';
     *longs = (struct option){0};
 }
 
-static const row *row_of(int c)
+static const cli_option *option_of(const cli_command *command, int c)
 {
-    for (int i = 0; i < N_ROWS; i++)
-        if (c == 256 + i || (rows[i].letter && c == rows[i].letter))
-            return &rows[i];
-    return NULL;
+    const cli_option *o = c >= 256 ? cli_command_option(command, c - 256) : NULL;
+    for (int i = 0; c < 256 && (o = cli_command_option(command, i)) && o->letter != c; i++)
+        ;
+    return o;
 }
 
 // Errors of getopt
@@ -465,55 +348,51 @@ static const char *own_name(const char *name)
 
 // The option of the command with the longest common spelling, NULL: none is like `given`, which
 // begins with two dashes.
-static const char *closest_option(unsigned command, const char *given)
+static const char *closest_option(const cli_command *command, const char *given)
 {
     char name[LN_MAX_NAME_LEN];
     const char *closest = NULL;
+    const cli_option *o;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="), given + 2);
-    for (int i = 0; i < N_ROWS; i++)
-        if (rows[i].commands & command)
-            closest = ln_closer_name(own_name(name), closest, rows[i].name);
+    for (int i = 0; (o = cli_command_option(command, i)); i++)
+        closest = ln_closer_name(own_name(name), closest, o->name);
     return closest;
 }
 
-// Whether `lightnet run` has the option, "-i", "--input" or "--input=x".
-static int is_of_run(const char *option)
+// Whether the command has the option, "-i", "--input" or "--input=x".
+static int has_option(const cli_command *command, const char *option)
 {
-    const int is_long = option[1] == '-';
     const size_t len = strcspn(option, "=");
-    for (int i = 0; i < N_ROWS; i++) {
-        const row *r = &rows[i];
-        const int is_it = is_long
-                              ? strlen(r->name) == len - 2 && !memcmp(r->name, option + 2, len - 2)
-                              : r->letter && r->letter == option[1];
-        if (is_it && r->commands & CLI_RUN)
+    const cli_option *o;
+    for (int i = 0; (o = cli_command_option(command, i)); i++)
+        if (option[1] == '-' ? strlen(o->name) == len - 2 && !memcmp(o->name, option + 2, len - 2)
+                             : o->letter && o->letter == option[1])
             return 1;
-    }
     return 0;
 }
 
 // c is ':' for a missing value, '?' for anything else.
-static int fail_option(int c, unsigned command, const char *given, const char *name)
+static int fail_option(int c, const cli_command *command, const char *given, const char *call)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
-    const row *r = optopt ? row_of(optopt) : NULL;
+    const cli_option *o = optopt ? option_of(command, optopt) : NULL;
     // A long option is a whole argument; a letter may share one with others.
     const char *option = optopt && optopt < 256 ? letter : given;
     if (c == ':')
-        return cli_usage("option '%s' needs a value; see %s --help", option, name);
-    if (r && optopt >= 256)
-        return cli_usage("option '%s' takes no value; see %s --help", option, name);
-    if (command == CLI_SHORT && is_of_run(option))
+        return cli_usage("option '%s' needs a value; see %s --help", option, call);
+    if (o && optopt >= 256)
+        return cli_usage("option '%s' takes no value; see %s --help", option, call);
+    if (command->longer && has_option(command->longer, option))
         return cli_usage("unknown option '%s'; did you mean 'lightnet run MODEL %s'?", option,
                          option);
     const char *closest = strncmp(option, "--", 2) ? NULL : closest_option(command, option);
     return closest ? cli_usage("unknown option '%s'; did you mean '--%s'?", option, closest)
-                   : cli_usage("unknown option '%s'; see %s --help", option, name);
+                   : cli_usage("unknown option '%s'; see %s --help", option, call);
 }
 
 // Old spellings
 
-// Options of another form, for MODEL_COMMANDS and convert: they set `quiet`, or nothing (-1).
+// Options of another form, for commands with --no-warnings: they set `quiet`, or nothing (-1).
 static const struct old_warning {
     const char *text;
     int quiet;
@@ -524,57 +403,57 @@ static const struct old_warning {
     {"-Wno-inter", -1},
 };
 
-static int read_old_warning(cli_options *opt, unsigned command, const char *arg)
+static int read_old_warning(const cli_command *command, const char *arg)
 {
-    if (!(command & (MODEL_COMMANDS | CLI_CONVERT)))
-        return 0;
+    int *const quiet = &command->values->quiet;
     for (size_t i = 0; i < sizeof(old_warnings) / sizeof(old_warnings[0]); i++) {
-        if (!strcmp(arg, old_warnings[i].text)) {
-            opt->quiet = old_warnings[i].quiet < 0 ? opt->quiet : old_warnings[i].quiet;
+        if (!strcmp(arg, old_warnings[i].text) && has_option(command, "--no-warnings")) {
+            *quiet = old_warnings[i].quiet < 0 ? *quiet : old_warnings[i].quiet;
             return 1;
         }
     }
     return 0;
 }
 
-// The row of a long option with one dash, as "-outfile" or "-outfile=FILE", or NULL.
-static const row *row_of_one_dash(unsigned command, const char *arg)
+// A long option with one dash, as "-outfile" or "-outfile=FILE", or NULL.
+static const cli_option *option_of_one_dash(const cli_command *command, const char *arg)
 {
     const size_t len = strcspn(arg + 1, "=");
-    for (int i = 0; i < N_ROWS; i++)
-        if (rows[i].commands & command && strlen(rows[i].name) == len &&
-            !strncmp(rows[i].name, arg + 1, len))
-            return &rows[i];
+    const cli_option *o;
+    for (int i = 0; (o = cli_command_option(command, i)); i++)
+        if (strlen(o->name) == len && !strncmp(o->name, arg + 1, len))
+            return o;
     return NULL;
 }
 
-static int read_one_dash(cli_options *opt, const row *r, const char *name, int argc, char **argv)
+static int read_one_dash(cli_options *opt, const cli_option *o, const char *call, int argc,
+                         char **argv)
 {
     const char *arg = argv[optind++], *value = strchr(arg, '=');
-    if (r->kind == FLAG && value)
-        return cli_usage("option '%s' takes no value; see %s --help", arg, name);
-    if (r->kind != FLAG && !value && optind == argc)
-        return cli_usage("option '%s' needs a value; see %s --help", arg, name);
-    if (r->kind == FLAG)
-        return set_option(opt, r, NULL);
-    return set_option(opt, r, value ? value + 1 : argv[optind++]);
+    if (o->kind == CLI_FLAG && value)
+        return cli_usage("option '%s' takes no value; see %s --help", arg, call);
+    if (o->kind != CLI_FLAG && !value && optind == argc)
+        return cli_usage("option '%s' needs a value; see %s --help", arg, call);
+    if (o->kind == CLI_FLAG)
+        return set_option(opt, o, NULL);
+    return set_option(opt, o, value ? value + 1 : argv[optind++]);
 }
 
 // Reads the next argument if it has an old spelling; returns whether it has.
-static int read_old(cli_options *opt, unsigned command, const char *name, int argc, char **argv,
+static int read_old(const cli_command *command, const char *call, int argc, char **argv,
                     int *status)
 {
     const char *arg = optind < argc ? argv[optind] : "";
     if (arg[0] != '-' || !arg[1] || arg[1] == '-')
         return 0;
-    if (read_old_warning(opt, command, arg)) {
+    if (read_old_warning(command, arg)) {
         optind++;
         return 1;
     }
-    const row *r = row_of_one_dash(command, arg);
-    if (r)
-        *status = read_one_dash(opt, r, name, argc, argv);
-    return r != NULL;
+    const cli_option *o = option_of_one_dash(command, arg);
+    if (o)
+        *status = read_one_dash(command->values, o, call, argc, argv);
+    return o != NULL;
 }
 
 // Whether the next argument is "-", standard input. For musl's getopt that is the end of options.
@@ -584,24 +463,25 @@ static int is_dash(int argc, char **argv)
 }
 
 // "-o !" writes nothing.
-static void read_outfile(cli_options *opt, unsigned command)
+static void read_outfile(const cli_command *command)
 {
+    cli_options *opt = command->values;
     if (opt->outfile && !strcmp(opt->outfile, "!"))
-        opt->outfile = command == CLI_SHORT ? NULL : "/dev/null";
+        opt->outfile = command->usage.name ? "/dev/null" : NULL;
 }
 
-int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc, char **argv)
+int cli_options_read(const cli_command *command, const char *call, int argc, char **argv)
 {
-    struct option longs[N_ROWS + 1];
-    char letters[2 * N_ROWS + 3];
+    struct option longs[MAX_OPTIONS + 1];
+    char letters[2 * MAX_OPTIONS + 3];
+    cli_options *opt = command->values;
     int c, status = 0, n = 1; // arguments up to argv[n] are none that will be read
-    set_defaults(opt);
-    opt->only_values = (command & VALUE_COMMANDS) != 0;
+    opt->limits.started = tl_clock();
     fill_getopt(command, longs, letters);
     optind = 1;
     opterr = 0;
     while (!status) {
-        if (read_old(opt, command, name, argc, argv, &status))
+        if (read_old(command, call, argc, argv, &status))
             continue;
         if (is_dash(argc, argv)) {
             argv[n++] = argv[optind++];
@@ -613,15 +493,13 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
         if (c == 1)
             argv[n++] = optarg;
         else if (c == ':' || c == '?')
-            status = fail_option(c, command, argv[optind - 1], name);
+            status = fail_option(c, command, argv[optind - 1], call);
         else
-            status = set_option(opt, row_of(c), optarg);
+            status = set_option(opt, option_of(command, c), optarg);
     }
     while (!status && optind < argc)
         argv[n++] = argv[optind++];
-    read_outfile(opt, command);
-    if (!opt->may_write && command & PRINTING_COMMANDS)
-        opt->may_write = "-";
+    read_outfile(command);
     opt->args = (const char *const *)argv + 1;
     opt->n_args = n - 1;
     return status;
@@ -639,8 +517,8 @@ void cli_options_free(cli_options *opt)
 
 uint64_t cli_options_time_left(const cli_options *opt)
 {
-    const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
-    if (opt->max_seconds < 0)
+    const double ms = opt->limits.seconds * 1e3 - (double)(tl_clock() - opt->limits.started) * 1e-6;
+    if (opt->limits.seconds < 0)
         return 0;
     return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
 }
@@ -650,25 +528,14 @@ uint64_t cli_options_seed(const cli_options *opt)
     return opt->seed < 0 ? 0 : (uint64_t)opt->seed;
 }
 
-int cli_options_info(int i, cli_option_info *info)
+void cli_options_help(const cli_command *command)
 {
-    if (i < 0 || i >= N_ROWS)
-        return 0;
-    const row *r = &rows[i];
-    *info = (cli_option_info){r->name, r->letter, r->commands, r->arg, r->help};
-    return 1;
-}
-
-void cli_options_help(cli_command command)
-{
-    for (int i = 0; i < N_ROWS; i++) {
-        const row *r = &rows[i];
+    const cli_option *o;
+    for (int i = 0; (o = cli_command_option(command, i)); i++) {
         char left[64];
-        if (!(r->commands & command))
-            continue;
-        const char letter[] = {'-', r->letter, ',', ' ', '\0'};
-        snprintf(left, sizeof(left), "%s--%s%s%s", r->letter ? letter : "    ", r->name,
-                 r->arg ? " " : "", r->arg ? r->arg : "");
-        cli_print("  %-28s %s\n", left, r->help);
+        const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+        snprintf(left, sizeof(left), "%s--%s%s%s", o->letter ? letter : "    ", o->name,
+                 o->arg ? " " : "", o->arg ? o->arg : "");
+        cli_print("  %-28s %s\n", left, o->help);
     }
 }

@@ -17,12 +17,22 @@
 
 enum { CALL_SIZE = 32 };
 
-static const cli_command_info *find_command(const char *name)
+static const cli_command help_command;
+
+static const cli_command *const commands[] = {&cli_short_command,      &cli_run_command,
+                                              &cli_compile_command,    &cli_convert_command,
+                                              &cli_quantize_command,   &cli_show_command,
+                                              &cli_verify_command,     &cli_bench_command,
+                                              &cli_ops_command,        &cli_env_command,
+                                              &help_command,           &cli_version_command,
+                                              &cli_completion_command, NULL};
+
+static const cli_command *find_command(const char *name)
 {
-    for (int i = 1; name && i < CLI_N_COMMANDS; i++)
-        if (!strcmp(cli_commands[i].name, name))
-            return &cli_commands[i];
-    return &cli_commands[0];
+    for (int i = 1; name && commands[i]; i++)
+        if (!strcmp(commands[i]->usage.name, name))
+            return commands[i];
+    return commands[0];
 }
 
 // Names that other programs have for a command.
@@ -44,67 +54,68 @@ static const char *own_name(const char *name)
 static int fail_unknown(const char *name)
 {
     const char *closest = NULL;
-    for (int i = 1; i < CLI_N_COMMANDS; i++)
-        closest = ln_closer_name(own_name(name), closest, cli_commands[i].name);
+    for (int i = 1; commands[i]; i++)
+        closest = ln_closer_name(own_name(name), closest, commands[i]->usage.name);
     return closest ? cli_usage("unknown command '%s'; did you mean '%s'?", name, closest)
                    : cli_usage("unknown command '%s'; see lightnet --help", name);
 }
 
 // How the command is called, in `name`.
-static const char *call_of(const cli_command_info *cmd, char name[CALL_SIZE])
+static const char *call_of(const cli_command *cmd, char name[CALL_SIZE])
 {
-    snprintf(name, CALL_SIZE, "lightnet%s%s", cmd->name ? " " : "", cmd->name ? cmd->name : "");
+    snprintf(name, CALL_SIZE, "lightnet%s%s", cmd->usage.name ? " " : "",
+             cmd->usage.name ? cmd->usage.name : "");
     return name;
 }
 
-static void print_help(const cli_command_info *cmd)
+static void print_help(const cli_command *cmd)
 {
     char name[CALL_SIZE];
     cli_print("%susage:%s %s%s%s [OPTION...]\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout),
-              call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
-    cli_print("%s.\n", cmd->help);
-    if (cmd == &cli_commands[0]) {
+              call_of(cmd, name), *cmd->usage.args ? " " : "", cmd->usage.args);
+    cli_print("%s.\n", cmd->usage.help);
+    if (!cmd->usage.name) {
         cli_print("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
-        for (int i = 1; i < CLI_N_COMMANDS; i++)
-            cli_print("  lightnet %-10s %-16s %s\n", cli_commands[i].name, cli_commands[i].args,
-                      cli_commands[i].help);
+        for (int i = 1; commands[i]; i++)
+            cli_print("  lightnet %-10s %-16s %s\n", commands[i]->usage.name,
+                      commands[i]->usage.args, commands[i]->usage.help);
     }
     cli_print("\n");
-    cli_options_help(cmd->bit);
-    cli_examples_print(cmd->bit);
+    cli_options_help(cmd);
+    cli_examples_print(cmd);
 }
 
 // "MODEL is missing", for a command of "MODEL -o FILE".
-static int fail_first(const cli_command_info *cmd, const char *what)
+static int fail_first(const cli_command *cmd, const char *what)
 {
     char name[CALL_SIZE];
-    return cli_usage("%.*s is %s; see %s --help", (int)strcspn(cmd->args, " "), cmd->args, what,
-                     call_of(cmd, name));
+    return cli_usage("%.*s is %s; see %s --help", (int)strcspn(cmd->usage.args, " "),
+                     cmd->usage.args, what, call_of(cmd, name));
 }
 
 // An argument that belongs to an option.
-static int fail_surplus(const cli_command_info *cmd, const cli_options *opt, const char *surplus)
+static int fail_surplus(const cli_command *cmd, const cli_options *opt, const char *surplus)
 {
     char name[CALL_SIZE];
-    const char *const printed = opt->svg ? "--svg" : opt->svg_memory ? "--svg-memory" : "--dot";
-    if (opt->svg || opt->svg_memory || opt->dot)
+    const char *const printed = cmd == &cli_show_command ? cli_show_diagram(opt) : NULL;
+    if (printed)
         return cli_usage("unexpected argument '%s'; did you mean '%s >%s'?", surplus, printed,
                          surplus);
-    if (cmd->bit & CLI_RUN && cli_given_is_input(surplus))
+    if (cmd == &cli_run_command && cli_given_is_input(surplus))
         return cli_usage("unexpected argument '%s'; did you mean '-i %s'?", surplus, surplus);
     return cli_usage("unexpected argument '%s'; see %s --help", surplus, call_of(cmd, name));
 }
 
-static int fail_args(const cli_command_info *cmd, const cli_options *opt)
+static int fail_args(const cli_command *cmd, const cli_options *opt)
 {
     char name[CALL_SIZE];
     call_of(cmd, name);
-    if (opt->n_args < cmd->min_args)
+    if (opt->n_args < cmd->usage.min_args)
         return fail_first(cmd, "missing");
-    const char *surplus = opt->args[cmd->max_args];
-    if (cmd->name)
+    const char *surplus = opt->args[cmd->usage.max_args];
+    if (cmd->usage.name)
         return fail_surplus(cmd, opt, surplus);
-    if (find_command(opt->args[0])->name)
+    if (find_command(opt->args[0])->usage.name)
         return cli_usage("command '%s' must precede its options; see %s %s --help", opt->args[0],
                          name, opt->args[0]);
     // A model, or an unknown command.
@@ -116,12 +127,21 @@ static int fail_args(const cli_command_info *cmd, const cli_options *opt)
 static int show_help(const cli_options *opt)
 {
     const char *name = opt->n_args ? opt->args[0] : NULL;
-    const cli_command_info *cmd = find_command(name);
-    if (name && !cmd->name)
+    const cli_command *cmd = find_command(name);
+    if (name && !cmd->usage.name)
         return fail_unknown(name);
     print_help(cmd);
     return CLI_OK;
 }
+
+static cli_options given_to_help = {CLI_DEFAULTS};
+
+static const cli_command help_command = {
+    {"help", "[COMMAND]", 0, 1, "list the options of a command"},
+    NULL,
+    0,
+    &given_to_help,
+    show_help};
 
 // The plug-ins of LIGHTNET_PLUGIN_PATH, of --plugin, and of the requested targets.
 static int load_plugins(const cli_options *opt)
@@ -141,15 +161,7 @@ static int is_meant_as_command(const char *name)
     return *name && !strpbrk(name, "./-") && access(name, F_OK);
 }
 
-// In the order of cli_commands.
-static int (*const functions[])(const cli_options *) = {
-    cli_short, cli_run, cli_compile, cli_convert, cli_quantize, cli_show,       cli_verify,
-    cli_bench, cli_ops, cli_env,     show_help,   cli_version,  cli_completion,
-};
-
-_Static_assert(sizeof(functions) / sizeof(functions[0]) == CLI_N_COMMANDS, "one for each command");
-
-static int run_command(const cli_command_info *cmd, cli_options *opt)
+static int run_command(const cli_command *cmd, cli_options *opt)
 {
     if (cli_color_set(opt))
         return cli_usage("--color is '%s', expected auto, always or never", opt->color);
@@ -159,11 +171,12 @@ static int run_command(const cli_command_info *cmd, cli_options *opt)
     }
     if (opt->version)
         return cli_version(opt);
-    if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
+    if (opt->n_args < cmd->usage.min_args ||
+        (cmd->usage.max_args >= 0 && opt->n_args > cmd->usage.max_args))
         return fail_args(cmd, opt);
-    if (cmd->min_args && !*opt->args[0])
+    if (cmd->usage.min_args && !*opt->args[0])
         return fail_first(cmd, "empty");
-    if (!cmd->name && is_meant_as_command(opt->args[0]))
+    if (!cmd->usage.name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
     int status = cli_given_check_swapped(opt);
     if (!status)
@@ -172,7 +185,7 @@ static int run_command(const cli_command_info *cmd, cli_options *opt)
         status = cli_npz_expand(opt);
     if (!status)
         cli_given_warn(opt);
-    return status ? status : functions[cmd - cli_commands](opt);
+    return status ? status : cmd->run(opt);
 }
 
 // Keeps files that are opened later from becoming standard streams that were closed. Printing to
@@ -192,17 +205,17 @@ int main(int argc, char **argv)
     fill_closed_streams();
     cli_color_look(argc, argv);
     const char *first = argc > 1 ? argv[1] : NULL;
-    const cli_command_info *cmd = find_command(first);
-    const int named = cmd->name != NULL;
+    const cli_command *cmd = find_command(first);
+    const int named = cmd->usage.name != NULL;
     // Its options are those of another command, too.
     if (first && !named && is_meant_as_command(first))
         return fail_unknown(first);
     char name[CALL_SIZE];
-    cli_options opt;
-    int status = cli_options_read(&opt, cmd->bit, call_of(cmd, name), argc - named, argv + named);
+    cmd->values->commands = commands;
+    int status = cli_options_read(cmd, call_of(cmd, name), argc - named, argv + named);
     if (!status)
-        status = run_command(cmd, &opt);
-    cli_npz_free(&opt);
-    cli_options_free(&opt);
+        status = run_command(cmd, cmd->values);
+    cli_npz_free(cmd->values);
+    cli_options_free(cmd->values);
     return status ? status : cli_flush();
 }

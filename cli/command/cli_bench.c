@@ -16,6 +16,14 @@
 #include "output/cli_guard.h"
 #include "output/cli_print.h"
 
+typedef struct bench_options {
+    cli_options shared;
+    const char *run_shapes; // --shapes
+    double seconds;
+    const char *trace;
+    int per_op;
+} bench_options;
+
 // One model with several shapes: --shapes
 
 // The file has a line for each run, in order: NAME=1x16 OTHER=1x16. The inputs hold random data,
@@ -25,7 +33,7 @@
 static const char blanks[] = " \t\r";
 
 typedef struct bench {
-    const cli_options *opt;
+    const bench_options *opt;
     ln_model *model;
     ln_session *session;
     tl_tensor **inputs; // of the current run, in the model's order; NULL: not given
@@ -97,10 +105,10 @@ static int make_inputs(bench *b, char *line)
 // Each run has a limit of its own, which is 1 ms at least.
 static int check_time(const bench *b)
 {
-    const double ms = (double)(tl_clock() - b->opt->started) * 1e-6;
-    const double max = b->opt->max_seconds * 1e3;
+    const double ms = (double)(tl_clock() - b->opt->shared.limits.started) * 1e-6;
+    const double max = b->opt->shared.limits.seconds * 1e3;
     char text[LN_MAXLINE];
-    if (b->opt->max_seconds < 0 || ms <= max)
+    if (b->opt->shared.limits.seconds < 0 || ms <= max)
         return 0;
     snprintf(text, sizeof(text), "stopped at the time limit of %.0f ms", max);
     return fail_line(b, text);
@@ -116,7 +124,7 @@ static int run_once(bench *b)
             status = ln_session_bind_input(b->session, ln_model_input_name(b->model, i), t->dtype,
                                            t->ndim, t->dims, t->data, tl_tensor_size(t));
     }
-    if (status || cli_session_run(b->session, b->opt))
+    if (status || cli_session_run(b->session, &b->opt->shared))
         return fail_line(b, ln_session_error(b->session));
     const double ms = (double)(tl_clock() - start) * 1e-6;
     b->total += ms;
@@ -162,10 +170,10 @@ static void report_shapes(bench *b)
     const double median = cli_times_quantile(&b->runs, 0.5);
     const double p95 = cli_times_quantile(&b->runs, 0.95);
     const double longest = cli_times_quantile(&b->runs, 1), peak_mb = b->peak_kb / 1024;
-    if (b->opt->json) {
+    if (b->opt->shared.json) {
         cli_json json = {.is_line = 1};
         cli_json_open(&json, NULL, '{');
-        cli_json_text(&json, "model", cli_source_name(b->opt->args[0]));
+        cli_json_text(&json, "model", cli_source_name(b->opt->shared.args[0]));
         cli_json_count(&json, "runs", (uint64_t)b->runs.n);
         cli_json_count(&json, "new_shapes", (uint64_t)b->n_new);
         cli_json_fixed(&json, "total_ms", b->total, 6);
@@ -189,10 +197,10 @@ static void report_shapes(bench *b)
 
 static int prepare(bench *b)
 {
-    b->model = cli_session_open(b->opt);
+    b->model = cli_session_open(&b->opt->shared);
     if (!b->model)
         return CLI_FAILED;
-    b->session = cli_session_create(b->model, b->opt);
+    b->session = cli_session_create(b->model, &b->opt->shared);
     if (!b->session)
         return CLI_FAILED;
     b->seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, ln_free);
@@ -218,9 +226,9 @@ static int measure_lines(bench *b, char *text)
 }
 
 // Runs the model once for each line of opt->run_shapes and prints the times.
-static int bench_shapes(const cli_options *opt)
+static int bench_shapes(const bench_options *opt)
 {
-    bench b = {.opt = opt, .random = cli_options_seed(opt)};
+    bench b = {.opt = opt, .random = cli_options_seed(&opt->shared)};
     char *text = ln_read_text(opt->run_shapes);
     const int status = text ? measure_lines(&b, text) : cli_fail("%s", ln_last_error());
     if (!status)
@@ -257,26 +265,26 @@ static void end_phase(timing *t, int phase, uint64_t *since)
 }
 
 // Returns 0 after the first run, or CLI_FAILED after a message.
-static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint64_t *since)
+static int load_and_run(timing *t, ln_context *ctx, const bench_options *opt, uint64_t *since)
 {
-    if (cli_model_load(ctx, opt))
+    if (cli_model_load(ctx, &opt->shared))
         return CLI_FAILED;
     end_phase(t, PHASE_LOAD, since);
     cli_model_warn_constant(ctx);
-    if (cli_model_set_inputs(ctx, opt, 1))
+    if (cli_model_set_inputs(ctx, &opt->shared, 1))
         return CLI_FAILED;
     end_phase(t, PHASE_INPUTS, since);
     if (cli_kept_take(&t->inputs, ctx))
         return CLI_FAILED;
     *since = tl_clock();
     if (ln_context_run(ctx))
-        return cli_model_fail(ctx, opt);
+        return cli_model_fail(ctx, &opt->shared);
     end_phase(t, PHASE_FIRST_RUN, since);
     return 0;
 }
 
 // Returns new: the context after its first run; NULL after a message.
-static ln_context *open_model(timing *t, const cli_options *opt)
+static ln_context *open_model(timing *t, const bench_options *opt)
 {
     uint64_t since = tl_clock();
     // The CPU time of the process so far approximates the time before the command: the system
@@ -288,7 +296,7 @@ static ln_context *open_model(timing *t, const cli_options *opt)
                              {"compile and load", 0},
                              {"set inputs", 0},
                              {"first run", 0}}};
-    ln_context *ctx = cli_model_read(opt);
+    ln_context *ctx = cli_model_read(&opt->shared);
     end_phase(t, PHASE_READ, &since);
     if (ctx && load_and_run(t, ctx, opt, &since)) {
         ln_context_free(ctx);
@@ -302,15 +310,15 @@ static ln_context *open_model(timing *t, const cli_options *opt)
 // Running
 
 // As many runs as fit in --seconds, at least three. The first run is over, and caches are warm.
-static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
+static int measure_runs(timing *t, ln_context *ctx, const bench_options *opt)
 {
     const uint64_t begin = tl_clock();
     while (t->runs.n < 3 || (double)(tl_clock() - begin) * 1e-9 < opt->seconds) {
         if (cli_kept_restore(&t->inputs, ctx))
-            return cli_model_fail(ctx, opt);
+            return cli_model_fail(ctx, &opt->shared);
         const uint64_t start = tl_clock();
         if (ln_context_run(ctx))
-            return cli_model_fail(ctx, opt);
+            return cli_model_fail(ctx, &opt->shared);
         if (cli_times_add(&t->runs, (double)(tl_clock() - start) * 1e-6))
             return CLI_FAILED;
     }
@@ -337,12 +345,12 @@ static void print_json(const ln_context *ctx, const timing *t, const cli_op_time
     cli_json_close(&json);
 }
 
-static int report(const ln_context *ctx, const cli_options *opt, const timing *t,
+static int report(const ln_context *ctx, const bench_options *opt, const timing *t,
                   const cli_op_times *times)
 {
     if (opt->trace && cli_op_times_write_trace(times, ctx, t->phases, N_PHASES, opt->trace))
         return CLI_FAILED;
-    if (opt->json) {
+    if (opt->shared.json) {
         print_json(ctx, t, opt->per_op ? times : NULL);
         return CLI_OK;
     }
@@ -359,7 +367,7 @@ static int report(const ln_context *ctx, const cli_options *opt, const timing *t
 }
 
 // Returns new: the context that was measured; NULL after a message.
-static ln_context *measure(timing *t, cli_op_times *times, const cli_options *opt)
+static ln_context *measure(timing *t, cli_op_times *times, const bench_options *opt)
 {
     const int saved = cli_silence_output();
     ln_context *ctx = saved < 0 ? NULL : open_model(t, opt);
@@ -367,7 +375,7 @@ static ln_context *measure(timing *t, cli_op_times *times, const cli_options *op
     if (ctx && !failed && (opt->per_op || opt->trace)) {
         // As many runs as were measured, within reason.
         const int runs = t->runs.n < 100 ? t->runs.n : 100;
-        failed = cli_op_times_measure(times, ctx, opt, &t->inputs, runs);
+        failed = cli_op_times_measure(times, ctx, &opt->shared, &t->inputs, runs);
     }
     if (failed) {
         ln_context_free(ctx);
@@ -379,24 +387,25 @@ static ln_context *measure(timing *t, cli_op_times *times, const cli_options *op
 }
 
 // Rejects options that inspect runs with one set of shapes.
-static int check_shapes(const cli_options *opt)
+static int check_shapes(const bench_options *opt)
 {
-    const char *other = opt->inputs.n ? "-i"
-                        : opt->per_op ? "--per-op"
-                        : opt->trace  ? "--trace"
-                                      : NULL;
+    const char *other = opt->shared.inputs.n ? "-i"
+                        : opt->per_op        ? "--per-op"
+                        : opt->trace         ? "--trace"
+                                             : NULL;
     return other ? cli_usage("--shapes and %s exclude each other", other) : CLI_OK;
 }
 
-int cli_bench(const cli_options *opt)
+static int run_bench(const cli_options *shared)
 {
-    if (opt->map && !opt->run_shapes)
+    const bench_options *opt = (const bench_options *)shared;
+    if (opt->shared.map && !opt->run_shapes)
         return cli_usage("--map needs --shapes FILE");
     if (opt->run_shapes)
         return check_shapes(opt) ? CLI_WRONG_USAGE : bench_shapes(opt);
     timing t = {.load = 0};
     cli_op_times times = {.n = 0};
-    int status = opt->trace ? cli_guard_output(opt, opt->trace, NULL) : CLI_OK;
+    int status = opt->trace ? cli_guard_output(&opt->shared, opt->trace, NULL) : CLI_OK;
     if (status)
         return status;
     ln_context *ctx = measure(&t, &times, opt);
@@ -407,3 +416,23 @@ int cli_bench(const cli_options *opt)
     ln_context_free(ctx);
     return status;
 }
+
+static bench_options given = {.shared = {CLI_DEFAULTS, .may_write = "-"}, .seconds = 2};
+
+#define OWN(name) offsetof(bench_options, name)
+
+static const cli_option options[] = {
+    CLI_SHARED("target", "allow-output"),
+    CLI_SHARED("input", "input"),
+    CLI_SHARED("shape", "shape"),
+    CLI_SHARED("preprocess", "max-constant"),
+    {"shapes", 0, CLI_TEXT, OWN(run_shapes), "FILE",
+     "run once for each line of FILE with shapes of inputs, such as NAME=1x16 OTHER=1x16"},
+    {"seconds", 0, CLI_NOT_NEGATIVE, OWN(seconds), "S", "measure for S seconds (default 2)"},
+    {"per-op", 0, CLI_FLAG, OWN(per_op), NULL, "time each operator"},
+    {"trace", 0, CLI_TEXT, OWN(trace), "FILE", "write a Chrome trace of one run to FILE"},
+    CLI_SHARED("json", "no-warnings"),
+};
+
+const cli_command cli_bench_command = {
+    {"bench", "MODEL", 1, 1, "measure run times"}, CLI_ROWS(options), &given.shared, run_bench};

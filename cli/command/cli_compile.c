@@ -153,7 +153,7 @@ static int compile_sets(const cli_options *opt, const shape_sets *sets)
     return status;
 }
 
-int cli_compile(const cli_options *opt)
+static int run_compile(const cli_options *opt)
 {
     shape_sets sets = {0};
     if (!opt->outfile)
@@ -172,3 +172,23 @@ int cli_compile(const cli_options *opt)
     free(sets.of);
     return status;
 }
+
+static cli_options given = {CLI_DEFAULTS, .may_write = "-", .only_values = 1};
+
+static const cli_option options[] = {
+    CLI_SHARED("outfile", "allow-output"),
+    CLI_INPUT_VALUES,
+    {"shape", 0, CLI_SHAPES, CLI_FIELD(shapes), "NAME=1x3x224x224",
+     "the shape of input NAME, or the open size NAME; 1..512 is a range; a repeated NAME "
+     "starts another program"},
+    CLI_SHARED("max-memory", "max-constant"),
+    CLI_SHARED("force", "threads"),
+    CLI_SHARED("disable-rule", "tune"),
+    CLI_SHARED("debug", "no-warnings"),
+};
+
+const cli_command cli_compile_command = {
+    {"compile", "MODEL -o FILE", 1, 1, "write the compiled model"},
+    CLI_ROWS(options),
+    &given,
+    run_compile};

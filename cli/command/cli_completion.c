@@ -3,6 +3,7 @@
 // values, from the tables of commands and options.
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static const struct {
 };
 
 // "nchw|nhwc" has the words; DIR, FILE and what contains it are paths.
-static value value_of(const cli_option_info *o)
+static value value_of(const cli_option *o)
 {
     value v = {NOTHING, ""};
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
@@ -71,73 +72,83 @@ static void print_quoted(const char *text, const char *quote, const char *specia
 
 // Bash
 
-static void print_bash_commands(const char *between)
+static void print_bash_commands(const cli_command *const *commands, const char *between)
 {
-    for (int i = 1; i < CLI_N_COMMANDS; i++)
-        cli_print("%s%s", i > 1 ? between : "", cli_commands[i].name);
+    for (int i = 1; commands[i]; i++)
+        cli_print("%s%s", i > 1 ? between : "", commands[i]->usage.name);
 }
 
-static void print_bash_options_of(const cli_command_info *c)
+static void print_bash_options_of(const cli_command *c)
 {
-    cli_option_info o;
-    cli_print("    %s) echo '", c->name ? c->name : "*");
-    for (int k = 0; cli_options_info(k, &o); k++) {
-        if (!(o.commands & c->bit))
-            continue;
-        cli_print("--%s ", o.name);
-        if (o.letter)
-            cli_print("-%c ", o.letter);
+    const cli_option *o;
+    cli_print("    %s) echo '", c->usage.name ? c->usage.name : "*");
+    for (int k = 0; (o = cli_command_option(c, k)); k++) {
+        cli_print("--%s ", o->name);
+        if (o->letter)
+            cli_print("-%c ", o->letter);
     }
     cli_print("' ;;\n");
 }
 
 // The pattern of the short form, '*', comes last.
-static void print_bash_options(void)
+static void print_bash_options(const cli_command *const *commands)
 {
-    for (int i = 1; i < CLI_N_COMMANDS; i++)
-        print_bash_options_of(&cli_commands[i]);
-    print_bash_options_of(&cli_commands[0]);
+    for (int i = 1; commands[i]; i++)
+        print_bash_options_of(commands[i]);
+    print_bash_options_of(commands[0]);
 }
 
-// Whether an earlier row has the same name, with the same kind of value.
-static int is_repeated(int i, const char *name)
+static int has_option(const cli_command *c, int n, const char *name)
 {
-    cli_option_info o;
-    for (int k = 0; k < i && cli_options_info(k, &o); k++)
-        if (!strcmp(o.name, name))
+    const cli_option *o;
+    for (int k = 0; k < n && (o = cli_command_option(c, k)); k++)
+        if (!strcmp(o->name, name))
             return 1;
     return 0;
 }
 
-static void print_bash_values(void)
+// Whether an earlier command, or option of the `i`-th one, has the same name.
+static int is_repeated(const cli_command *const *commands, int i, int k, const char *name)
+{
+    for (int j = 0; j < i; j++)
+        if (has_option(commands[j], INT_MAX, name))
+            return 1;
+    return has_option(commands[i], k, name);
+}
+
+static void print_bash_value(const cli_option *o)
 {
     static const char *const calls[] = {[NOTHING] = "COMPREPLY=()",
                                         [FILES] = "_lightnet_files \"$cur\"",
                                         [FOLDERS] =
                                             "_lightnet_lines \"$(compgen -d -- \"$cur\")\""};
-    cli_option_info o;
-    for (int i = 0; cli_options_info(i, &o); i++) {
-        if (!o.arg || is_repeated(i, o.name))
-            continue;
-        const value v = value_of(&o);
-        cli_print("    --%s", o.name);
-        if (o.letter)
-            cli_print(" | -%c", o.letter);
-        if (v.kind == WORDS)
-            cli_print(") words='%s' ;;\n", v.words);
-        else if (!strcmp(o.name, "disable-rule"))
-            cli_print(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
-                      " sed -n 's/^  //p') ;;\n");
-        else
-            cli_print(") %s; return ;;\n", calls[v.kind]);
-    }
+    const value v = value_of(o);
+    cli_print("    --%s", o->name);
+    if (o->letter)
+        cli_print(" | -%c", o->letter);
+    if (v.kind == WORDS)
+        cli_print(") words='%s' ;;\n", v.words);
+    else if (!strcmp(o->name, "disable-rule"))
+        cli_print(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
+                  " sed -n 's/^  //p') ;;\n");
+    else
+        cli_print(") %s; return ;;\n", calls[v.kind]);
 }
 
-static void print_bash(void)
+static void print_bash_values(const cli_command *const *commands)
+{
+    const cli_option *o;
+    for (int i = 0; commands[i]; i++)
+        for (int k = 0; (o = cli_command_option(commands[i], k)); k++)
+            if (o->arg && !is_repeated(commands, i, k, o->name))
+                print_bash_value(o);
+}
+
+static void print_bash(const cli_command *const *commands)
 {
     cli_print("# bash completion for lightnet, written by: lightnet completion bash\n\n"
               "_lightnet_options()\n{\n    case $1 in\n");
-    print_bash_options();
+    print_bash_options(commands);
     cli_print("    esac\n}\n\n"
               "_lightnet_lines()\n{\n"
               "    local line\n"
@@ -168,7 +179,7 @@ static void print_bash(void)
               "        [[ $prev == -* ]] || prev=--input\n"
               "    fi\n"
               "    case $prev in\n");
-    print_bash_values();
+    print_bash_values(commands);
     cli_print("    esac\n"
               "    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
               "        words=$(_lightnet_options \"$command\")\n"
@@ -176,11 +187,11 @@ static void print_bash(void)
               "        case $command in\n"
               "        '')\n"
               "            words='");
-    print_bash_commands(" ");
+    print_bash_commands(commands, " ");
     cli_print("'\n"
               "            _lightnet_models \"$cur\" ;;\n"
               "        help) words='");
-    print_bash_commands(" ");
+    print_bash_commands(commands, " ");
     cli_print("' ;;\n"
               "        completion) words='bash zsh fish' ;;\n"
               "        ops) words=$(\"${COMP_WORDS[0]}\" ops 2>/dev/null |"
@@ -196,7 +207,7 @@ static void print_bash(void)
 
 // Zsh
 
-static void print_zsh_option(const cli_option_info *o, const char *dashes, const char *name)
+static void print_zsh_option(const cli_option *o, const char *dashes, const char *name)
 {
     static const char *const actions[] = {
         [NOTHING] = " ", [FILES] = "_files", [FOLDERS] = "_files -/"};
@@ -216,30 +227,28 @@ static void print_zsh_option(const cli_option_info *o, const char *dashes, const
     cli_print("' \\\n");
 }
 
-static void print_zsh_options(unsigned command)
+static void print_zsh_options(const cli_command *c)
 {
-    cli_option_info o;
-    for (int i = 0; cli_options_info(i, &o); i++) {
-        const char letter[] = {o.letter, '\0'};
-        if (!(o.commands & command))
-            continue;
-        print_zsh_option(&o, "--", o.name);
-        if (o.letter)
-            print_zsh_option(&o, "-", letter);
+    const cli_option *o;
+    for (int i = 0; (o = cli_command_option(c, i)); i++) {
+        const char letter[] = {o->letter, '\0'};
+        print_zsh_option(o, "--", o->name);
+        if (o->letter)
+            print_zsh_option(o, "-", letter);
     }
 }
 
-static void print_zsh(void)
+static void print_zsh(const cli_command *const *commands)
 {
     cli_print("#compdef lightnet\n"
               "# zsh completion for lightnet, written by: lightnet completion zsh\n\n"
               "_lightnet() {\n"
               "    local -a commands\n"
               "    commands=(\n");
-    for (int i = 1; i < CLI_N_COMMANDS; i++) {
-        const cli_command_info *const c = &cli_commands[i];
-        cli_print("        '%s:", c->name);
-        print_quoted(c->help, "'\\''", ":\\");
+    for (int i = 1; commands[i]; i++) {
+        const cli_command *const c = commands[i];
+        cli_print("        '%s:", c->usage.name);
+        print_quoted(c->usage.help, "'\\''", ":\\");
         cli_print("'\n");
     }
     cli_print("    )\n"
@@ -249,19 +258,19 @@ static void print_zsh(void)
               "        return\n"
               "    fi\n"
               "    case $words[2] in\n");
-    for (int i = 1; i < CLI_N_COMMANDS; i++) {
-        const cli_command_info *const c = &cli_commands[i];
-        cli_print("    %s)\n        _arguments \\\n", c->name);
-        print_zsh_options(c->bit);
-        if (c->bit == CLI_COMPLETION)
+    for (int i = 1; commands[i]; i++) {
+        const cli_command *const c = commands[i];
+        cli_print("    %s)\n        _arguments \\\n", c->usage.name);
+        print_zsh_options(c);
+        if (c == &cli_completion_command)
             cli_print("        '2:shell:(bash zsh fish)' ;;\n");
-        else if (c->bit == CLI_HELP)
+        else if (!strcmp(c->usage.name, "help"))
             cli_print("        '2:command:{_describe command commands}' ;;\n");
         else
             cli_print("        '*:file:_files' ;;\n");
     }
     cli_print("    *)\n        _arguments \\\n");
-    print_zsh_options(CLI_SHORT);
+    print_zsh_options(commands[0]);
     cli_print("        '*:model:_files' ;;\n"
               "    esac\n}\n\n"
               "_lightnet \"$@\"\n");
@@ -269,7 +278,7 @@ static void print_zsh(void)
 
 // Fish
 
-static void print_fish_option(const cli_option_info *o, const char *condition)
+static void print_fish_option(const cli_option *o, const char *condition)
 {
     cli_print("complete -c lightnet -n '%s' -l %s", condition, o->name);
     if (o->letter)
@@ -288,26 +297,26 @@ static void print_fish_option(const cli_option_info *o, const char *condition)
     cli_print("'\n");
 }
 
-static void print_fish(void)
+static void print_fish(const cli_command *const *commands)
 {
-    cli_option_info o;
+    const cli_option *o;
     char condition[64];
     cli_print("# fish completion for lightnet, written by: lightnet completion fish\n\n");
-    for (int i = 1; i < CLI_N_COMMANDS; i++) {
-        const cli_command_info *const c = &cli_commands[i];
-        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c->name);
-        print_quoted(c->help, "\\'", "\\");
+    for (int i = 1; commands[i]; i++) {
+        const cli_command *const c = commands[i];
+        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c->usage.name);
+        print_quoted(c->usage.help, "\\'", "\\");
         cli_print("'\n");
     }
     cli_print("complete -c lightnet -n '__fish_seen_subcommand_from completion' -x"
               " -a 'bash zsh fish'\n");
-    for (int i = 0; i < CLI_N_COMMANDS; i++) {
-        const cli_command_info *const c = &cli_commands[i];
-        const char *const test = c->name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
-        snprintf(condition, sizeof(condition), "%s%s", test, c->name ? c->name : "");
-        for (int k = 0; cli_options_info(k, &o); k++)
-            if (o.commands & c->bit)
-                print_fish_option(&o, condition);
+    for (int i = 0; commands[i]; i++) {
+        const cli_command *const c = commands[i];
+        const char *const test =
+            c->usage.name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
+        snprintf(condition, sizeof(condition), "%s%s", test, c->usage.name ? c->usage.name : "");
+        for (int k = 0; (o = cli_command_option(c, k)); k++)
+            print_fish_option(o, condition);
     }
 }
 
@@ -315,16 +324,25 @@ static void print_fish(void)
 
 static const struct {
     const char *shell;
-    void (*print)(void);
+    void (*print)(const cli_command *const *commands);
 } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 
-int cli_completion(const cli_options *opt)
+static int run_completion(const cli_options *opt)
 {
     for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
         if (strcmp(shells[i].shell, opt->args[0]) != 0)
             continue;
-        shells[i].print();
+        shells[i].print(opt->commands);
         return CLI_OK;
     }
     return cli_usage("unknown shell '%s', expected bash, zsh or fish", opt->args[0]);
 }
+
+static cli_options given = {CLI_DEFAULTS};
+
+const cli_command cli_completion_command = {
+    {"completion", "SHELL", 1, 1, "print the completion script for bash, zsh or fish"},
+    NULL,
+    0,
+    &given,
+    run_completion};

@@ -70,7 +70,7 @@ typedef struct runner {
 } runner;
 
 typedef struct each {
-    const cli_options *opt;
+    const cli_run_options *opt;
     cli_options opening; // those of the model: each session has its share of the threads
     const cli_labels *labels;
     const char *source; // of the files, for messages
@@ -88,8 +88,8 @@ typedef struct each {
     int next;               // the first file that no session has taken; -1: none is left
     // of the thread that writes
     FILE *out;
-    cli_json json;        // of the item that is written, with --json
-    cli_options printing; // how one output is printed
+    cli_json json;            // of the item that is written, with --json
+    cli_run_options printing; // how one output is printed
     cli_progress progress;
     int n_failed;
     int has_warned; // that pixels from 0 to 255 are the input
@@ -138,10 +138,10 @@ static int has_nan(const tl_tensor *t)
 static tl_tensor *read_input(const each *e, int item, const char *path, ln_error *err)
 {
     slot *s = slot_of(e, item);
-    cli_options with = *e->opt;
+    cli_run_options with = *e->opt;
     cli_each_input input = e->input;
     s->photo = (cli_photo){0};
-    with.photo = &s->photo;
+    with.shared.images.photo = &s->photo;
     input.opt = &with;
     return cli_each_input_read(&input, path, err);
 }
@@ -232,9 +232,10 @@ static int hand_out(runner *r, const int *items, int n, int rows, int k)
 }
 
 // A run has at least a millisecond, however late it is; many short ones would never end.
-static int is_late(const cli_options *opt)
+static int is_late(const cli_run_options *opt)
 {
-    return opt->max_seconds >= 0 && (double)(tl_clock() - opt->started) * 1e-9 > opt->max_seconds;
+    return opt->shared.limits.seconds >= 0 &&
+           (double)(tl_clock() - opt->shared.limits.started) * 1e-9 > opt->shared.limits.seconds;
 }
 
 static ln_status run_session(runner *r, const void *data, size_t size, const tl_tensor *like,
@@ -248,7 +249,7 @@ static ln_status run_session(runner *r, const void *data, size_t size, const tl_
         ln_session_bind_input(r->session, input->name, like->dtype, like->ndim, dims, data, size);
     const uint64_t start = tl_clock();
     if (!status)
-        status = cli_session_run(r->session, r->each->opt);
+        status = cli_session_run(r->session, &r->each->opt->shared);
     r->begin = r->begin ? r->begin : start;
     r->end = tl_clock();
     return status;
@@ -263,7 +264,7 @@ static int run_files(runner *r, const int *items, int n)
     size_t size;
     if (is_late(e->opt))
         return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
-                               e->opt->max_seconds);
+                               e->opt->shared.limits.seconds);
     const void *data = gather(r, items, n, rows, &size);
     if (!data && size)
         return fail_memory(r);
@@ -347,7 +348,7 @@ static void run_in_session(void *data, int index)
 
 static void print_header(each *e, int item)
 {
-    if (e->opt->json)
+    if (e->opt->shared.json)
         cli_json_outputs_begin(&e->json, e->out, path_of(e, item));
     else if (e->opt->top || e->opt->draw || !e->opt->outdir)
         cli_print("%s:\n", path_of(e, item));
@@ -355,7 +356,7 @@ static void print_header(each *e, int item)
 
 static int print_output(each *e, const char *name, int k, const tl_tensor *t, const char *path)
 {
-    if (!e->opt->json)
+    if (!e->opt->shared.json)
         return e->opt->top || !path ? cli_output_deliver(&e->printing, NULL, name, k, t, e->labels)
                                     : 0;
     if (e->opt->top)
@@ -375,12 +376,12 @@ static int write_file(each *e, int item, int k)
     ln_error_clear(&err);
     if (!path || !ln_npy_write(path, slot_of(e, item)->outputs[k], &err))
         return 0;
-    if (e->opt->json)
+    if (e->opt->shared.json)
         cli_json_error(e->out, path_of(e, item), ln_error_text(&err));
     return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
 }
 
-static int draw_outputs(each *e, int item, const cli_options *with)
+static int draw_outputs(each *e, int item, const cli_run_options *with)
 {
     ln_image image;
     return cli_draw_make(with, e->labels, &image) ||
@@ -391,10 +392,10 @@ static int draw(each *e, int item)
 {
     slot *s = slot_of(e, item);
     cli_drawing drawing = {0};
-    cli_options with = e->printing;
+    cli_run_options with = e->printing;
     int status = 0;
     s->photo.drawing = &drawing;
-    with.photo = &s->photo;
+    with.shared.images.photo = &s->photo;
     print_header(e, item);
     for (int k = 0; k < e->n_outputs && !status; k++)
         status = cli_output_deliver(&with, NULL, ln_model_output_name(e->model, k), k,
@@ -402,7 +403,7 @@ static int draw(each *e, int item)
     if (!status)
         e->n_failed += draw_outputs(e, item, &with);
     cli_draw_free(&drawing);
-    e->printing.quiet = 1;
+    e->printing.shared.quiet = 1;
     return status;
 }
 
@@ -420,9 +421,9 @@ static int write_all(each *e, int item)
     for (int k = 0; k < e->n_outputs && !status; k++)
         status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
                               path_of_output(e, item, k));
-    if (e->opt->json)
+    if (e->opt->shared.json)
         cli_json_outputs_end(&e->json);
-    e->printing.quiet = 1; // labels of another number are worth one warning
+    e->printing.shared.quiet = 1; // labels of another number are worth one warning
     return status;
 }
 
@@ -431,7 +432,7 @@ static void write_failure(each *e, int item)
     const char *reason = slot_of(e, item)->reason;
     e->n_failed++;
     cli_fail("%s", reason ? reason : "out of memory");
-    if (e->opt->json)
+    if (e->opt->shared.json)
         cli_json_error(e->out, path_of(e, item), reason ? reason : "out of memory");
 }
 
@@ -504,12 +505,12 @@ static int min_of(int a, int b)
 }
 
 // The threads that the options, or else the environment, permit; 0: the environment is wrong.
-static int count_threads(const cli_options *opt)
+static int count_threads(const cli_run_options *opt)
 {
     const char *const env = getenv("LIGHTNET_NUM_THREADS");
-    if (opt->threads > 0)
-        return opt->threads;
-    if (opt->threads == 0 || !env || !*env || !strcmp(env, "0"))
+    if (opt->shared.threads > 0)
+        return opt->shared.threads;
+    if (opt->shared.threads == 0 || !env || !*env || !strcmp(env, "0"))
         return tl_cpu_count();
     return (int)strtol(env, NULL, 10);
 }
@@ -591,7 +592,8 @@ static int report(const each *e, int n, int signal)
     if (signal)
         return cli_fail("%s: interrupted after %d of %d files", e->source, n, n_files);
     if (fatal_of(e))
-        return cli_model_fail_for(cli_source_name(e->opt->args[0]), e->opt, fatal_of(e));
+        return cli_model_fail_for(cli_source_name(e->opt->shared.args[0]), &e->opt->shared,
+                                  fatal_of(e));
     if (n < n_files)
         return CLI_FAILED; // printing has failed, with a message
     if (cli_flush())
@@ -610,11 +612,11 @@ static int run_and_report(each *e, int *signal)
 // With --json, the output of `print` operators is dropped.
 static int run_and_print(each *e, int *signal)
 {
-    const int saved = e->opt->json ? cli_silence_output() : -1;
+    const int saved = e->opt->shared.json ? cli_silence_output() : -1;
     e->out = saved < 0 ? stdout : fdopen(saved, "w");
     if (!e->out)
         cli_fail_memory();
-    if (!e->out || (e->opt->json && saved < 0))
+    if (!e->out || (e->opt->shared.json && saved < 0))
         return CLI_FAILED;
     const int status = run_and_report(e, signal);
     if (e->out != stdout)
@@ -627,30 +629,30 @@ static int run_and_print(each *e, int *signal)
 // A compiled model is run as it is, by -r and without; others by the options.
 static int check_compiled(const each *e)
 {
-    const cli_options *opt = e->opt;
-    const char *const source = cli_source_name(opt->args[0]);
-    const char *const late = opt->target       ? "-t"
-                             : opt->tune       ? "--tune"
-                             : opt->precision  ? "--precision"
-                             : opt->disabled.n ? "--disable-rule"
-                                               : NULL;
+    const cli_run_options *opt = e->opt;
+    const char *const source = cli_source_name(opt->shared.args[0]);
+    const char *const late = opt->shared.target       ? "-t"
+                             : opt->shared.tune       ? "--tune"
+                             : opt->shared.precision  ? "--precision"
+                             : opt->shared.disabled.n ? "--disable-rule"
+                                                      : NULL;
     const int is_compiled =
         ln_model_metadata(e->model, "target") || ln_model_metadata(e->model, "program.1");
-    if (opt->run_only && !is_compiled)
+    if (opt->shared.run_only && !is_compiled)
         return cli_fail("%s: the model is not compiled; run it without -r", source);
     if (is_compiled && late)
         return cli_fail("%s: the model is compiled already, too late for %s", source, late);
     return 0;
 }
 
-static int is_stdin_twice(const cli_options *opt)
+static int is_stdin_twice(const cli_run_options *opt)
 {
-    return cli_source_is_stdin(opt->each) && cli_source_is_stdin(opt->args[0]);
+    return cli_source_is_stdin(opt->shared.samples) && cli_source_is_stdin(opt->shared.args[0]);
 }
 
 static int check_sources(const each *e)
 {
-    const char *const model = e->opt->args[0];
+    const char *const model = e->opt->shared.args[0];
     if (is_stdin_twice(e->opt))
         return cli_usage("MODEL and --each cannot both be standard input");
     if (!cli_source_is_stream(model) && cli_il_is_file(model))
@@ -679,7 +681,7 @@ static int create_session(each *e, int i)
     r->items = calloc((size_t)e->input.max, sizeof(*r->items));
     if (!r->items)
         return cli_fail_memory();
-    r->session = cli_session_create(e->model, e->opt);
+    r->session = cli_session_create(e->model, &e->opt->shared);
     return r->session ? cli_each_input_set_others(&e->input, r->session) : CLI_FAILED;
 }
 
@@ -688,7 +690,7 @@ static int max_sessions(const each *e)
 {
     const int batch = e->opt->batch > 0 ? e->opt->batch : 1;
     const int n = min_of(count_threads(e->opt), (e->files.n + batch - 1) / batch);
-    return e->opt->max_memory || n < 1 ? 1 : min_of(n, MAX_THREADS);
+    return e->opt->shared.limits.memory || n < 1 ? 1 : min_of(n, MAX_THREADS);
 }
 
 // How many of those sessions have the memory that all may have, by the plan of the first one.
@@ -738,7 +740,7 @@ static int open_sessions(each *e, int n)
 static void warn_skipped(const each *e)
 {
     char text[LN_MAXLINE];
-    if (!e->opt->quiet && cli_files_skipped(&e->files, text, sizeof(text)))
+    if (!e->opt->shared.quiet && cli_files_skipped(&e->files, text, sizeof(text)))
         cli_warn("%s: %s", e->source, text);
 }
 
@@ -746,7 +748,7 @@ static int prepare(each *e)
 {
     int status = check_sources(e);
     if (!status)
-        status = cli_files_find(&e->files, e->opt->each);
+        status = cli_files_find(&e->files, e->opt->shared.samples);
     if (!status)
         warn_skipped(e);
     if (!status)
@@ -770,13 +772,13 @@ static void free_all(each *e)
     pthread_mutex_destroy(&e->taking);
 }
 
-int cli_each_run(const cli_options *opt, const cli_labels *labels)
+int cli_each_run(const cli_run_options *opt, const cli_labels *labels)
 {
-    each e = {.opt = opt, .opening = *opt, .labels = labels};
+    each e = {.opt = opt, .opening = opt->shared, .labels = labels};
     int signal = 0;
     e.printing = *opt;
     e.printing.outdir = NULL;
-    e.source = cli_source_name(opt->each);
+    e.source = cli_source_name(opt->shared.samples);
     pthread_mutex_init(&e.taking, NULL);
     int status = prepare(&e);
     if (!status)

@@ -25,7 +25,7 @@ static int fail_batch(const cli_each_input *in)
 {
     char shape[LN_MAXLINE];
     return cli_fail("%s: --batch is %d, but input '%s' has shape %s",
-                    cli_source_name(in->opt->args[0]), in->opt->batch, in->name,
+                    cli_source_name(in->opt->shared.args[0]), in->opt->batch, in->name,
                     cli_session_input_shape(in->model, in->index, shape));
 }
 
@@ -43,12 +43,14 @@ static int set_batch(cli_each_input *in)
     return 0;
 }
 
-int cli_each_input_find(cli_each_input *in, const cli_options *opt, const ln_model *model, int n)
+int cli_each_input_find(cli_each_input *in, const cli_run_options *opt, const ln_model *model,
+                        int n)
 {
     const int n_inputs = ln_model_num_inputs(model);
-    const char *const source = cli_source_name(opt->args[0]);
+    const char *const source = cli_source_name(opt->shared.args[0]);
     int i = 0;
-    while (i < n_inputs && cli_given_is_named(opt, opt->inputs.n, ln_model_input_name(model, i)))
+    while (i < n_inputs &&
+           cli_given_is_named(&opt->shared, opt->shared.inputs.n, ln_model_input_name(model, i)))
         i++;
     if (!n_inputs)
         return cli_fail("%s: --each needs an input, and the model has none", source);
@@ -87,7 +89,7 @@ static file_shape shape_of_file(const cli_each_input *in)
 static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape *s, ln_error *err)
 {
     tl_tensor *like = tl_tensor_create(NULL, s->ndim, s->dims, in->info->dtype);
-    tl_tensor *t = like ? cli_given_read(in->opt, file, like, err) : NULL;
+    tl_tensor *t = like ? cli_given_read(&in->opt->shared, file, like, err) : NULL;
     if (!like)
         ln_error_set(err, "%s: %s", file, tl_last_error());
     tl_tensor_free(like);
@@ -97,7 +99,7 @@ static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape
 // The array in the file has its shape.
 static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_error *err)
 {
-    tl_tensor *t = cli_given_read_as(in->opt, file, in->info->dtype, err);
+    tl_tensor *t = cli_given_read_as(&in->opt->shared, file, in->info->dtype, err);
     char text[LN_MAX_SHAPE];
     if (!t || !in->is_batched || (t->ndim && t->dims[0] == 1))
         return t;
@@ -147,20 +149,20 @@ static int set_other(const cli_each_input *each, ln_session *session, int i, con
     ln_error_clear(&err);
     tl_tensor *t = cli_each_input_read(&in, file, &err);
     if (!t)
-        return cli_fail("%s: input '%s': %s", cli_source_name(in.opt->args[0]), in.name,
+        return cli_fail("%s: input '%s': %s", cli_source_name(in.opt->shared.args[0]), in.name,
                         ln_error_text(&err));
     if (cli_given_has_nan(text, file, in.name, t))
         cli_model_print_message((void *)in.opt, LN_MSG_WARN, text);
     const ln_status status =
         ln_session_set_input(session, in.name, t->dtype, t->ndim, t->dims, t->data);
     tl_tensor_free_data_too(t);
-    return status ? cli_session_fail(session, in.opt) : 0;
+    return status ? cli_session_fail(session, &in.opt->shared) : 0;
 }
 
 static int fail_named(const cli_each_input *each, const char *arg, const char *name, int is_input)
 {
     char list[LN_MAXLINE];
-    const char *const source = cli_source_name(each->opt->args[0]);
+    const char *const source = cli_source_name(each->opt->shared.args[0]);
     return is_input ? cli_given_fail_duplicate(source, arg, name)
                     : cli_given_fail_unknown(source, arg, name,
                                              cli_session_list_inputs(each->model, list));
@@ -171,8 +173,8 @@ static int set_named(const cli_each_input *each, ln_session *session, char *is_s
 {
     char name[LN_MAX_NAME_LEN];
     int status = 0;
-    for (int k = 0; k < each->opt->inputs.n && !status; k++) {
-        const char *arg = each->opt->inputs.items[k], *file = cli_given_split(arg, name);
+    for (int k = 0; k < each->opt->shared.inputs.n && !status; k++) {
+        const char *arg = each->opt->shared.inputs.items[k], *file = cli_given_split(arg, name);
         const int i = file ? ln_model_input_index(each->model, name) : 0;
         if (!file)
             continue;
@@ -188,18 +190,18 @@ static int set_unnamed(const cli_each_input *each, ln_session *session, const ch
 {
     char shape[LN_MAXLINE];
     const ln_model *model = each->model;
-    const char *const source = cli_source_name(each->opt->args[0]);
+    const char *const source = cli_source_name(each->opt->shared.args[0]);
     int k = 0, status = 0;
     for (int i = 0; i < ln_model_num_inputs(model) && !status; i++) {
         if (is_set[i] || i == each->index)
             continue;
-        const char *file = cli_given_next(each->opt, &k);
+        const char *file = cli_given_next(&each->opt->shared, &k);
         status = file ? set_other(each, session, i, file)
                       : cli_model_fail_not_given(source, ln_model_input_name(model, i),
                                                  ln_model_input_info(model, i)->dtype,
                                                  cli_session_input_shape(model, i, shape), "");
     }
-    const char *surplus = status ? NULL : cli_given_next(each->opt, &k);
+    const char *surplus = status ? NULL : cli_given_next(&each->opt->shared, &k);
     return surplus ? cli_fail("%s: unexpected '-i %s': the files of --each are input '%s'", source,
                               surplus, each->name)
                    : status;

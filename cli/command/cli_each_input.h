@@ -4,12 +4,12 @@
 #ifndef CLI_EACH_INPUT_H
 #define CLI_EACH_INPUT_H
 
-#include "cli_options.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_run_options.h"
 
 typedef struct cli_each_input {
-    const cli_options *opt;
+    const cli_run_options *opt;
     const ln_model *model;
     int index;             // of the model's input
     const char *name;      // its name
@@ -21,7 +21,7 @@ typedef struct cli_each_input {
 
 /** Finds the first input that no -i NAME=FILE gives, and checks --batch against its first axis.
  * `n`: all files. Borrows the arguments. Returns 0, or CLI_FAILED after a message. */
-int cli_each_input_find(cli_each_input *input, const cli_options *opt, const ln_model *model,
+int cli_each_input_find(cli_each_input *input, const cli_run_options *opt, const ln_model *model,
                         int n);
 
 /** Reads a file for the input, in any thread. Returns new (tl_tensor_free_data_too); NULL with a

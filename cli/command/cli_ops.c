@@ -17,6 +17,11 @@
 #include "output/cli_print.h"
 #include "tensorlight/tl_exec.h"
 
+typedef struct ops_options {
+    cli_options shared;
+    int rules;
+} ops_options;
+
 // The documentation of a plug-in's operator is with it, that of LightNet's own is here.
 static const ln_op_docs *docs_of(const ln_op *op)
 {
@@ -219,7 +224,7 @@ static void add_rules(cli_json *doc, const ln_arch *arch)
     cli_json_close(doc);
 }
 
-static void list_as_json(const cli_options *opt)
+static void list_as_json(const ops_options *opt)
 {
     cli_json doc = {0};
     const ln_arch *arch;
@@ -272,32 +277,47 @@ static void print_onnx_as_json(const struct onnx_op *onnx)
     cli_json_close(&doc);
 }
 
-int cli_ops(const cli_options *opt)
+static int run_ops(const cli_options *shared)
 {
-    if (opt->rules && opt->n_args)
-        return cli_usage("--rules lists all rules; leave out '%s'", opt->args[0]);
+    const ops_options *opt = (const ops_options *)shared;
+    if (opt->rules && shared->n_args)
+        return cli_usage("--rules lists all rules; leave out '%s'", shared->args[0]);
     const ln_arch *arch;
-    if (!opt->n_args && opt->json) {
+    if (!shared->n_args && shared->json) {
         list_as_json(opt);
         return CLI_OK;
     }
-    if (!opt->n_args) {
+    if (!shared->n_args) {
         LN_LIST_FOREACH(arch, ln_arch_list())
         {
             (opt->rules ? list_rules : list_ops)(arch);
         }
         return CLI_OK;
     }
-    const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);
-    const struct onnx_op *onnx = op ? NULL : find_onnx(opt->args[0]);
+    const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, shared->args[0]);
+    const struct onnx_op *onnx = op ? NULL : find_onnx(shared->args[0]);
     if (!op && !onnx)
-        return fail_unknown(opt->args[0]);
+        return fail_unknown(shared->args[0]);
     if (op)
-        (opt->json ? print_one_as_json : print_one)(op);
+        (shared->json ? print_one_as_json : print_one)(op);
     else
-        (opt->json ? print_onnx_as_json : print_onnx)(onnx);
+        (shared->json ? print_onnx_as_json : print_onnx)(onnx);
     return CLI_OK;
 }
+
+static ops_options given = {.shared = {CLI_DEFAULTS}};
+
+static const cli_option options[] = {
+    CLI_SHARED("json", "json"),
+    {"rules", 0, CLI_FLAG, offsetof(ops_options, rules), NULL, "list the rules for --disable-rule"},
+    CLI_SHARED("plugin", "plugin"),
+};
+
+const cli_command cli_ops_command = {
+    {"ops", "[OPTYPE]", 0, 1, "list operators and rules, or document an operator"},
+    CLI_ROWS(options),
+    &given.shared,
+    run_ops};
 
 static const struct variable {
     const char *name;
@@ -325,7 +345,7 @@ static void print_env_as_json(void)
     cli_json_close(&doc);
 }
 
-int cli_env(const cli_options *opt)
+static int run_env(const cli_options *opt)
 {
     if (opt->json) {
         print_env_as_json();
@@ -339,6 +359,18 @@ int cli_env(const cli_options *opt)
     return CLI_OK;
 }
 
+static cli_options given_to_env = {CLI_DEFAULTS};
+
+static const cli_option env_options[] = {
+    CLI_SHARED("json", "json"),
+    CLI_SHARED("plugin", "plugin"),
+};
+
+const cli_command cli_env_command = {{"env", "", 0, 0, "list the environment variables"},
+                                     CLI_ROWS(env_options),
+                                     &given_to_env,
+                                     run_env};
+
 int cli_version(const cli_options *opt)
 {
     char text[LN_MAXLINE];
@@ -351,3 +383,12 @@ int cli_version(const cli_options *opt)
     cli_print("kernels:  %s\n", tl_isa_name(tl_isa_best()));
     return CLI_OK;
 }
+
+static cli_options given_to_version = {CLI_DEFAULTS};
+
+const cli_command cli_version_command = {
+    {"version", "", 0, 0, "print the version and the supported features"},
+    NULL,
+    0,
+    &given_to_version,
+    cli_version};

@@ -23,6 +23,17 @@
 #include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
+// Numbers below 0 are not given.
+typedef struct quantize_options {
+    cli_options shared; // samples: --data
+    const char *calibration;
+    double percentile;
+    double max_error;
+    double top1;
+    double seconds;
+    int any_speed;
+} quantize_options;
+
 // Samples for calibration: files of --data
 
 //     DIR/*             of a model with one input: a file for each sample, in the order of names
@@ -32,7 +43,7 @@
 
 // Where samples come from.
 typedef struct source {
-    const cli_options *opt;
+    const quantize_options *opt;
     const ln_model *model;
     ln_quantizer *quantizer;
 } source;
@@ -70,8 +81,9 @@ static tl_tensor *read_file(const source *s, int input, const char *file, ln_err
 {
     const tl_tensor *const info = ln_model_input_info(s->model, input);
     // A shape with open sizes is that of the array in the file.
-    tl_tensor *t = cli_session_is_open(info) ? cli_given_read_as(s->opt, file, info->dtype, err)
-                                             : cli_given_read(s->opt, file, info, err);
+    tl_tensor *t = cli_session_is_open(info)
+                       ? cli_given_read_as(&s->opt->shared, file, info->dtype, err)
+                       : cli_given_read(&s->opt->shared, file, info, err);
     if (!t)
         ln_error_prefix(err, "input '%s'", ln_model_input_name(s->model, input));
     return t;
@@ -117,9 +129,11 @@ static int name_folder(const source *s, folder *f, int input)
 {
     const int is_alone = ln_model_num_inputs(s->model) == 1;
     const char *const name = is_alone ? "" : ln_model_input_name(s->model, input);
-    const int len =
-        snprintf(f->path, sizeof(f->path), "%s%s%s", s->opt->data, is_alone ? "" : "/", name);
-    return (size_t)len < sizeof(f->path) ? 0 : cli_fail("%s: the name is too long", s->opt->data);
+    const int len = snprintf(f->path, sizeof(f->path), "%s%s%s", s->opt->shared.samples,
+                             is_alone ? "" : "/", name);
+    return (size_t)len < sizeof(f->path)
+               ? 0
+               : cli_fail("%s: the name is too long", s->opt->shared.samples);
 }
 
 static int check_folders(const folder *folders, int n)
@@ -145,7 +159,8 @@ static int add_folders(const source *s)
     for (int k = 0; n && !status && k < folders[0].n; k++)
         status = add_files(s, folders, n, k, &n_skipped);
     if (n && !status && n_skipped == folders[0].n)
-        status = cli_fail("%s: none of the %d samples can be read", s->opt->data, n_skipped);
+        status =
+            cli_fail("%s: none of the %d samples can be read", s->opt->shared.samples, n_skipped);
     for (int i = 0; i < n && folders; i++) {
         for (int k = 0; k < folders[i].n; k++)
             free(folders[i].entries[k]);
@@ -163,7 +178,7 @@ static int fail_shape(const source *s, const tl_tensor *whole)
     ln_sprint_shape(given, sizeof(given), whole->ndim, whole->dims);
     return cli_fail("%s: the array has shape %s, expected samples along its first axis, for input "
                     "'%s' %s",
-                    s->opt->data, given, ln_model_input_name(s->model, 0),
+                    s->opt->shared.samples, given, ln_model_input_name(s->model, 0),
                     cli_session_input_shape(s->model, 0, shape));
 }
 
@@ -188,10 +203,10 @@ static int add_part(const source *s, const tl_tensor *part, tl_dtype dtype)
     tl_tensor *const t = part->dtype == dtype ? NULL : tl_tensor_convert(part, NULL, dtype);
     const tl_tensor *const sample = part->dtype == dtype ? part : t;
     if (!sample)
-        return cli_fail("%s: %s", s->opt->data, tl_last_error());
+        return cli_fail("%s: %s", s->opt->shared.samples, tl_last_error());
     const ln_status status = ln_quantizer_add_sample(s->quantizer, 1, &sample);
     tl_tensor_free_data_too(t);
-    return status ? fail_quantizer(s, s->opt->data) : 0;
+    return status ? fail_quantizer(s, s->opt->shared.samples) : 0;
 }
 
 static int add_parts(const source *s, const tl_tensor *whole)
@@ -208,7 +223,7 @@ static int add_parts(const source *s, const tl_tensor *whole)
     int status =
         from == to || (tl_dtype_is_float(from) && tl_dtype_is_float(to))
             ? 0
-            : cli_fail("%s: the array is of %s, input '%s' of %s", s->opt->data,
+            : cli_fail("%s: the array is of %s, input '%s' of %s", s->opt->shared.samples,
                        tl_dtype_name(from), ln_model_input_name(s->model, 0), tl_dtype_name(to));
     for (int i = 0; i < whole->len / part->len && !status; i++) {
         part->data = (char *)whole->data + (size_t)i * tl_tensor_size(part);
@@ -226,8 +241,8 @@ static int add_array(const source *s)
     if (n != 1)
         return cli_fail("%s: the model has %d inputs; --data is then a folder with a folder for "
                         "each of them",
-                        s->opt->data, n);
-    tl_tensor *const whole = cli_given_read_whole(s->opt, s->opt->data, &err);
+                        s->opt->shared.samples, n);
+    tl_tensor *const whole = cli_given_read_whole(&s->opt->shared, s->opt->shared.samples, &err);
     if (!whole)
         return cli_fail("%s", ln_error_text(&err));
     const int status = add_parts(s, whole);
@@ -235,12 +250,12 @@ static int add_array(const source *s)
     return status;
 }
 
-static int add_samples(ln_quantizer *quantizer, const ln_model *model, const cli_options *opt)
+static int add_samples(ln_quantizer *quantizer, const ln_model *model, const quantize_options *opt)
 {
     const source s = {opt, model, quantizer};
     struct stat st;
-    if (stat(opt->data, &st))
-        return cli_fail("%s: cannot read: %s", opt->data, strerror(errno));
+    if (stat(opt->shared.samples, &st))
+        return cli_fail("%s: cannot read: %s", opt->shared.samples, strerror(errno));
     return S_ISDIR(st.st_mode) ? add_folders(&s) : add_array(&s);
 }
 
@@ -256,14 +271,15 @@ static int is_method(const char *name)
     return 0;
 }
 
-static int check_options(const cli_options *opt)
+static int check_options(const quantize_options *opt)
 {
-    if (!opt->outfile)
+    if (!opt->shared.outfile)
         return cli_usage("quantize needs -o FILE");
-    if (!opt->data)
+    if (!opt->shared.samples)
         return cli_usage("quantize needs --data DIR or --data FILE");
-    if (!cli_writes_one_file(opt))
-        return cli_usage("%s: quantize writes one file; write -o FILE.safetensors", opt->outfile);
+    if (!cli_writes_one_file(&opt->shared))
+        return cli_usage("%s: quantize writes one file; write -o FILE.safetensors",
+                         opt->shared.outfile);
     if (opt->calibration && !is_method(opt->calibration))
         return cli_usage("--calibration is '%s', expected minmax, percentile or entropy",
                          opt->calibration);
@@ -273,28 +289,29 @@ static int check_options(const cli_options *opt)
         return cli_usage("--percentile needs --calibration percentile");
     if (opt->top1 > 1)
         return cli_usage("--top1 is '%g', expected a number from 0 to 1", opt->top1);
-    if (opt->each_seconds > 3600)
-        return cli_usage("--seconds is '%g', expected at most 3600", opt->each_seconds);
-    return cli_il_is_file(opt->args[0])
+    if (opt->seconds > 3600)
+        return cli_usage("--seconds is '%g', expected at most 3600", opt->seconds);
+    return cli_il_is_file(opt->shared.args[0])
                ? cli_fail("%s: quantize does not read the intermediate language; translate it "
                           "first, by lightnet convert %s -o FILE.json",
-                          opt->args[0], opt->args[0])
-               : cli_model_check_outfile(opt);
+                          opt->shared.args[0], opt->shared.args[0])
+               : cli_model_check_outfile(&opt->shared);
 }
 
-static int fail(const ln_quantizer *quantizer, const cli_options *opt)
+static int fail(const ln_quantizer *quantizer, const quantize_options *opt)
 {
-    return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_quantizer_error(quantizer));
+    return cli_model_fail_for(cli_source_name(opt->shared.args[0]), &opt->shared,
+                              ln_quantizer_error(quantizer));
 }
 
-static int set_text(ln_quantizer *quantizer, const cli_options *opt, const char *key,
+static int set_text(ln_quantizer *quantizer, const quantize_options *opt, const char *key,
                     const char *value)
 {
     return value && ln_quantizer_set(quantizer, key, value) ? fail(quantizer, opt) : 0;
 }
 
 // Below 0: not given.
-static int set_number(ln_quantizer *quantizer, const cli_options *opt, const char *key,
+static int set_number(ln_quantizer *quantizer, const quantize_options *opt, const char *key,
                       double value)
 {
     char text[32];
@@ -302,14 +319,14 @@ static int set_number(ln_quantizer *quantizer, const cli_options *opt, const cha
     return set_text(quantizer, opt, key, value < 0 ? NULL : text);
 }
 
-static int set_options(ln_quantizer *quantizer, const cli_options *opt)
+static int set_options(ln_quantizer *quantizer, const quantize_options *opt)
 {
     return set_text(quantizer, opt, "calibration", opt->calibration) ||
                    set_text(quantizer, opt, "any_speed", opt->any_speed ? "yes" : NULL) ||
                    set_number(quantizer, opt, "percentile", opt->percentile) ||
                    set_number(quantizer, opt, "max_error", opt->max_error) ||
                    set_number(quantizer, opt, "top1", opt->top1) ||
-                   set_number(quantizer, opt, "seconds", opt->each_seconds)
+                   set_number(quantizer, opt, "seconds", opt->seconds)
                ? CLI_FAILED
                : 0;
 }
@@ -359,20 +376,21 @@ static void print_report(const ln_quantizer *quantizer)
 
 // The command
 
-int cli_quantize(const cli_options *opt)
+static int run_quantize(const cli_options *shared)
 {
+    const quantize_options *opt = (const quantize_options *)shared;
     ln_quantizer *quantizer = NULL;
     int status = check_options(opt);
     if (status)
         return status;
-    ln_model *const model = cli_session_open(opt);
+    ln_model *const model = cli_session_open(&opt->shared);
     if (!model)
         return CLI_FAILED;
     if (ln_quantizer_create(model, &quantizer))
         status = fail(NULL, opt);
     else if (set_options(quantizer, opt) || add_samples(quantizer, model, opt))
         status = CLI_FAILED;
-    else if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->outfile))
+    else if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->shared.outfile))
         status = fail(quantizer, opt);
     else
         print_report(quantizer);
@@ -380,3 +398,39 @@ int cli_quantize(const cli_options *opt)
     ln_model_free(model);
     return status;
 }
+
+static quantize_options given = {
+    .shared = {CLI_DEFAULTS}, .percentile = -1, .max_error = -1, .top1 = -1, .seconds = -1};
+
+#define OWN(name) offsetof(quantize_options, name)
+
+static const cli_option options[] = {
+    CLI_SHARED("outfile", "allow-output"),
+    CLI_SHARED("shape", "shape"),
+    CLI_SHARED("preprocess", "max-memory"),
+    CLI_SHARED("max-operators", "max-constant"),
+    {"data", 0, CLI_TEXT, CLI_FIELD(samples), "DIR|FILE",
+     "samples: DIR has a file per sample, or such a folder per input; FILE is an npy array"},
+    {"max-error", 0, CLI_NOT_NEGATIVE, OWN(max_error), "E",
+     "the budget: max relative error of the outputs (default 0.01, none with --top1)"},
+    {"top1", 0, CLI_NOT_NEGATIVE, OWN(top1), "S",
+     "the budget: min share of the first output's rows with the same argmax"},
+    {"calibration", 0, CLI_TEXT, OWN(calibration), "METHOD",
+     "compute ranges by minmax, percentile or entropy (default minmax)"},
+    {"percentile", 0, CLI_NOT_NEGATIVE, OWN(percentile), "P",
+     "--calibration percentile: values within the range, at each end (default 99.99)"},
+    {"any-speed", 0, CLI_FLAG, OWN(any_speed), NULL,
+     "quantize layers even if that saves no time on this machine"},
+    {"seconds", 0, CLI_NOT_NEGATIVE, OWN(seconds), "S",
+     "measure each program for S seconds (default 0.3)"},
+    CLI_SHARED("force", "threads"),
+    CLI_SHARED("disable-rule", "plugin"),
+    CLI_SHARED("tune", "tune"),
+    CLI_SHARED("debug", "no-warnings"),
+};
+
+const cli_command cli_quantize_command = {{"quantize", "MODEL --data DIR|FILE -o FILE", 1, 1,
+                                           "write the compiled model with 8-bit layers"},
+                                          CLI_ROWS(options),
+                                          &given.shared,
+                                          run_quantize};

@@ -32,7 +32,7 @@
 
 // The state of a run.
 typedef struct run {
-    const cli_options *opt;
+    const cli_run_options *opt;
     const char *source; // for messages
     ln_model *model;
     ln_session *session;
@@ -60,60 +60,63 @@ static void end_run(int saved)
 // Whether a session will do
 
 // The first option that changes compilation or needs a context; NULL: none.
-static const char *find_excluding(const cli_options *opt)
+static const char *find_excluding(const cli_run_options *opt)
 {
-    return opt->run_only     ? "-r"
-           : opt->target     ? "-t"
-           : opt->tune       ? "--tune"
-           : opt->precision  ? "--precision"
-           : opt->disabled.n ? "--disable-rule"
-                             : NULL;
+    return opt->shared.run_only     ? "-r"
+           : opt->shared.target     ? "-t"
+           : opt->shared.tune       ? "--tune"
+           : opt->shared.precision  ? "--precision"
+           : opt->shared.disabled.n ? "--disable-rule"
+                                    : NULL;
 }
 
 // Models of which the library reads the file as it is.
-static int is_for_session(const cli_options *opt)
+static int is_for_session(const cli_run_options *opt)
 {
-    return !opt->run_only && !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
+    return !opt->shared.run_only && !cli_source_is_stream(opt->shared.args[0]) &&
+           !cli_il_is_file(opt->shared.args[0]);
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
 // tensors that a model creates may be given, too, as may sequences and optional values.
-static int has_inputs(const ln_model *model, const cli_options *opt)
+static int has_inputs(const ln_model *model, const cli_run_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
     if (!cli_session_has_types(model))
         return 0;
-    for (int i = 0; i < opt->inputs.n; i++)
-        if (cli_given_split(opt->inputs.items[i], name) && ln_model_input_index(model, name) < 0)
+    for (int i = 0; i < opt->shared.inputs.n; i++)
+        if (cli_given_split(opt->shared.inputs.items[i], name) &&
+            ln_model_input_index(model, name) < 0)
             return 0;
-    return ln_model_num_inputs(model) > 0 && opt->inputs.n <= ln_model_num_inputs(model);
+    return ln_model_num_inputs(model) > 0 && opt->shared.inputs.n <= ln_model_num_inputs(model);
 }
 
 // The same with --map, which a context cannot do. NULL after a message.
-static ln_model *open_mapped(const cli_options *opt)
+static ln_model *open_mapped(const cli_run_options *opt)
 {
-    const char *other = opt->fetch.n ? "--fetch" : find_excluding(opt);
+    const char *other = opt->shared.fetch.n ? "--fetch" : find_excluding(opt);
     if (other)
         cli_fail("--map and %s exclude each other", other);
     else if (!is_for_session(opt))
-        cli_fail("%s: --map needs a compiled model in one file", cli_source_name(opt->args[0]));
+        cli_fail("%s: --map needs a compiled model in one file",
+                 cli_source_name(opt->shared.args[0]));
     if (other || !is_for_session(opt))
         return NULL;
-    ln_model *model = cli_session_open(opt);
+    ln_model *model = cli_session_open(&opt->shared);
     if (!model || has_inputs(model, opt))
         return model;
     cli_fail("%s: --map is for models with inputs, and -i for these; run it without --map",
-             opt->args[0]);
+             opt->shared.args[0]);
     ln_model_free(model);
     return NULL;
 }
 
 // Opens the model if a session supports the options. NULL without a message: use a context, or let
 // it report why it cannot. Not with a time limit, which might leave a context no time to report.
-static ln_model *open_model(const cli_options *opt)
+static ln_model *open_model(const cli_run_options *opt)
 {
-    const int may_try = is_for_session(opt) && opt->max_seconds < 0;
-    ln_model *model = may_try ? cli_session_try(opt) : NULL;
+    const int may_try = is_for_session(opt) && opt->shared.limits.seconds < 0;
+    ln_model *model = may_try ? cli_session_try(&opt->shared) : NULL;
     // Contexts check the options of a compiled model.
     const int is_compiled =
         model && (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1"));
@@ -150,17 +153,18 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
     ln_error_clear(&err);
     const tl_dtype dtype = ln_model_input_info(r->model, i)->dtype;
     tl_tensor *tensor =
-        cli_source_is_stream(file) ? NULL : cli_given_read_as(r->opt, file, dtype, &err);
+        cli_source_is_stream(file) ? NULL : cli_given_read_as(&r->opt->shared, file, dtype, &err);
     if (!tensor)
         fail_open(r, i, &err);
     return tensor;
 }
 
-static int has_other_shape(const cli_options *opt, const char *file, const tl_tensor *info)
+static int has_other_shape(const cli_run_options *opt, const char *file, const tl_tensor *info)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_given_read_whole(opt, file, &err);
+    tl_tensor *whole =
+        cli_source_is_stream(file) ? NULL : cli_given_read_whole(&opt->shared, file, &err);
     const int is_other = whole && !tl_tensor_issameshape(whole, info);
     tl_tensor_free_data_too(whole);
     return is_other;
@@ -171,8 +175,8 @@ static tl_tensor *read_closed(run *r, int i, const char *file)
     ln_error err;
     const tl_tensor *info = ln_model_input_info(r->model, i);
     ln_error_clear(&err);
-    tl_tensor *tensor = cli_given_read(r->opt, file, info, &err);
-    if (!tensor && !r->opt->map)
+    tl_tensor *tensor = cli_given_read(&r->opt->shared, file, info, &err);
+    if (!tensor && !r->opt->shared.map)
         r->has_other = has_other_shape(r->opt, file, info);
     if (!tensor && !r->has_other)
         fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
@@ -192,14 +196,14 @@ static int set_input(run *r, int i, const char *file)
     const ln_status status =
         ln_session_set_input(r->session, name, t->dtype, t->ndim, t->dims, t->data);
     tl_tensor_free_data_too(t);
-    return status ? cli_session_fail(r->session, r->opt) : 0;
+    return status ? cli_session_fail(r->session, &r->opt->shared) : 0;
 }
 
 static int set_named(run *r)
 {
     char name[LN_MAX_NAME_LEN];
-    for (int k = 0; k < r->opt->inputs.n; k++) {
-        const char *arg = r->opt->inputs.items[k], *file = cli_given_split(arg, name);
+    for (int k = 0; k < r->opt->shared.inputs.n; k++) {
+        const char *arg = r->opt->shared.inputs.items[k], *file = cli_given_split(arg, name);
         const int i = file ? ln_model_input_index(r->model, name) : -1;
         if (!file)
             continue;
@@ -220,7 +224,7 @@ static int set_unnamed(run *r)
     for (int i = 0; i < n; i++) {
         if (r->is_named[i])
             continue;
-        const char *file = cli_given_next(r->opt, &k);
+        const char *file = cli_given_next(&r->opt->shared, &k);
         if (!file)
             return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
                                             ln_model_input_info(r->model, i)->dtype,
@@ -228,7 +232,7 @@ static int set_unnamed(run *r)
         if (set_input(r, i, file))
             return CLI_FAILED;
     }
-    const char *surplus = cli_given_next(r->opt, &k);
+    const char *surplus = cli_given_next(&r->opt->shared, &k);
     return surplus ? cli_given_fail_surplus(r->source, surplus, n) : 0;
 }
 
@@ -246,26 +250,26 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
 static int run_session_once(const run *r)
 {
     uint64_t ns = 0;
-    const int saved = begin_run(r->opt);
+    const int saved = begin_run(&r->opt->shared);
     if (saved == FAILED_TO_BEGIN)
         return CLI_FAILED;
-    ln_session_set_timeout(r->session, cli_options_time_left(r->opt));
+    ln_session_set_timeout(r->session, cli_options_time_left(&r->opt->shared));
     const ln_status status = ln_session_run_timed(r->session, add_time, &ns);
     end_run(saved);
-    return status ? cli_session_fail(r->session, r->opt) : cli_output_print_time(ns);
+    return status ? cli_session_fail(r->session, &r->opt->shared) : cli_output_print_time(ns);
 }
 
 static int deliver_all(const run *r, const cli_labels *names)
 {
     int status = 0;
-    cli_json json, *const wanted = r->opt->json ? &json : NULL;
+    cli_json json, *const wanted = r->opt->shared.json ? &json : NULL;
     if (wanted)
         cli_json_outputs_begin(wanted, stdout, NULL);
     for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
         const char *name = ln_model_output_name(r->model, k);
         const tl_tensor *t = ln_session_output(r->session, name);
         status = t ? cli_output_deliver(r->opt, wanted, name, k, t, names)
-                   : cli_session_fail(r->session, r->opt);
+                   : cli_session_fail(r->session, &r->opt->shared);
     }
     if (!status && cli_npz_is_output(r->opt))
         status = cli_npz_write_session(r->opt, r->model, r->session);
@@ -278,7 +282,7 @@ static int set_and_run(run *r)
 {
     if (set_named(r) || set_unnamed(r))
         return CLI_FAILED;
-    cli_preprocess_warn(r->opt->photo);
+    cli_preprocess_warn(r->opt->shared.images.photo);
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
     return status ? status : run_session_once(r);
 }
@@ -286,10 +290,12 @@ static int set_and_run(run *r)
 // Runs the model (takes it) with the inputs of -i and delivers its outputs. *has_other_shape:
 // nothing has been run, and there was no message, as an array has not the fixed shape of its input:
 // a context may read the model for that shape.
-static int run_session(ln_model *model, const cli_options *opt, const cli_labels *names,
+static int run_session(ln_model *model, const cli_run_options *opt, const cli_labels *names,
                        int *has_other_shape)
 {
-    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL, 0};
+    run r = {opt,   cli_source_name(opt->shared.args[0]),
+             model, cli_session_create(model, &opt->shared),
+             NULL,  0};
     r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
     if (!r.is_named)
         cli_fail_memory();
@@ -323,16 +329,16 @@ static int run_once(ln_context *ctx, const cli_options *opt)
     return status ? cli_model_fail(ctx, opt) : cli_output_print_time(ns);
 }
 
-static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_labels *names)
+static int hand_out_all(ln_context *ctx, const cli_run_options *opt, const cli_labels *names)
 {
     const char *name;
     int k = 0, status = 0;
-    cli_json json, *const wanted = opt->json ? &json : NULL;
+    cli_json json, *const wanted = opt->shared.json ? &json : NULL;
     if (wanted)
         cli_json_outputs_begin(wanted, stdout, NULL);
     LN_LIST_FOREACH(name, ctx->outputs)
     {
-        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
+        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, &opt->shared, name);
         status = t ? cli_output_deliver(opt, wanted, name, k++, t, names) : CLI_FAILED;
     }
     if (!status && cli_npz_is_output(opt))
@@ -343,22 +349,24 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_label
 }
 
 // With a context, for features that sessions lack.
-static int run_context(const cli_options *opt, const cli_labels *names)
+static int run_context(const cli_run_options *opt, const cli_labels *names)
 {
-    ln_context *ctx = cli_model_read(opt);
-    const int is_meant = ctx && (names_inputs(ctx) || opt->inputs.n);
+    ln_context *ctx = cli_model_read(&opt->shared);
+    const int is_meant = ctx && (names_inputs(ctx) || opt->shared.inputs.n);
     int status =
-        ctx && !cli_model_load(ctx, opt) && !cli_model_set_inputs(ctx, opt, 0) ? 0 : CLI_FAILED;
+        ctx && !cli_model_load(ctx, &opt->shared) && !cli_model_set_inputs(ctx, &opt->shared, 0)
+            ? 0
+            : CLI_FAILED;
     if (!status)
-        cli_model_refresh_random(ctx, opt);
+        cli_model_refresh_random(ctx, &opt->shared);
     if (!status && !is_meant)
         cli_model_warn_constant(ctx);
     if (!status)
-        cli_preprocess_warn(opt->photo);
+        cli_preprocess_warn(opt->shared.images.photo);
     if (!status)
         status = cli_output_check(opt, ln_list_length(ctx->outputs));
     if (!status)
-        status = run_once(ctx, opt);
+        status = run_once(ctx, &opt->shared);
     if (!status)
         status = hand_out_all(ctx, opt, names);
     if (!status)
@@ -367,10 +375,10 @@ static int run_context(const cli_options *opt, const cli_labels *names)
     return status;
 }
 
-static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
+static int run_and_hand_out(const cli_run_options *opt, const cli_labels *names)
 {
-    ln_model *model = opt->map ? open_mapped(opt) : open_model(opt);
-    if (!model && opt->map)
+    ln_model *model = opt->shared.map ? open_mapped(opt) : open_model(opt);
+    if (!model && opt->shared.map)
         return CLI_FAILED;
     int has_other_shape = 1;
     const int status = model ? run_session(model, opt, names, &has_other_shape) : 0;
@@ -380,15 +388,16 @@ static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
 // For --draw classes without --top.
 enum { DRAWN_CLASSES = 3 };
 
-int cli_run(const cli_options *given)
+static int run_run(const cli_options *shared)
 {
+    const cli_run_options *const asked = (const cli_run_options *)shared;
     cli_drawing drawing = {0};
     cli_photo photo = {.drawing = &drawing};
-    cli_options with = *given;
-    const cli_options *const opt = &with;
+    cli_run_options with = *asked;
+    const cli_run_options *const opt = &with;
     cli_labels names;
     int made = 0;
-    with.photo = opt->each ? NULL : &photo; // each file has its own
+    with.shared.images.photo = opt->shared.samples ? NULL : &photo; // each file has its own
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         with.top = DRAWN_CLASSES;
     if (opt->threshold < 0)
@@ -397,21 +406,22 @@ int cli_run(const cli_options *given)
         with.overlap = 0.5;
     if (opt->print_all && opt->outdir && !opt->top)
         return cli_usage("--print-all needs --top K beside -O, which writes outputs in full");
-    if (opt->labels && !opt->top && !opt->draw)
+    if (opt->shared.labels && !opt->top && !opt->draw)
         return cli_usage("--labels needs --top K or --draw");
-    if (opt->batch && !opt->each)
+    if (opt->batch && !opt->shared.samples)
         return cli_usage("--batch needs --each DIR, PATTERN or LIST");
-    int status = cli_draw_check(given);
+    int status = cli_draw_check(asked);
     if (status)
         return status;
-    status = cli_labels_read(opt->labels, &names);
+    status = cli_labels_read(opt->shared.labels, &names);
     if (!status && cli_npz_is_output(opt))
-        status = opt->each ? cli_usage("--each writes to a folder, not to '%s'", opt->outdir)
-                           : cli_npz_check(opt);
+        status = opt->shared.samples
+                     ? cli_usage("--each writes to a folder, not to '%s'", opt->outdir)
+                     : cli_npz_check(opt);
     else if (!status && opt->outdir)
         status = cli_output_prepare(opt->outdir, &made);
     if (!status)
-        status = opt->each ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
+        status = opt->shared.samples ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
     if (status && made)
         rmdir(opt->outdir); // stays when an output is in it
     cli_labels_free(&names);
@@ -419,7 +429,50 @@ int cli_run(const cli_options *given)
     return status;
 }
 
-// The short form has no option for inputs.
+static cli_run_options given_to_run = {.shared = {CLI_DEFAULTS}, .threshold = -1, .overlap = -1};
+
+#define OWN(name) offsetof(cli_run_options, name)
+
+static const cli_option run_options[] = {
+    CLI_SHARED("target", "input"),
+    {"each", 0, CLI_TEXT, CLI_FIELD(samples), "DIR|PATTERN|LIST",
+     "run once for each file of a folder, of a quoted pattern, or of a text file with a path in "
+     "each line (- standard input)"},
+    {"batch", 0, CLI_COUNT_FROM_1, OWN(batch), "N", "--each: run N files at a time"},
+    {"outdir", 'O', CLI_TEXT, OWN(outdir), "DIR|FILE.npz",
+     "write output_0.npy, ... to DIR, or all outputs to FILE.npz (bfloat16 as uint16); --each: "
+     "FILE_OUTPUT.npy"},
+    {"top", 0, CLI_COUNT_FROM_1, OWN(top), "K", "print the K best classes of each output row"},
+    CLI_SHARED("labels", "labels"),
+    {"draw", 0, CLI_TEXT, OWN(draw), "WHAT",
+     "draw boxes, mask or classes on the image of -i, and write -o FILE; --each: on all, in -O "
+     "DIR"},
+    {"outfile", 'o', CLI_TEXT, CLI_FIELD(outfile), "FILE",
+     "--draw: the image to write, .png, .jpg or .ppm"},
+    {"threshold", 0, CLI_NOT_NEGATIVE, OWN(threshold), "T",
+     "--draw: the min score of boxes and masks (default 0.5)"},
+    {"overlap", 0, CLI_NOT_NEGATIVE, OWN(overlap), "V",
+     "--draw boxes: the max intersection over union of two boxes (default 0.5)"},
+    {"print-all", 0, CLI_FLAG, OWN(print_all), NULL,
+     "print large outputs in full, and --top of all rows"},
+    CLI_SHARED("shape", "max-constant"),
+    CLI_SHARED("json", "no-warnings"),
+};
+
+const cli_command cli_run_command = {
+    {"run", "MODEL", 1, 1, "compile and run, with inputs and outputs"},
+    CLI_ROWS(run_options),
+    &given_to_run.shared,
+    run_run};
+
+// The short form
+
+typedef struct short_options {
+    cli_options shared;
+    int compile_only;
+} short_options;
+
+// It has no option for inputs.
 static int check_inputs(const ln_context *ctx, const cli_options *opt)
 {
     char call[LN_MAXLINE];
@@ -442,7 +495,7 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     if (opt->outfile && cli_model_write(ctx, opt))
         return CLI_FAILED;
-    if (opt->compile_only)
+    if (((const short_options *)opt)->compile_only)
         return 0;
     // A model that was written with its weights has them.
     if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
@@ -453,9 +506,9 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
     return check_inputs(ctx, opt) ? CLI_FAILED : run_once(ctx, opt);
 }
 
-int cli_short(const cli_options *opt)
+static int run_short(const cli_options *opt)
 {
-    if (opt->compile_only && opt->run_only)
+    if (((const short_options *)opt)->compile_only && opt->run_only)
         return cli_usage("-c and -r exclude each other");
     int status = opt->outfile ? cli_model_check_outfile(opt) : CLI_OK;
     if (status)
@@ -465,3 +518,22 @@ int cli_short(const cli_options *opt)
     ln_context_free(ctx);
     return status;
 }
+
+static short_options given_to_short = {.shared = {CLI_DEFAULTS, .may_write = "-"}};
+
+static const cli_option short_form_options[] = {
+    CLI_SHARED("outfile", "allow-output"),
+    {"compile", 'c', CLI_FLAG, offsetof(short_options, compile_only), NULL, "compile only"},
+    CLI_SHARED("run", "run"),
+    CLI_SHARED("shape", "shape"),
+    CLI_SHARED("max-memory", "max-constant"),
+    CLI_SHARED("force", "tune"),
+    CLI_SHARED("debug", "no-warnings"),
+};
+
+const cli_command cli_short_command = {
+    {NULL, "MODEL", 1, 1, "compile for the default target and run"},
+    CLI_ROWS(short_form_options),
+    &given_to_short.shared,
+    run_short,
+    &cli_run_command};

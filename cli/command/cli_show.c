@@ -20,6 +20,12 @@
 #include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
+typedef struct show_options {
+    cli_options shared;
+    int dot, svg, svg_memory;
+    int missing;
+} show_options;
+
 static void print_port(const char *title, const char *name, const tl_tensor *info,
                        const char *shape)
 {
@@ -539,9 +545,9 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
     return print_stats(ctx, opt) || print_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 
-static int show_model(ln_context *ctx, const cli_options *opt)
+static int show_model(ln_context *ctx, const show_options *opt)
 {
-    if (cli_model_check_given(ctx, opt))
+    if (cli_model_check_given(ctx, &opt->shared))
         return CLI_FAILED;
     if (opt->dot) {
         print_dot(ctx);
@@ -549,30 +555,68 @@ static int show_model(ln_context *ctx, const cli_options *opt)
     }
     if (opt->svg)
         return cli_svg_graph(ctx);
-    if (cli_model_compile(ctx, opt))
+    if (cli_model_compile(ctx, &opt->shared))
         return CLI_FAILED;
-    return opt->svg_memory ? cli_svg_memory(ctx)
-           : opt->json     ? print_json(ctx, opt)
-                           : print_table(ctx, opt);
+    return opt->svg_memory    ? cli_svg_memory(ctx)
+           : opt->shared.json ? print_json(ctx, &opt->shared)
+                              : print_table(ctx, &opt->shared);
 }
 
-int cli_show(const cli_options *opt)
+// Which diagram is printed; NULL: none.
+static const char *diagram_of(const show_options *opt)
 {
-    if (opt->dot + opt->svg + opt->svg_memory + opt->json > 1)
+    return opt->svg ? "--svg" : opt->svg_memory ? "--svg-memory" : opt->dot ? "--dot" : NULL;
+}
+
+const char *cli_show_diagram(const cli_options *opt)
+{
+    return diagram_of((const show_options *)opt);
+}
+
+static int run_show(const cli_options *shared)
+{
+    const show_options *opt = (const show_options *)shared;
+    if (opt->dot + opt->svg + opt->svg_memory + opt->shared.json > 1)
         return cli_usage("--dot, --svg, --svg-memory and --json exclude each other");
-    if (opt->missing && (opt->dot || opt->svg || opt->svg_memory))
+    if (opt->missing && diagram_of(opt))
         return cli_usage("--missing excludes --dot, --svg and --svg-memory");
     if (opt->missing)
-        return cli_missing(opt);
-    ln_context *ctx = cli_model_create(opt);
+        return cli_missing(&opt->shared);
+    ln_context *ctx = cli_model_create(&opt->shared);
     if (!ctx)
         return CLI_FAILED;
     // Where sizes are open there are no operators yet.
-    const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
-    const int is_read = !cli_model_read_into(ctx, opt);
-    int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(opt) : -1;
+    const int wants_table = !diagram_of(opt);
+    const int is_read = !cli_model_read_into(ctx, &opt->shared);
+    int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(&opt->shared) : -1;
     if (status < 0)
-        status = cli_model_fail_read(ctx, opt);
+        status = cli_model_fail_read(ctx, &opt->shared);
     ln_context_free(ctx);
     return status;
 }
+
+static show_options given = {.shared = {CLI_DEFAULTS, .may_write = "-", .only_values = 1}};
+
+#define OWN(name) offsetof(show_options, name)
+
+static const cli_option options[] = {
+    CLI_SHARED("target", "allow-output"),
+    CLI_INPUT_VALUES,
+    CLI_SHARED("shape", "shape"),
+    CLI_SHARED("max-memory", "max-constant"),
+    CLI_SHARED("json", "json"),
+    {"missing", 0, CLI_FLAG, OWN(missing), NULL,
+     "list the operators that the model needs and LightNet lacks"},
+    {"dot", 0, CLI_FLAG, OWN(dot), NULL, "print the graph for Graphviz"},
+    {"svg", 0, CLI_FLAG, OWN(svg), NULL, "print a diagram of the graph as SVG"},
+    {"svg-memory", 0, CLI_FLAG, OWN(svg_memory), NULL, "print a diagram of the memory plan as SVG"},
+    CLI_SHARED("threads", "threads"),
+    CLI_SHARED("disable-rule", "tune"),
+    CLI_SHARED("debug", "no-warnings"),
+};
+
+const cli_command cli_show_command = {
+    {"show", "MODEL", 1, 1, "print the operators, sizes and memory plan of the model"},
+    CLI_ROWS(options),
+    &given.shared,
+    run_show};

@@ -21,6 +21,13 @@
 #include "output/cli_json.h"
 #include "output/cli_print.h"
 
+typedef struct verify_options {
+    cli_options shared;
+    int reference;
+    cli_tolerances tolerance; // --rtol, --atol
+    cli_json *doc;            // what --json prints; or NULL
+} verify_options;
+
 // JSON: an object for each comparison. It agrees, or has the first difference.
 
 static void begin_comparison(cli_json *doc, const char *folder, int agrees)
@@ -130,7 +137,7 @@ static int find_stored(char *file, const char *dir, const char *what, int k, con
     return cli_fail("%s: no %s_%d.npy, .pb or .bin for %s '%s'", dir, what, k, what, name);
 }
 
-static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char *dir)
+static int set_stored_inputs(ln_context *ctx, const verify_options *opt, const char *dir)
 {
     char file[LN_MAXLINE];
     const char *name;
@@ -138,7 +145,7 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
     LN_LIST_FOREACH(name, ctx->inputs)
     {
         if (find_stored(file, dir, "input", k++, name) ||
-            cli_model_set_input(ctx, opt, name, file, 0))
+            cli_model_set_input(ctx, &opt->shared, name, file, 0))
             return CLI_FAILED;
     }
     warn_of_surplus(ctx, dir, "input", k);
@@ -167,7 +174,7 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
 }
 
 // `folder`: of stored outputs, or NULL.
-static int fail_type(const cli_options *opt, const char *where, const char *folder,
+static int fail_type(const verify_options *opt, const char *where, const char *folder,
                      const char *name, const tl_tensor *got, const tl_tensor *expected)
 {
     char there[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
@@ -185,10 +192,10 @@ static int fail_type(const cli_options *opt, const char *where, const char *fold
 
 // Returns 0 if the output agrees, CLI_FAILED after a message or if it differs (reported in the line
 // for the set).
-static int compare_output(const cli_options *opt, const char *dir, const char *name,
+static int compare_output(const verify_options *opt, const char *dir, const char *name,
                           const tl_tensor *got, const tl_tensor *expected, double *worst)
 {
-    const tolerance tol = cli_stored_tolerance(opt, got->dtype);
+    const tolerance tol = cli_stored_tolerance(&opt->tolerance, got->dtype);
     difference diff;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
         return fail_type(opt, dir, dir, name, got, expected);
@@ -208,17 +215,17 @@ static int compare_output(const cli_options *opt, const char *dir, const char *n
 }
 
 // Output tensor number `i`.
-static int compare_tensor_with(ln_context *ctx, const cli_options *opt, const char *dir, int i,
+static int compare_tensor_with(ln_context *ctx, const verify_options *opt, const char *dir, int i,
                                const tl_tensor *expected, double *worst)
 {
     const ln_list *node = ctx->outputs;
     while (i-- > 0)
         node = node->next;
-    const tl_tensor *got = cli_model_tensor(ctx, opt, node->data);
+    const tl_tensor *got = cli_model_tensor(ctx, &opt->shared, node->data);
     return got ? compare_output(opt, dir, node->data, got, expected, worst) : CLI_FAILED;
 }
 
-static int fail_length(const cli_options *opt, const char *dir, const ln_value_info *info, int n)
+static int fail_length(const verify_options *opt, const char *dir, const ln_value_info *info, int n)
 {
     const int got = info->len < 0 ? 0 : info->len, expected = n < 0 ? 0 : n;
     if (opt->doc) {
@@ -232,7 +239,7 @@ static int fail_length(const cli_options *opt, const char *dir, const ln_value_i
 }
 
 // Files do not distinguish an absent tensor from an empty sequence.
-static int compare_sequence(ln_context *ctx, const cli_options *opt, const char *dir,
+static int compare_sequence(ln_context *ctx, const verify_options *opt, const char *dir,
                             const ln_value_info *info, const char *file, double *worst)
 {
     int n, status = 0;
@@ -249,7 +256,7 @@ static int compare_sequence(ln_context *ctx, const cli_options *opt, const char 
     return status;
 }
 
-static int compare_value(ln_context *ctx, const cli_options *opt, const char *dir, int k,
+static int compare_value(ln_context *ctx, const verify_options *opt, const char *dir, int k,
                          const ln_value_info *info, double *worst)
 {
     char file[LN_MAXLINE];
@@ -258,7 +265,7 @@ static int compare_value(ln_context *ctx, const cli_options *opt, const char *di
     if (info->form != LN_FORM_TENSOR &&
         (info->form != LN_FORM_OPTIONAL || info->len < 0 || ln_input_is_sequence(file)))
         return compare_sequence(ctx, opt, dir, info, file, worst);
-    const tl_tensor *got = cli_model_tensor(ctx, opt, info->name);
+    const tl_tensor *got = cli_model_tensor(ctx, &opt->shared, info->name);
     tl_tensor *expected = got ? read_stored(file, got) : NULL;
     const int status =
         expected ? compare_output(opt, dir, info->name, got, expected, worst) : CLI_FAILED;
@@ -266,7 +273,7 @@ static int compare_value(ln_context *ctx, const cli_options *opt, const char *di
     return status;
 }
 
-static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const char *dir)
+static int compare_stored_outputs(ln_context *ctx, const verify_options *opt, const char *dir)
 {
     ln_value_walk walk = ln_context_walk_values(ctx, 1);
     ln_value_info info;
@@ -286,9 +293,9 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
     return 0;
 }
 
-static int run(ln_context *ctx, const cli_options *opt)
+static int run(ln_context *ctx, const verify_options *opt)
 {
-    return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
+    return ln_context_run(ctx) ? cli_model_fail(ctx, &opt->shared) : 0;
 }
 
 // A model whose sizes are open is read anew for each set, whose inputs close them.
@@ -318,22 +325,22 @@ static void free_files(cli_strings *files)
     free(files->items);
 }
 
-static int verify_anew(const cli_options *opt, const char *dir)
+static int verify_anew(const verify_options *opt, const char *dir)
 {
-    cli_options with = *opt;
-    with.inputs = (cli_strings){0};
-    ln_context *ctx = list_files(dir, &with.inputs) ? NULL : cli_model_open(&with, 0);
+    verify_options with = *opt;
+    with.shared.inputs = (cli_strings){0};
+    ln_context *ctx = list_files(dir, &with.shared.inputs) ? NULL : cli_model_open(&with.shared, 0);
     const int status =
         ctx && !run(ctx, opt) && !compare_stored_outputs(ctx, opt, dir) ? 0 : CLI_FAILED;
     ln_context_free(ctx);
-    free_files(&with.inputs);
+    free_files(&with.shared.inputs);
     return status;
 }
 
 // `ctx` NULL: the model's sizes are open, or it cannot be read, which is reported first.
-static int verify_folder(ln_context *ctx, const cli_options *opt, const char *dir)
+static int verify_folder(ln_context *ctx, const verify_options *opt, const char *dir)
 {
-    const int is_there = ctx || !access(opt->args[0], R_OK);
+    const int is_there = ctx || !access(opt->shared.args[0], R_OK);
     struct stat st;
     if (is_there && stat(dir, &st))
         return cli_fail("%s: cannot read: %s", dir, strerror(errno));
@@ -357,20 +364,20 @@ static int has_compound_inputs(const ln_context *ctx)
     return 0;
 }
 
-static int verify_sets(const cli_options *opt)
+static int verify_sets(const verify_options *opt)
 {
     int status = 0;
-    ln_context *ctx = cli_model_try(opt);
+    ln_context *ctx = cli_model_try(&opt->shared);
     if (ctx && has_compound_inputs(ctx)) {
         ln_context_free(ctx);
         ctx = NULL;
     }
-    if (ctx && cli_model_load(ctx, opt)) {
+    if (ctx && cli_model_load(ctx, &opt->shared)) {
         ln_context_free(ctx);
         return CLI_FAILED;
     }
-    for (int i = 1; i < opt->n_args; i++)
-        status |= verify_folder(ctx, opt, opt->args[i]);
+    for (int i = 1; i < opt->shared.n_args; i++)
+        status |= verify_folder(ctx, opt, opt->shared.args[i]);
     ln_context_free(ctx);
     return status;
 }
@@ -378,20 +385,22 @@ static int verify_sets(const cli_options *opt)
 // Outputs of two programs
 
 // Returns 0 when all is ready for a run, or CLI_FAILED after a message.
-static int prepare_uncompiled(ln_context *ctx, const cli_options *opt)
+static int prepare_uncompiled(ln_context *ctx, const verify_options *opt)
 {
     if (ctx->target)
         return cli_fail("%s: %s needs the model as it was before it was compiled", ctx->source,
                         opt->reference ? "--reference" : "--against");
-    return cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 1) ? CLI_FAILED : 0;
+    return cli_model_load(ctx, &opt->shared) || cli_model_set_inputs(ctx, &opt->shared, 1)
+               ? CLI_FAILED
+               : 0;
 }
 
 // Returns new: a context that has run on `target`; NULL after a message.
-static ln_context *open_for(const cli_options *opt, const char *target)
+static ln_context *open_for(const verify_options *opt, const char *target)
 {
-    cli_options with = *opt;
-    with.target = target;
-    ln_context *ctx = cli_model_read(&with);
+    verify_options with = *opt;
+    with.shared.target = target;
+    ln_context *ctx = cli_model_read(&with.shared);
     if (!ctx || (!prepare_uncompiled(ctx, &with) && !run(ctx, &with)))
         return ctx;
     ln_context_free(ctx);
@@ -406,18 +415,18 @@ typedef struct outputs {
 } outputs;
 
 // Returns 0 when this output agrees.
-static int compare_output_of_both(const outputs *both, const cli_options *opt, const char *name,
+static int compare_output_of_both(const outputs *both, const verify_options *opt, const char *name,
                                   double *worst)
 {
-    const tl_tensor *got = cli_model_tensor(both->ctx, opt, name);
-    const tl_tensor *expected = got ? cli_model_tensor(both->other, opt, name) : NULL;
+    const tl_tensor *got = cli_model_tensor(both->ctx, &opt->shared, name);
+    const tl_tensor *expected = got ? cli_model_tensor(both->other, &opt->shared, name) : NULL;
     difference diff;
     if (!expected)
         return CLI_FAILED;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
         return fail_type(opt, both->other_of, NULL, name, got, expected);
-    const tolerance tol =
-        both->is_exact ? (tolerance){.rtol = -1} : cli_reference_tolerance(opt, expected, 0);
+    const tolerance tol = both->is_exact ? (tolerance){.rtol = -1}
+                                         : cli_reference_tolerance(&opt->tolerance, expected, 0);
     cli_compare(got, expected, &tol, &diff);
     *worst = fmax(*worst, diff.rel);
     if (diff.index < 0)
@@ -434,7 +443,7 @@ static int compare_output_of_both(const outputs *both, const cli_options *opt, c
     return CLI_FAILED;
 }
 
-static int compare_outputs(const outputs *both, const cli_options *opt, double *worst)
+static int compare_outputs(const outputs *both, const verify_options *opt, double *worst)
 {
     const char *name;
     LN_LIST_FOREACH(name, both->ctx->outputs)
@@ -449,9 +458,9 @@ static int compare_outputs(const outputs *both, const cli_options *opt, double *
 
 // Returns new: a context all of whose tensors can be read, the reference program after its run;
 // NULL after a message.
-static ln_context *open_kept(const cli_options *opt, int reference)
+static ln_context *open_kept(const verify_options *opt, int reference)
 {
-    ln_context *ctx = cli_model_read(opt);
+    ln_context *ctx = cli_model_read(&opt->shared);
     if (!ctx)
         return NULL;
     ln_context_keep_all(ctx);
@@ -466,7 +475,7 @@ static ln_context *open_kept(const cli_options *opt, int reference)
 // Two programs that are compared.
 typedef struct programs {
     ln_context *ctx, *reference;
-    const cli_options *opt;
+    const verify_options *opt;
     ln_hash *writers; // name of a tensor -> the operator that writes its memory in place, the last
     ln_hash *coarse;  // names of tensors that the reference program computes from 16-bit floats
     int n;            // tensors that were compared
@@ -570,11 +579,11 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
         return is_output ? fail_type(p->opt, p->ctx->source, NULL, name, got, te->tensor) : 0;
     }
     const int is_coarse = ln_hash_find_extended(p->coarse, name, NULL, NULL);
-    const tolerance tol = cli_reference_tolerance(p->opt, te->tensor, is_coarse);
+    const tolerance tol = cli_reference_tolerance(&p->opt->tolerance, te->tensor, is_coarse);
     difference diff;
     cli_compare(got, te->tensor, &tol, &diff);
     p->n++;
-    if (diff.index >= 0 && cli_ties_take_over(p->ctx, p->reference, p->opt, op, name)) {
+    if (diff.index >= 0 && cli_ties_take_over(p->ctx, p->reference, &p->opt->tolerance, op, name)) {
         p->n_ties++;
         return 0;
     }
@@ -626,7 +635,7 @@ static int compare_tensors(programs *p)
     if (find_writers(p) || find_coarse(p))
         return CLI_FAILED;
     if (ln_context_run_each(p->ctx, compare_results, p))
-        return p->status ? p->status : cli_model_fail(p->ctx, p->opt);
+        return p->status ? p->status : cli_model_fail(p->ctx, &p->opt->shared);
     return CLI_OK;
 }
 
@@ -635,7 +644,7 @@ static int compare_tensors(programs *p)
 static int compare_planned(const programs *p)
 {
     ln_context *again = p->n_ties ? open_kept(p->opt, 0) : NULL;
-    ln_context *planned = open_for(p->opt, p->opt->target);
+    ln_context *planned = open_for(p->opt, p->opt->shared.target);
     const outputs both = {.ctx = planned,
                           .other = p->n_ties ? again : p->ctx,
                           .of = "planned memory",
@@ -667,7 +676,7 @@ static int compare_programs(programs *p)
     return CLI_OK;
 }
 
-static int verify_reference(const cli_options *opt)
+static int verify_reference(const verify_options *opt)
 {
     ln_context *ctx = open_kept(opt, 0);
     ln_context *reference = ctx ? open_kept(opt, 1) : NULL;
@@ -682,10 +691,12 @@ static int verify_reference(const cli_options *opt)
 
 // Another target
 
-static int compare_targets(ln_context *ctx, ln_context *other, const cli_options *opt)
+static int compare_targets(ln_context *ctx, ln_context *other, const verify_options *opt)
 {
-    const outputs both = {
-        .ctx = ctx, .other = other, .of = cli_target(opt), .other_of = opt->against};
+    const outputs both = {.ctx = ctx,
+                          .other = other,
+                          .of = cli_target(&opt->shared),
+                          .other_of = opt->shared.against};
     double worst = 0;
     if (!ctx->outputs)
         return cli_fail("%s: the model has no outputs, so there is nothing to compare",
@@ -698,39 +709,39 @@ static int compare_targets(ln_context *ctx, ln_context *other, const cli_options
         return CLI_OK;
     }
     cli_print("%s agrees with %s (%d output%s, largest difference %.3g of the largest element)\n",
-              cli_target(opt), opt->against, n, n == 1 ? "" : "s", worst);
+              cli_target(&opt->shared), opt->shared.against, n, n == 1 ? "" : "s", worst);
     return CLI_OK;
 }
 
-static int verify_targets(const cli_options *opt)
+static int verify_targets(const verify_options *opt)
 {
-    ln_context *ctx = open_for(opt, opt->target);
-    ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
+    ln_context *ctx = open_for(opt, opt->shared.target);
+    ln_context *other = ctx ? open_for(opt, opt->shared.against) : NULL;
     const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
     ln_context_free(ctx);
     ln_context_free(other);
     return status;
 }
 
-static int verify(const cli_options *opt)
+static int verify(const verify_options *opt)
 {
-    return opt->reference ? verify_reference(opt)
-           : opt->against ? verify_targets(opt)
-                          : verify_sets(opt);
+    return opt->reference        ? verify_reference(opt)
+           : opt->shared.against ? verify_targets(opt)
+                                 : verify_sets(opt);
 }
 
 // The comparisons that are possible, in one document.
-static int verify_as_json(const cli_options *opt)
+static int verify_as_json(const verify_options *opt)
 {
     cli_json doc = {0};
-    cli_options with = *opt;
+    verify_options with = *opt;
     with.doc = &doc;
     cli_json_open(&doc, NULL, '{');
-    cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
+    cli_json_text(&doc, "model", cli_source_name(opt->shared.args[0]));
     cli_json_text(&doc, "compared_with",
-                  opt->reference ? "reference"
-                  : opt->against ? opt->against
-                                 : "stored");
+                  opt->reference        ? "reference"
+                  : opt->shared.against ? opt->shared.against
+                                        : "stored");
     cli_json_open(&doc, "comparisons", '[');
     const int status = verify(&with);
     cli_json_close(&doc);
@@ -739,19 +750,51 @@ static int verify_as_json(const cli_options *opt)
     return status;
 }
 
-int cli_verify(const cli_options *opt)
+static int run_verify(const cli_options *shared)
 {
-    const char *two_programs = opt->reference ? "--reference" : opt->against ? "--against" : NULL;
-    if (opt->reference && opt->against)
+    const verify_options *opt = (const verify_options *)shared;
+    const char *two_programs = opt->reference        ? "--reference"
+                               : opt->shared.against ? "--against"
+                                                     : NULL;
+    if (opt->reference && opt->shared.against)
         return cli_usage("--reference and --against exclude each other");
-    if (two_programs && opt->n_args > 1)
+    if (two_programs && opt->shared.n_args > 1)
         return cli_usage("%s accepts no folder; unexpected argument '%s'", two_programs,
-                         opt->args[1]);
-    if (!two_programs && opt->n_args < 2)
+                         opt->shared.args[1]);
+    if (!two_programs && opt->shared.n_args < 2)
         return cli_usage("verify needs a folder with input_K.npy and output_K.npy, --reference or "
                          "--against");
-    if (!two_programs && opt->inputs.n)
+    if (!two_programs && opt->shared.inputs.n)
         return cli_usage("-i needs --reference or --against; without them, each folder contains "
                          "the inputs");
-    return opt->json ? verify_as_json(opt) : verify(opt);
+    return opt->shared.json ? verify_as_json(opt) : verify(opt);
 }
+
+static verify_options given = {.shared = {CLI_DEFAULTS}, .tolerance = CLI_TOLERANCES};
+
+#define OWN(name) offsetof(verify_options, name)
+
+static const cli_option options[] = {
+    CLI_SHARED("target", "allow-output"),
+    CLI_SHARED("input", "input"),
+    CLI_SHARED("shape", "shape"),
+    CLI_SHARED("preprocess", "max-constant"),
+    {"reference", 0, CLI_FLAG, OWN(reference), NULL,
+     "compare with the unoptimized program, tensor by tensor"},
+    CLI_SHARED("against", "against"),
+    {"rtol", 0, CLI_NOT_NEGATIVE, OWN(tolerance.rtol), "R",
+     "relative tolerance (default 1e-3, with --reference or --against 1e-4; 16-bit floats 1e-2, "
+     "integers 0)"},
+    {"atol", 0, CLI_NOT_NEGATIVE, OWN(tolerance.atol), "A",
+     "absolute tolerance (default 1e-5, with --reference or --against 1e-6)"},
+    CLI_SHARED("json", "json"),
+    CLI_SHARED("threads", "tune"),
+    CLI_SHARED("debug", "no-warnings"),
+};
+
+const cli_command cli_verify_command = {
+    {"verify", "MODEL [DIR...]", 1, -1,
+     "compare outputs with stored ones or the reference program"},
+    CLI_ROWS(options),
+    &given.shared,
+    run_verify};

@@ -176,7 +176,7 @@ static int collect(cli_boxes *boxes, const suppression *s, int n_found, int firs
     return boxes->items ? 0 : cli_fail_memory();
 }
 
-static int suppress(cli_boxes *boxes, const cli_options *opt, const tl_tensor *at,
+static int suppress(cli_boxes *boxes, const cli_run_options *opt, const tl_tensor *at,
                     const tl_tensor *scores, int n_classes)
 {
     const int n = rows_of(at, 4), first = boxes->has_background;
@@ -193,7 +193,8 @@ static int suppress(cli_boxes *boxes, const cli_options *opt, const tl_tensor *a
         const tl_exec exec = {
             .scratch = s.scratch, .scratch_size = s.scratch_size, .isa = tl_isa_best()};
         if (tl_exec_nms(&exec, s.boxes, s.scores, &how, s.rows, &n_found))
-            status = cli_fail("%s: --draw boxes: %s", opt->photo->file, tl_last_error());
+            status =
+                cli_fail("%s: --draw boxes: %s", opt->shared.images.photo->file, tl_last_error());
     }
     if (!status)
         status = collect(boxes, &s, n_found, first);
@@ -201,12 +202,12 @@ static int suppress(cli_boxes *boxes, const cli_options *opt, const tl_tensor *a
     return status;
 }
 
-int cli_boxes_find(cli_boxes *boxes, const cli_options *opt, const cli_labels *labels)
+int cli_boxes_find(cli_boxes *boxes, const cli_run_options *opt, const cli_labels *labels)
 {
     const tl_tensor *at, *scores;
     *boxes = (cli_boxes){.is_relative = 1};
-    if (find_outputs(opt->photo->drawing, &at, &scores))
-        return fail_outputs(opt->photo);
+    if (find_outputs(opt->shared.images.photo->drawing, &at, &scores))
+        return fail_outputs(opt->shared.images.photo);
     const int n_classes = scores->dims[scores->ndim - 1];
     const int by_labels = cli_boxes_labels_background(labels, n_classes);
     boxes->has_background = by_labels >= 0 ? by_labels && n_classes > 1

@@ -23,15 +23,15 @@
 
 // The photo and where it is in the input.
 typedef struct scene {
-    const cli_options *opt;
+    const cli_run_options *opt;
     const cli_labels *labels;
     ln_image image;
     ln_image_axis axes[2]; // y, x
 } scene;
 
-int cli_draw_add(const cli_options *opt, const char *name, const tl_tensor *t)
+int cli_draw_add(const cli_run_options *opt, const char *name, const tl_tensor *t)
 {
-    cli_drawing *d = opt->draw ? opt->photo->drawing : NULL;
+    cli_drawing *d = opt->draw ? opt->shared.images.photo->drawing : NULL;
     if (!d)
         return 0;
     const char **names = realloc(d->names, (size_t)(d->n + 1) * sizeof(*names));
@@ -166,13 +166,14 @@ static int fits_input(const mask *m, const cli_photo *photo)
 
 static int find_mask(const scene *s, mask *m)
 {
-    const cli_drawing *d = s->opt->photo->drawing;
+    const cli_drawing *d = s->opt->shared.images.photo->drawing;
     for (int i = 0; i < d->n; i++)
-        if (is_mask(d->tensors[i], s->opt->nhwc, m) && fits_input(m, s->opt->photo))
+        if (is_mask(d->tensors[i], s->opt->shared.images.nhwc, m) &&
+            fits_input(m, s->opt->shared.images.photo))
             return 0;
     return cli_fail("%s: --draw mask: no output has a shape of masks, expected [1, C, H, W] or [1, "
                     "H, W] with about the aspect ratio of the input",
-                    s->opt->photo->file);
+                    s->opt->shared.images.photo->file);
 }
 
 // The class of an element of the grid; of equal scores the first one.
@@ -298,7 +299,9 @@ static int best_of(const tl_tensor *t, int n, const char *used)
 // The lines of the best classes, one below the other, in the photo's upper left corner.
 static int draw_classes(scene *s)
 {
-    const tl_tensor *t = s->opt->photo->drawing->n ? s->opt->photo->drawing->tensors[0] : NULL;
+    const tl_tensor *t = s->opt->shared.images.photo->drawing->n
+                             ? s->opt->shared.images.photo->drawing->tensors[0]
+                             : NULL;
     const int n = t && t->len && t->ndim ? t->dims[t->ndim - 1] : 0;
     const int scale = cli_canvas_scale(&s->image);
     char *used = calloc((size_t)n + 1, 1), text[96];
@@ -313,7 +316,8 @@ static int draw_classes(scene *s)
     }
     free(used);
     return n ? 0
-             : cli_fail("%s: --draw classes: the first output has no classes", s->opt->photo->file);
+             : cli_fail("%s: --draw classes: the first output has no classes",
+                        s->opt->shared.images.photo->file);
 }
 
 // The command
@@ -347,46 +351,48 @@ const char *cli_draw_suffix(const char *photo)
     return formats[0].suffix;
 }
 
-static int check_file(const cli_options *opt)
+static int check_file(const cli_run_options *opt)
 {
-    if (!opt->outfile)
+    if (!opt->shared.outfile)
         return cli_usage("--draw needs -o FILE, such as -o out.png");
-    if (!cli_guard_is_file(opt->outfile))
-        return cli_usage("%s: --draw writes a file, .png, .jpg or .ppm", opt->outfile);
-    const cli_format *format = cli_guard_format(opt->outfile, formats, "");
-    return format ? cli_guard_output(opt, opt->outfile, format->kind) : CLI_WRONG_USAGE;
+    if (!cli_guard_is_file(opt->shared.outfile))
+        return cli_usage("%s: --draw writes a file, .png, .jpg or .ppm", opt->shared.outfile);
+    const cli_format *format = cli_guard_format(opt->shared.outfile, formats, "");
+    return format ? cli_guard_output(&opt->shared, opt->shared.outfile, format->kind)
+                  : CLI_WRONG_USAGE;
 }
 
 // Options that what is drawn does not use.
-static int check_unused(const cli_options *opt)
+static int check_unused(const cli_run_options *opt)
 {
     const char *const what = opt->draw ? opt->draw : "";
     if (opt->overlap >= 0 && strcmp(what, "boxes") != 0)
         return cli_usage("--overlap needs --draw boxes");
     if (opt->threshold >= 0 && strcmp(what, "boxes") != 0 && strcmp(what, "mask") != 0)
         return cli_usage("--threshold needs --draw boxes or mask");
-    return !opt->draw && opt->outfile ? cli_usage("-o needs --draw; -O DIR writes outputs") : 0;
+    return !opt->draw && opt->shared.outfile ? cli_usage("-o needs --draw; -O DIR writes outputs")
+                                             : 0;
 }
 
-int cli_draw_check(const cli_options *opt)
+int cli_draw_check(const cli_run_options *opt)
 {
     const int unused = check_unused(opt);
     if (unused || !opt->draw)
         return unused;
-    if (opt->json)
+    if (opt->shared.json)
         return cli_usage("--draw and --json exclude each other");
     if (!find_kind(opt->draw))
         return cli_usage("--draw is '%s', expected boxes, mask or classes", opt->draw);
-    if (!opt->each)
+    if (!opt->shared.samples)
         return check_file(opt);
-    return opt->outdir && !opt->outfile
+    return opt->outdir && !opt->shared.outfile
                ? 0
                : cli_usage("--draw with --each needs -O DIR, for an image of each file");
 }
 
 static int draw_on_photo(scene *s)
 {
-    const cli_photo *photo = s->opt->photo;
+    const cli_photo *photo = s->opt->shared.images.photo;
     if (cli_canvas_init(&s->image))
         return cli_fail_memory();
     ln_image_axes(&photo->format, s->image.height, s->image.width, photo->height, photo->width,
@@ -394,14 +400,14 @@ static int draw_on_photo(scene *s)
     return find_kind(s->opt->draw)->draw(s);
 }
 
-int cli_draw_make(const cli_options *opt, const cli_labels *labels, ln_image *image)
+int cli_draw_make(const cli_run_options *opt, const cli_labels *labels, ln_image *image)
 {
     scene s = {.opt = opt, .labels = labels};
     ln_error err;
     ln_error_clear(&err);
-    if (!opt->photo->file)
+    if (!opt->shared.images.photo->file)
         return cli_fail("--draw needs an image: no file of -i is one");
-    if (ln_image_decode(opt->photo->file, &s.image, &err))
+    if (ln_image_decode(opt->shared.images.photo->file, &s.image, &err))
         return cli_fail("%s", ln_error_text(&err));
     const int status = draw_on_photo(&s);
     if (status)
@@ -419,11 +425,11 @@ int cli_draw_write(const char *file, ln_image *image)
     return status;
 }
 
-int cli_draw(const cli_options *opt, const cli_labels *labels)
+int cli_draw(const cli_run_options *opt, const cli_labels *labels)
 {
     ln_image image;
     if (!opt->draw)
         return 0;
     const int status = cli_draw_make(opt, labels, &image);
-    return status ? status : cli_draw_write(opt->outfile, &image);
+    return status ? status : cli_draw_write(opt->shared.outfile, &image);
 }

@@ -119,7 +119,7 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
         tl_tensor_free_data_too(t);
         return NULL;
     }
-    if (is_image && opt->photo)
+    if (is_image && opt->images.photo)
         cli_preprocess_note(opt, file, &format, t);
     return t;
 }
@@ -178,7 +178,7 @@ static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln
         ln_error_set(err, "%s: %s", r->file, ln_last_error());
         return;
     }
-    ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->max_memory);
+    ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->limits.memory);
     ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_options_time_left(r->opt));
     if (ln_context_do(ctx, work, r))
         ln_error_set_as(err, ln_error_status(ctx->error), "%s", ln_error_text(ctx->error));
@@ -287,6 +287,6 @@ void cli_given_warn(const cli_options *opt)
         if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || !is_array(file))
             return;
     }
-    if (opt->for_images && !opt->data && !opt->each && !opt->quiet)
-        cli_warn("--%s does nothing: no input is an image", opt->for_images);
+    if (opt->images.first && !opt->samples && !opt->samples && !opt->quiet)
+        cli_warn("--%s does nothing: no input is an image", opt->images.first);
 }

@@ -141,10 +141,10 @@ void cli_model_refresh_random(ln_context *ctx, const cli_options *opt)
 
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
-    if (set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
+    if (set_limit(ctx, LN_LIMIT_MEMORY, opt->limits.memory) ||
         set_limit(ctx, LN_LIMIT_TIME, cli_options_time_left(opt)) ||
-        set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
-        set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators))
+        set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->limits.constant) ||
+        set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->limits.operators))
         return -1;
     ln_context_set_seed(ctx, cli_options_seed(opt));
     // By the option, else the environment, which the library reads, else all cores.

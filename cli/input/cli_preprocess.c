@@ -142,31 +142,31 @@ static int is_given(const double *values)
 
 ln_image_format cli_preprocess_format(const cli_options *opt)
 {
-    const preset *p = find_preset(opt->preprocess ? opt->preprocess : "0-255");
-    const int is_reversed = opt->bgr && !p->bgr;
-    ln_image_format format = {.nhwc = opt->nhwc,
-                              .bgr = opt->bgr || p->bgr,
+    const preset *p = find_preset(opt->images.preprocess ? opt->images.preprocess : "0-255");
+    const int is_reversed = opt->images.bgr && !p->bgr;
+    ln_image_format format = {.nhwc = opt->images.nhwc,
+                              .bgr = opt->images.bgr || p->bgr,
                               .fit = p->fit,
                               .filter = p->filter,
                               .share = p->share,
                               .border = p->border};
     double std[3] = {1, 1, 1};
-    set_channels(format.mean, is_given(opt->mean) ? opt->mean : p->mean,
-                 is_reversed && !is_given(opt->mean));
+    set_channels(format.mean, is_given(opt->images.mean) ? opt->images.mean : p->mean,
+                 is_reversed && !is_given(opt->images.mean));
     // --scale and --std replace the preset's deviations together.
-    if (is_given(opt->std))
-        set_channels(std, opt->std, 0);
-    else if (!is_given(opt->scale))
+    if (is_given(opt->images.std))
+        set_channels(std, opt->images.std, 0);
+    else if (!is_given(opt->images.scale))
         set_channels(std, p->std, is_reversed);
     for (int i = 0; i < 3; i++)
-        format.scale[i] = (is_given(opt->scale) ? opt->scale[i] : 1) / std[i];
-    if (opt->resize) {
-        read_resize(opt->resize, &format);
+        format.scale[i] = (is_given(opt->images.scale) ? opt->images.scale[i] : 1) / std[i];
+    if (opt->images.resize) {
+        read_resize(opt->images.resize, &format);
         format.filter = p->filter == LN_IMAGE_LINEAR ? LN_IMAGE_ANTIALIAS : p->filter;
     }
-    if (opt->filter)
-        format.filter =
-            (ln_image_filter)index_of(filters, N_FILTERS, opt->filter, strlen(opt->filter));
+    if (opt->images.filter)
+        format.filter = (ln_image_filter)index_of(filters, N_FILTERS, opt->images.filter,
+                                                  strlen(opt->images.filter));
     return format;
 }
 
@@ -187,7 +187,8 @@ static double max_of(const tl_tensor *t)
 // Whether the options make other values of the pixels, or say that these are right.
 static int has_values(const cli_options *opt)
 {
-    return opt->preprocess || is_given(opt->mean) || is_given(opt->scale) || is_given(opt->std);
+    return opt->images.preprocess || is_given(opt->images.mean) || is_given(opt->images.scale) ||
+           is_given(opt->images.std);
 }
 
 // Of an image, which has 3 dimensions or 4.
@@ -202,7 +203,8 @@ int cli_preprocess_check(const cli_options *opt, const char *file, const ln_imag
     const struct {
         const char *name;
         const double *values;
-    } options[] = {{"mean", opt->mean}, {"scale", opt->scale}, {"std", opt->std}};
+    } options[] = {
+        {"mean", opt->images.mean}, {"scale", opt->images.scale}, {"std", opt->images.std}};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         const double *const v = options[i].values;
         if (is_given(v) && (v[0] != v[1] || v[0] != v[2]) && channels_of(format, t) == 1)
@@ -217,7 +219,7 @@ int cli_preprocess_check(const cli_options *opt, const char *file, const ln_imag
 void cli_preprocess_note(const cli_options *opt, const char *file, const ln_image_format *format,
                          const tl_tensor *t)
 {
-    cli_photo *const photo = opt->photo;
+    cli_photo *const photo = opt->images.photo;
     const int *dims = t->dims + t->ndim - 3; // an image has 3 or 4
     if (photo->file)
         return;

@@ -67,13 +67,14 @@ static int set_all(ln_options *options, const cli_options *opt)
     }
     return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
                    set_number(options, "seed", (uint64_t)opt->seed, opt->seed >= 0) ||
-                   set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
-                   set_number(options, "operators_limit", (uint64_t)opt->max_operators,
-                              opt->max_operators > 0) ||
-                   set_number(options, "constant_limit", opt->max_constant,
-                              opt->max_constant > 0) ||
+                   set_number(options, "memory_limit", opt->limits.memory,
+                              opt->limits.memory > 0) ||
+                   set_number(options, "operators_limit", (uint64_t)opt->limits.operators,
+                              opt->limits.operators > 0) ||
+                   set_number(options, "constant_limit", opt->limits.constant,
+                              opt->limits.constant > 0) ||
                    set_number(options, "open_timeout", cli_options_time_left(opt),
-                              opt->max_seconds >= 0) ||
+                              opt->limits.seconds >= 0) ||
                    set(options, "tuning", opt->tune ? "yes" : NULL) ||
                    set(options, "precision", opt->precision) ||
                    set(options, "map", opt->map ? "yes" : NULL)

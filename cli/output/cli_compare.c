@@ -24,16 +24,16 @@ static int is_floating(tl_dtype dtype)
     return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype)
+tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype)
 {
     // Floats of 8 bits and less are equal, and NaN is, whatever its bits are.
     const int is_small = tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
-    const double rtol = opt->rtol >= 0           ? opt->rtol
+    const double rtol = given->rtol >= 0         ? given->rtol
                         : is_small               ? 0
-                        : !is_floating(dtype)    ? opt->rtol
+                        : !is_floating(dtype)    ? given->rtol
                         : tl_size_of(dtype) == 2 ? 1e-2
                                                  : 1e-3;
-    return (tolerance){.rtol = rtol, .atol = opt->atol >= 0 ? opt->atol : is_small ? 0 : 1e-5};
+    return (tolerance){.rtol = rtol, .atol = given->atol >= 0 ? given->atol : is_small ? 0 : 1e-5};
 }
 
 static double largest_finite(const tl_tensor *t)
@@ -48,14 +48,15 @@ static double largest_finite(const tl_tensor *t)
 
 // Of the reference program: rounding errors of sums are those of their largest terms, so they are
 // relative to the max of the tensor.
-tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse)
+tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *expected,
+                                  int is_coarse)
 {
     const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
-    tolerance tol = cli_stored_tolerance(opt, dtype);
+    tolerance tol = cli_stored_tolerance(given, dtype);
     tol.scale = largest_finite(expected);
-    if (is_floating(dtype) && opt->rtol < 0 && tl_size_of(dtype) > 2)
+    if (is_floating(dtype) && given->rtol < 0 && tl_size_of(dtype) > 2)
         tol.rtol = 1e-4;
-    if (opt->atol < 0)
+    if (given->atol < 0)
         tol.atol = 1e-6;
     return tol;
 }
@@ -242,7 +243,7 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
     return te ? te->tensor : NULL;
 }
 
-int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
+int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
                        const ln_op *op, const char *name)
 {
     sorted s = {.op = op, .got = find_tensor(ctx, name), .expected = find_tensor(reference, name)};
@@ -255,7 +256,7 @@ int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options
         s.expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
         if (!s.keys || !s.expected_keys || !s.expected_keys->data)
             return 0;
-        s.tol = cli_reference_tolerance(opt, s.expected_keys, 0);
+        s.tol = cli_reference_tolerance(given, s.expected_keys, 0);
         if (!rows[i].agree(&s))
             return 0;
         memcpy(s.got->data, s.expected->data, tl_tensor_size(s.got));

@@ -4,8 +4,19 @@
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 
-#include "cli_options.h"
 #include "lightnet/lightnet.h"
+
+/** --rtol and --atol; below 0: not given. */
+typedef struct cli_tolerances {
+    double rtol; // by the type
+    double atol; // by the comparison
+} cli_tolerances;
+
+/** None is given. */
+#define CLI_TOLERANCES \
+    {                  \
+        -1, -1         \
+    }
 
 typedef struct difference {
     double abs; // largest absolute difference
@@ -34,11 +45,12 @@ typedef struct tolerance {
 double cli_element(const tl_tensor *t, int i);
 
 /** The tolerance for a stored result: --rtol, or else the default of the type. */
-tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype);
+tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype);
 
 /** The tolerance for the result of another program, relative to the max element of the tensor.
  * `is_coarse`: it is computed from 16-bit floats and has their accuracy. */
-tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse);
+tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *expected,
+                                  int is_coarse);
 
 /** Compares the elements of two tensors of one type and shape. */
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
@@ -52,7 +64,7 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
 /** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
  * keys) that equal those of `reference` except for the order of equal elements. They are then
  * replaced by those of `reference`, so that later tensors can be compared. */
-int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
+int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
                        const ln_op *op, const char *name);
 
 #endif

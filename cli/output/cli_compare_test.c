@@ -34,7 +34,7 @@ static const char model[] = "{\"inputs\": [\"x\", \"key\", \"val\"], \"ops\": ["
                                                                                    "vals"),
                                              PARAM("dir", "\"TL_SORT_DIR_DESCENDING\"")) "]}";
 
-static const cli_options options = {.rtol = -1, .atol = -1};
+static const cli_tolerances options = CLI_TOLERANCES;
 
 static ln_context *run_model(void)
 {

@@ -45,9 +45,9 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
     for (int i = 0; i < opt->plugins.n && !status; i++)
         status = fail_if_same(file, opt->plugins.items[i]);
     if (!status)
-        status = fail_if_same(file, opt->data);
+        status = fail_if_same(file, opt->samples);
     if (!status)
-        status = fail_if_same(file, opt->each);
+        status = fail_if_same(file, opt->samples);
     return status ? status : fail_if_same(file, opt->labels);
 }
 

@@ -120,8 +120,8 @@ void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file)
     cli_json_open(json, "outputs", '[');
 }
 
-int cli_json_output(cli_json *json, const cli_options *opt, const char *name, const tl_tensor *t,
-                    const cli_labels *labels, const char *path)
+int cli_json_output(cli_json *json, const cli_run_options *opt, const char *name,
+                    const tl_tensor *t, const cli_labels *labels, const char *path)
 {
     int status = 0;
     cli_json_open(json, NULL, '{');

@@ -14,9 +14,9 @@
 
 #include <stdio.h>
 
-#include "cli_options.h"
 #include "output/cli_json.h"
 #include "output/cli_output.h"
+#include "output/cli_run_options.h"
 #include "tensorlight/tl_tensor.h"
 
 /** Begins the object, on a stream. `file` NULL: without this member. */
@@ -24,8 +24,8 @@ void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file);
 
 /** The next output. `path`: of its file; NULL: its elements, or the best of each row with --top.
  * Returns 0, or CLI_FAILED after a message. */
-int cli_json_output(cli_json *json, const cli_options *opt, const char *name, const tl_tensor *t,
-                    const cli_labels *labels, const char *path);
+int cli_json_output(cli_json *json, const cli_run_options *opt, const char *name,
+                    const tl_tensor *t, const cli_labels *labels, const char *path);
 
 /** Ends the object and the line. */
 void cli_json_outputs_end(cli_json *json);

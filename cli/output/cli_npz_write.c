@@ -13,14 +13,14 @@
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
 
-int cli_npz_is_output(const cli_options *opt)
+int cli_npz_is_output(const cli_run_options *opt)
 {
     return opt->outdir && !strcmp(cli_guard_suffix(opt->outdir), ".npz");
 }
 
-int cli_npz_check(const cli_options *opt)
+int cli_npz_check(const cli_run_options *opt)
 {
-    return cli_guard_output(opt, opt->outdir, "an npz archive");
+    return cli_guard_output(&opt->shared, opt->outdir, "an npz archive");
 }
 
 // Outputs by name.
@@ -51,7 +51,7 @@ static int write_arrays(const arrays *a, int n, const char *file)
                                                              : 0;
 }
 
-int cli_npz_write_session(const cli_options *opt, const ln_model *model, ln_session *session)
+int cli_npz_write_session(const cli_run_options *opt, const ln_model *model, ln_session *session)
 {
     arrays a;
     const int n = ln_model_num_outputs(model);
@@ -60,8 +60,8 @@ int cli_npz_write_session(const cli_options *opt, const ln_model *model, ln_sess
         a.names[k] = ln_model_output_name(model, k);
         a.tensors[k] = ln_session_output(session, a.names[k]);
         if (!a.tensors[k])
-            status =
-                cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_session_error(session));
+            status = cli_model_fail_for(cli_source_name(opt->shared.args[0]), &opt->shared,
+                                        ln_session_error(session));
     }
     if (!status)
         status = write_arrays(&a, n, opt->outdir);
@@ -69,7 +69,7 @@ int cli_npz_write_session(const cli_options *opt, const ln_model *model, ln_sess
     return status;
 }
 
-int cli_npz_write_context(const cli_options *opt, ln_context *ctx)
+int cli_npz_write_context(const cli_run_options *opt, ln_context *ctx)
 {
     arrays a;
     const char *name;
@@ -77,7 +77,7 @@ int cli_npz_write_context(const cli_options *opt, ln_context *ctx)
     LN_LIST_FOREACH(name, status ? NULL : ctx->outputs)
     {
         a.names[k] = name;
-        a.tensors[k] = status ? NULL : cli_model_tensor(ctx, opt, name);
+        a.tensors[k] = status ? NULL : cli_model_tensor(ctx, &opt->shared, name);
         if (!a.tensors[k++])
             status = CLI_FAILED;
     }

@@ -92,14 +92,14 @@ static char *make_name(const char *dir, const stem *s, const char *output, const
 }
 
 // Returns new (free): of output `k` of the file, or of its image; NULL after a message.
-static char *make_name_of(const cli_options *opt, const char *file, const stem *s,
+static char *make_name_of(const cli_run_options *opt, const char *file, const stem *s,
                           const ln_model *model, int k)
 {
     return opt->draw ? make_name(opt->outdir, s, opt->draw, cli_draw_suffix(file))
                      : make_name(opt->outdir, s, ln_model_output_name(model, k), ".npy");
 }
 
-static int make_all(cli_outnames *names, const cli_options *opt, const cli_files *files,
+static int make_all(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                     const ln_model *model)
 {
     stem *stems = find_stems(files);
@@ -187,16 +187,17 @@ static int check_inputs(const cli_outnames *names, const cli_files *files)
     return status;
 }
 
-static int check_files(const cli_outnames *names, const cli_options *opt, const cli_files *files)
+static int check_files(const cli_outnames *names, const cli_run_options *opt,
+                       const cli_files *files)
 {
     const size_t n = (size_t)files->n * (size_t)names->n_outputs;
-    int status = opt->force ? check_inputs(names, files) : 0;
+    int status = opt->shared.force ? check_inputs(names, files) : 0;
     for (size_t i = 0; i < n && !status; i++)
-        status = cli_guard_beside(opt, names->names[i]);
+        status = cli_guard_beside(&opt->shared, names->names[i]);
     return status;
 }
 
-int cli_outnames_make(cli_outnames *names, const cli_options *opt, const cli_files *files,
+int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                       const ln_model *model)
 {
     size_t n;

@@ -5,9 +5,9 @@
 #ifndef CLI_OUTNAMES_H
 #define CLI_OUTNAMES_H
 
-#include "cli_options.h"
 #include "input/cli_files.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_run_options.h"
 
 typedef struct cli_outnames {
     char **names;  // n_outputs for each file
@@ -18,7 +18,7 @@ typedef struct cli_outnames {
  * files have the same name without it. Returns 0, or the exit status after a message: a name is too
  * long, two names are the same, a file exists and there is no --force, or it is an input. Free with
  * cli_outnames_free in any case. */
-int cli_outnames_make(cli_outnames *names, const cli_options *opt, const cli_files *files,
+int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                       const ln_model *model);
 
 /** The file for output `k`, or 0 for the image, of file `i`. Returns borrowed. */

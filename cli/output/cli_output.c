@@ -64,23 +64,23 @@ static void print_summary(const tl_tensor *t)
 }
 
 // A file of labels for other classes is a mistake that the ranks alone would not show.
-void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
+void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names)
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
-    if (opt->labels && names->n != len && !opt->quiet)
-        cli_warn("%s: %d label%s for the %d classes of output '%s'", opt->labels, names->n,
+    if (opt->shared.labels && names->n != len && !opt->shared.quiet)
+        cli_warn("%s: %d label%s for the %d classes of output '%s'", opt->shared.labels, names->n,
                  names->n == 1 ? "" : "s", len, name);
 }
 
-static int check_top(const cli_options *opt, const char *name, const tl_tensor *t)
+static int check_top(const cli_run_options *opt, const char *name, const tl_tensor *t)
 {
     return opt->top && t->dtype == TL_STRING
                ? cli_fail("output '%s' has strings, expected numbers for --top", name)
                : 0;
 }
 
-static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
+static int print_top(const char *name, const tl_tensor *t, const cli_run_options *opt,
                      const cli_labels *names)
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
@@ -115,7 +115,7 @@ static int write_output(const char *dir, const char *name, int k, const tl_tenso
     return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;
 }
 
-static int add_json(cli_json *json, const cli_options *opt, const char *name, int k,
+static int add_json(cli_json *json, const cli_run_options *opt, const char *name, int k,
                     const tl_tensor *t, const cli_labels *names)
 {
     char file[LN_MAXLINE];
@@ -130,7 +130,7 @@ static int add_json(cli_json *json, const cli_options *opt, const char *name, in
                                         : file);
 }
 
-int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name, int k,
+int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names)
 {
     if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
@@ -173,15 +173,16 @@ int cli_output_prepare(const char *dir, int *made)
     return access(dir, W_OK | X_OK) ? cli_fail("%s: cannot write: %s", dir, strerror(errno)) : 0;
 }
 
-int cli_output_check(const cli_options *opt, int n)
+int cli_output_check(const cli_run_options *opt, int n)
 {
     char file[LN_MAXLINE];
     int status = CLI_OK;
     if (cli_npz_is_output(opt))
         return CLI_OK; // see cli_npz_check
     for (int k = 0; opt->outdir && k < n && !status; k++)
-        status = cli_data_file(file, opt->outdir, "output", k, "npy") ? CLI_FAILED
-                                                                      : cli_guard_inputs(opt, file);
+        status = cli_data_file(file, opt->outdir, "output", k, "npy")
+                     ? CLI_FAILED
+                     : cli_guard_inputs(&opt->shared, file);
     return status;
 }
 

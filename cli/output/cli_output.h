@@ -4,9 +4,9 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include "cli_options.h"
 #include "output/cli_json.h"
 #include "output/cli_labels.h"
+#include "output/cli_run_options.h"
 #include "tensorlight/tl_tensor.h"
 
 /** Before a run: creates a missing --outdir, then `*made` is 1, or checks that it is writable.
@@ -15,19 +15,19 @@ int cli_output_prepare(const char *dir, int *made);
 
 /** Before a run: 0 unless one of the files to be written for `n` outputs is an input; else the exit
  * status after a message. */
-int cli_output_check(const cli_options *opt, int n);
+int cli_output_check(const cli_run_options *opt, int n);
 
 /** Prints the time of a run, in ns. Returns 0, or CLI_FAILED after a message: the model's output
  * cannot be written. */
 int cli_output_print_time(uint64_t ns);
 
 /** Warns if there are --labels for another number of classes. */
-void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
+void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names);
 
 /** Delivers output `k` by the options: with --json, to `json`, else NULL. Returns 0, or CLI_FAILED
  * after a message. */
-int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name, int k,
+int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names);
 
 #endif

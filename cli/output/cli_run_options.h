@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of lightnet run.
+
+#ifndef CLI_RUN_OPTIONS_H
+#define CLI_RUN_OPTIONS_H
+
+#include "cli_options.h"
+
+typedef struct cli_run_options {
+    cli_options shared; // outfile: the image of --draw; samples: --each
+    const char *outdir; // -O
+    const char *draw;
+    int top;
+    int batch; // 0: not given
+    int print_all;
+    double threshold; // below 0: not given
+    double overlap;   // below 0: not given
+} cli_run_options;
+
+#endif
