@@ -2,8 +2,8 @@
 // A tensor as lines along one axis, and loop bounds for kernels on it.
 //
 // Row-major [d0, .., d, .., dn] with `axis` at d is [outer, len, inner]: outer * inner lines of len
-// elements, `inner` apart. A kernel that gets the lines begin .. end-1 takes them in spans: lines
-// of one outer index, next to each other in memory.
+// elements, `inner` apart. A kernel that gets the lines begin .. end-1 computes them in spans:
+// lines of one outer index, next to each other in memory.
 
 #ifndef TL_AXIS_H
 #define TL_AXIS_H

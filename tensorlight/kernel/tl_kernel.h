@@ -23,7 +23,7 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_tensor.h"
 
-/** For a function that is a template: its constant arguments make a function of its own. */
+/** For a function that is a template: it is compiled separately for its constant arguments. */
 #define TL_INLINE static inline __attribute__((always_inline))
 
 /** The rows of a kernel for some types and instruction sets: TL_ROWS_types below, or of the family,
@@ -115,9 +115,9 @@
 // Instruction sets of this CPU family
 
 // PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
-// wider vectors; its lanes fix the order of sums, so all give the same bits. With plain C: DOT, dot
-// products of bytes (simd/tl_simd_dot.h), without kernels for AVX-512 that lacks VNNI, where AVX2's
-// run; BF16, products of pairs of bfloat16; BOTH, vectors of floats.
+// wider vectors; its lanes fix the order of sums, so all compute the same bits. With plain C: DOT,
+// dot products of bytes (simd/tl_simd_dot.h), without kernels for AVX-512 that lacks VNNI, where
+// AVX2's run; BF16, products of pairs of bfloat16; BOTH, vectors of floats.
 #define TL_SETS_PLAIN(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, c, TL_ISA_C)
 
 #define TL_SETS_BOTH(ROWS, ROW, arg, kernel) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of kernels that are stopped: at each of their checks, they return soon and stay inside
 // their memory. What they had to write is filled with large numbers before, and each tensor has
-// memory of its own, so that sanitizers see a wrong step.
+// separate memory, so that sanitizers detect a wrong step.
 
 #include "ln_check.h"
 #include "tensor/tl_stop.h"

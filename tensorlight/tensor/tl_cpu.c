@@ -16,7 +16,8 @@
 
 #include "tensorlight/tl_exec.h"
 
-// Reads the first `n` numbers of a group's file; -1 when there are fewer. One too large saturates.
+// Reads the first `n` numbers of a group's file; -1: it has fewer. Values that are too large
+// saturate.
 static int read_numbers(const char *folder, const char *name, long long *numbers, int n)
 {
     char path[PATH_MAX + 32], line[64];

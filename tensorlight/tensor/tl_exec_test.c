@@ -61,7 +61,7 @@ START_TEST(subsets_of_usable_instruction_sets_are_usable)
 }
 END_TEST
 
-// Each test runs in a process of its own, so the environment is read afresh.
+// Each test runs in a separate process, so the environment is read afresh.
 START_TEST(the_environment_takes_features_away)
 {
     setenv("LIGHTNET_MAX_ISA", "c", 1);
@@ -74,7 +74,7 @@ END_TEST
 START_TEST(a_set_in_the_environment_keeps_its_parts)
 {
     const char *const names[] = {"avx2", "avx512vnni", "neon", "dotprod"};
-    for (size_t i = 0; i < 4; i++) { // each in a process of its own, again
+    for (size_t i = 0; i < 4; i++) { // each in a separate process, again
         const tl_isa max = tl_isa_from_str(names[i]);
         fflush(NULL);
         const pid_t child = fork();

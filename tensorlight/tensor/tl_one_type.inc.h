@@ -21,8 +21,8 @@
 //
 // Networks compute in TL_FLOAT. All other types are optimized for size, which makes the library a
 // third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
-// or TL_TUNED_ALL. (Clang has no such switch.) The macro __OPTIMIZE_SIZE__ does not tell whether a
-// file is optimized for size: GCC leaves it defined after the first such type.
+// or TL_TUNED_ALL. (Clang has no such switch.) The macro __OPTIMIZE_SIZE__ does not indicate
+// whether a file is optimized for size: GCC leaves it defined after the first such type.
 
 #include "tensor/tl_element.h"
 

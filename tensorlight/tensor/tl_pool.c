@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool: a fixed number of workers that help the threads that call it.
 //
-// A call takes one of the pool's jobs, divides its items into a range for each thread, and opens
+// A call reserves one of the pool's jobs, divides its items into a range for each thread, and opens
 // the job. Workers enter open jobs, do the items of their own range first, then those that others
 // have not begun, and leave. The caller works like them, closes the job, and waits for the workers
 // that are inside. So it never waits for a worker that has not begun, because another process has
-// its core or because there is no such thread: all it can wait for is the rest of an item.
+// its core or does not exist: a call waits at most for the rest of an item.
 //
 //     state of a job     0 -> TAKEN -> TAKEN | OPEN + workers inside -> TAKEN + workers inside -> 0
 //
@@ -96,7 +96,7 @@ typedef struct worker {
 struct tl_pool {
     int size;
     size_t wanted;          // threads to begin, the caller among them
-    atomic_int threads;     // those there are; 0: they were not begun in this process
+    atomic_int threads;     // existing ones; 0: not started in this process
     worker *workers;        // wanted - 1
     range *ranges;          // wanted of each job
     tl_pool *next, *before; // in the list of all pools
@@ -444,7 +444,7 @@ static void free_memory(tl_pool *pool)
     free(pool);
 }
 
-// Returns new (free): `n` * `size` bytes, zero, in cache lines of their own; NULL with a reason.
+// Returns new (free): `n` * `size` bytes, zero, in separate cache lines; NULL with a reason.
 static void *alloc_lines(size_t n, size_t size)
 {
     void *const p = aligned_alloc(64, n * size);

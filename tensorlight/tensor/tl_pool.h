@@ -15,7 +15,7 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
 /** Whether the calling thread is inside tl_pool_run. */
 int tl_pool_is_inside(void);
 
-/** The number of threads that there are, the caller among them: fewer than tl_pool_size where there
+/** The number of existing threads, including the caller: fewer than tl_pool_size where there
  *  are fewer cores, where the system refused threads, and in a child before its first call. */
 int tl_pool_threads(const tl_pool *pool);
 

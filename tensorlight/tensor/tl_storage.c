@@ -3,7 +3,7 @@
 //
 // A float with a sign is 1 sign, E exponent and F fraction bits. Without its sign it is an integer
 // whose order is that of the magnitudes: first those below the smallest normal number, in units
-// of its last place, then normal numbers, then infinity, if there is one, and NaN.
+// of its last place, then normal numbers, then infinity, if any, and NaN.
 
 #include "tensor/tl_storage.h"
 
@@ -20,7 +20,7 @@ typedef struct float_format {
     uint8_t fraction;  // F
     uint8_t bias;      // of the exponent
     uint8_t max;       // the bits of the largest number
-    uint8_t inf;       // of infinity; 0: none, NaN takes its place
+    uint8_t inf;       // of infinity; 0: none, NaN instead
     uint8_t nan;       // of NaN
     uint8_t only_zero; // a zero has no sign: its bits are those of NaN
 } float_format;

@@ -166,7 +166,7 @@ static int add_chunk(tl_strings *arena, size_t needed)
         return tl_fail("%zu bytes more for strings exceed the limit of %zu bytes", needed,
                        arena->limit);
     }
-    // Many strings take few chunks.
+    // Many strings need few chunks.
     const size_t wanted = arena->held / 8 > CHUNK_SIZE ? arena->held / 8 : CHUNK_SIZE;
     const size_t size = needed > wanted ? needed : wanted < left ? wanted : left;
     size_t total;

@@ -12,7 +12,7 @@
 
 // Records
 
-// A record lies in one block with its first dimensions.
+// A record is in one block with its first dimensions.
 typedef struct block {
     tl_tensor t;
     int dims[];
@@ -96,7 +96,7 @@ int tl_tensor_issameshape(const tl_tensor *t1, const tl_tensor *t2)
 
 // New tensors
 
-// Gives `t` zeroed data of its own and returns it; frees it where that fails. Takes NULL.
+// Allocates zeroed data for `t` and returns it; frees it on failure. Accepts NULL.
 static tl_tensor *with_zeros(tl_tensor *t)
 {
     if (!t)
@@ -116,7 +116,7 @@ tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype)
     return with_zeros(tl_tensor_create(NULL, ndim, dims, dtype));
 }
 
-// The data is a block: the copy has strings of its own.
+// The data is a block: the copy has separate strings.
 static tl_tensor *clone_strings(const tl_tensor *src)
 {
     tl_tensor *const t = tl_tensor_create(NULL, src->ndim, src->dims, src->dtype);

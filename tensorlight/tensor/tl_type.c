@@ -182,7 +182,7 @@ static int cmp_string(const void *p1, const void *p2)
     return tl_string_cmp(*(const tl_string *const *)p1, *(const tl_string *const *)p2);
 }
 
-// Whether a terminal takes the character for other than one of a text: control characters, line
+// Whether a terminal does not treat the character as text: control characters, line
 // separators, marks of direction, and bytes that are not UTF-8.
 static int is_special(uint32_t c, size_t n)
 {

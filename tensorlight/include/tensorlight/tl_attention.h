@@ -52,7 +52,7 @@ TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const
 
 /** Linear attention: a state S [D, E] for each head of keys, which each position updates in turn:
  *
- *      S = exp(decay) S            each row, or all, if there is a decay
+ *      S = exp(decay) S            each row, or all, if a decay is given
  *      u = beta (v - S^T k)        with is_delta; else u = beta v
  *      S = S + k u^T
  *      dst = scale S^T q           for each head of queries that shares the keys

@@ -40,7 +40,7 @@ TL_API int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tens
 /** src [N, B, H, W, 16] -> dst [N, C, H, W]. */
 TL_API int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-// Convolutions have `channels`: of the source and, where there are several groups,
+// Convolutions have `channels`: of the source and, with several groups,
 // of the result. With several groups, each block of the result sums all source
 // channels of its groups, with weights of 0 between an output channel and those of
 // other groups: an infinity or a NaN propagates among the groups of a block.
@@ -65,7 +65,7 @@ TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *wei
 
 /** weight packed by tl_exec_blocked_conv2d_pack for a source in blocks and one group, factor
  *  [1, B, 1, 1, 16] -> dst like weight: a convolution with dst equals one with `weight` and
- *  the source times factor. Faster if there are fewer weights than elements of the source.
+ *  the source times factor. Faster if the source has more elements than the weights.
  */
 TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
                                         const tl_tensor *factor, tl_tensor *dst);

@@ -52,9 +52,9 @@ TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
  *
  *  INT: TL_BINARY_DIV truncates toward 0; TL_BINARY_DIV, TL_BINARY_MOD, of the sign of b, and
  *  TL_BINARY_FMOD, of the sign of a, fail where b is 0; TL_BINARY_POW truncates where b < 0, and
- *  fails where a is 0 besides. TL_BINARY_MAX and TL_BINARY_MIN are NaN if one is,
- *  TL_BINARY_PICK_MAX and TL_BINARY_PICK_MIN are b beside a NaN. TL_BINARY_AND, TL_BINARY_OR and
- *  TL_BINARY_XOR are of bits. TL_BINARY_SHIFT_LEFT is 0 where b is negative, or no less than a's
+ *  then fails if a is 0. TL_BINARY_MAX and TL_BINARY_MIN are NaN if one is,
+ *  TL_BINARY_PICK_MAX and TL_BINARY_PICK_MIN are b if either is NaN. TL_BINARY_AND, TL_BINARY_OR
+ * and TL_BINARY_XOR are of bits. TL_BINARY_SHIFT_LEFT is 0 where b is negative, or no less than a's
  *  bits; there TL_BINARY_SHIFT_RIGHT is 0, or -1 for a negative a. TL_BINARY_POW_DOUBLE converts
  *  the double to the type (tl_convert). */
 #define TL_BINARY_VALUE(arg, NAME, ...) TL_BINARY_##NAME,
@@ -101,7 +101,7 @@ typedef struct tl_chain_step {
 TL_API int tl_chain_check(const tl_chain_step *steps, int n_steps, int n_srcs);
 
 /** The last step's result, of `n_srcs` TL_FLOAT sources that are broadcast to one
- *  shape, dst's: each step gives the bits of tl_tensor_unary or tl_tensor_binary,
+ *  shape, dst's: each step has the bits of tl_tensor_unary or tl_tensor_binary,
  *  without a tensor. `dst` may be a source of dst's shape. D. */
 TL_API tl_tensor *tl_tensor_chain(const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
                                   const tl_chain_step *steps, int n_steps);

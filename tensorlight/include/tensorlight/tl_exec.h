@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources of a computation besides its tensors:
+// Resources of a computation other than its tensors:
 // threads, scratch memory, instruction set.
 //
 //     tl_pool *pool = tl_pool_create(2);
@@ -95,7 +95,7 @@ TL_API int tl_pool_size(const tl_pool *pool);
  *  - A kernel that uses results of an earlier call of tl_parallel as an index, a count, a size or
  *    a loop condition checks the stop in between, and returns if it is requested. One that only
  *    computes with such numbers need not.
- *  - A loop of many calls, or one without calls that can take longer than some ten milliseconds,
+ *  - A loop of many calls, or one without calls that can need longer than some ten milliseconds,
  *    checks the stop in each iteration. */
 typedef struct tl_stop tl_stop;
 
@@ -133,14 +133,14 @@ typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, split into ranges of at least `grain` units among the
  *  threads of `exec`; returns when all are done, or after exec->stop those that have started.
- *  The split must not influence the result. `grain` units take some microseconds. */
+ *  The split must not influence the result. `grain` units need some microseconds. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
 /** The max slots of tl_parallel_slots, for any number of threads. */
 enum { TL_MAX_SLOTS = 64 };
 
 /** The same, on behalf of slot 0 .. n_slots-1: no two calls for one slot at a time, so
- *  each slot may have memory of its own. */
+ *  each slot may have separate memory. */
 typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MAX_SLOTS threads

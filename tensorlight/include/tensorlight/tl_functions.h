@@ -9,7 +9,7 @@
 //     types  FLT: the four floating dtypes, INT: the eight integer ones, NUM: both,
 //            WHOLE: INT and TL_BOOL, ALL. The formulas are of FLT; integers wrap.
 //     cost   MEMORY or COMPUTE, which bounds the time
-//     sets   the instruction sets with kernels besides plain C: PLAIN: none, SIMD: vectors of
+//     sets   the instruction sets with kernels other than plain C: PLAIN: none, SIMD: vectors of
 //            floats, BOOL: vectors of TL_BOOL, MANY: vectors of floats and of other types
 
 #ifndef TL_FUNCTIONS_H

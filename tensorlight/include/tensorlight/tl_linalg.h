@@ -131,8 +131,8 @@ TL_API size_t tl_det_scratch(const tl_tensor *src);
 TL_API int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
 /** The inverses of src [.., n, n] -> the same shape; floats, computed in double by elimination with
- *  partial pivoting. A singular matrix gives elements that are infinite or NaN. dst may be src.
- *  Source: com.microsoft Inverse-1. */
+ *  partial pivoting. A singular matrix results in elements that are infinite or NaN. dst may be
+ * src. Source: com.microsoft Inverse-1. */
 TL_API tl_tensor *tl_tensor_inverse(const tl_tensor *src, tl_tensor *dst);
 
 /** The bytes of exec->scratch that tl_exec_inverse needs. Data is ignored and may be NULL. */
@@ -159,7 +159,7 @@ TL_API int tl_exec_distance(const tl_exec *exec, const tl_tensor *src1, const tl
  *  1 / k. D. */
 TL_API tl_tensor *tl_tensor_couple(const tl_tensor *src, tl_tensor *dst);
 
-/** k; -1 with a reason when there is none of at least 2. Data is ignored and may be NULL. */
+/** k; -1 with a reason: no k of at least 2 exists. Data is ignored and may be NULL. */
 TL_API int tl_couple_check(const tl_tensor *src);
 
 /** The bytes of exec->scratch that tl_exec_couple needs. Data is ignored and may be NULL. */

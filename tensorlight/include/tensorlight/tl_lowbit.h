@@ -8,7 +8,7 @@
 // definition up to this rounding: the elements of src are rounded to multiples of 2^-22
 // of the power of two above the max magnitude of their block, the sums of a block are
 // exact, and sums of blocks are added in floats. With one or two rows every instruction
-// set gives the same bits. Rows with infinities or NaN use the definition, which is slow.
+// set computes the same bits. Rows with infinities or NaN use the definition, which is slow.
 // With many rows (more than 8 without instructions for byte dot products, else more than
 // 64) the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
 //
@@ -49,7 +49,7 @@ TL_API int tl_lowbit_panels(int n);
 
 /** Bytes of a packed panel of `k` rows: for each 8 rows (of 2 bits: 16) 32 columns of 4 bytes, of
  *  which byte i has the rows i, i + 4, .. from its lowest bit on; then 32 scales for each block;
- *  then as many bytes of zero points, if there are any; up to a multiple of 64. */
+ *  then as many bytes of zero points, if any; up to a multiple of 64. */
 TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
 
 /** weight TL_INT8 or TL_UINT8 [k, n], or [n, k] with `is_transposed`; scale TL_FLOAT of one

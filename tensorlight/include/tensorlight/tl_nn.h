@@ -25,7 +25,7 @@ TL_BEGIN_DECLS
 
 /** The activations of tl_functions.h, TL_ACT_NONE = 0, TL_ACT_RELU, ..: unary functions, of which
  *  TL_ACT_SILU has the alpha 1. The result is first rounded to its dtype, then the activation
- *  computes like tl_exec_unary, so fused and separate activations give equal bits. */
+ *  computes like tl_exec_unary, so fused and separate activations have equal bits. */
 #define TL_ACT_VALUE(arg, NAME, ...) TL_ACT_##NAME,
 typedef enum tl_act {
     TL_ACT_INVALID = -1,
@@ -51,7 +51,7 @@ TL_API tl_act tl_act_from_str(const char *str);
 TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        tl_activation act);
 
-/** The activation equal to `func` with these parameters; -1 (without a reason) if there is none.
+/** The activation equal to `func` with these parameters; -1 (without a reason): none is equal.
  */
 TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta);
 
@@ -141,7 +141,7 @@ TL_API int tl_exec_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tenso
 
 /** src [N, C, ..], the others [C], all of one dtype:
  *  dst = scale[c] * (src - mean[c]) / sqrt(var[c] + epsilon) + offset[c]. A negative var + epsilon
- *  gives NaN. Source: operator catalogue, batchnorm. D. */
+ *  results in NaN. Source: operator catalogue, batchnorm. D. */
 TL_API tl_tensor *tl_tensor_batchnorm(const tl_tensor *src, const tl_tensor *scale,
                                       const tl_tensor *offset, const tl_tensor *mean,
                                       const tl_tensor *var, tl_tensor *dst, float epsilon);
@@ -165,7 +165,7 @@ TL_API int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_te
                           const tl_tensor *shift, tl_tensor *dst, int axis, tl_activation act);
 
 /** exp(x - m) / sum(exp(x - m)) along `axis`, m the max of that line. A line with NaN or
- *  +infinity, or of -infinity only, gives NaN. Source: operator catalogue, softmax. D. */
+ *  +infinity, or of -infinity only, becomes NaN. Source: operator catalogue, softmax. D. */
 TL_API tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 TL_API int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
 

@@ -17,7 +17,7 @@ TL_BEGIN_DECLS
 
 /** src: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 or TL_INT32; scale: one of the floats
  * among them; `dtype`: that of dst and zero, an integer of 8 or 16 bits. Computes
- * in float, rounds half to even, saturates; NaN gives the smallest value. With
+ * in float, rounds half to even, saturates; NaN becomes the smallest value. With
  * TL_FLOAT, src / scale + zero: a cast makes it a float of 8 bits. 0, or -1 with a
  * reason; data is ignored. Source: ONNX QuantizeLinear-25. */
 TL_API int tl_quantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,

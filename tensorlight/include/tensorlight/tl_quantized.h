@@ -12,8 +12,8 @@
 // Weights with zero points subtract weight_zero[c] * sum of (source - zero) from s, where the sum
 // is that of a window, or of a row. It is computed once for all channels of a group.
 //
-// Each operation rounds once, so that every instruction set gives the same bits, but for
-// activations by exp and tanh, which have those of its own functions; NaN becomes 0. Zero points
+// Each operation rounds once, so that every instruction set computes the same bits, but for
+// activations by exp and tanh, which have those of its functions; NaN becomes 0. Zero points
 // are 0 to 255. Padding of an image is `zero`. Sums of more than 65,536 products may not fit
 // 32 bits: they are then taken modulo 2^32.
 //
@@ -68,7 +68,7 @@ TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor 
                                           const tl_conv2d_param *param, const int channels[2],
                                           int is_transposed, int threads);
 
-/** Bytes of scratch memory that it needs besides for the sums of windows, if weights have zero
+/** Additional bytes of scratch memory for the sums of windows, if weights have zero
  *  points; SIZE_MAX: too large for the address space. */
 TL_API size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int group);
 
@@ -83,8 +83,8 @@ TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
 // 3x3 convolutions with fewer multiplications
 
 // Winograd's algorithm in integers computes 4 x 4 results with a quarter of the
-// multiplications, of 16 bits each, and gives the same bits as tl_exec_quantized_conv2d.
-// Weights take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308.
+// multiplications, of 16 bits each, and has the bits of tl_exec_quantized_conv2d.
+// Weights need 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308.
 
 /** 4 if the algorithm is faster than tl_exec_quantized_conv2d for a blocked
  *  image on `isa`, else 0; src and dst are [N, C, H, W]. Uses a cost model

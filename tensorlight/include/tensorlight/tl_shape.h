@@ -41,8 +41,8 @@ TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, in
 /** The number of indices start, start + step, .. before `end` along an axis of `dim`: negative
  *  `start` and `end` count from the end. Both are then clamped to 0 .. dim, for step < 0 `start` to
  *  0 .. dim - 1 and `end` to -1 .. dim - 1. Python differs only in a start before the first element
- *  with step < 0, which takes nothing there. Writes the first index to `*first`. step != 0. Source:
- *  ONNX Slice-13. */
+ *  with step < 0, which selects nothing there. Writes the first index to `*first`. step != 0.
+ * Source: ONNX Slice-13. */
 TL_API int tl_slice_length(int dim, int start, int end, int step, int *first);
 
 /** Along axes[i], i < n, dst gets the indices first[i], first[i]

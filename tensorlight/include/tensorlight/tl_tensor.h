@@ -74,7 +74,7 @@ TL_API void tl_tensor_free_data_too(tl_tensor *t);
 /** Bytes of the elements. */
 TL_API size_t tl_tensor_size(const tl_tensor *t);
 
-/** The row-major index of the element at `coords` [ndim], which lies inside the shape. */
+/** The row-major index of the element at `coords` [ndim], which is inside the shape. */
 TL_API int tl_tensor_index(const tl_tensor *t, const int *coords);
 
 /** The inverse: writes the ndim coordinates of element `index`. */
@@ -134,7 +134,7 @@ TL_API int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distributio
                                double a, double b, uint64_t *state);
 
 /** Fills with random numbers, made as double and converted to the dtype, on all threads. `state`
- *  moves on by one number of tl_random_bits, which is the key of this tensor: equal states give
+ *  moves on by one number of tl_random_bits, which is the key of this tensor: equal states produce
  * equal tensors on all machines, instruction sets and numbers of threads. Uniform floats have the
  * bits of the type: none rounds to 1 in [0, 1). Sources: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (Philox4x32-10), 2011; of normal ones also Wichura: Algorithm
@@ -179,7 +179,7 @@ TL_API int tl_tensor_save(const char *file, const tl_tensor *t, const char *fmt)
 TL_API tl_tensor *tl_tensor_create_slice(void *data, const tl_tensor *src, int axis, int len,
                                          tl_dtype dtype);
 
-/** The same with zeroed data of its own (tl_tensor_free_data_too). */
+/** The same with new zeroed data (tl_tensor_free_data_too). */
 TL_API tl_tensor *tl_tensor_zeros_slice(const tl_tensor *src, int axis, int len, tl_dtype dtype);
 
 /** A view of the rows start .. start+len-1 of axis 0, the only axis allowed; owner = src. dst NULL:

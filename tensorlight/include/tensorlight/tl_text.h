@@ -31,7 +31,7 @@ TL_API int tl_exec_strings_join(const tl_exec *exec, const tl_tensor *src1, cons
  *  distinguish them from all others of their type, in plain notation from 1e-4 to below 1e16, else
  *  with an exponent: 0.1, 1.0, 1e-05, as NumPy prints them, but INF, -INF and NaN.
  *  From strings: decimal numbers with or without an exponent, INF, INFINITY and NAN in any case,
- *  with a sign and white space around; True and False, too, for bools. Integers take a fraction,
+ *  with a sign and white space around; True and False, too, for bools. Integers accept a fraction,
  *  which is cut. -1: another text, or one out of an integer's range. */
 TL_API int tl_exec_cast_strings(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
@@ -70,7 +70,7 @@ TL_API int tl_exec_strings_normalize(const tl_exec *exec, const tl_tensor *src,
 // Regular expressions
 
 /** A regular expression in the syntax of RE2, without \C and most names of \p: L, N, P, Z and the
- *  scripts Latin, Greek, Cyrillic, Han. Matching takes time linear in the length of the text. */
+ *  scripts Latin, Greek, Cyrillic, Han. Matching time is linear in the length of the text. */
 typedef struct tl_regex tl_regex;
 
 /** Returns new (tl_regex_free). NULL with a reason that names the position: invalid syntax, too

@@ -25,7 +25,7 @@ TL_BEGIN_DECLS
 /** Records the calling thread's last error, truncated to 1023 characters; returns -1. */
 TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
 
-/** As tl_fail: there is no memory for `size` bytes. Returns -1. */
+/** As tl_fail: allocating `size` bytes failed. Returns -1. */
 TL_API int tl_fail_memory(size_t size);
 
 /** The number of failed allocations of the calling thread:
@@ -138,8 +138,8 @@ TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
  *  were read, -1 with a reason when the file cannot be read. */
 TL_API int tl_read_floats(const char *file, int num, float *buf);
 
-/** The next random bits. Any value is a valid first `*state`; equal states give equal bits on all
- *  machines. Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators
+/** The next random bits. Any value is a valid first `*state`; equal states produce equal bits on
+ * all machines. Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators
  *  (SplitMix64), 2014. */
 TL_API uint64_t tl_random_bits(uint64_t *state);
 

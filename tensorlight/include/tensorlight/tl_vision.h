@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-D functions for images, volumes and signals besides tl_nn.h: windows
+// N-D functions for images, volumes and signals, in addition to tl_nn.h: windows
 // over any number of axes, resampling, sampling at given positions.
 //
 //     tl_poolnd_param param = {.kind = TL_POOL_MAX,
@@ -103,7 +103,7 @@ typedef struct tl_poolnd_param {
 
 /** Each window of src [N, C, ..] -> dst [N, C, ..]. An extent is floor((in + padding -
  *  (size - 1) * dilation - 1) / stride) + 1. Only elements in src count; a window without
- *  any gives the lowest value, or 0 for another kind. Later elements win if they are
+ *  any is the lowest value, or 0 for another kind. Later elements win if they are
  *  greater, so a NaN stays only at the start of a window. arg: of TL_POOL_MAX, the index
  *  of the maximum in all of src (TL_INT64, the shape of dst; -1 for an empty window), or
  *  NULL, never allocated. Source: ONNX MaxPool-22, AveragePool-22, LpPool-22. D. */
@@ -152,7 +152,7 @@ typedef struct tl_resample_param {
     double cubic_a;       // of TL_RESAMPLE_CUBIC, the parameter of the kernel
     int excludes_outside; // elements outside src have no weight;
                           // else the border is repeated
-    int fills_outside;    // positions outside src, on any axis, give `fill`
+    int fills_outside;    // positions outside src, on any axis, become `fill`
     double fill;
     tl_resample_axis axes[TL_MAXDIM];
 } tl_resample_param;

@@ -73,7 +73,7 @@ typedef struct fused {
     tl_activation act;
 } fused;
 
-// The elements begin .. end-1 of `t` as a record of their own, with its one dim at `dim`.
+// The elements begin .. end-1 of `t` as a separate record, with its one dim at `dim`.
 static tl_tensor part_of(const tl_tensor *t, size_t begin, size_t end, int *dim)
 {
     *dim = (int)(end - begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: checks, how the tensors lie, threads.
+// Attention: checks, layouts of the tensors, threads.
 
 #include "kernel/attention/attention.h"
 
@@ -160,7 +160,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-// Multiplications that are worth waking another thread.
+// The least multiplications of a thread.
 enum { SLOT_COST = 100000 };
 
 int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,

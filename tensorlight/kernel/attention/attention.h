@@ -3,7 +3,7 @@
 //
 // The rows of a head of keys are the queries of all heads that share it, one head after the other:
 // row r is query r % q_len of the r / q_len -th of them. A kernel computes up to TL_ATTENTION_ROWS
-// rows, with memory of its own.
+// rows, with separate memory.
 
 #ifndef ATTENTION_H
 #define ATTENTION_H
@@ -35,7 +35,7 @@ typedef struct tl_attention_job {
 } tl_attention_job;
 
 /** Computes the rows first .. first+n-1, n at most TL_ATTENTION_ROWS, of head `head` of the keys.
- * `scratch`: memory of its own, as large as tl_attention_scratch for one thread. */
+ * `scratch`: separate memory, as large as tl_attention_scratch for one thread. */
 typedef void tl_attention_func(const tl_attention_job *job, size_t batch, size_t head, size_t first,
                                size_t n, void *scratch);
 

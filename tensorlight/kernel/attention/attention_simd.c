@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention in the vectors of tl_simd.h, whose lanes are queries.
 //
-//     queries          ot  sums of values, turned
+//     queries          ot  sums of values, transposed
 //     one qt  [d][rows]        [e][rows]
 //     keys             p   scores, then weights
 //     some at a time       [keys][rows]
 //
-// Keys and values are read where they lie, an element at a time for a vector of queries, so neither
+// Keys and values are read in place, an element at a time for a vector of queries, so neither
 // is packed, and nothing is ever summed across lanes: largest scores and sums of weights are
 // vectors, too.
 //
@@ -14,7 +14,7 @@
 // by a few vectors of queries, summed in registers. With each block of keys, the sums so far are
 // scaled to the largest score so far. Where queries are too few to fill a vector, lanes are
 // elements of keys and of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
-// softmax", 2018; Dao et al., "FlashAttention", 2022, of which this is the turned form.
+// softmax", 2018; Dao et al., "FlashAttention", 2022, here transposed: lanes are queries.
 
 #include "kernel/attention/attention.h"
 
@@ -132,7 +132,7 @@ TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_
 
 // Softmax
 
-// Adds the mask's elements of some keys, turned, to one vector of queries.
+// Adds the mask's elements of some keys, transposed, to one vector of queries.
 ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
 {
     const int vectors = b->vectors;
@@ -188,7 +188,7 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
 
 // Rows and columns
 
-// qt = the queries, turned and scaled.
+// qt = the queries, transposed and scaled.
 ONCE void turn_queries(const block *b)
 {
     const int vectors = b->vectors;
@@ -210,7 +210,7 @@ ONCE void turn_queries(const block *b)
     }
 }
 
-// The sums, turned and divided by the sums of weights, as results.
+// The sums, transposed and divided by the sums of weights, as results.
 ONCE void store_results(const block *b)
 {
     const int vectors = b->vectors;
@@ -367,7 +367,7 @@ static void add_parts(const tl_attention_job *job, const float *v, const float *
         tl_vf_store(o + i * TL_VF_LANES, sum[i]);
 }
 
-// The same for up to one vector of `len` elements: every PARTS-th value has a sum of its own.
+// The same for up to one vector of `len` elements: every PARTS-th value is added to a separate sum.
 static void add_part(const tl_attention_job *job, const float *v, const float *p, size_t n,
                      float *o, size_t len)
 {

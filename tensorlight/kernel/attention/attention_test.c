@@ -9,7 +9,7 @@ typedef struct shape {
     int b, h, g, s, t, d, e;
 } shape;
 
-// A computation: tensors and how they lie.
+// A computation: tensors and their layout.
 typedef struct attention {
     nn_room room;
     tl_tensor *q, *k, *v, *mask, *dst;
@@ -27,7 +27,7 @@ static const int *dims_of(int *dims, int axis, int b, int heads, int rows, int l
     return dims;
 }
 
-// Random tensors; bit n of `axes`: the heads of q, k, v, dst lie at axis 2.
+// Random tensors; bit n of `axes`: the heads of q, k, v, dst are at axis 2.
 static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
 {
     int dims[4];
@@ -120,7 +120,7 @@ static void check_all(attention *a, const shape *s)
     tl_free(a->vs);
 }
 
-// Computes with `exec` and scratch memory of its own for as many threads.
+// Computes with `exec` and separate scratch memory for as many threads.
 static void compute(attention *a, tl_exec exec)
 {
     ln_guard guard;

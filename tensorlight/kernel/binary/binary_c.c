@@ -54,7 +54,7 @@
 #endif
 
 #define TL_TEMPLATE "kernel/binary/binary_c.c"
-#ifdef TL_SIMD_SET // beside the floats of binary_simd.c
+#ifdef TL_SIMD_SET // in addition to the floats of binary_simd.c
 #define TL_TAG f64
 #include "tensor/tl_one_type.inc.h"
 #define TL_TAG i64

@@ -92,7 +92,7 @@ END_TEST
 
 START_TEST(integers_round_to_bfloat16_once)
 {
-    // 2^60 + 2^52 lies halfway between two bfloat16; one more decides, but a double does not see
+    // 2^60 + 2^52 is halfway between two bfloat16; one more decides, but a double does not see
     // it.
     int64_t above = -((INT64_C(1) << 60) + (INT64_C(1) << 52) + 1);
     uint16_t bits = 0;
@@ -292,7 +292,7 @@ END_TEST
 
 START_TEST(integers_convert_to_bfloat16_with_one_rounding)
 {
-    // 2^60 + 2^52 lies halfway between two bfloat16; one more decides, but a double does not see
+    // 2^60 + 2^52 is halfway between two bfloat16; one more decides, but a double does not see
     // it.
     const int64_t above = (INT64_C(1) << 60) + (INT64_C(1) << 52) + 1;
     uint16_t bits;

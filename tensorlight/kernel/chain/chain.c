@@ -4,7 +4,7 @@
 //
 //     sources      a [2, 3, 5]   b [3, 1]        c []
 //     steps        0: a * b      1: tanh(0)      2: 1 + c
-//     a piece      elements 1024 .. 2047 of the result: of a where they lie, of b copied as it is
+//     a piece      elements 1024 .. 2047 of the result: of a in place, of b copied
 //                  broadcast, of c one number; 0 and 1 in one buffer, 2 in the result
 //
 // A result keeps its buffer until its last reader has run, which may write over it.
@@ -40,7 +40,7 @@ static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
     return i;
 }
 
-// The buffer of each step's result; TL_CHAIN_RESULTS where there is none left.
+// The buffer of each step's result; TL_CHAIN_RESULTS: none is left.
 static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, int *buffers)
 {
     int until[TL_CHAIN_RESULTS + 1] = {0}; // the last reader of a buffer's content
@@ -96,7 +96,7 @@ static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t
     return 0;
 }
 
-// An operand's elements as a kernel takes them.
+// An operand's elements in the kernel's form.
 static const float *elements_of(piece *p, int operand, int *step)
 {
     const chain *const c = p->c;
@@ -149,7 +149,7 @@ static work work_of(const tl_exec *exec, const tl_chain_step *step)
     return w;
 }
 
-// Pieces that one thread takes at least.
+// The least number of pieces of a thread.
 static size_t grain_of(const tl_chain_step *steps, int n_steps)
 {
     size_t cost = 0; // of an element, as TL_GRAIN_MEMORY_BOUND counts it

@@ -27,7 +27,7 @@ typedef struct pick_job {
     tl_pick_channels_func *kernel;
 } pick_job;
 
-// Where a channel lies: neighbours are mostly found where the last one was.
+// The position of a channel: mostly next to that of the channel before.
 typedef struct place {
     int src, first; // the source, and its first channel's number in all of them
 } place;
@@ -40,7 +40,7 @@ static void find(const pick_job *job, int channel, place *at)
         at->first += job->channels[at->src++];
 }
 
-// The part that takes from the block at `src`, a new one if there is none yet.
+// The part with the block at `src` as its source, a new one if it is the first.
 static tl_block_part *part_from(tl_block_part *parts, int *n, const void *src)
 {
     for (int p = *n - 1; p >= 0; p--)

@@ -10,7 +10,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
 
-/** The lanes that a block of results takes from one block of a source. */
+/** The lanes of a block of results that are copied from one block of a source. */
 typedef struct tl_block_part {
     const void *src;        // the block's first pixel
     int32_t from[TL_BLOCK]; // for each lane of the result the source's, or -1: none of this one

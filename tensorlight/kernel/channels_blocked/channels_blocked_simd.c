@@ -61,7 +61,7 @@ void SIMD(tl_pick_channels)(const tl_block_part *parts, int n_parts, void *dst, 
     }
 }
 
-// Bytes, of which a pixel is a vector
+// Bytes: a pixel is a vector
 
 #ifndef TL_SIMD_HEADER // plain C
 

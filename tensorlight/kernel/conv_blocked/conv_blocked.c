@@ -29,12 +29,12 @@ tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 enum {
     SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the second cache
     LINE_BYTES = 512 * 1024,   // the most of it for one line, before that is divided, too
-    UNIT_SUMS = 500000,        // multiply-accumulates that a unit is worth
+    UNIT_SUMS = 500000,        // least multiply-accumulates of a unit
 };
 
 // The polyphase components of the source along an axis: every stride-th position, so that the
 // operands of one tap for adjacent results are contiguous. There is one for each phase of the
-// stride, which all taps share or, if that takes fewer positions, one for each tap: a window with
+// stride, which all taps share or, if that needs fewer positions, one for each tap: a window with
 // a large dilation has no room for the positions between its taps.
 typedef struct phases {
     int is_by_taps;
@@ -48,7 +48,7 @@ typedef struct phases {
 typedef struct grid {
     int y, x;       // the first
     int tap;        // in the order of all taps
-    int n_taps;     // 0: there is only the bias
+    int n_taps;     // 0: only the bias
     size_t weights; // elements of a row between those of the first grid and its own
 } grid;
 
@@ -69,9 +69,9 @@ typedef struct conv {
     int columns_per_unit, column_units;
     int blocks_per_unit, block_units;
     size_t places;   // lines and columns of units, of all images
-    int group_units; // block units that one thread takes, place by place
+    int group_units; // block units of one thread, place by place
     int is_line;     // a 1x1 convolution with stride 1
-    int is_direct;   // the source is read where it lies; otherwise prepared:
+    int is_direct;   // the source is read in place; otherwise prepared:
     phases y, x;     // of a unit
     char *scratch;
     size_t slot_size;
@@ -116,7 +116,7 @@ static size_t prepared_row(const conv *c)
     return (size_t)c->x.n * c->x.len * c->tile.lanes;
 }
 
-// As many things of `size` bytes as `bytes` have room for, of `max`; at least one.
+// clamp(bytes / size, 1, max).
 static int fit(double bytes, double size, int max)
 {
     const double n = bytes / size;
@@ -432,8 +432,8 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
-// The rows of a block of the source at `src` that a unit needs, in the order in which they lie
-// there.
+// The rows of a block of the source at `src` that a unit needs, in the same
+// order.
 static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
     const size_t row = (size_t)c->iw * source_pixel(c), prepared = prepared_row(c) * c->kind->size;
@@ -463,7 +463,7 @@ static void prepare(const conv *c, const part *u, char *scratch)
                      scratch + b * c->tile.src_block_step * c->kind->size);
 }
 
-// Where the first result's position for a tap lies in the phases of an axis.
+// The first result's position for a tap in the phases of an axis.
 static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *s, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis];
@@ -589,7 +589,7 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
         c.scratch = exec->scratch;
         slots = tl_min_size(slots, exec->scratch_size / c.slot_size);
     }
-    // Each of several threads takes blocks of its own where it can: depthwise convolutions and
+    // Several threads compute separate blocks where possible: depthwise convolutions and
     // other work block by block then finds them in its cache.
     const int threads = (int)tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL));
     const int is_apart = c.is_direct && c.block_units % threads == 0;

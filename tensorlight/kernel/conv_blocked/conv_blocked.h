@@ -9,7 +9,7 @@
 // the stride, or of each tap, side by side: there the pixels of a tile are adjacent, for any
 // stride.
 //
-// Kernels of pairs take a pixel's channels two by two, as bfloat16: each pair replaces a float of
+// Kernels of pairs read a pixel's channels two by two, as bfloat16: each pair replaces a float of
 // other kernels. Their sums are floats.
 
 #ifndef CONV_BLOCKED_H

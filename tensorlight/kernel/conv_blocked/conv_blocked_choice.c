@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a convolution of few channels is worth blocks of them: a model of the costs.
+// Whether a convolution of few channels is faster in blocks: a model of the costs.
 
 #include "kernel/conv_blocked/conv_blocked_plan.h"
 #include "kernel/tl_axis.h"
@@ -8,7 +8,7 @@
 // Costs are counted in multiply-accumulates of TL_BLOCK floats, of two blocks of results in turns,
 // as those of Winograd's algorithm are.
 enum {
-    TILE_COST = 2,    // of a source lane and a tap: one block of results takes as long as two
+    TILE_COST = 2,    // of a source lane and a tap: one block of results needs as long as two
     SHARED_COST = 3,  // the same where a register is spread within groups
     RESULT_COST = 20, // to store a block of a result, and to change its layout unless neighbours
                       // are in blocks
@@ -54,7 +54,7 @@ static double blocked_cost(const shape *s)
 // Along an axis, how often a tap meets the image: plain sums have products of no others.
 static double meetings(const shape *s, int axis)
 {
-    // Where tap t of a window at j lies: in the source or, transposed, in the result.
+    // The position of tap t of a window at j: in the source or, transposed, in the result.
     const int64_t windows = (s->is_transposed ? s->src : s->dst)[2 + axis];
     const int64_t places = (s->is_transposed ? s->dst : s->src)[2 + axis];
     const int64_t stride = s->param->stride[axis];

@@ -132,7 +132,7 @@ typedef struct pack_job {
     int are_pairs;
 } pack_job;
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
+// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
 static inline float weight_of(const pack_job *job, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;

@@ -12,7 +12,7 @@
 typedef struct tl_conv_groups {
     int n;
     int in, out; // of a group
-    int all_out; // 0: unknown, where there is one group
+    int all_out; // 0: unknown, with one group
     int shared;  // of tl_tile_job
 } tl_conv_groups;
 

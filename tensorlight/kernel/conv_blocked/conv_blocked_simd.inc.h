@@ -2,7 +2,7 @@
 // Tiles of convolutions in the blocked layout, see conv_blocked.h: a template.
 //
 //     LINE_FUNC             the function's name
-//     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD takes one
+//     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD reads one
 //     MULTIPLY_ADD(a, b, c) c and the products of a and b
 //     STORE_ROUNDED(p, v)   writes a vector as bfloat16
 //     TILES_ROUND           1: tiles that write results read and write bfloat16; 0: floats alone,
@@ -129,7 +129,7 @@ TL_INLINE void pair_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int 
         sum[m][last] = tl_vf_twice(sum[m][last]);
 }
 
-// Gives each pixel its own sums of a half block: those of two lie in the first one's vector.
+// Separates the sums of a half block by pixels: those of two are in the first one's vector.
 TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
 {
     TL_UNROLL
@@ -191,7 +191,7 @@ TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
 #endif
 }
 
-// sum += the four lanes beside each lane at the `n` pixels from `src`, or, if `other`, those of
+// sum += the four lanes around each lane at the `n` pixels from `src`, or, if `other`, those of
 // the other half of eight, times the weights.
 TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float *src,
                          const float *weight, const int other)
@@ -225,7 +225,7 @@ TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_ti
 
 #endif
 
-// Where result `m` of vector `v` lies.
+// The address of result `m` of vector `v`.
 TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
 {
     return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
@@ -303,7 +303,7 @@ TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_bloc
     }
 }
 
-// One tile. The first four arguments are constants: each choice becomes a function of its own.
+// One tile. The first four arguments are constants: each combination is compiled separately.
 TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int is_half,
                     const tl_tile_job *job, const tile_place *at)
 {
@@ -483,8 +483,8 @@ static int few_pixels(int blocks, int kind, int left)
     return n;
 }
 
-// The next tile of a line where `left` pixels are left, and how many it has. Where there is none
-// of half blocks, one of whole blocks: weights of channels that are not there are 0.
+// The next tile of a line where `left` pixels are left, and how many it has. Without one
+// of half blocks, one of whole blocks: weights of absent channels are 0.
 static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
 {
     const int whole = kind % OF_HALVES;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of 8-bit integers: as those of floats, with lines of their own.
+// Convolutions of 8-bit integers: as those of floats, with other kernels for lines.
 
 #include "kernel/conv_quantized/conv_quantized.h"
 

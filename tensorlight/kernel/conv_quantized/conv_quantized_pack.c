@@ -67,7 +67,7 @@ static int outputs_of(const pack_job *job)
     return job->groups.out * job->groups.n;
 }
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
+// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
 static inline int weight_of(const pack_job *job, const int8_t *weight, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;

@@ -298,7 +298,7 @@ static void begin_pixels(const line *l, int m, int n, int n_blocks)
         }
 }
 
-// Begins the sums of a tile whose pixels have starts of their own.
+// Begins the sums of a tile whose pixels have different first values.
 TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line *l)
 {
     TL_UNROLL
@@ -309,7 +309,7 @@ TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line
     }
 }
 
-// One tile. The first two arguments are constants: each choice becomes a function of its own.
+// One tile. The first two arguments are constants: each combination is compiled separately.
 TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_t *src, void *dst)
 {
     sums sum[PIXELS];
@@ -395,7 +395,7 @@ static void begin_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *
     }
 }
 
-// `x` or the number beside it that 8-bit results can be.
+// `x` or the nearest value of 8-bit results.
 static float representable(const line *l, float x)
 {
     return fminf(fmaxf(x, -l->zero), 255 - l->zero);
@@ -419,7 +419,7 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     for (int b = 0; b < n_blocks; b++)
         begin_block(&l, b);
     l.weight += sizeof(tl_quantized_head);
-    // Bounds before and after the factor give the same: rounding keeps the order of numbers.
+    // Bounds before and after the factor are equivalent: rounding keeps the order of numbers.
     l.low = representable(&l, job->low * job->q.dst_factor);
     l.high = representable(&l, job->high * job->q.dst_factor);
     l.result = result_of(&l, n_blocks, lanes);

@@ -137,7 +137,7 @@ static void check_one(tl_isa isa, float factor, float addend, tl_quantized_param
     nn_room room = {.seed = 1};
     uint8_t x = 200;
     int8_t w = 127;
-    enum { COLUMNS = 16 }; // a whole block: kernels have a way of their own for less
+    enum { COLUMNS = 16 }; // a whole block: kernels have separate code for less
     tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, 1});
     tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){1, COLUMNS});
     tl_tensor *const factors = nn_blank(&room, TL_FLOAT, 1, (int[]){1});

@@ -10,7 +10,7 @@
 
 enum {
     SOURCE_BYTES = 256 * 1024, // of the rows that a unit lays: they stay in the second cache
-    UNIT_SUMS = 2000000,       // multiply-accumulates that a unit is worth
+    UNIT_SUMS = 2000000,       // least multiply-accumulates of a unit
     TILE_ROWS = 14,            // of the largest tile
 };
 

@@ -12,7 +12,7 @@ enum {
     MAX_WIDTH = 5,                  // of a window whose row of weights is kept in registers
 };
 
-// Where a tile lies: its results, and the first of its windows.
+// A tile: its results, and the first of its windows.
 typedef struct tile_place {
     const float *plane, *weight, *bias, *add;
     float *dst;
@@ -123,7 +123,7 @@ TL_INLINE void finish(const tl_depthwise_kind kind, const int n, const tl_depthw
         tl_vf_store(dst + m * TL_BLOCK, sum[m]);
 }
 
-// One tile. The first five arguments are constants: each choice becomes a function of its own.
+// One tile. The first five arguments are constants: each combination is compiled separately.
 // width 0: any width and stride.
 TL_INLINE void tile(const tl_depthwise_kind kind, const int n, const int width, const int stride,
                     const int is_edge, const tl_depthwise_job *job, const tile_place *at)
@@ -244,7 +244,7 @@ static void run_line(const tl_depthwise_job *job, const tile_set *tiles, tile_pl
     }
 }
 
-// Whether a window covers the source at every position: then there is one result.
+// Whether a window covers the source at every position: then it has one result.
 static int is_global(const tl_depthwise_job *job)
 {
     return job->oh == 1 && job->ow == 1 && job->size[0] - job->padding[0] >= job->ih &&

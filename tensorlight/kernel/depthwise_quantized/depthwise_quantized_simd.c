@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows over single channels of 8-bit images in vectors.
 //
-// A dot product of four bytes takes four neighbouring pixels of a row, whose channels come together
+// A dot product of four bytes reads four neighbouring pixels of a row, whose channels come together
 // by a permutation. With stride 1 these pixels serve two results: with the weights of a row of
 // taps, and with the same one tap later.
 //
@@ -48,7 +48,7 @@ typedef struct plane_job {
     row_taps ones;                  // which sum a row of a window
 } plane_job;
 
-// Where a tile lies: its results, and the first of its windows.
+// A tile: its results, and the first of its windows.
 typedef struct tile_place {
     const uint8_t *plane;
     const int8_t *row; // of packed weights
@@ -157,7 +157,7 @@ static void put_sums(const tl_depthwise_u8_job *job, const tile_place *at, int l
         put_sum(job, m, sum[m], at->at, lane, room, e);
 }
 
-// All rows of taps, which lie `step` apart.
+// All rows of taps, `step` apart.
 TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int quads,
                         const tl_depthwise_u8_job *job, const uint8_t *const *rows, int lane,
                         const row_taps *taps, int step)
@@ -170,7 +170,7 @@ TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int qua
     }
 }
 
-// One tile. n, stride and quads are constants: each choice becomes a function of its own.
+// One tile. n, stride and quads are constants: each combination is compiled separately.
 TL_INLINE void quad_tile(const int n, const int stride, const int quads,
                          const tl_depthwise_u8_job *job, const tile_place *at,
                          const uint8_t *const *rows, float *room, const plane_job *plane)
@@ -253,7 +253,7 @@ static int columns_of(const tl_depthwise_u8_job *job, int n)
 enum { NO_ROW = INT_MIN };
 
 // Rows of a plane with their padding, each copied once for all lines of results that read it. The
-// columns of padding stay as they are: zero points.
+// columns of padding remain zero points.
 typedef struct ring {
     int columns;
     ptrdiff_t top;         // of windows whose rows are there, or NO_ROW
@@ -319,7 +319,7 @@ static void ring_hold(ring *r, const tl_depthwise_u8_job *job, const uint8_t *pl
     }
 }
 
-// The rows of a line of windows. Those of the next line are copied, too, if there is room: vectors
+// The rows of a line of windows. Those of the next line are copied, too, if they fit: vectors
 // that are read as soon as parts of them are written have to wait.
 static void ring_rows(ring *r, const tl_depthwise_u8_job *job, const tile_place *at,
                       const uint8_t **rows)
@@ -477,7 +477,7 @@ static void any_line(const tl_depthwise_u8_job *job, tile_place at, const plane_
 
 // Maxima
 
-// to[i] = the maximum of `count` pixels, at least one, that lie `apart` bytes apart, the first one
+// to[i] = the maximum of `count` pixels, at least one, `apart` bytes apart, the first one
 // at from + i * step: three in each pass over the n results.
 static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, ptrdiff_t apart,
                        int count)
@@ -510,7 +510,7 @@ static void find_columns(const tl_depthwise_u8_job *job, const tile_place *at, c
                at->plane + m->row * row + (at->left + begin) * TL_BLOCK, TL_BLOCK, row, m->rows);
 }
 
-// A line of results, as many at a time as there are columns for.
+// A line of results, as many at a time as columns are available.
 static void max_line(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)plane, (void)r;
@@ -547,7 +547,7 @@ static void wide_max_line(const tl_depthwise_u8_job *job, tile_place at, const p
 
 // All
 
-// Computes a line of results, of which `at` is the first.
+// Computes a line of results from `at` on.
 typedef void line_func(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane,
                        ring *r);
 

@@ -282,7 +282,7 @@ static void run_mean(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_exec_quantized_avgpool2d(exec, c->src, dst, &c->pool, c->counts_padding, &c->q);
 }
 
-// How many positions of a window's axis lie in the image or, if `counts_padding`, near it.
+// Positions of a window's axis inside the image or, if `counts_padding`, near it.
 static int counted(const window_case *c, int axis, int at)
 {
     const shape *const s = &c->s;

@@ -8,7 +8,7 @@
 // costs more than one walk for each bit.
 //
 // Boxes are brought into one form once for all classes. The corners and areas of those that are
-// chosen lie in arrays of their own, in groups that a candidate is compared with in vectors.
+// chosen are in separate arrays, in groups that a candidate is compared with in vectors.
 
 #include <assert.h>
 #include <string.h>
@@ -194,7 +194,7 @@ static void sort_more(queue *q)
     q->n_segments--;
 }
 
-// The next best candidate; 0: there is none.
+// The next best candidate; 0: none is left.
 static int next_candidate(queue *q, int *index)
 {
     while (q->next == q->sorted && q->n_segments > 0)

@@ -13,7 +13,7 @@ typedef struct rows_job {
     const float *rows; // [.., width]
     int width;
     const tl_nms_rows *how;
-    int32_t *order; // which rows there are, the best first; -1: it has gone
+    int32_t *order; // the rows, best first; -1: removed
     int len;
     const tl_stop *stop;
 } rows_job;

@@ -14,7 +14,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_signal.h"
 
-// Where the lines [.., inner] of numbers lie in a tensor; distances in elements.
+// The lines [.., inner] of scalars of a tensor; distances in elements.
 typedef struct tl_dft_lines {
     size_t outer, inner; // from a line to the next one of that axis
     size_t step;         // from a number to the next one
@@ -95,7 +95,7 @@ static tl_exec exec_with(size_t size)
 
 // Along an axis
 
-// n of the transform; less than 1 where there is none.
+// n of the transform; less than 1: none.
 static long long dft_length(const tl_tensor *src, const tl_dft_param *param)
 {
     if (param->len)
@@ -145,7 +145,7 @@ size_t tl_dft_scratch(const tl_tensor *src, const tl_dft_param *param)
     return scratch_for((size_t)dft_length(src, param));
 }
 
-// The lines of `t` along `axis`, of which at most `max` numbers count.
+// The lines of `t` along `axis`, with at most `max` scalars each.
 static tl_dft_lines lines_of(const tl_tensor *t, int axis, size_t max)
 {
     const tl_axis a = tl_axis_of(t, axis);

@@ -127,7 +127,7 @@ typedef struct random_job {
     int n_bits; // of a uniform number
 } random_job;
 
-// In [0, 1), a multiple of 2^-n_bits, so that rounding to the type never gives 1.
+// In [0, 1), a multiple of 2^-n_bits, so that rounding to the type never returns 1.
 static double uniform_of(const random_job *job, uint64_t bits)
 {
     const double x = ldexp((double)(bits >> (64 - job->n_bits)), -job->n_bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A counter-based generator of random bits: any block of a sequence can be computed by itself, so
-// threads compute blocks of their own, and all machines the same bits.
+// threads compute separate blocks, and all machines the same bits.
 //
 // Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, 2011.
 

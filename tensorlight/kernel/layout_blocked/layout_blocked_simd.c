@@ -26,7 +26,7 @@ TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float 
             tl_vf_store(dst + k * TL_BLOCK, v[k]);
 }
 
-// The other way round; only the planes that there are are written.
+// The inverse; only existing planes are written.
 TL_INLINE void square_from_blocked(const float *src, float *dst, size_t step, int rows, size_t n)
 {
     tl_vf v[TL_VF_LANES];
@@ -169,7 +169,7 @@ TL_INLINE void bytes_to_blocked(const uint8_t *src, size_t step, int lanes, uint
             tl_v16_store(dst + k * TL_BLOCK, v[k]);
 }
 
-// The other way round; only the planes that there are are written.
+// The inverse; only existing planes are written.
 TL_INLINE void bytes_from_blocked(const uint8_t *src, uint8_t *dst, size_t step, int lanes,
                                   size_t n)
 {

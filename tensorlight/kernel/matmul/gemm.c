@@ -26,7 +26,7 @@ typedef struct job {
     size_t part_len;
     size_t row_units;         // of a matrix
     size_t panels, col_units; // of a matrix; a unit has whole panels
-    size_t slots;             // threads that are worth it
+    size_t slots;             // max threads
     float *scratch;           // or NULL
     size_t copy_floats;       // of it, for the copy of a slot's strips
     size_t buffer_floats;     // after them, for its panels
@@ -45,7 +45,7 @@ static size_t part_len(size_t k)
 
 // Dividing the work
 
-// A product with a vector: the matrix takes the place of src2, which few rows read once.
+// A product with a vector: the matrix replaces src2, which few rows read once.
 static void swap_if_vector(tl_matmul_plan *p)
 {
     if (p->n != 1 || p->m == 1)
@@ -63,7 +63,7 @@ static void swap_if_vector(tl_matmul_plan *p)
     p->m = 1;
 }
 
-// Whether few rows are read as they are; the rows of src1 too, where the columns of src2 are.
+// Whether few rows are read without packing; those of src1, too, if the columns of src2 are.
 static int is_few(const tl_matmul_plan *p)
 {
     return p->m <= TL_GEMM_FEW && (p->src2.col == 1 || p->src1.col == 1 || p->k <= 1);
@@ -78,13 +78,13 @@ static int is_copied(const tl_matmul_plan *p)
 }
 
 enum {
-    MIN_WORK = 100000,    // multiply-accumulates that are worth a unit
+    MIN_WORK = 100000,    // least multiply-accumulates of a unit
     WEIGHT_COST = 4,      // those for which a number of src2 is waited for, when memory has it
     UNITS_PER_THREAD = 3, // so that one that is late does not keep the others waiting
     MAX_PANELS = 32,      // of a unit: they stay in the third cache for all of its rows
     MIN_PANELS = 4,       // of a unit that could have fewer rows instead
     MIN_ROWS = 56,        // of a unit: few enough to share, enough to pay for packing
-    MAX_ROWS = 4096,      // of a unit: a part of its sums takes some tenths of a second
+    MAX_ROWS = 4096,      // of a unit: a part of its sums needs some tenths of a second
 };
 
 // Sets the size of a unit. The result does not depend on it.
@@ -282,7 +282,7 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
     }
 }
 
-// The same without scratch memory. A function of its own: no other takes that much stack.
+// The same without scratch memory. A separate function: no other needs that much stack.
 static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl_gemm *g,
                                                           tl_gemm_part *part)
 {

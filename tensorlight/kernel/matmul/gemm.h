@@ -40,7 +40,7 @@ enum {
 };
 
 /** A matrix: element [row, col] is data[row * row_step + col * col_step]. One of the steps is 1
- *  where there is more than one row and more than one column. */
+ *  for more than one row and more than one column. */
 typedef struct tl_gemm_matrix {
     const float *data; // or NULL: absent
     size_t row, col;   // the distance of rows, of columns
@@ -132,7 +132,7 @@ size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
 
 /** Executes a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then
  * ignored. `dtype` TL_BFLOAT16: src1 and the panels are pairs of bfloat16. Without scratch memory a
- * panel that is not packed takes 64 KB of the stack. */
+ * panel that is not packed needs 64 KB of the stack. */
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_dtype dtype, tl_activation act);
 

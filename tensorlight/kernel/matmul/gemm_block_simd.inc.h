@@ -165,7 +165,7 @@ TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
 
 // dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
 // [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
-// function of its own. A register for every third row and one for `step` address all rows.
+// separate function. A register for every third row and one for `step` address all rows.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
                     const prefetch next[2], float *dst, size_t dst_row)
 {
@@ -340,7 +340,7 @@ static const float *panel_at(const group *s, size_t j)
 }
 
 // The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
-// floats apart. All zero: there is no such panel.
+// floats apart. All zero: no such panel.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;

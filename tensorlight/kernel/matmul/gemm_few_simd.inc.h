@@ -5,7 +5,7 @@ enum {
     SUMS = TL_SIMD_REGISTERS / 2, // registers for sums, or for numbers of src1
 };
 
-// `n` lines of `len` floats, less than a vector each, that lie `step` apart: as vectors, filled up
+// `n` lines of `len` floats, less than a vector each, `step` apart: as vectors, filled up
 // with zeros.
 static __attribute__((noinline)) void copy_ends(float *ends, int n, const float *src, size_t step,
                                                 size_t len)
@@ -107,7 +107,7 @@ static __attribute__((noinline)) void dot_one(const float *a, const float *b, si
     dot_lines(1, 1, a, 0, b, 0, len, sum, 0);
 }
 
-// For n rows: lines of src2 at once, so that with each row there is a register to be used.
+// For n rows: lines of src2 at once, so that all registers are used with these rows.
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
 TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,

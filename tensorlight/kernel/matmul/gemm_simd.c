@@ -35,7 +35,7 @@ static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, 
         tl_vf_store(dst + i * dst_step, v[i]);
 }
 
-// Rows that lie in memory as they are, to all panels: each is read from end to end.
+// Contiguous rows to all panels: each is read from end to end.
 static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols, float *panels)
 {
     const size_t whole = cols - cols % TL_GEMM_PANEL, panel_step = len * TL_GEMM_PANEL;
@@ -55,7 +55,7 @@ static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols
     }
 }
 
-// A panel of columns that lie in memory as they are.
+// A panel of contiguous columns.
 static void pack_columns(const float *src, size_t col_step, size_t len, size_t cols, float *panel)
 {
     for (size_t k = 0; k < len; k += TL_VF_LANES)

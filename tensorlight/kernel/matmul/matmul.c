@@ -39,7 +39,7 @@ static size_t blocks_of(size_t len, size_t block)
     return (len + block - 1) / block;
 }
 
-// With fewer rows packing costs more than it gives.
+// With fewer rows, packing costs more than it saves.
 enum { FEW_ROWS = 4 };
 
 static void pick_kernels(job *j, const tl_exec *exec, tl_dtype src1, tl_dtype src2, tl_dtype dst)

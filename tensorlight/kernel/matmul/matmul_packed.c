@@ -66,7 +66,7 @@ static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, cons
 
 // Pairs: src1 is rounded to them in scratch memory, before that of the product
 
-// The plan of the product whose src1 lies in `pairs`.
+// The plan of the product whose src1 is in `pairs`.
 static tl_matmul_plan plan_of_pairs(const tl_matmul_plan *plan, const float *pairs)
 {
     tl_matmul_plan p = *plan;

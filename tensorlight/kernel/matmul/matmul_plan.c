@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of products of matrices, and how their tensors lie in memory.
+// Shapes of products of matrices, and layouts of their tensors.
 
 #include "kernel/matmul/matmul_plan.h"
 

@@ -12,9 +12,9 @@
 //
 //     ((float)sum of high * 65536 + (float)(256 * sum of middle + sum of low)) * (scale * unit)
 //
-// to a column, block by block. Each operation rounds once, so all instruction sets give the same
+// to a column, block by block. Each operation rounds once, so all instruction sets compute the same
 // bits. Results are more accurate than those of a loop in floats: rounding an element costs half a
-// unit, and there is one sum per block.
+// unit, with one sum per block.
 //
 // Rows with infinities or NaN are computed by the reference loop.
 //

@@ -10,7 +10,7 @@ void tl_lowbit_rows_u8_c(const tl_lowbit_job *job, const float *src, char *dst)
     prepare_row(job, src, dst);
 }
 
-// A weight as it is stored.
+// The stored bits of a weight.
 static int stored_at(const tl_lowbit_job *job, const uint8_t *panel, size_t k, size_t col)
 {
     int bit;

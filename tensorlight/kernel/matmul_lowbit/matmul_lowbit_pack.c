@@ -79,7 +79,7 @@ static matrix matrix_of(const tl_tensor *t, int is_transposed)
     return (matrix){t, is_transposed ? 1 : step, is_transposed ? step : 1};
 }
 
-// An element of bytes as it is stored: numbers with sign begin with the least.
+// An element of bytes in storage order: signed values begin with the smallest.
 static int stored(const pack_job *p, const matrix *m, size_t row, size_t col)
 {
     const size_t at = row * m->row + col * m->col;

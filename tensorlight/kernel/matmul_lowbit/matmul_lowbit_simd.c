@@ -14,7 +14,7 @@ enum {
 #if TL_VN_REGISTERS > 1
     ROWS = 1, // 12 sums
 #elif TL_SIMD_REGISTERS == 32
-    ROWS = 4, // 24 sums, 2 weights, 2 as they are stored
+    ROWS = 4, // 24 sums, 2 weights, 2 stored weights
 #else
     ROWS = 2, // 12 sums, 2 weights
 #endif

@@ -9,7 +9,7 @@
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 
-// Bytes that are worth a thread.
+// The least bytes of a thread.
 enum { GRAIN = 65536 };
 
 // A copy cut into pieces: unit i is piece i % pieces of block i / pieces.

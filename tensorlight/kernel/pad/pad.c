@@ -182,7 +182,7 @@ static void merge_axes(pad *p)
         p->axes[i].src_stride /= last->len;
 }
 
-// Bytes that are worth a thread.
+// The least bytes of a thread.
 enum { GRAIN = 65536 };
 
 // Divides long rows into pieces.

@@ -34,7 +34,7 @@ int tl_pool2d_extents(const tl_tensor *src, const tl_pool2d_param *param, int *e
 {
     for (int i = 0; i < 2; i++) {
         const int begin = param->padding[i], end = param->padding[2 + i], size = param->size[i];
-        if (begin >= size || end >= size) // a window could lie in the padding alone
+        if (begin >= size || end >= size) // a window could be in the padding alone
             return tl_fail("the padding of axis %d is %d and %d, expected less than its 'size', %d",
                            2 + i, begin, end, size);
         extents[i] = tl_conv2d_length(src->dims[2 + i], size, param->stride[i], 1, begin, end);

@@ -3,7 +3,7 @@
 //
 // A plane of dst, over the last two axes, is computed tile by tile in the type of its sums or max
 // values. Each tap meets a rectangle of src and a rectangle of the tile, as in convnd.c; in narrow
-// tiles, each row of a window is reduced instead. Both take the elements of a window in the order
+// tiles, each row of a window is reduced instead. Both read the elements of a window in the order
 // of the axes. A max begins with the first element of its window.
 
 #ifndef T // once
@@ -141,7 +141,7 @@ static double root(double x, double p)
     return p == 1 ? x : p == 2 ? sqrt(x) : pow(x, 1 / p);
 }
 
-// The template takes: A the type of a sum or a max, and what a tap does to it.
+// Parameters of the template: A the type of a sum or a max, and the effect of a tap.
 
 #define LOCAL_(work, name) work##_##name
 #define LOCAL2(work, name) LOCAL_(work, name)
@@ -268,7 +268,7 @@ TL_INLINE void LOCAL(steps)(A *restrict acc, const T *restrict src, ptrdiff_t st
 
 static void LOCAL(add_row)(const poolnd_job *job, A *acc, const T *src, ptrdiff_t step, ptrdiff_t n)
 {
-    // Compilers make vectors of steps that they know.
+    // Compilers vectorize loops with constant steps.
     const double p = IS_MAX ? 0 : job->p;
     if (p == 0 && step == 1)
         LOCAL(steps)(acc, src, 1, n, 0);

@@ -2,7 +2,7 @@
 // Quantization and back: checks, choice of the kernel, threads.
 //
 // The tensor is cut into lines that are next to each other in memory and whose scales are either
-// all the same or next to each other too. Lines go to the kernel as they are; where 16-bit floats
+// all the same or next to each other too. The kernel reads lines in place; where 16-bit floats
 // and integers become floats, they do so on the stack, piece by piece.
 
 #include "kernel/quantize/quantize.h"
@@ -319,7 +319,7 @@ typedef struct range_job {
     tl_quantize_range_func *func;
     struct {
         float of[2];
-        char apart[56]; // threads write to cache lines of their own
+        char apart[56]; // threads write to separate cache lines
     } ranges[TL_MAX_SLOTS];
 } range_job;
 

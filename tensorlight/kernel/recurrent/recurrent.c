@@ -190,7 +190,7 @@ static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
     return max;
 }
 
-// Packed weights need no room for products; the next state lies there.
+// With packed weights, the memory of products stores the next state.
 static memory memory_of(const extents *e, const tl_tensor *recurrence, int threads)
 {
     const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
@@ -256,8 +256,8 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
 
 // Steps with packed weights
 
-// Up to so many bytes of them are better read by each thread for sequences of its own, without
-// waiting for others after each step, than by several threads in parts for all sequences.
+// Of weights with at most so many bytes, each thread reads all, for some of the sequences, without
+// waiting for others after each step. Larger ones are divided among threads, for all sequences.
 enum { SHARED_WEIGHTS = 512 * 1024 };
 
 static size_t blocks_of(const tl_recurrent_job *job)

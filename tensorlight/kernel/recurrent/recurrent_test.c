@@ -47,7 +47,7 @@ END_TEST
 
 START_TEST(a_gru_by_hand)
 {
-    // One number: z = 0.5 x0 and r = 2 x1 as they are, n = x2 + b + r h R, h = (1 - z) n + z h
+    // One number: z = 0.5 x0 and r = 2 x1, n = x2 + b + r h R, h = (1 - z) n + z h
     nn_room room = {0};
     tl_recurrent_param p = {.cell = TL_CELL_GRU, .acts = {{as_is, as_is}}};
     tl_recurrent_tensors t = {
@@ -314,7 +314,7 @@ START_TEST(packed_cells_agree_with_their_formulas)
 }
 END_TEST
 
-// Of sequences and numbers around tiles and blocks, beside weights as they lie.
+// Sequences and sizes near multiples of tiles and blocks, with weights that are not packed.
 static void compare_packed(tl_isa isa, tl_cell cell, int rows, int hidden, int reset_after)
 {
     nn_room room = {.seed = (unsigned)(rows * 100 + hidden)};
@@ -364,7 +364,7 @@ static void run_recurrent(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_free(own.scratch);
 }
 
-// Few sequences share weights that are larger than a cache; many have threads of their own.
+// Few sequences share weights that are larger than a cache; many are divided among threads.
 START_TEST(threads_do_not_change_the_result_of_packed_cells)
 {
     static const int sizes[][2] = {{1, 260}, {3, 260}, {2, 64}, {9, 40}};

@@ -8,9 +8,9 @@
 //     acc = JOIN(acc, other)      of two parts of the elements
 //     RESULT(acc, count)          the result, of the type C
 //
-// Results that lie next to each other are reduced together, up to TL_REDUCE_LINES at a time, so
+// Adjacent results are reduced together, up to TL_REDUCE_LINES at a time, so
 // that memory is read in order: a loop that compilers turn into vector code. Where the elements of
-// one result lie next to each other, TL_REDUCE_LANES of them are taken for a row of such results.
+// one result are adjacent, TL_REDUCE_LANES of them are treated as a row of such results.
 // Floats sum in double, integers modulo 2^64, which keeps their own lower bits. log_sum_exp first
 // finds the maximum of each result, then sums exp(x - maximum).
 

@@ -78,7 +78,7 @@ static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_pa
     return n;
 }
 
-// Where things lie in scratch memory; sizes that are too large become SIZE_MAX / 2.
+// Offsets in scratch memory; sizes that are too large become SIZE_MAX / 2.
 typedef struct layout {
     int n, axes[TL_MAXDIM];
     size_t buffers[2], weights[TL_MAXDIM], indices[TL_MAXDIM]; // offsets, by place in axes

@@ -8,7 +8,7 @@
 
 #include "kernel/resample/resample.h"
 
-// The row of src that `row` of dst takes its elements from, or -1 for the fill.
+// The row of src that `row` of dst is copied from, or -1 for the fill.
 static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 {
     ptrdiff_t src_row = 0, step = 1;
@@ -134,8 +134,8 @@ void NAME(tl_resample_filter, c)(void *arg, size_t begin, size_t end)
 
 void NAME(tl_resample_away_from_0, c)(T *sums, size_t n)
 {
-    // More than rounding takes: of 8 bits in float, of up to 32 in double. Beyond, it is no more
-    // than the last digit.
+    // More than the rounding error: of 8 bits in float, of up to 32 in double. Beyond, it is no
+    // more than the last digit.
     const double more = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-18;
     for (size_t i = 0; i < n; i++)
         sums[i] += (T)copysign(more, (double)sums[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling.
 //
-// Position d of `out` lies at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
+// Position d of `out` is at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
 // of the last axis: positions of the columns of a chunk are computed once for all rows.
 
 #ifndef T // once
@@ -78,7 +78,7 @@ static size_t nearest_row(const resize_job *job, size_t row)
     return src_row;
 }
 
-// Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity beside the
+// Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity next to the
 // position does not count; returns how many.
 static int corners_of(const resize_job *job, size_t row, corner *corners)
 {

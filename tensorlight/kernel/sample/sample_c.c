@@ -21,7 +21,7 @@ static double denormalized(const tl_grid_job *job, double x, int in)
     return (double)(job->aligns_corners ? f / 2 * (float)(in - 1) : (f * (float)in - 1) / 2);
 }
 
-// Mirrors at low and high as often as it takes.
+// Mirrors at low and high as often as needed.
 static double reflected(double x, double low, double high)
 {
     const double range = high - low;

@@ -79,7 +79,7 @@
 #define SIMD(name)        SIMD_(name, TL_SIMD_SET)
 
 /** Before a loop of constant length: without it, GCC keeps arrays of vectors in memory. Sanitizers
- *  check each step of an unrolled loop, so that compiling takes six times as long. */
+ *  check each step of an unrolled loop, which makes compiling six times as long. */
 #if !defined(__clang__)
 #define TL_UNROLL _Pragma("GCC unroll 32")
 #elif __has_feature(address_sanitizer)

@@ -94,7 +94,7 @@ static inline float tl_vf_reduce_max(tl_vf a)
 static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
 {
     tl_vf t[TL_VF_LANES];
-    for (int i = 0; i < 8; i += 4) { // 4x4 matrices, two beside each other in each row
+    for (int i = 0; i < 8; i += 4) { // 4x4 matrices, two in each row
         const __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(v[i], v[i + 1]));
         const __m256d b = _mm256_castps_pd(_mm256_unpackhi_ps(v[i], v[i + 1]));
         const __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(v[i + 2], v[i + 3]));

@@ -93,7 +93,7 @@ static inline void tl_vf_part_pairs(tl_vf *a, tl_vf *b)
 static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
 {
     tl_vf t[TL_VF_LANES];
-    for (int i = 0; i < 16; i += 4) { // 4x4 matrices, four beside each other in each row
+    for (int i = 0; i < 16; i += 4) { // 4x4 matrices, four in each row
         const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[i], v[i + 1]));
         const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(v[i], v[i + 1]));
         const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(v[i + 2], v[i + 3]));

@@ -14,9 +14,10 @@
 //     tl_vf_of_sums(s, start)   the sums, rounded to floats; the same `start` again
 //     tl_vs_store(p, s, start)  the sums themselves
 //
-//     TL_VX_PARTS            instructions that take two numbers instead of four need each product
+//     TL_VX_PARTS            instructions of two values instead of four need each product
 //                            once for each `part`, 0 .. TL_VX_PARTS-1
-//     TL_VX_BYTES            bytes that tl_vx_load reads for a source byte: 1, as it lies, or 2:
+//     TL_VX_BYTES            bytes that tl_vx_load reads for a source byte: 1, the byte itself, or
+//     2:
 //                            words, of each 16 those with even numbers before the others
 //
 //     TL_VX_OFFSET           the offset subtracted from source bytes: instructions for signed

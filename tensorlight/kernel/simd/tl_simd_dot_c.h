@@ -13,7 +13,7 @@
 
 typedef uint32_t tl_vs __attribute__((vector_size(16)));
 
-/** Number k of each lane is beside those of the other lanes. */
+/** Value k of each lane is next to those of the other lanes. */
 typedef struct tl_vw {
     int16_t v[4][TL_VF_LANES];
 } tl_vw;

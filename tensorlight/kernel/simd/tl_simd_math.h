@@ -6,7 +6,7 @@
 // were tried (kernel/unary/unary_sweep.c), and unary_test.c holds the functions to it. It is for
 // results that are not below 2^-126 in magnitude, of products with x (swish, mish, gelu) 2^-119,
 // since an exponential on the way may be subnormal: those are off by no more than that number. NaN
-// gives NaN, with no further word.
+// returns NaN, without further mention.
 //
 // Method, unless noted: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's
@@ -195,8 +195,8 @@ TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
  *
  *  As g(x) e^(-x^2 / 2), where g decreases from 1/2 to about 1 / (sqrt(2 pi) x). g = u / (a x u +
  * w) with polynomials u and w, and `a` near sqrt(2 pi). All coefficients are positive, so that
- * nothing is lost to cancellation; far from 0, where w is small beside a x u, errors of u cancel
- * instead. At 0, u and w lie below a power of 2, where floats are finest. */
+ * nothing is lost to cancellation; far from 0, where w is small compared with a x u, errors of u
+ * cancel instead. At 0, u and w are below a power of 2, where floats are finest. */
 TL_INLINE tl_vf tl_vf_normal_tail(tl_vf x)
 {
     x = tl_vf_min(tl_vf_set1(14.5f), x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and its logarithm in vectors. Where the elements of a line lie next to each
+// Softmax and its logarithm in vectors. Where the elements of a line are next to each
 // other, a line is read along; where not, neighbouring lines are the lanes of a vector. Lines next
 // to each other that are shorter than a vector become such lanes by a transposition, and lines of
 // four share a vector.

@@ -70,7 +70,7 @@ int tl_exec_sort1d(const tl_exec *exec, tl_tensor *key, tl_sort_dir dir)
     return tl_exec_sort1d_by_key(exec, key, NULL, dir);
 }
 
-// Sorts with scratch memory of its own; val may be NULL.
+// Sorts with separate scratch memory; val may be NULL.
 static int sort(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
 {
     if (!tl_sort_dir_name(dir))

@@ -15,11 +15,11 @@
 
 TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
-// Elements that are worth a thread, and the longest piece of a line.
+// The least elements of a thread, and the longest piece of a line.
 enum { GRAIN = 16384 };
 
 typedef struct plan {
-    tl_stride_kernel *func; // NULL: the line lies dense in both
+    tl_stride_kernel *func; // NULL: the line is contiguous in both
     const char *src;
     char *dst;
     size_t size;                         // of an element

@@ -14,7 +14,7 @@
 
 #else // for each type
 
-// A line of elements. The strides that occur most have loops of their own, which the compiler
+// A line of elements. The most frequent strides have separate loops, which the compiler
 // makes wide.
 void NAME(tl_stride, c)(const void *src, ptrdiff_t src_stride, void *dst, ptrdiff_t dst_stride,
                         size_t len)

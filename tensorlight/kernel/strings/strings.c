@@ -110,7 +110,7 @@ static const char *find_space(const char *at, const char *end)
     return at;
 }
 
-// The next part of text between white space; 0: there is none.
+// The next part of text between white space; 0: none is left.
 static int next_word(rest *r, int is_last, const char **part, size_t *size)
 {
     const char *const begin = skip_space(r->at, r->end);

@@ -18,7 +18,7 @@ size_t tl_char_put(char to[4], uint32_t c);
 uint32_t tl_char_lower(uint32_t c);
 uint32_t tl_char_upper(uint32_t c);
 
-/** Whether Python's str.split takes the character for white space. */
+/** Whether Python's str.split treats the character as white space. */
 int tl_char_is_space(uint32_t c);
 
 /** The index of the element of `src`, broadcast to dst, that belongs to dst's element `i`. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of different lengths in one tensor, each turned round.
+// Sequences of different lengths in one tensor, each reversed.
 
 #include <assert.h>
 

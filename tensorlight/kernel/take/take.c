@@ -151,7 +151,7 @@ typedef struct along {
     ptrdiff_t src_strides[TL_MAXDIM]; // in elements
 } along;
 
-// Rows of dst: along the last axis, each element has an index of its own.
+// Rows of dst: along the last axis, each element has a separate index.
 static void along_range(void *arg, size_t begin, size_t end)
 {
     const along *const a = arg;

@@ -2,8 +2,8 @@
 // The largest or smallest elements along an axis.
 //
 // The k best indices so far form a heap whose root is the worst of them; an element that is better
-// takes its place. At the end the worst is taken away k times, which leaves the best in order:
-// heapsort. The heap lies in the result, so that no other memory is needed.
+// replaces it. At the end the worst is removed k times, which leaves the best in order:
+// heapsort. The result stores the heap, so no other memory is needed.
 // Source: Knuth, The Art of Computer Programming, 5.2.3.
 
 #ifndef T // once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the transposition of a matrix, of which every permutation of axes is made.
+// Kernels of the transposition of a matrix, from which all permutations of axes are composed.
 
 #ifndef TRANSPOSE_H
 #define TRANSPOSE_H

@@ -205,7 +205,7 @@ static void find_blocks(const tl_exec *exec, tl_tree_job *job, size_t columns)
     const size_t slots = exec->scratch_size / job->slot_size;
     const size_t max_rows = blocks_of(columns, size) * TL_TREE_ROWS;
     const size_t share = tl_ceil_div(job->rows, tl_min_size(slots, threads));
-    // Whole lanes; a unit of one row more than a block would take as long as two blocks.
+    // Whole lanes; a unit of one row more than a block needs as long as two blocks.
     const size_t even = tl_ceil_div(share, tl_ceil_div(share, max_rows));
     job->unit = tl_ceil_div(even, TL_TREE_LANES) * TL_TREE_LANES;
     job->group = 1 + (size_t)(((uint64_t)128 << 10) * job->header->trees /

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of decision trees, and the memory layout of packed trees.
 //
-// Rows are searched in blocks of TL_TREE_ROWS, whose features lie side by side: column c of a block
+// Rows are searched in blocks of TL_TREE_ROWS, whose features are adjacent: column c of a block
 // is one feature, or negated feature, of all of its rows. Only features that a branch compares are
 // columns. All nodes are in one array; a leaf is its own child, so rows that arrive early may go
 // on.
@@ -74,7 +74,7 @@ typedef struct tl_tree_job {
     // Scratch memory: of each slot, or of few rows.
     char *scratch;
     size_t slot_size, unit; // rows of a unit
-    size_t group;           // trees that fit the second-level cache beside the blocks of a unit
+    size_t group;           // trees that fit the L2 cache with the blocks of a unit
     const tl_stop *stop;
     int is_cyclic; // result of the direct walk
 } tl_tree_job;

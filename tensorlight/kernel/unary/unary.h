@@ -24,11 +24,11 @@ typedef struct tl_unary_param {
     TL_UNARY_KERNELS(TL_KERNEL_DECLARE, type, name, types, sets)
 TL_UNARY_FUNCS(TL_UNARY_DECLARE, tl_map_func)
 
-/** The kernel of `func`, which takes `dtype`, for the instruction set of `exec`: for families that
- *  apply a function to a part of their work. */
+/** The kernel of `func`, which supports `dtype`, for the instruction set of `exec`: for families
+ * that apply a function to a part of their work. */
 tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype);
 
-/** Elements that one thread takes at least. */
+/** The least number of elements of a thread. */
 size_t tl_unary_grain(tl_unary_func func);
 
 #endif

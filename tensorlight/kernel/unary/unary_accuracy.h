@@ -12,7 +12,7 @@
 #include "kernel/simd/tl_simd_math.h"
 #include "kernel/unary/unary.h"
 
-// Vectors in plain C, which no CPU here would take, are tested as a set of their own.
+// Vectors in plain C, which no CPU here selects, are tested as a separate set.
 #undef TL_SIMD_SET
 #define TL_SIMD_SET vectors_c
 

@@ -59,7 +59,7 @@ TL_INLINE tl_vf sign_of(tl_vf x)
     return tl_vf_select(is_other, tl_vf_copysign(tl_vf_set1(1), x), x);
 }
 
-// x moved by b towards 0, or 0 where it lies between -a and a.
+// x moved by b towards 0, or 0 if it is between -a and a.
 TL_INLINE tl_vf shrunk(tl_vf x, tl_vf a, tl_vf b)
 {
     const tl_vf above = tl_vf_select(tl_vf_lt(a, x), tl_vf_sub(x, b), tl_vf_zero());

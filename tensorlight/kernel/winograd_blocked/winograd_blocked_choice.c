@@ -131,7 +131,7 @@ enum {
 enum { CACHE_LINE = 64 };
 static const float any = 0.5f;
 
-static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless MIN_RUNS take longer
+static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless MIN_RUNS need longer
 
 // A measured convolution, and the memory that the rest of its network reads between two runs.
 typedef struct trial {

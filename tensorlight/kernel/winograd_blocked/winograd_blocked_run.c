@@ -19,7 +19,7 @@ enum {
     LARGE_WEIGHTS = 16 << 20, // bytes that the third cache may not keep from unit to unit
     MANY_TILES = 4096,        // of all images: units have about the same number from here on
     UNITS = 8,                // enough for a few threads to end at about the same time
-    UNIT_SUMS = 2000000,      // multiply-accumulates that a unit is worth
+    UNIT_SUMS = 2000000,      // least multiply-accumulates of a unit
 };
 
 // Elements from one point to the next. An odd number of pixels, so that the points of a tile fall
@@ -37,7 +37,7 @@ static size_t slot_size(const tl_wino *w, size_t source, size_t products)
            (source * kind->point_size + kind->groups * products * TL_WINO_PRODUCT);
 }
 
-// Units that are worth their overhead, and that let a few threads end at about the same time.
+// Units that outweigh their overhead, and let a few threads end at about the same time.
 static double wanted_units(const tl_wino *w)
 {
     const double sums = (double)w->kind->row * w->blocks_out * w->n_tiles;
@@ -45,8 +45,8 @@ static double wanted_units(const tl_wino *w)
 }
 
 // The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
-// stay in the second cache, beside the products; but the weights are read once for each unit, so
-// tiles should fill the registers of a product, and large weights are worth some more.
+// stay in the L2 cache with the products; but the weights are read once for each unit, so
+// tiles should fill the registers of a product, and large weights justify some more.
 static int tiles_of_unit(const tl_wino *w)
 {
     if ((double)w->kind->row * w->blocks_out * w->kind->point_size > LARGE_WEIGHTS)
@@ -129,7 +129,7 @@ size_t tl_wino_batch_scratch(const tl_wino_kind *kind, const tl_tensor *src, con
 
 // Patches
 
-// Where a tile lies: its image, line and column.
+// A tile: its image, line and column.
 typedef struct place {
     size_t image;
     int y, x;
@@ -174,7 +174,7 @@ static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *
     }
 }
 
-// The patch of a tile: where it lies in the image, or its copy if it meets the image's border.
+// The patch of a tile: its address in the image, or its copy if it meets the image's border.
 static void transform_patch(const tl_wino *w, const char *image, const place *at, void *dst)
 {
     const tl_wino_kind *const kind = w->kind;

@@ -17,7 +17,7 @@ enum { TL_WINO_PRODUCT = 4 /* bytes of a product: a float, or an integer of 32 b
 
 typedef struct tl_wino tl_wino;
 
-/** Tiles beside each other: their first result is element `at` of dst, and together they have
+/** Adjacent tiles: their first result is element `at` of dst, and together they have
  * `rows` x `cols` pixels. */
 typedef struct tl_wino_span {
     size_t at;
@@ -30,7 +30,7 @@ typedef struct tl_wino_kind {
     size_t size;       // bytes of an element of the source
     size_t point_size; // and of a transformed one
     int fill;          // the value of each byte of padding
-    int groups;        // of source channels, each with products of its own
+    int groups;        // of source channels, each with separate products
     size_t row;        // transformed elements of the packed weights of a block
     /** Transforms a block of a patch, m + 2 rows `row` apart, to a vector of TL_BLOCK elements for
      *  each point, source_step apart. */

@@ -2,7 +2,7 @@
 // The transforms of Winograd's convolution, see winograd_blocked.h.
 //
 // Both axes one after the other: lines of vectors through a table between them. The first argument
-// of the inline functions is a constant: each number of pairs becomes a function of its own.
+// of the inline functions is a constant: each number of pairs is compiled separately.
 
 #include "kernel/winograd_blocked/winograd_blocked.h"
 

@@ -45,7 +45,7 @@ static size_t weights_before(int channel)
 
 // Packing
 
-// Whether packed weights, which have words, may lie there.
+// Whether packed weights, which have words, may be stored at this address.
 static inline int is_even(const void *weight)
 {
     return (uintptr_t)weight % sizeof(int16_t) == 0;
@@ -65,7 +65,7 @@ typedef struct pack_job {
 // Windows of a block of output channels, or their transforms: [position][channel].
 typedef int16_t block_table[TL_WINO_U8_POINTS][TL_BLOCK];
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
+// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
 static inline int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
@@ -109,7 +109,7 @@ static void transform_windows(block_table table)
         weight_line(columns + y * 3, 1, table + y * TL_WINO_U8_PATCH, 1);
 }
 
-// The channel `c` and, if there is one before `end`, the next: the points are `step` apart.
+// The channel `c` and, if before `end`, the next: the points are `step` apart.
 static void pack_pair(const pack_job *job, int o, int c, int end, int32_t *sums, int16_t *dst,
                       size_t step)
 {

@@ -14,13 +14,13 @@
 //
 // A' compensates these factors as far as possible in integers. All of it is exact:
 //
-// - Pixels less TL_WINO_U8_OFFSET lie in -128 .. 127. The sums of |B'| along its rows are 10 at
+// - Pixels less TL_WINO_U8_OFFSET are in -128 .. 127. The sums of |B'| along its rows are 10 at
 //   most, so that a transformed pixel is at most 100 * 128 = 12,800; those of |G| are 7 at most, so
 //   that a transformed weight is at most 49 * 128 = 6,272: both have 16 bits. B' maps a constant c
 //   to -6 c at the point 1 and to 0 elsewhere: the offset is subtracted from one point alone.
 // - Sums over channels, and A', are computed modulo 2^32. The outcome is a result times 9 * 2^n,
 //   n = 6 at most, modulo 2^32: multiplied by the inverse of 9 and shifted by n bits it is the
-//   result, if that lies in -2^25 .. 2^25 - 1. With 224 channels it does: 224 * 9 * 128 * 128 <
+//   result, if that is in -2^25 .. 2^25 - 1. With 224 channels it does: 224 * 9 * 128 * 128 <
 //   2^25. More channels are summed in groups of at most TL_WINO_U8_BLOCKS blocks, whose results
 //   are added.
 //
