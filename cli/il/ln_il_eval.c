@@ -96,33 +96,17 @@ static int is_true(number x)
 
 // Operations on two numbers
 
-static number exact(evaluator *e, int overflows, const int64_t *i, const char *what)
+static number arithmetic(evaluator *e, char op, number a, number b)
 {
-    return overflows ? overflow(e, what) : integer(*i);
-}
-
-static number add(evaluator *e, number a, number b)
-{
+    const char *what = op == '+' ? "a sum" : op == '-' ? "a difference" : "a product";
+    const double x = as_double(a), y = as_double(b);
     int64_t i;
     if (!a.is_int || !b.is_int)
-        return real(e, as_double(a) + as_double(b), "a sum");
-    return exact(e, __builtin_add_overflow(a.i, b.i, &i), &i, "a sum");
-}
-
-static number subtract(evaluator *e, number a, number b)
-{
-    int64_t i;
-    if (!a.is_int || !b.is_int)
-        return real(e, as_double(a) - as_double(b), "a difference");
-    return exact(e, __builtin_sub_overflow(a.i, b.i, &i), &i, "a difference");
-}
-
-static number multiply(evaluator *e, number a, number b)
-{
-    int64_t i;
-    if (!a.is_int || !b.is_int)
-        return real(e, as_double(a) * as_double(b), "a product");
-    return exact(e, __builtin_mul_overflow(a.i, b.i, &i), &i, "a product");
+        return real(e, op == '+' ? x + y : op == '-' ? x - y : x * y, what);
+    const int overflows = op == '+'   ? __builtin_add_overflow(a.i, b.i, &i)
+                          : op == '-' ? __builtin_sub_overflow(a.i, b.i, &i)
+                                      : __builtin_mul_overflow(a.i, b.i, &i);
+    return overflows ? overflow(e, what) : integer(i);
 }
 
 static number divide(evaluator *e, number a, number b)
@@ -130,7 +114,7 @@ static number divide(evaluator *e, number a, number b)
     if (as_double(b) == 0)
         return e->skipped ? zero : fail(e, "division by zero");
     if (a.is_int && b.is_int && b.i == -1)
-        return subtract(e, zero, a);
+        return arithmetic(e, '-', zero, a);
     if (a.is_int && b.is_int && a.i % b.i == 0)
         return integer(a.i / b.i);
     return real(e, as_double(a) / as_double(b), "a quotient");
@@ -201,9 +185,9 @@ static const struct {
     {">=", 3, GREATER | EQUAL, NULL},
     {"<", 3, LESS, NULL},
     {">", 3, GREATER, NULL},
-    {"+", 4, 0, add},
-    {"-", 4, 0, subtract},
-    {"*", 5, 0, multiply},
+    {"+", 4, 0, NULL},
+    {"-", 4, 0, NULL},
+    {"*", 5, 0, NULL},
     {"/", 5, 0, divide},
     {"%", 5, 0, modulo},
 };
@@ -230,7 +214,7 @@ static number call(evaluator *e, size_t f, number x)
     if (x.is_int)
         return x;
     const number rounded = {.d = functions[f].round(x.d)};
-    return exact(e, !to_integer(rounded, &i), &i, "a rounded number");
+    return to_integer(rounded, &i) ? integer(i) : overflow(e, "a rounded number");
 }
 
 // Reading
@@ -387,7 +371,7 @@ static number read_sign(evaluator *e)
     number x;
     e->depth++;
     if (take(e, "-"))
-        x = subtract(e, zero, read_sign(e));
+        x = arithmetic(e, '-', zero, read_sign(e));
     else if (take(e, "!"))
         x = integer(!is_true(read_sign(e)));
     else
@@ -409,9 +393,10 @@ static number compute(evaluator *e, size_t b, number x, number y)
 {
     if (b == OR || b == AND)
         return integer(b == OR ? is_true(x) || is_true(y) : is_true(x) && is_true(y));
-    const int order = 1 << (compare(x, y) + 1);
+    if (binaries[b].orders)
+        return integer((binaries[b].orders & 1 << (compare(x, y) + 1)) != 0);
     return binaries[b].compute ? binaries[b].compute(e, x, y)
-                               : integer((binaries[b].orders & order) != 0);
+                               : arithmetic(e, *binaries[b].text, x, y);
 }
 
 // Operators of that level and tighter ones.

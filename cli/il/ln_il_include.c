@@ -72,7 +72,9 @@ static int read_file(int fd, const char *in, const char *path, ln_il_included *f
     file->folder = join(path, ln_beneath_folder_len(path), "", "");
     if (file->name && file->folder)
         return 0;
-    ln_il_included_free(file);
+    ln_free(file->text);
+    ln_free(file->name);
+    ln_free(file->folder);
     return ln_error_memory(err);
 }
 
@@ -93,12 +95,4 @@ int ln_il_include(const ln_il_host *host, const char *folder, const char *path,
     const int rc = fd < 0 ? -1 : read_file(fd, in, found, file, err);
     ln_free(found);
     return rc;
-}
-
-void ln_il_included_free(ln_il_included *file)
-{
-    ln_free(file->text);
-    ln_free(file->name);
-    ln_free(file->folder);
-    *file = (ln_il_included){0};
 }

@@ -111,7 +111,12 @@ static void close_source(preprocessor *p)
     ln_free(s);
 }
 
-// Directives: functions get the first token after the name, and the rest of the line
+// Directives
+
+typedef struct directive {
+    ln_il_token name, first; // the first token after the name
+    ln_il_scanner rest;      // of the line
+} directive;
 
 static int reads(const preprocessor *p)
 {
@@ -128,43 +133,36 @@ static int open_condition(preprocessor *p, int is_true)
     return 0;
 }
 
-static int do_if(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int test(preprocessor *p, const directive *d, int *is_true)
+{
+    if (d->name.len == 2 || ln_il_token_is(&d->name, "elif"))
+        return ln_il_macros_evaluate(&p->macros, d->first.text, d->rest.end, is_true);
+    *is_true = ln_il_macros_has(&p->macros, &d->first) != ln_il_token_is(&d->name, "ifndef");
+    return 0;
+}
+
+// #if, #ifdef, #ifndef
+static int do_if(preprocessor *p, const directive *d)
 {
     int is_true;
-    return ln_il_macros_evaluate(&p->macros, first->text, line->end, &is_true) ||
-                   open_condition(p, is_true)
-               ? -1
-               : 0;
+    return test(p, d, &is_true) || open_condition(p, is_true) ? -1 : 0;
 }
 
-static int do_ifdef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
-{
-    (void)line;
-    return open_condition(p, ln_il_macros_has(&p->macros, first));
-}
-
-static int do_ifndef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
-{
-    (void)line;
-    return open_condition(p, !ln_il_macros_has(&p->macros, first));
-}
-
-static int do_elif(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_elif(preprocessor *p, const directive *d)
 {
     condition *c = &p->conditions[p->n_conditions - 1];
     c->reads = 0;
     if (c->has_else)
         return ln_il_fail(p->err, here(p), "#elif after #else");
-    if (!c->was_true && ln_il_macros_evaluate(&p->macros, first->text, line->end, &c->reads))
+    if (!c->was_true && test(p, d, &c->reads))
         return -1;
     c->was_true |= c->reads;
     return 0;
 }
 
-static int do_else(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_else(preprocessor *p, const directive *d)
 {
-    (void)first;
-    (void)line;
+    (void)d;
     condition *c = &p->conditions[p->n_conditions - 1];
     if (c->has_else)
         return ln_il_fail(p->err, here(p), "#else after #else");
@@ -173,30 +171,29 @@ static int do_else(preprocessor *p, const ln_il_token *first, const ln_il_scanne
     return 0;
 }
 
-static int do_endif(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_endif(preprocessor *p, const directive *d)
 {
-    (void)first;
-    (void)line;
+    (void)d;
     p->n_conditions--;
     return 0;
 }
 
-static int do_define(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_define(preprocessor *p, const directive *d)
 {
-    return ln_il_macros_define(&p->macros, first, line);
+    return ln_il_macros_define(&p->macros, &d->first, &d->rest);
 }
 
-static int do_undef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_undef(preprocessor *p, const directive *d)
 {
-    (void)line;
-    ln_il_macros_undefine(&p->macros, first);
+    ln_il_macros_undefine(&p->macros, &d->first);
     return 0;
 }
 
-static int do_error(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_error(preprocessor *p, const directive *d)
 {
-    const size_t len = (size_t)(line->end - first->text);
-    return ln_il_fail(p->err, here(p), "#error %.*s", (int)(len < 1000 ? len : 1000), first->text);
+    const size_t len = (size_t)(d->rest.end - d->first.text);
+    return ln_il_fail(p->err, here(p), "#error %.*s", (int)(len < 1000 ? len : 1000),
+                      d->first.text);
 }
 
 // The text of a string without its quotes: no file name has escape sequences.
@@ -211,14 +208,14 @@ static char *unquote(const preprocessor *p, const ln_il_token *t)
 }
 
 // A file and the flags that other preprocessors write may follow the number.
-static int do_line(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_line(preprocessor *p, const directive *d)
 {
     ln_il_place *place = &p->top->scanner.place;
-    ln_il_scanner rest = *line;
+    ln_il_scanner rest = d->rest;
     ln_il_token file;
     char *end;
-    const long number = strtol(first->text, &end, 10);
-    if (end != first->text + first->len || number < 0 || number > MAX_LINE)
+    const long number = strtol(d->first.text, &end, 10);
+    if (end != d->first.text + d->first.len || number < 0 || number > MAX_LINE)
         return ln_il_fail(p->err, *place, "#line: expected a number up to %d", MAX_LINE);
     if (ln_il_scan(&rest, 0, &file))
         return -1;
@@ -242,9 +239,8 @@ static int open_included(preprocessor *p, ln_il_included *file)
     return -1;
 }
 
-static int do_include(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+static int do_include(preprocessor *p, const directive *d)
 {
-    (void)line;
     ln_il_included file;
     ln_error reason = {0};
     if (p->depth > MAX_DEPTH)
@@ -252,7 +248,7 @@ static int do_include(preprocessor *p, const ln_il_token *first, const ln_il_sca
                           MAX_DEPTH);
     if (p->n_files++ == MAX_FILES)
         return ln_il_fail(p->err, here(p), "#include: more than %d files", MAX_FILES);
-    char *path = unquote(p, first);
+    char *path = unquote(p, &d->first);
     if (!path)
         return -1;
     const int rc = ln_il_include(p->host, p->top->folder, path, &file, &reason);
@@ -266,13 +262,13 @@ enum { ANYTHING, A_NAME, ONLY_A_NAME, ONLY_A_FILE };
 
 static const struct {
     const char *name;
-    int (*run)(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line);
+    int (*run)(preprocessor *p, const directive *d);
     int conditions, follows;
 } directives[] = {
     {"define", do_define, 0, A_NAME},        {"undef", do_undef, 0, ONLY_A_NAME},
     {"include", do_include, 0, ONLY_A_FILE}, {"line", do_line, 0, ANYTHING},
     {"error", do_error, 0, ANYTHING},        {"if", do_if, OPENS, ANYTHING},
-    {"ifdef", do_ifdef, OPENS, ONLY_A_NAME}, {"ifndef", do_ifndef, OPENS, ONLY_A_NAME},
+    {"ifdef", do_if, OPENS, ONLY_A_NAME},    {"ifndef", do_if, OPENS, ONLY_A_NAME},
     {"elif", do_elif, CHANGES, ANYTHING},    {"else", do_else, CHANGES, ANYTHING},
     {"endif", do_endif, CLOSES, ANYTHING},
 };
@@ -289,58 +285,59 @@ static int is_skipped(preprocessor *p, size_t d)
     return 1;
 }
 
-static int check(const preprocessor *p, size_t d, const ln_il_token *first, ln_il_scanner line)
+static int check(const preprocessor *p, size_t i, const directive *d)
 {
     static const char *const expected[] = {"", "a name", "one name", "a file name in quotes"};
-    const int follows = directives[d].follows;
+    const int follows = directives[i].follows;
     const int kind = follows == ONLY_A_FILE ? LN_IL_TOKEN_STRING : LN_IL_TOKEN_NAME;
+    ln_il_scanner rest = d->rest;
     ln_il_token after;
-    if (directives[d].conditions > OPENS && p->n_conditions == p->top->n_conditions)
-        return ln_il_fail(p->err, here(p), "#%s without #if", directives[d].name);
-    if (ln_il_scan(&line, 0, &after))
+    if (directives[i].conditions > OPENS && p->n_conditions == p->top->n_conditions)
+        return ln_il_fail(p->err, here(p), "#%s without #if", directives[i].name);
+    if (ln_il_scan(&rest, 0, &after))
         return -1;
-    if (follows && (first->kind != kind || ln_il_token_is(first, "defined") ||
+    if (follows && (d->first.kind != kind || ln_il_token_is(&d->first, "defined") ||
                     (follows != A_NAME && after.len)))
-        return ln_il_fail(p->err, here(p), "#%s: expected %s", directives[d].name,
+        return ln_il_fail(p->err, here(p), "#%s: expected %s", directives[i].name,
                           expected[follows]);
     return 0;
 }
 
-static int run_directive(preprocessor *p, const ln_il_token *name, const ln_il_token *first,
-                         const ln_il_scanner *line)
+static int run(preprocessor *p, const directive *d)
 {
-    size_t d = 0;
-    while (d < N_DIRECTIVES && !ln_il_token_is(name, directives[d].name))
-        d++;
-    if (is_skipped(p, d))
+    size_t i = 0;
+    while (i < N_DIRECTIVES && !ln_il_token_is(&d->name, directives[i].name))
+        i++;
+    if (is_skipped(p, i))
         return 0;
-    if (d == N_DIRECTIVES)
+    if (i == N_DIRECTIVES)
         return ln_il_fail(p->err, here(p), "unknown directive '#%.*s'",
-                          name->len < 40 ? (int)name->len : 40, name->text);
-    return check(p, d, first, *line) ? -1 : directives[d].run(p, first, line);
+                          d->name.len < 40 ? (int)d->name.len : 40, d->name.text);
+    return check(p, i, d) ? -1 : directives[i].run(p, d);
 }
 
 // After the # that begins a line.
 static int read_directive(preprocessor *p)
 {
-    static const ln_il_token marks_line = {.text = "line", .len = 4}; // # 7 "FILE"
     ln_il_scanner *s = &p->top->scanner;
-    ln_il_token name, first, t;
+    directive d;
+    ln_il_token t;
     p->macros.place = here(p);
-    if (ln_il_scan(s, 1, &name))
+    if (ln_il_scan(s, 1, &d.name))
         return -1;
-    const int is_mark = name.kind == LN_IL_TOKEN_NUMBER;
-    first = name;
-    if (!is_mark && ln_il_scan(s, 1, &first))
+    d.first = d.name;
+    if (d.name.kind == LN_IL_TOKEN_NUMBER) // # 7 "FILE"
+        d.name = (ln_il_token){.text = "line", .len = 4};
+    else if (ln_il_scan(s, 1, &d.first))
         return -1;
-    ln_il_scanner line = *s;
-    line.end = s->at;
+    d.rest = *s;
+    d.rest.end = s->at;
     do {
         if (ln_il_scan(s, 1, &t))
             return -1;
-        line.end = t.len ? s->at : line.end;
+        d.rest.end = t.len ? s->at : d.rest.end;
     } while (t.len);
-    return name.len ? run_directive(p, is_mark ? &marks_line : &name, &first, &line) : 0;
+    return d.name.len ? run(p, &d) : 0;
 }
 
 // Text

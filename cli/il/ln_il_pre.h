@@ -116,6 +116,4 @@ typedef struct ln_il_included {
 int ln_il_include(const ln_il_host *host, const char *folder, const char *path,
                   ln_il_included *file, ln_error *err);
 
-void ln_il_included_free(ln_il_included *file);
-
 #endif
