@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kernel/tl_kernel.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
@@ -42,19 +43,7 @@ static const char *const names[TL_LOSS_REDUCTION_SIZE] = {
     [TL_LOSS_SUM] = "TL_LOSS_SUM",
     [TL_LOSS_MEAN] = "TL_LOSS_MEAN",
 };
-
-const char *tl_loss_reduction_name(tl_loss_reduction reduction)
-{
-    return reduction >= 0 && reduction < TL_LOSS_REDUCTION_SIZE ? names[reduction] : NULL;
-}
-
-tl_loss_reduction tl_loss_reduction_from_str(const char *str)
-{
-    for (int i = 0; str && i < TL_LOSS_REDUCTION_SIZE; i++)
-        if (strcmp(names[i], str) == 0)
-            return (tl_loss_reduction)i;
-    return TL_LOSS_REDUCTION_INVALID;
-}
+TL_NAME_AND_FROM_STR(tl_loss_reduction, names, TL_LOSS_REDUCTION_SIZE)
 
 int tl_nllloss_check(const tl_tensor *src, const tl_tensor *target, const tl_tensor *weight)
 {

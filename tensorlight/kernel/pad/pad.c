@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernel/stride/stride.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
@@ -19,19 +20,7 @@ static const char *const mode_names[TL_PAD_MODE_SIZE] = {
     [TL_PAD_REFLECT] = "TL_PAD_REFLECT",
     [TL_PAD_WRAP] = "TL_PAD_WRAP",
 };
-
-const char *tl_pad_mode_name(tl_pad_mode mode)
-{
-    return mode >= 0 && mode < TL_PAD_MODE_SIZE ? mode_names[mode] : NULL;
-}
-
-tl_pad_mode tl_pad_mode_from_str(const char *str)
-{
-    for (int mode = 0; str && mode < TL_PAD_MODE_SIZE; mode++)
-        if (strcmp(mode_names[mode], str) == 0)
-            return (tl_pad_mode)mode;
-    return TL_PAD_MODE_INVALID;
-}
+TL_NAME_AND_FROM_STR(tl_pad_mode, mode_names, TL_PAD_MODE_SIZE)
 
 // An axis of dst: `before` elements, then `kept` ones, of src from `first` on, then the others.
 typedef struct pad_axis {

@@ -17,6 +17,7 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"
 
@@ -167,19 +168,7 @@ TL_PLAIN_TABLE(pick_max, poolnd_func, poolnd_max, ALL)
 TL_PLAIN_TABLE(pick_sum, poolnd_func, poolnd_sum, FLT)
 
 static const char *const kind_names[] = {"TL_POOL_MAX", "TL_POOL_MEAN", "TL_POOL_NORM"};
-
-const char *tl_pool_kind_name(tl_pool_kind kind)
-{
-    return kind >= 0 && kind < TL_POOL_KIND_SIZE ? kind_names[kind] : NULL;
-}
-
-tl_pool_kind tl_pool_kind_from_str(const char *str)
-{
-    for (int i = 0; str && i < TL_POOL_KIND_SIZE; i++)
-        if (!strcmp(str, kind_names[i]))
-            return (tl_pool_kind)i;
-    return TL_POOL_KIND_INVALID;
-}
+TL_NAME_AND_FROM_STR(tl_pool_kind, kind_names, TL_POOL_KIND_SIZE)
 
 int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                    const tl_poolnd_param *param)

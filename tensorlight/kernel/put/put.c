@@ -11,34 +11,23 @@
 #include "kernel/stride/stride.h"
 #include "kernel/take/tl_index.h"
 #include "kernel/tl_axis.h"
+#include "tensor/tl_name.h"
 #include "tensorlight/tl_shape.h"
 
-// A row of the list of operations: its name, and the function of the old and the new value.
-typedef struct put_row {
-    const char *name;
-    tl_elew_op elew; // TL_ELEW_OP_INVALID: the new value replaces the old one
-} put_row;
-
-static const put_row rows[TL_PUT_OP_SIZE] = {
-    [TL_PUT_SET] = {"TL_PUT_SET", TL_ELEW_OP_INVALID},
-    [TL_PUT_SUM] = {"TL_PUT_SUM", TL_SUM},
-    [TL_PUT_MUL] = {"TL_PUT_MUL", TL_MUL},
-    [TL_PUT_MAX] = {"TL_PUT_MAX", TL_MAX},
-    [TL_PUT_MIN] = {"TL_PUT_MIN", TL_MIN},
+static const char *const names[TL_PUT_OP_SIZE] = {
+    [TL_PUT_SET] = "TL_PUT_SET", [TL_PUT_SUM] = "TL_PUT_SUM", [TL_PUT_MUL] = "TL_PUT_MUL",
+    [TL_PUT_MAX] = "TL_PUT_MAX", [TL_PUT_MIN] = "TL_PUT_MIN",
 };
+TL_NAME_AND_FROM_STR(tl_put_op, names, TL_PUT_OP_SIZE)
 
-const char *tl_put_op_name(tl_put_op op)
-{
-    return op >= 0 && op < TL_PUT_OP_SIZE ? rows[op].name : NULL;
-}
-
-tl_put_op tl_put_op_from_str(const char *str)
-{
-    for (int op = 0; str && op < TL_PUT_OP_SIZE; op++)
-        if (strcmp(rows[op].name, str) == 0)
-            return (tl_put_op)op;
-    return TL_PUT_OP_INVALID;
-}
+// The functions of the old and the new value.
+static const tl_elew_op elew_ops[TL_PUT_OP_SIZE] = {
+    [TL_PUT_SET] = TL_ELEW_OP_INVALID, // the new value replaces the old one
+    [TL_PUT_SUM] = TL_SUM,
+    [TL_PUT_MUL] = TL_MUL,
+    [TL_PUT_MAX] = TL_MAX,
+    [TL_PUT_MIN] = TL_MIN,
+};
 
 // How new values are put over old ones.
 typedef struct combine {
@@ -48,7 +37,7 @@ typedef struct combine {
 
 static combine combine_of(const tl_exec *exec, tl_dtype dtype, tl_put_op op)
 {
-    const tl_elew_op elew = rows[op].elew;
+    const tl_elew_op elew = elew_ops[op];
     const size_t size = tl_size_of(dtype);
     if (elew == TL_ELEW_OP_INVALID)
         return (combine){NULL, size};

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "kernel/tl_kernel.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick, tl_reduce_func, TL_REDUCE_KERNELS)
@@ -19,19 +20,7 @@ static const char *const names[TL_REDUCE_OP_SIZE] = {
     [TL_REDUCE_L2] = "TL_REDUCE_L2",           [TL_REDUCE_SUM_SQUARE] = "TL_REDUCE_SUM_SQUARE",
     [TL_REDUCE_LOG_SUM] = "TL_REDUCE_LOG_SUM", [TL_REDUCE_LOG_SUM_EXP] = "TL_REDUCE_LOG_SUM_EXP",
 };
-
-const char *tl_reduce_op_name(tl_reduce_op op)
-{
-    return op >= 0 && op < TL_REDUCE_OP_SIZE ? names[op] : NULL;
-}
-
-tl_reduce_op tl_reduce_op_from_str(const char *str)
-{
-    for (int op = 0; str && op < TL_REDUCE_OP_SIZE; op++)
-        if (strcmp(names[op], str) == 0)
-            return (tl_reduce_op)op;
-    return TL_REDUCE_OP_INVALID;
-}
+TL_NAME_AND_FROM_STR(tl_reduce_op, names, TL_REDUCE_OP_SIZE)
 
 int tl_reduce_check(tl_reduce_op op, tl_dtype dtype)
 {

@@ -9,6 +9,7 @@
 
 #include "kernel/cast/cast.h"
 #include "kernel/tl_kernel.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick_nearest, tl_resample_func, TL_RESAMPLE_NEAREST_KERNELS)
@@ -20,34 +21,8 @@ static const char *const mode_names[] = {"TL_RESAMPLE_NEAREST", "TL_RESAMPLE_LIN
                                          "TL_RESAMPLE_CUBIC"};
 static const char *const rounding_names[] = {"TL_ROUND_HALF_DOWN", "TL_ROUND_HALF_UP",
                                              "TL_ROUND_DOWN", "TL_ROUND_UP"};
-
-static int index_of(const char *str, const char *const *names, int n)
-{
-    for (int i = 0; str && i < n; i++)
-        if (!strcmp(str, names[i]))
-            return i;
-    return -1;
-}
-
-const char *tl_resample_mode_name(tl_resample_mode mode)
-{
-    return mode >= 0 && mode < TL_RESAMPLE_MODE_SIZE ? mode_names[mode] : NULL;
-}
-
-tl_resample_mode tl_resample_mode_from_str(const char *str)
-{
-    return (tl_resample_mode)index_of(str, mode_names, TL_RESAMPLE_MODE_SIZE);
-}
-
-const char *tl_rounding_name(tl_rounding rounding)
-{
-    return rounding >= 0 && rounding < TL_ROUNDING_SIZE ? rounding_names[rounding] : NULL;
-}
-
-tl_rounding tl_rounding_from_str(const char *str)
-{
-    return (tl_rounding)index_of(str, rounding_names, TL_ROUNDING_SIZE);
-}
+TL_NAME_AND_FROM_STR(tl_resample_mode, mode_names, TL_RESAMPLE_MODE_SIZE)
+TL_NAME_AND_FROM_STR(tl_rounding, rounding_names, TL_ROUNDING_SIZE)
 
 // Scratch memory: buffers, then a table per axis
 

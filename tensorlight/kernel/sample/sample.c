@@ -9,6 +9,7 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_windows.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick_grid, tl_sample_func, TL_GRID_SAMPLE_KERNELS)
@@ -19,19 +20,7 @@ TL_KERNEL_TABLE(pick_col2im, tl_sample_func, TL_COL2IM_KERNELS)
 
 static const char *const outside_names[] = {"TL_OUTSIDE_ZERO", "TL_OUTSIDE_BORDER",
                                             "TL_OUTSIDE_REFLECT"};
-
-const char *tl_outside_name(tl_outside outside)
-{
-    return outside >= 0 && outside < TL_OUTSIDE_SIZE ? outside_names[outside] : NULL;
-}
-
-tl_outside tl_outside_from_str(const char *str)
-{
-    for (int i = 0; str && i < TL_OUTSIDE_SIZE; i++)
-        if (!strcmp(str, outside_names[i]))
-            return (tl_outside)i;
-    return TL_OUTSIDE_INVALID;
-}
+TL_NAME_AND_FROM_STR(tl_outside, outside_names, TL_OUTSIDE_SIZE)
 
 // Checks that several make
 
