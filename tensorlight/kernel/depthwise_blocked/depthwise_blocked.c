@@ -39,27 +39,52 @@ int tl_exec_blocked_depthwise_pack(const tl_exec *exec, const tl_tensor *weight,
 
 // Computing
 
-static tl_depthwise_job job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_tensor *dst)
+tl_depthwise_job tl_depthwise_job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_tensor *dst)
 {
-    assert(src->dtype == TL_FLOAT && dst->dtype == TL_FLOAT && src->ndim == 5 && dst->ndim == 5);
+    assert(src->ndim == 5 && dst->ndim == 5);
     assert(src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1]);
     assert(src->dims[4] == TL_BLOCK && dst->dims[4] == TL_BLOCK);
     return (tl_depthwise_job){.kind = kind,
                               .src = src->data,
                               .dst = dst->data,
+                              .dtype = dst->dtype,
                               .blocks = dst->dims[1],
                               .ih = src->dims[2],
                               .iw = src->dims[3],
                               .oh = dst->dims[2],
                               .ow = dst->dims[3],
-                              .dilation = {1, 1},
                               .end = {src->dims[2], src->dims[3]},
                               .low = -INFINITY,
                               .high = INFINITY};
 }
 
+void tl_depthwise_set_conv(tl_depthwise_job *job, const tl_conv2d_param *param)
+{
+    for (int i = 0; i < 2; i++) {
+        job->size[i] = param->size[i];
+        job->stride[i] = param->stride[i];
+        job->dilation[i] = param->dilation[i];
+        job->padding[i] = param->padding[i];
+    }
+}
+
+void tl_depthwise_set_pool(tl_depthwise_job *job, const tl_pool2d_param *param, int counts_padding)
+{
+    for (int i = 0; i < 2; i++) {
+        job->size[i] = param->size[i];
+        job->stride[i] = param->stride[i];
+        job->dilation[i] = 1;
+        job->padding[i] = param->padding[i];
+        if (counts_padding) {
+            job->begin[i] = -param->padding[i];
+            job->end[i] += param->padding[2 + i];
+        }
+    }
+}
+
 static void run(const tl_exec *exec, tl_depthwise_job *job, const tl_tensor *dst)
 {
+    assert(job->dtype == TL_FLOAT);
     const size_t lines = (size_t)dst->dims[0] * dst->dims[1] * dst->dims[2];
     const size_t cost = (size_t)job->size[0] * job->size[1] * job->ow * (TL_BLOCK / 2);
     tl_parallel(exec, lines, tl_axis_grain(cost), pick(exec, TL_FLOAT), job);
@@ -68,36 +93,22 @@ static void run(const tl_exec *exec, tl_depthwise_job *job, const tl_tensor *dst
 int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                               const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param)
 {
-    tl_depthwise_job job = job_of(TL_DEPTHWISE_CONV, src, dst);
+    tl_depthwise_job job = tl_depthwise_job_of(TL_DEPTHWISE_CONV, src, dst);
     assert((size_t)weight->len == job.blocks * tl_blocked_depthwise_packed(param->size));
     job.weight = weight->data;
     job.add = add ? add->data : NULL;
-    for (int i = 0; i < 2; i++) {
-        job.size[i] = param->size[i];
-        job.stride[i] = param->stride[i];
-        job.dilation[i] = param->dilation[i];
-        job.padding[i] = param->padding[i];
-    }
+    tl_depthwise_set_conv(&job, param);
     job.act = param->act;
     tl_act_bounds(param->act, &job.low, &job.high);
     run(exec, &job, dst);
     return 0;
 }
 
-// Pools; elements outside the source, within its padding, count for a mean if
-// `counts_padding`.
-static int run_pool(const tl_exec *exec, tl_depthwise_job job, const tl_tensor *dst,
-                    const tl_pool2d_param *param, int counts_padding)
+static int run_pool(const tl_exec *exec, tl_depthwise_kind kind, const tl_tensor *src,
+                    tl_tensor *dst, const tl_pool2d_param *param, int counts_padding)
 {
-    for (int i = 0; i < 2; i++) {
-        job.size[i] = param->size[i];
-        job.stride[i] = param->stride[i];
-        job.padding[i] = param->padding[i];
-        if (counts_padding) {
-            job.begin[i] = -param->padding[i];
-            job.end[i] += param->padding[2 + i];
-        }
-    }
+    tl_depthwise_job job = tl_depthwise_job_of(kind, src, dst);
+    tl_depthwise_set_pool(&job, param, counts_padding);
     run(exec, &job, dst);
     return 0;
 }
@@ -105,11 +116,11 @@ static int run_pool(const tl_exec *exec, tl_depthwise_job job, const tl_tensor *
 int tl_exec_blocked_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                               const tl_pool2d_param *param)
 {
-    return run_pool(exec, job_of(TL_DEPTHWISE_MAX, src, dst), dst, param, 0);
+    return run_pool(exec, TL_DEPTHWISE_MAX, src, dst, param, 0);
 }
 
 int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                               const tl_pool2d_param *param, int counts_padding)
 {
-    return run_pool(exec, job_of(TL_DEPTHWISE_MEAN, src, dst), dst, param, counts_padding);
+    return run_pool(exec, TL_DEPTHWISE_MEAN, src, dst, param, counts_padding);
 }

@@ -15,28 +15,43 @@
 #include <stdint.h>
 
 #include "kernel/tl_kernel.h"
-#include "tensorlight/tl_blocked.h"
+#include "tensorlight/tl_quantized.h"
 
 typedef enum tl_depthwise_kind {
     TL_DEPTHWISE_CONV,
     TL_DEPTHWISE_MAX,
     TL_DEPTHWISE_MEAN,
-    TL_DEPTHWISE_KIND_SIZE
 } tl_depthwise_kind;
 
 /** src [planes, ih, iw, 16] -> dst [planes, oh, ow, 16]; plane p is of block p % blocks. */
 typedef struct tl_depthwise_job {
     tl_depthwise_kind kind;
-    const float *src;
-    const float *weight; // of a convolution: [blocks, 16 + taps * 16]
-    const float *add;    // of a convolution: like dst, or NULL
-    float *dst;
+    const void *src;
+    const void *weight; // of a convolution: [blocks, 16 + taps * 16], of bytes [blocks, row]
+    void *dst;
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; // padding: top, left
     int64_t begin[2], end[2]; // the rows and columns that a mean counts; the source's, or more
+    float low, high;          // bounds of the activation, of tl_act_bounds
+    // of floats:
+    const float *add; // of a convolution: like dst, or NULL
     tl_activation act;
-    float low, high; // bounds of a convolution's results
+    // of 8-bit integers:
+    size_t row;
+    tl_dtype dtype; // of dst; TL_INT32: the sums of a convolution
+    tl_quantized_param q;
+    uint8_t bounds[2];    // low and high as bytes
+    const tl_exec *alone; // the exec for activations in plain C
 } tl_depthwise_job;
+
+/** Of src and dst, without windows and activation. */
+tl_depthwise_job tl_depthwise_job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_tensor *dst);
+
+/** Sets the windows of a convolution. */
+void tl_depthwise_set_conv(tl_depthwise_job *job, const tl_conv2d_param *param);
+
+/** Sets the windows of a pool. Elements of padding count for a mean if `counts_padding`. */
+void tl_depthwise_set_pool(tl_depthwise_job *job, const tl_pool2d_param *param, int counts_padding);
 
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_depthwise_job at `arg`. A
  * convolution: the bias, plus each tap in order, plus add, if not NULL; then the activation. The

@@ -281,9 +281,9 @@ static void mean_planes(const tl_depthwise_job *job, size_t begin, size_t end)
     const size_t pixels = (size_t)job->ih * job->iw;
     tile_place at = {.top = -(ptrdiff_t)job->padding[0], .left = -(ptrdiff_t)job->padding[1]};
     for (size_t p = begin; p < end; p++) {
-        at.dst = job->dst + p * TL_BLOCK;
+        at.dst = (float *)job->dst + p * TL_BLOCK;
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
-            tl_vf sum = sum_pixels(job->src + p * pixels * TL_BLOCK + lane, pixels);
+            tl_vf sum = sum_pixels((const float *)job->src + p * pixels * TL_BLOCK + lane, pixels);
             finish(TL_DEPTHWISE_MEAN, 1, job, &at, &sum, lane);
         }
     }
@@ -301,14 +301,14 @@ void SIMD(tl_depthwise)(void *arg, size_t begin, size_t end)
     for (size_t u = begin; u < end; u++) {
         const size_t plane = u / job->oh, first = u * job->ow * TL_BLOCK;
         const ptrdiff_t top = (ptrdiff_t)(u % job->oh) * job->stride[0] - job->padding[0];
-        tile_place at = {.plane = job->src + plane * job->ih * job->iw * TL_BLOCK,
+        tile_place at = {.plane = (const float *)job->src + plane * job->ih * job->iw * TL_BLOCK,
                          .add = job->add ? job->add + first : NULL,
-                         .dst = job->dst + first,
+                         .dst = (float *)job->dst + first,
                          .top = top,
                          .left = -(ptrdiff_t)job->padding[1]};
         tl_window_hits(job->size[0], job->dilation[0], top, job->ih, &at.tap_begin, &at.tap_end);
         if (job->weight) {
-            at.bias = job->weight + plane % job->blocks * packed;
+            at.bias = (const float *)job->weight + plane % job->blocks * packed;
             at.weight = at.bias + TL_BLOCK;
         }
         run_line(job, tiles, at);

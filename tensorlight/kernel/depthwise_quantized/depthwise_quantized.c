@@ -9,7 +9,7 @@
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 
-TL_KERNEL_TABLE(pick, tl_depthwise_u8_func, TL_DEPTHWISE_U8_KERNELS)
+TL_KERNEL_TABLE(pick, tl_depthwise_func, TL_DEPTHWISE_U8_KERNELS)
 
 // Packing
 
@@ -55,27 +55,15 @@ int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *wei
 
 // Computing
 
-static tl_depthwise_u8_job job_of(tl_depthwise_u8_kind kind, const tl_tensor *src, tl_tensor *dst)
+static tl_depthwise_job job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_tensor *dst)
 {
-    assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
+    assert(src->dtype == TL_UINT8);
     assert(dst->dtype == TL_UINT8 || dst->dtype == TL_FLOAT ||
-           (dst->dtype == TL_INT32 && kind == TL_DEPTHWISE_U8_CONV));
-    assert(src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1]);
-    assert(src->dims[4] == TL_BLOCK && dst->dims[4] == TL_BLOCK);
-    return (tl_depthwise_u8_job){.kind = kind,
-                                 .src = src->data,
-                                 .dst = dst->data,
-                                 .dtype = dst->dtype,
-                                 .blocks = dst->dims[1],
-                                 .ih = src->dims[2],
-                                 .iw = src->dims[3],
-                                 .oh = dst->dims[2],
-                                 .ow = dst->dims[3],
-                                 .dilation = {1, 1},
-                                 .end = {src->dims[2], src->dims[3]}};
+           (dst->dtype == TL_INT32 && kind == TL_DEPTHWISE_CONV));
+    return tl_depthwise_job_of(kind, src, dst);
 }
 
-static void run(const tl_exec *exec, tl_depthwise_u8_job *job, const tl_tensor *dst)
+static void run(const tl_exec *exec, tl_depthwise_job *job, const tl_tensor *dst)
 {
     const tl_exec alone = {.isa = exec ? exec->isa : tl_isa_best()};
     const size_t lines = (size_t)dst->dims[0] * dst->dims[1] * dst->dims[2];
@@ -91,37 +79,14 @@ int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, tl_tensor *dst,
                                   const tl_conv2d_param *param, const tl_quantized_param *q)
 {
-    tl_depthwise_u8_job job = job_of(TL_DEPTHWISE_U8_CONV, src, dst);
+    tl_depthwise_job job = job_of(TL_DEPTHWISE_CONV, src, dst);
     job.weight = weight->data;
     job.row = tl_quantized_depthwise2d_packed(param->size);
     assert(weight->dtype == TL_INT8 && (size_t)weight->len == job.blocks * job.row);
     job.q = *q;
     if (dst->dtype == TL_INT32) // sums, which have no activation
         job.q.act = (tl_activation){TL_ACT_NONE, 0, 0};
-    for (int i = 0; i < 2; i++) {
-        job.size[i] = param->size[i];
-        job.stride[i] = param->stride[i];
-        job.dilation[i] = param->dilation[i];
-        job.padding[i] = param->padding[i];
-    }
-    run(exec, &job, dst);
-    return 0;
-}
-
-// Pools; elements outside the source, within its padding, count for a mean if
-// `counts_padding`.
-static int run_pool(const tl_exec *exec, tl_depthwise_u8_job job, const tl_tensor *dst,
-                    const tl_pool2d_param *param, int counts_padding)
-{
-    for (int i = 0; i < 2; i++) {
-        job.size[i] = param->size[i];
-        job.stride[i] = param->stride[i];
-        job.padding[i] = param->padding[i];
-        if (counts_padding) {
-            job.begin[i] = -param->padding[i];
-            job.end[i] += param->padding[2 + i];
-        }
-    }
+    tl_depthwise_set_conv(&job, param);
     run(exec, &job, dst);
     return 0;
 }
@@ -130,14 +95,19 @@ int tl_exec_quantized_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_te
                                 const tl_pool2d_param *param)
 {
     assert(dst->dtype == TL_UINT8);
-    return run_pool(exec, job_of(TL_DEPTHWISE_U8_MAX, src, dst), dst, param, 0);
+    tl_depthwise_job job = job_of(TL_DEPTHWISE_MAX, src, dst);
+    tl_depthwise_set_pool(&job, param, 0);
+    run(exec, &job, dst);
+    return 0;
 }
 
 int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                 const tl_pool2d_param *param, int counts_padding,
                                 const tl_quantized_param *q)
 {
-    tl_depthwise_u8_job job = job_of(TL_DEPTHWISE_U8_MEAN, src, dst);
+    tl_depthwise_job job = job_of(TL_DEPTHWISE_MEAN, src, dst);
     job.q = *q;
-    return run_pool(exec, job, dst, param, counts_padding);
+    tl_depthwise_set_pool(&job, param, counts_padding);
+    run(exec, &job, dst);
+    return 0;
 }

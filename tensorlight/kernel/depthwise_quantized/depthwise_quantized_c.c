@@ -14,7 +14,7 @@ typedef struct window {
 } window;
 
 // The pixel under a tap; NULL in the padding.
-static const uint8_t *pixel_at(const tl_depthwise_u8_job *job, const window *w, int ky, int kx)
+static const uint8_t *pixel_at(const tl_depthwise_job *job, const window *w, int ky, int kx)
 {
     const int64_t y = w->top + (int64_t)ky * job->dilation[0];
     const int64_t x = w->left + (int64_t)kx * job->dilation[1];
@@ -25,7 +25,7 @@ static const uint8_t *pixel_at(const tl_depthwise_u8_job *job, const window *w, 
 
 // sum[c] += the products of channel c, less the zero point of its weights times the source less
 // its own.
-static void add_products(const tl_depthwise_u8_job *job, const window *w, const int8_t *weight,
+static void add_products(const tl_depthwise_job *job, const window *w, const int8_t *weight,
                          uint32_t *sum)
 {
     const int quads = tl_depthwise_u8_quads(job->size[1]);
@@ -42,7 +42,7 @@ static void add_products(const tl_depthwise_u8_job *job, const window *w, const 
 }
 
 // sum[c] += the elements of channel c; max[c] becomes the largest.
-static void add_pixels(const tl_depthwise_u8_job *job, const window *w, int32_t *sum, uint8_t *max)
+static void add_pixels(const tl_depthwise_job *job, const window *w, int32_t *sum, uint8_t *max)
 {
     for (int ky = 0; ky < job->size[0]; ky++)
         for (int kx = 0; kx < job->size[1]; kx++) {
@@ -54,8 +54,7 @@ static void add_pixels(const tl_depthwise_u8_job *job, const window *w, int32_t 
         }
 }
 
-static void mean_numbers(const tl_depthwise_u8_job *job, const window *w, const int32_t *sum,
-                         float *v)
+static void mean_numbers(const tl_depthwise_job *job, const window *w, const int32_t *sum, float *v)
 {
     const float count =
         (float)(tl_depthwise_u8_count(w->top, job->size[0], job->begin[0], job->end[0]) *
@@ -67,12 +66,12 @@ static void mean_numbers(const tl_depthwise_u8_job *job, const window *w, const 
 }
 
 // Writes a pixel of floats, at element `at` of dst.
-static void finish(const tl_depthwise_u8_job *job, float *v, size_t at)
+static void finish(const tl_depthwise_job *job, float *v, size_t at)
 {
     tl_quantized_finish_c(&job->q, job->alone, v, job->dtype == TL_FLOAT, job->dst, at);
 }
 
-static void run_conv(const tl_depthwise_u8_job *job, const window *w, const int8_t *row, size_t at)
+static void run_conv(const tl_depthwise_job *job, const window *w, const int8_t *row, size_t at)
 {
     float v[TL_BLOCK];
     tl_quantized_head head;
@@ -89,18 +88,17 @@ static void run_conv(const tl_depthwise_u8_job *job, const window *w, const int8
 }
 
 // The result of one window, at element `at` of dst.
-static void run_window(const tl_depthwise_u8_job *job, const window *w, const int8_t *row,
-                       size_t at)
+static void run_window(const tl_depthwise_job *job, const window *w, const int8_t *row, size_t at)
 {
     float v[TL_BLOCK];
     int32_t sum[TL_BLOCK] = {0};
     uint8_t max[TL_BLOCK] = {0};
-    if (job->kind == TL_DEPTHWISE_U8_CONV) {
+    if (job->kind == TL_DEPTHWISE_CONV) {
         run_conv(job, w, row, at);
         return;
     }
     add_pixels(job, w, sum, max);
-    if (job->kind == TL_DEPTHWISE_U8_MAX) {
+    if (job->kind == TL_DEPTHWISE_MAX) {
         memcpy((uint8_t *)job->dst + at, max, sizeof(max));
         return;
     }
@@ -110,14 +108,15 @@ static void run_window(const tl_depthwise_u8_job *job, const window *w, const in
 
 void tl_depthwise_u8_c(void *arg, size_t begin, size_t end)
 {
-    const tl_depthwise_u8_job *const job = arg;
+    const tl_depthwise_job *const job = arg;
     for (size_t u = begin; u < end; u++) {
         const size_t plane = u / job->oh;
-        window w = {.plane = job->src + plane * job->ih * job->iw * TL_BLOCK,
+        window w = {.plane = (const uint8_t *)job->src + plane * job->ih * job->iw * TL_BLOCK,
                     .top = (int64_t)(u % job->oh) * job->stride[0] - job->padding[0],
                     .left = -(int64_t)job->padding[1]};
         tl_depthwise_u8_zeros(job, (int)(plane % job->blocks), w.zeros);
-        const int8_t *const row = job->weight ? job->weight + plane % job->blocks * job->row : NULL;
+        const int8_t *const row =
+            job->weight ? (const int8_t *)job->weight + plane % job->blocks * job->row : NULL;
         for (int x = 0; x < job->ow; x++, w.left += job->stride[1])
             run_window(job, &w, row, (u * job->ow + x) * TL_BLOCK);
     }

@@ -66,7 +66,7 @@ static inline int is_inside(ptrdiff_t at, int extent)
 
 // Writes the numbers of result `m` of a tile. With a function as activation they become floats in
 // `room`, or in dst, first.
-static inline void put(const tl_depthwise_u8_job *job, int m, tl_vf v, size_t at, int lane,
+static inline void put(const tl_depthwise_job *job, int m, tl_vf v, size_t at, int lane,
                        float *room, const tl_requantize *e)
 {
     float *const floats = job->dtype == TL_FLOAT ? (float *)job->dst + at : room;
@@ -77,7 +77,7 @@ static inline void put(const tl_depthwise_u8_job *job, int m, tl_vf v, size_t at
 }
 
 // Applies the activation to a tile of floats in `room` or in dst; quantizes those in `room`.
-static void activate(const tl_depthwise_u8_job *job, int len, size_t at, float *room)
+static void activate(const tl_depthwise_job *job, int len, size_t at, float *room)
 {
     const size_t n = (size_t)len * TL_BLOCK;
     float *const floats = job->dtype == TL_FLOAT ? (float *)job->dst + at : room;
@@ -126,7 +126,7 @@ TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t
 
 // Writes results that are small; n and is_plain are constants, and no more than one result of the
 // tile is not written.
-TL_INLINE void put_small(const tl_depthwise_u8_job *job, const int n, const int is_plain,
+TL_INLINE void put_small(const tl_depthwise_job *job, const int n, const int is_plain,
                          const tile_place *at, int lane, const tl_vi *sum, const tl_requantize *e)
 {
     uint8_t *const dst = (uint8_t *)job->dst + at->at + lane;
@@ -140,7 +140,7 @@ TL_INLINE void put_small(const tl_depthwise_u8_job *job, const int n, const int 
 }
 
 // Writes result `m` from its sum; a TL_INT32 is the sum.
-static inline void put_sum(const tl_depthwise_u8_job *job, int m, tl_vi sum, size_t at, int lane,
+static inline void put_sum(const tl_depthwise_job *job, int m, tl_vi sum, size_t at, int lane,
                            float *room, const tl_requantize *e)
 {
     if (job->dtype == TL_INT32)
@@ -150,8 +150,8 @@ static inline void put_sum(const tl_depthwise_u8_job *job, int m, tl_vi sum, siz
 }
 
 // Writes any results, one by one: they are rare, and so not part of each tile.
-static void put_sums(const tl_depthwise_u8_job *job, const tile_place *at, int lane,
-                     const tl_vi *sum, float *room, const tl_requantize *e)
+static void put_sums(const tl_depthwise_job *job, const tile_place *at, int lane, const tl_vi *sum,
+                     float *room, const tl_requantize *e)
 {
     for (int m = 0; m < at->len; m++)
         put_sum(job, m, sum[m], at->at, lane, room, e);
@@ -159,7 +159,7 @@ static void put_sums(const tl_depthwise_u8_job *job, const tile_place *at, int l
 
 // All rows of taps, `step` apart.
 TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int quads,
-                        const tl_depthwise_u8_job *job, const uint8_t *const *rows, int lane,
+                        const tl_depthwise_job *job, const uint8_t *const *rows, int lane,
                         const row_taps *taps, int step)
 {
     for (int t = 0; t < job->size[0]; t++, taps += step) {
@@ -172,7 +172,7 @@ TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int qua
 
 // One tile. n, stride and quads are constants: each combination is compiled separately.
 TL_INLINE void quad_tile(const int n, const int stride, const int quads,
-                         const tl_depthwise_u8_job *job, const tile_place *at,
+                         const tl_depthwise_job *job, const tile_place *at,
                          const uint8_t *const *rows, float *room, const plane_job *plane)
 {
     for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
@@ -204,15 +204,15 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads,
     }
 }
 
-typedef void tile_func(const tl_depthwise_u8_job *job, const tile_place *at,
+typedef void tile_func(const tl_depthwise_job *job, const tile_place *at,
                        const uint8_t *const *rows, float *room, const plane_job *plane);
 
-#define TILE(n, stride, quads)                                                                  \
-    static void tile_##n##_##stride##_##quads(const tl_depthwise_u8_job *job,                   \
-                                              const tile_place *at, const uint8_t *const *rows, \
-                                              float *room, const plane_job *plane)              \
-    {                                                                                           \
-        quad_tile(n, stride, quads, job, at, rows, room, plane);                                \
+#define TILE(n, stride, quads)                                                                   \
+    static void tile_##n##_##stride##_##quads(const tl_depthwise_job *job, const tile_place *at, \
+                                              const uint8_t *const *rows, float *room,           \
+                                              const plane_job *plane)                            \
+    {                                                                                            \
+        quad_tile(n, stride, quads, job, at, rows, room, plane);                                 \
     }
 #define TILES(n) TILE(n, 1, 1) TILE(n, 1, 2) TILE(n, 2, 1) TILE(n, 2, 2)
 #define SET(n)                             \
@@ -236,14 +236,14 @@ static tile_func *const tiles[PIXELS / 2][2][2] = {
 };
 
 // Whether tiles of quads compute a convolution.
-static int takes_quads(const tl_depthwise_u8_job *job)
+static int takes_quads(const tl_depthwise_job *job)
 {
     return job->stride[1] <= 2 && job->dilation[1] == 1 && job->size[0] <= MAX_ROWS &&
            job->size[1] <= MAX_TAPS;
 }
 
 // Columns that the tiles of `n` results read, n even.
-static int columns_of(const tl_depthwise_u8_job *job, int n)
+static int columns_of(const tl_depthwise_job *job, int n)
 {
     const int stride = job->stride[1], taps = job->size[1];
     return stride == 1 ? n - 2 + TL_QUAD * tl_depthwise_u8_quads(taps + 1)
@@ -274,7 +274,7 @@ static inline void copy_pixels(uint8_t *to, const uint8_t *from, int n)
         tl_v16_store(to + k * TL_BLOCK, tl_v16_load(from + k * TL_BLOCK));
 }
 
-static void ring_begin(ring *r, const tl_depthwise_u8_job *job, int columns)
+static void ring_begin(ring *r, const tl_depthwise_job *job, int columns)
 {
     r->columns = columns;
     for (int k = 0; k < SLOTS; k++) {
@@ -291,8 +291,8 @@ static void ring_next_plane(ring *r)
 }
 
 // Copies row `y` of the plane, or the row of zero points that is there.
-static void ring_load(uint8_t *to, const tl_depthwise_u8_job *job, const uint8_t *plane,
-                      ptrdiff_t y, int columns)
+static void ring_load(uint8_t *to, const tl_depthwise_job *job, const uint8_t *plane, ptrdiff_t y,
+                      int columns)
 {
     const int left = job->padding[1], n = tl_min(job->iw, columns - left);
     if (!is_inside(y, job->ih))
@@ -302,13 +302,13 @@ static void ring_load(uint8_t *to, const tl_depthwise_u8_job *job, const uint8_t
 }
 
 // The slot of the row of tap `t`: of SLOTS consecutive rows no two have the same.
-static inline size_t slot_of(const tl_depthwise_u8_job *job, ptrdiff_t y, int t)
+static inline size_t slot_of(const tl_depthwise_job *job, ptrdiff_t y, int t)
 {
     return job->dilation[0] == 1 ? (size_t)y % SLOTS : (size_t)t;
 }
 
 // Copies the rows of the windows from `top` on, but those that are there.
-static void ring_hold(ring *r, const tl_depthwise_u8_job *job, const uint8_t *plane, ptrdiff_t top)
+static void ring_hold(ring *r, const tl_depthwise_job *job, const uint8_t *plane, ptrdiff_t top)
 {
     for (int t = 0; t < job->size[0]; t++) {
         const ptrdiff_t y = top + (ptrdiff_t)t * job->dilation[0];
@@ -321,7 +321,7 @@ static void ring_hold(ring *r, const tl_depthwise_u8_job *job, const uint8_t *pl
 
 // The rows of a line of windows. Those of the next line are copied, too, if they fit: vectors
 // that are read as soon as parts of them are written have to wait.
-static void ring_rows(ring *r, const tl_depthwise_u8_job *job, const tile_place *at,
+static void ring_rows(ring *r, const tl_depthwise_job *job, const tile_place *at,
                       const uint8_t **rows)
 {
     const ptrdiff_t next = at->top + job->stride[0];
@@ -337,7 +337,7 @@ static void ring_rows(ring *r, const tl_depthwise_u8_job *job, const tile_place 
 }
 
 // The rows of one tile of a wide image: in place or, at its edges, copied to `room`.
-static void tile_rows(const tl_depthwise_u8_job *job, const tile_place *at, int columns,
+static void tile_rows(const tl_depthwise_job *job, const tile_place *at, int columns,
                       const uint8_t **rows, uint8_t (*room)[WIDE * TL_BLOCK])
 {
     const int is_within = at->left >= 0 && at->left + columns <= job->iw;
@@ -355,8 +355,7 @@ static void tile_rows(const tl_depthwise_u8_job *job, const tile_place *at, int 
 }
 
 // A line of results by tiles of quads; r->columns 0: the image is wide.
-static void quad_line(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane,
-                      ring *r)
+static void quad_line(const tl_depthwise_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     const int stride = job->stride[1], quads = tl_depthwise_u8_quads(job->size[1] + (stride == 1));
     const int has_function = !tl_act_is_bounds(job->q.act);
@@ -382,14 +381,14 @@ static void quad_line(const tl_depthwise_u8_job *job, tile_place at, const plane
 // Any window, result by result
 
 // The pixel at a row and a column, `outside` in the padding.
-static inline const uint8_t *pixel_at(const tl_depthwise_u8_job *job, const tile_place *at,
+static inline const uint8_t *pixel_at(const tl_depthwise_job *job, const tile_place *at,
                                       ptrdiff_t y, ptrdiff_t x, const uint8_t *outside)
 {
     return is_inside(y, job->ih) && is_inside(x, job->iw) ? at->plane + (y * job->iw + x) * TL_BLOCK
                                                           : outside;
 }
 
-static tl_vi sum_products(const tl_depthwise_u8_job *job, const tile_place *at, int lane,
+static tl_vi sum_products(const tl_depthwise_job *job, const tile_place *at, int lane,
                           const plane_job *plane)
 {
     tl_vi sum = plane->requantize[lane / TL_VF_LANES].start, pixels = tl_vi_set1(0);
@@ -416,7 +415,7 @@ typedef struct meeting {
     int row, rows, column, columns;
 } meeting;
 
-static meeting meeting_at(const tl_depthwise_u8_job *job, const tile_place *at)
+static meeting meeting_at(const tl_depthwise_job *job, const tile_place *at)
 {
     int row_end, column_end;
     meeting m;
@@ -429,7 +428,7 @@ static meeting meeting_at(const tl_depthwise_u8_job *job, const tile_place *at)
     return m;
 }
 
-static tl_vi sum_pixels(const tl_depthwise_u8_job *job, const tile_place *at, const meeting *m,
+static tl_vi sum_pixels(const tl_depthwise_job *job, const tile_place *at, const meeting *m,
                         int lane)
 {
     tl_vi sum = tl_vi_set1(-job->q.zero * m->rows * m->columns);
@@ -443,7 +442,7 @@ static tl_vi sum_pixels(const tl_depthwise_u8_job *job, const tile_place *at, co
 }
 
 // The means of one window, from `lane` on.
-static tl_vf mean_of(const tl_depthwise_u8_job *job, const tile_place *at, int lane,
+static tl_vf mean_of(const tl_depthwise_job *job, const tile_place *at, int lane,
                      const tl_requantize *e)
 {
     const meeting m = meeting_at(job, at);
@@ -454,7 +453,7 @@ static tl_vf mean_of(const tl_depthwise_u8_job *job, const tile_place *at, int l
     return tl_quantized_keep(tl_vf_mul(mean, e->factor), e);
 }
 
-static void any_line(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane, ring *r)
+static void any_line(const tl_depthwise_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)r;
     const int has_function = !tl_act_is_bounds(job->q.act);
@@ -463,7 +462,7 @@ static void any_line(const tl_depthwise_u8_job *job, tile_place at, const plane_
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
             const tl_requantize *const e = &plane->requantize[lane / TL_VF_LANES];
             float *const to = has_function ? room : NULL;
-            if (job->kind == TL_DEPTHWISE_U8_CONV)
+            if (job->kind == TL_DEPTHWISE_CONV)
                 put_sum(job, 0, sum_products(job, &at, lane, plane), at.at, lane, to, e);
             else
                 put(job, 0, mean_of(job, &at, lane, e), at.at, lane, to, e);
@@ -498,8 +497,8 @@ static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, 
 }
 
 // The maxima of n columns from `left` on, of the rows of a meeting; 0 outside of the source.
-static void find_columns(const tl_depthwise_u8_job *job, const tile_place *at, const meeting *m,
-                         int n, uint8_t *columns)
+static void find_columns(const tl_depthwise_job *job, const tile_place *at, const meeting *m, int n,
+                         uint8_t *columns)
 {
     const ptrdiff_t row = (ptrdiff_t)job->iw * TL_BLOCK;
     const int begin = at->left < 0 ? tl_min((int)-at->left, n) : 0;
@@ -511,7 +510,7 @@ static void find_columns(const tl_depthwise_u8_job *job, const tile_place *at, c
 }
 
 // A line of results, as many at a time as columns are available.
-static void max_line(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane, ring *r)
+static void max_line(const tl_depthwise_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)plane, (void)r;
     const meeting m = meeting_at(job, &at);
@@ -528,7 +527,7 @@ static void max_line(const tl_depthwise_u8_job *job, tile_place at, const plane_
 }
 
 // The same of windows that are too wide.
-static void wide_max_line(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane,
+static void wide_max_line(const tl_depthwise_job *job, tile_place at, const plane_job *plane,
                           ring *r)
 {
     (void)plane, (void)r;
@@ -548,18 +547,17 @@ static void wide_max_line(const tl_depthwise_u8_job *job, tile_place at, const p
 // All
 
 // Computes a line of results from `at` on.
-typedef void line_func(const tl_depthwise_u8_job *job, tile_place at, const plane_job *plane,
-                       ring *r);
+typedef void line_func(const tl_depthwise_job *job, tile_place at, const plane_job *plane, ring *r);
 
-static line_func *line_of(const tl_depthwise_u8_job *job)
+static line_func *line_of(const tl_depthwise_job *job)
 {
-    if (job->kind == TL_DEPTHWISE_U8_MAX)
+    if (job->kind == TL_DEPTHWISE_MAX)
         return job->size[1] <= WIDE ? max_line : wide_max_line;
-    return job->kind == TL_DEPTHWISE_U8_CONV && takes_quads(job) ? quad_line : any_line;
+    return job->kind == TL_DEPTHWISE_CONV && takes_quads(job) ? quad_line : any_line;
 }
 
 // Finds the epilogues of a block of channels.
-static void find_requantize(const tl_depthwise_u8_job *job, const int8_t *row,
+static void find_requantize(const tl_depthwise_job *job, const int8_t *row,
                             tl_requantize *requantize)
 {
     const float factors = job->q.weight_zero ? 2 * 128 : 128; // a weight, and a zero point
@@ -571,7 +569,7 @@ static void find_requantize(const tl_depthwise_u8_job *job, const int8_t *row,
 }
 
 // The weights of a row of taps, packed at `weight`.
-static row_taps taps_of(const tl_depthwise_u8_job *job, const int8_t *weight)
+static row_taps taps_of(const tl_depthwise_job *job, const int8_t *weight)
 {
     const tl_vb none = tl_vb_zero(), first = tl_vb_load(weight);
     const tl_vb second =
@@ -582,7 +580,7 @@ static row_taps taps_of(const tl_depthwise_u8_job *job, const int8_t *weight)
 }
 
 // The same of weights 1.
-static row_taps ones_of(const tl_depthwise_u8_job *job)
+static row_taps ones_of(const tl_depthwise_job *job)
 {
     int8_t ones[2 * QUAD_SIZE];
     for (int i = 0; i < 2 * QUAD_SIZE; i++)
@@ -592,7 +590,7 @@ static row_taps ones_of(const tl_depthwise_u8_job *job)
 
 // Fills the zero points of the weights of a block, and moves the starts of its sums: zeros
 // multiply sums of the source, not of the source less its own zero point.
-static void find_zeros(const tl_depthwise_u8_job *job, int block, plane_job *p)
+static void find_zeros(const tl_depthwise_job *job, int block, plane_job *p)
 {
     const int32_t moved = -job->q.zero * job->size[0] * job->size[1];
     int32_t zeros[TL_BLOCK];
@@ -610,7 +608,7 @@ static void find_zeros(const tl_depthwise_u8_job *job, int block, plane_job *p)
 }
 
 // Fills the parameters of a plane of block `block`, whose packed weights are `row`.
-static void find_plane(const tl_depthwise_u8_job *job, int block, const int8_t *row, int has_quads,
+static void find_plane(const tl_depthwise_job *job, int block, const int8_t *row, int has_quads,
                        plane_job *p)
 {
     const size_t step = (size_t)tl_depthwise_u8_quads(job->size[1]) * QUAD_SIZE;
@@ -624,7 +622,7 @@ static void find_plane(const tl_depthwise_u8_job *job, int block, const int8_t *
 
 void SIMD_OF(tl_depthwise_u8)(void *arg, size_t begin, size_t end)
 {
-    const tl_depthwise_u8_job *const job = arg;
+    const tl_depthwise_job *const job = arg;
     line_func *const line = line_of(job);
     plane_job common;
     ring r;
@@ -634,8 +632,10 @@ void SIMD_OF(tl_depthwise_u8)(void *arg, size_t begin, size_t end)
     for (size_t u = begin; u < end; u++, y++) {
         plane += y == (size_t)job->oh;
         y = y == (size_t)job->oh ? 0 : y;
-        tile_place at = {.plane = job->src + plane * job->ih * job->iw * TL_BLOCK,
-                         .row = job->weight ? job->weight + plane % job->blocks * job->row : NULL,
+        tile_place at = {.plane = (const uint8_t *)job->src + plane * job->ih * job->iw * TL_BLOCK,
+                         .row = job->weight
+                                    ? (const int8_t *)job->weight + plane % job->blocks * job->row
+                                    : NULL,
                          .at = u * job->ow * TL_BLOCK,
                          .top = (ptrdiff_t)y * job->stride[0] - job->padding[0],
                          .left = -(ptrdiff_t)job->padding[1]};
