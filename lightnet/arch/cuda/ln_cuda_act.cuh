@@ -4,6 +4,7 @@
 #ifndef LN_CUDA_ACT_CUH
 #define LN_CUDA_ACT_CUH
 
+#include "arch/cuda/ln_cuda_acts.h"
 #include "arch/cuda/ln_cuda_common.cuh"
 
 static __device__ __forceinline__ float ln_fast_exp(float x)
@@ -55,32 +56,24 @@ static __device__ __forceinline__ float ln_fast_gelu(float x)
     return x * (x < 0 ? h : 1 - h);
 }
 
+#define LN_FAST_ACT(arg, NAME, mode, epilogue, fast)                                          \
+    static __device__ __forceinline__ float ln_fast_##NAME(float x, const tl_activation &act) \
+    {                                                                                         \
+        (void)act;                                                                            \
+        return fast;                                                                          \
+    }
+LN_CUDA_ACTS(LN_FAST_ACT, )
+
 /** The activation of N elements, with one choice for all of them. */
 template <int N>
 static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_activation &act)
 {
     switch (act.act) {
-    case TL_ACT_RELU:
-        LN_EACH(ln_max_of(x[i], 0))
-    case TL_ACT_LRELU:
-        LN_EACH(x[i] < 0 ? act.alpha * x[i] : x[i])
-    case TL_ACT_SIGMOID:
-        LN_EACH(ln_fast_sigmoid(x[i]))
-    case TL_ACT_CLIP:
-        LN_EACH(ln_min_of(ln_max_of(x[i], act.alpha), act.beta))
-    case TL_ACT_TANH:
-        LN_EACH(tanhf(x[i]))
-    case TL_ACT_SILU:
-        LN_EACH(x[i] * ln_fast_sigmoid(x[i]))
-    case TL_ACT_GELU:
-        LN_EACH(ln_fast_gelu(x[i]))
-    case TL_ACT_GELU_TANH:
-        LN_EACH(x[i] * ln_fast_sigmoid(
-                           x[i] * (1.59576912160573071176f + 0.0713548162726f * x[i] * x[i])))
-    case TL_ACT_HARDSIGMOID:
-        LN_EACH(ln_hardsigmoid_of(x[i], act.alpha, act.beta))
-    case TL_ACT_HARDSWISH:
-        LN_EACH(x[i] * __saturatef(act.alpha * x[i] + act.beta))
+#define LN_CASE(arg, NAME, mode, epilogue, fast) \
+    case TL_ACT_##NAME:                          \
+        LN_EACH(ln_fast_##NAME(x[i], act))
+        LN_CUDA_ACTS(LN_CASE, )
+#undef LN_CASE
     default:
         break;
     }

@@ -32,6 +32,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/cuda/ln_cuda_acts.h"
+
 // When no engine is compiled: the best is so close to the convolution alone, or this is so short.
 static const double close_to_alone = 1.25, short_seconds = 12e-6;
 
@@ -313,17 +315,8 @@ static cudnnBackendDescriptor_t add(making *m, cudnnBackendDescriptor_t x,
     return y;
 }
 
-static const cudnnPointwiseMode_t modes[TL_ACT_SIZE] = {
-    // 0: cuDNN lacks it.
-    [TL_ACT_RELU] = CUDNN_POINTWISE_RELU_FWD,
-    [TL_ACT_LRELU] = CUDNN_POINTWISE_RELU_FWD,
-    [TL_ACT_CLIP] = CUDNN_POINTWISE_RELU_FWD,
-    [TL_ACT_SIGMOID] = CUDNN_POINTWISE_SIGMOID_FWD,
-    [TL_ACT_TANH] = CUDNN_POINTWISE_TANH_FWD,
-    [TL_ACT_SILU] = CUDNN_POINTWISE_SWISH_FWD,
-    [TL_ACT_GELU] = CUDNN_POINTWISE_GELU_FWD,
-    [TL_ACT_GELU_TANH] = CUDNN_POINTWISE_GELU_APPROX_TANH_FWD,
-};
+#define MODE(arg, NAME, mode, epilogue, fast) [TL_ACT_##NAME] = mode,
+static const cudnnPointwiseMode_t modes[TL_ACT_SIZE] = {LN_CUDA_ACTS(MODE, )}; // 0: it lacks it
 
 static int can_fuse(tl_activation act)
 {

@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "arch/cuda/ln_cuda_acts.h"
+
 enum {
     MAX_ALGORITHMS = 12, // to measure
     MAX_WORK = 32 << 20, // bytes
@@ -180,23 +182,23 @@ static void make_layouts(making *m, const problem *p)
     make_layout(m, &plan->d, p, p->n, p->m, rows * columns);
 }
 
-// cuBLASLt's GELU is that with tanh. It differs from the exact one by less than 5e-4, the rounding
-// of a float16 beyond 1, so 16-bit products may take it.
+#define EPILOGUE(arg, NAME, mode, epilogue, fast) [TL_ACT_##NAME] = epilogue,
+static const cublasLtEpilogue_t epilogues[TL_ACT_SIZE] = {LN_CUDA_ACTS(EPILOGUE, )};
+
+// cuBLASLt's GELU differs from the exact one by less than 5e-4, the rounding of a float16 beyond 1,
+// so 16-bit products may take it.
 static int can_fuse(const problem *p)
 {
     const tl_act act = p->act.act;
-    return act == TL_ACT_NONE || act == TL_ACT_RELU || act == TL_ACT_GELU_TANH ||
-           (act == TL_ACT_GELU && p->dtype != TL_FLOAT);
+    return act == TL_ACT_NONE || (epilogues[act] && (act != TL_ACT_GELU || p->dtype != TL_FLOAT));
 }
 
 // Of a bias and activation that are fused.
 static cublasLtEpilogue_t epilogue_of(int has_bias, tl_act act)
 {
-    if (act == TL_ACT_RELU)
-        return has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-    if (act == TL_ACT_GELU_TANH || act == TL_ACT_GELU)
-        return has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-    return has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    if (!epilogues[act])
+        return has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    return has_bias ? epilogues[act] | CUBLASLT_EPILOGUE_BIAS : epilogues[act];
 }
 
 // CUBLAS_COMPUTE_32F does not use TF32: for data of 32 bits its products are true floats. For data

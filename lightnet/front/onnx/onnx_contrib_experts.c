@@ -9,6 +9,7 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
+#include "lightnet/ln_functions.h"
 
 enum { SRC, ROUTER, FC1, FC1_BIAS, FC2, FC2_BIAS, FC3, FC3_BIAS };
 
@@ -27,7 +28,7 @@ typedef struct mixture {
 static void read_activation(ln_onnx_node *n, mixture *m)
 {
     static const ln_attr_word words[] = {
-        {"relu", "TL_UNARY_RELU"},  {"gelu", "TL_UNARY_GELU_TANH"},
+        {"relu", "TL_UNARY_RELU"},  {"gelu", LN_ORT_FAST_GELU},
         {"silu", "TL_UNARY_SWISH"}, {"swiglu", "swiglu"},
         {"identity", ""},           {0},
     };

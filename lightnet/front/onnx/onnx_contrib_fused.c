@@ -10,6 +10,7 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
+#include "lightnet/ln_functions.h"
 #include "tensorlight/tl_shape.h"
 
 // Activations
@@ -225,7 +226,7 @@ static void translate_gemm_fast_gelu(ln_onnx_node *n)
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
     const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", m.rows),
                                     LN_ARG("src2", m.cols), LN_ARG("bias", ln_onnx_optional(n, 2)));
-    ln_emit_unary(&n->emit, "TL_UNARY_GELU_TANH", dst, 0);
+    ln_emit_unary(&n->emit, LN_ORT_FAST_GELU, dst, 0);
 }
 
 static void translate_bias_add(ln_onnx_node *n)
@@ -363,7 +364,7 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"BiasSoftmax", 1, translate_bias_softmax},
     {"BiasSplitGelu", 1, translate_bias_split_gelu},
     {"ExpandDims", 1, translate_expand_dims},
-    {"FastGelu", 1, translate_gelu, "TL_UNARY_GELU_TANH"},
+    {"FastGelu", 1, translate_gelu, LN_ORT_FAST_GELU},
     {"FusedConv", 1, translate_fused_conv},
     {"FusedGemm", 1, translate_fused_gemm},
     {"FusedMatMul", 1, translate_fused_matmul},

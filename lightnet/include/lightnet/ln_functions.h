@@ -61,4 +61,7 @@
 
 // clang-format on
 
+/** ONNX Runtime's FastGelu, and the gelu of its MoE. */
+#define LN_ORT_FAST_GELU "TL_UNARY_GELU_TANH"
+
 #endif
