@@ -72,7 +72,7 @@ static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, i
     return n_axes;
 }
 
-// Rows up to this length are joined, and run by so many elements at a time.
+// Rows up to this length are joined, and run by this number of elements at a time.
 enum { SHORT_ROW = TL_BROADCAST_MORE / 2, CHUNK = 256 };
 
 // Bytes of the copies of an element that stays.

@@ -23,7 +23,7 @@
  * a source of step 1. -1 (no reason recorded, dst partly written) for invalid data. */
 typedef int tl_broadcast_func(const void *const *srcs, const int *steps, void *dst, size_t len);
 
-/** The most sources. */
+/** Max sources. */
 enum { TL_BROADCAST_MAX = 3 };
 
 /** The loop of a kernel whose sources all advance: dst[i] of `len` elements from srcs[k][i]. */

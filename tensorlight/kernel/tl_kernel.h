@@ -165,7 +165,7 @@
 /** A row as a declaration. */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 
-/** The place of a kernel in its family: the instruction set, and a column, in most families the
+/** The position of a kernel in its family: the instruction set, and a column, in most families the
  * dtype. */
 typedef struct tl_kernel_key {
     uint8_t isa, column;

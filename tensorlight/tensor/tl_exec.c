@@ -12,7 +12,7 @@
 // More parts than threads, so that a late thread leaves its share to others.
 enum { PARTS_PER_THREAD = 4 };
 
-// Grains between two looks at a request to stop: some tenths of a millisecond of most kernels.
+// Grains between two checks for a stop: some tenths of a millisecond of most kernels.
 enum { GRAINS_PER_LOOK = 64 };
 
 typedef struct split {

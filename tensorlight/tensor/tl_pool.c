@@ -37,7 +37,7 @@ enum {
     LOOKS = 32,           // at a word, before one at the clock
     LATE = 1000000,       // nanoseconds of waiting for workers that may be a lost core
     WORTH = 4,            // times such a wait, the shared work that outweighs it
-    ALONE = 4,            // times such a wait, the least time that callers then work alone
+    ALONE = 4,            // times such a wait, the min time that callers then work alone
     MAX_ALONE = 1 << 30,  // nanoseconds
     STACK_SIZE = 1 << 20, // Kernels need up to 96 KB, with sanitizers several times that. The
                           // system's 8 MB each would fail where address space is limited.

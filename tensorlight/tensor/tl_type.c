@@ -207,7 +207,7 @@ static int fprintf_string(FILE *stream, const char *fmt, const void *element)
     const tl_string *const s = *(const tl_string *const *)element;
     const char *p = tl_string_bytes(s), *const end = p + tl_string_size(s);
     int total = 2;
-    (void)fmt; // one for numbers would not do
+    (void)fmt; // numbers only
     putc('"', stream);
     for (size_t size; p < end; p += size) {
         const uint32_t c = tl_char_at(p, end, &size);

@@ -82,7 +82,7 @@ TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_t
 // Chains of both, of floats
 
 enum {
-    TL_CHAIN_SRCS = 8,    // the most sources,
+    TL_CHAIN_SRCS = 8,    // max sources,
     TL_CHAIN_STEPS = 16,  // steps,
     TL_CHAIN_RESULTS = 4, // and pending results of steps
 };

@@ -110,7 +110,7 @@ TL_API tl_tensor *tl_tensor_matmul_by(const tl_tensor *src, const tl_tensor *ind
                                       tl_tensor *dst);
 
 /** The bytes of exec->scratch with which tl_exec_matmul_by is fastest on that many threads; of 0
- *  threads, the least that it needs. Data is ignored and may be NULL. */
+ *  threads: the min. Data is ignored and may be NULL. */
 TL_API size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight,
                                    const tl_tensor *dst, int threads);
 

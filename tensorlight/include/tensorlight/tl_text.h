@@ -44,7 +44,7 @@ typedef struct tl_split {
 } tl_split;
 
 /** src [..] -> dst [.., k], each string's parts and then empty ones, and counts [..] of TL_INT64,
- *  the number of parts; *k: the max of them. `dst` has room for [.., most]. -1: more parts. */
+ *  the number of parts; *k: the max of them. `dst` holds [.., max]. -1: more parts. */
 TL_API int tl_exec_strings_split(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                  tl_tensor *counts, const tl_split *param, int max, int *k);
 

@@ -31,7 +31,7 @@
 
 TL_BEGIN_DECLS
 
-/** How the votes for a target become one number. Without votes: 0. */
+/** How the votes for a target are combined. Without votes: 0. */
 typedef enum tl_tree_aggregate {
     TL_TREE_INVALID = -1,
     TL_TREE_SUM,

@@ -160,7 +160,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-// The least multiplications of a thread.
+// Min multiplications of a thread.
 enum { SLOT_COST = 100000 };
 
 int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,

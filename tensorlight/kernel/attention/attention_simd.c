@@ -160,7 +160,7 @@ ONCE void add_mask(const block *b, size_t first, size_t n)
     }
 }
 
-// Turns scores of n keys into weights: exp(score - most). *scale: the factor of earlier sums.
+// Converts scores of n keys to weights: exp(score - max). *scale: the factor of earlier sums.
 TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
 {
     const size_t width = (size_t)vectors * TL_VF_LANES;

@@ -167,7 +167,7 @@ static inline C NAME(pow, of)(C a, C b)
 OPERATION(pow_double, 1, NAME(tl, from_double)(pow((double)a, (double)b)))
 OPERATION(pow, a != 0 || !NAME(is, negative)(b), NAME(pow, of)(a, b))
 
-// All bits gone where b is no less than their number, or negative.
+// 0 if b is negative, or at least the number of bits.
 static inline int NAME(keeps, bits)(C b)
 {
     return (uint64_t)b < 8 * sizeof(C);

@@ -5,7 +5,7 @@
 //     sources      a [2, 3, 5]   b [3, 1]        c []
 //     steps        0: a * b      1: tanh(0)      2: 1 + c
 //     a piece      elements 1024 .. 2047 of the result: of a in place, of b copied
-//                  broadcast, of c one number; 0 and 1 in one buffer, 2 in the result
+//                  broadcast, of c one scalar; 0 and 1 in one buffer, 2 in the result
 //
 // A result keeps its buffer until its last reader has run, which may write over it.
 
@@ -149,7 +149,7 @@ static work work_of(const tl_exec *exec, const tl_chain_step *step)
     return w;
 }
 
-// The least number of pieces of a thread.
+// Min pieces of a thread.
 static size_t grain_of(const tl_chain_step *steps, int n_steps)
 {
     size_t cost = 0; // of an element, as TL_GRAIN_MEMORY_BOUND counts it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of numbers.
+// IsNaN and IsInf.
 
 #ifndef T // once
 

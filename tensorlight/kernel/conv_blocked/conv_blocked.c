@@ -28,8 +28,8 @@ tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 
 enum {
     SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the second cache
-    LINE_BYTES = 512 * 1024,   // the most of it for one line, before that is divided, too
-    UNIT_SUMS = 500000,        // least multiply-accumulates of a unit
+    LINE_BYTES = 512 * 1024,   // max for one line, which is then divided, too
+    UNIT_SUMS = 500000,        // min multiply-accumulates of a unit
 };
 
 // The polyphase components of the source along an axis: every stride-th position, so that the

@@ -9,7 +9,7 @@
 // as those of Winograd's algorithm are.
 enum {
     TILE_COST = 2,    // of a source lane and a tap: one block of results needs as long as two
-    SHARED_COST = 3,  // the same where a register is spread within groups
+    SHARED_COST = 3,  // the same with lanes broadcast within groups
     RESULT_COST = 20, // to store a block of a result, and to change its layout unless neighbours
                       // are in blocks
     LINE_COST = 200,  // to begin a line of a block of results, of each grid

@@ -260,7 +260,7 @@ TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
     }
 }
 
-// Writes the sums, kept between two numbers.
+// Writes the sums, clamped.
 TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                          const tile_place *to, const int rounds)
 {

@@ -72,7 +72,7 @@ static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
                       (const uint8_t *)src + i * step * TL_BLOCK);
 }
 
-// For a kernel that reads so many `bytes` for one of the source.
+// For a kernel that reads `bytes` for each byte of the source.
 static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
                             int bytes)
 {
@@ -140,7 +140,7 @@ int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl
         exec = &rest;
     }
     tl_conv2d_param p = *param;
-    p.act = (tl_activation){TL_ACT_NONE, 0, 0}; // not looked at
+    p.act = (tl_activation){TL_ACT_NONE, 0, 0}; // not read
     tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel->bytes);
     kind.fill = q->zero;
     kind.arg = &l;

@@ -166,8 +166,8 @@ TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const 
             tl_vb_store_block(dst + i * step, bytes, i);
 }
 
-// Results whose activation, if any, only keeps them between two numbers. Without `is_kept` there
-// is none that saturation does not make, and no factor.
+// Results whose activation, if any, only clamps them. Without `is_kept`,
+// saturation alone clamps them, without a factor.
 TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks,
                             const int is_kept, uint8_t *dst)
 {
@@ -202,7 +202,7 @@ static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uin
                           dst + b * l->job->dst_block_step + m * l->job->dst_step);
 }
 
-// Makes floats of the sums, kept between two numbers: dst[b * block_step + m * step].
+// Converts the sums to floats, clamped: dst[b * block_step + m * step].
 static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *dst, size_t step,
                          size_t block_step)
 {
@@ -360,7 +360,7 @@ static tile_func *const tiles[PIXELS + 1][BLOCKS] = {EACH_TILE(TILE_ROW)};
 
 // Lines
 
-// Whether no result is NaN: of finite numbers only infinite ones can come.
+// Whether no result is NaN: finite values become finite or infinite.
 static int are_numbers(const line *l, int n_blocks)
 {
     float sum = 0;

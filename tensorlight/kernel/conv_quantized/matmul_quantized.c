@@ -10,7 +10,7 @@
 
 enum {
     SOURCE_BYTES = 256 * 1024, // of the rows that a unit lays: they stay in the second cache
-    UNIT_SUMS = 2000000,       // least multiply-accumulates of a unit
+    UNIT_SUMS = 2000000,       // min multiply-accumulates of a unit
     TILE_ROWS = 14,            // of the largest tile
 };
 
@@ -38,7 +38,7 @@ static size_t laid_row(const product *p)
     return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
 }
 
-// Bytes of the scratch of a slot that lays so many rows.
+// Bytes of the scratch of a slot for these rows.
 static size_t slot_of(const product *p, size_t rows)
 {
     return tl_ceil_div(rows * laid_row(p), 64) * 64;

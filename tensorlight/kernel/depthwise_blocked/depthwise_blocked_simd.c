@@ -17,7 +17,7 @@ typedef struct tile_place {
     const float *plane, *weight, *bias, *add;
     float *dst;
     ptrdiff_t top, left;    // the first window's first row and column
-    int tap_begin, tap_end; // its rows that meet the source
+    int tap_begin, tap_end; // its rows inside the source
 } tile_place;
 
 static inline int is_inside(ptrdiff_t column, int width)
@@ -150,7 +150,7 @@ TL_INLINE void tile(const tl_depthwise_kind kind, const int n, const int width, 
 
 typedef void tile_func(const tl_depthwise_job *job, const tile_place *at);
 
-// Tiles of one work: PIXELS results within the source, or some numbers of results anywhere.
+// Tiles of one kind: PIXELS results inside the source, or fewer anywhere.
 typedef struct tile_set {
     tile_func *inner, *any[PIXELS + 1];
 } tile_set;
@@ -251,7 +251,7 @@ static int is_global(const tl_depthwise_job *job)
            job->size[1] - job->padding[1] >= job->iw;
 }
 
-// The sum of `n` pixels, in parts so that additions need not wait for each other.
+// The sum of `n` pixels, in parts so that additions do not depend on each other.
 TL_INLINE tl_vf sum_pixels(const float *src, size_t n)
 {
     tl_vf sum[8];

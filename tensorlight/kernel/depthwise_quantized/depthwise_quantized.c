@@ -19,7 +19,7 @@ size_t tl_quantized_depthwise2d_packed(const int size[2])
            (size_t)size[0] * tl_depthwise_u8_quads(size[1]) * TL_BLOCK * TL_QUAD;
 }
 
-// The channel's numbers in `head`, its weights after it, at `row`.
+// The channel's values in `head`, its weights after it, at `row`.
 static void pack_channel(const tl_tensor *weight, int c, int8_t *row, tl_quantized_head *head)
 {
     const int width = weight->dims[3], taps = weight->dims[2] * width;

@@ -64,7 +64,7 @@ static inline int is_inside(ptrdiff_t at, int extent)
 
 // Results
 
-// Writes the numbers of result `m` of a tile. With a function as activation they become floats in
+// Writes the values of result `m` of a tile. With a function as activation they become floats in
 // `room`, or in dst, first.
 static inline void put(const tl_depthwise_job *job, int m, tl_vf v, size_t at, int lane,
                        float *room, const tl_requantize *e)
@@ -319,8 +319,8 @@ static void ring_hold(ring *r, const tl_depthwise_job *job, const uint8_t *plane
     }
 }
 
-// The rows of a line of windows. Those of the next line are copied, too, if they fit: vectors
-// that are read as soon as parts of them are written have to wait.
+// The rows of a line of windows. Those of the next line are copied, too, if they fit: vector
+// loads right after narrower stores of their parts stall.
 static void ring_rows(ring *r, const tl_depthwise_job *job, const tile_place *at,
                       const uint8_t **rows)
 {
@@ -410,7 +410,7 @@ static tl_vi sum_products(const tl_depthwise_job *job, const tile_place *at, int
                             : sum;
 }
 
-// Where a window meets the source.
+// The part of a window inside the source.
 typedef struct meeting {
     int row, rows, column, columns;
 } meeting;
@@ -514,10 +514,10 @@ static void max_line(const tl_depthwise_job *job, tile_place at, const plane_job
 {
     (void)plane, (void)r;
     const meeting m = meeting_at(job, &at);
-    const int stride = job->stride[1], size = job->size[1], most = (WIDE - size) / stride + 1;
+    const int stride = job->stride[1], size = job->size[1], max = (WIDE - size) / stride + 1;
     uint8_t columns[WIDE * TL_BLOCK];
-    for (int x = 0; x < job->ow; x += most) {
-        const int n = tl_min(most, job->ow - x);
+    for (int x = 0; x < job->ow; x += max) {
+        const int n = tl_min(max, job->ow - x);
         find_columns(job, &at, &m, (n - 1) * stride + size, columns);
         max_pixels((uint8_t *)job->dst + at.at, n, columns, (ptrdiff_t)stride * TL_BLOCK, TL_BLOCK,
                    size);
@@ -561,10 +561,10 @@ static void find_requantize(const tl_depthwise_job *job, const int8_t *row,
                             tl_requantize *requantize)
 {
     const float factors = job->q.weight_zero ? 2 * 128 : 128; // a weight, and a zero point
-    const float most = 255 * factors * (float)(job->size[0] * job->size[1]);
+    const float max = 255 * factors * (float)(job->size[0] * job->size[1]);
     for (int p = 0; p < PARTS; p++)
         requantize[p] = row ? tl_requantize_at(row, p * TL_VF_LANES, &job->q, job->low, job->high,
-                                               job->bounds, most)
+                                               job->bounds, max)
                             : tl_requantize_of(&job->q, job->low, job->high);
 }
 

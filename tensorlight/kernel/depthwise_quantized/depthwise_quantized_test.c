@@ -33,9 +33,9 @@ static shape random_shape(nn_room *room, int is_pool)
             s.size[i] = some_size(room);
             s.stride[i] = between(room, 0, 5) ? between(room, 1, 2) : 3;
             s.dilation[i] = is_pool || between(room, 0, 5) ? 1 : between(room, 2, 3);
-            const int most = is_pool ? s.size[i] - 1 : 6;
-            s.padding[i] = between(room, 0, most < 3 ? most : 3);
-            s.padding[2 + i] = between(room, 0, most < 3 ? most : 3);
+            const int max = is_pool ? s.size[i] - 1 : 6;
+            s.padding[i] = between(room, 0, max < 3 ? max : 3);
+            s.padding[2 + i] = between(room, 0, max < 3 ? max : 3);
             s.out[i] = tl_conv2d_length(s.in[i], s.size[i], s.stride[i], s.dilation[i],
                                         s.padding[i], s.padding[2 + i]);
             // Each window of a pool meets the image.

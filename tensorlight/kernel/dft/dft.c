@@ -29,7 +29,7 @@ typedef struct dft_job {
     size_t n_inner;                    // of the lines of both
     int inverse, mirrored;             // or, mirrored, conjugates of those on the other side
     const tl_fft *fft;
-    const tl_stop *stop; // looked at before each line
+    const tl_stop *stop; // checked before each line
 } dft_job;
 
 // Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)].
@@ -71,7 +71,7 @@ static void transform_lanes(void *arg, size_t begin, size_t end)
                 a->work + lane * lane_len(a->job->fft->n));
 }
 
-// Runs the job, whose `fft` is made here, on lines of `n` numbers.
+// Prepares the job's `fft`, and runs it on lines of `n` scalars.
 static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, size_t n,
                            tl_dtype dtype)
 {
@@ -104,7 +104,7 @@ static long long dft_length(const tl_tensor *src, const tl_dft_param *param)
     return param->inverse && param->onesided ? 2 * ((long long)len - 1) : len;
 }
 
-// `src` has numbers as its last axis.
+// The last axis of `src` is a scalar, real or complex.
 static int check_parts(const tl_tensor *src)
 {
     char text[TL_SHAPE_TEXT_SIZE];

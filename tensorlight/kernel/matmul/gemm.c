@@ -78,9 +78,9 @@ static int is_copied(const tl_matmul_plan *p)
 }
 
 enum {
-    MIN_WORK = 100000,    // least multiply-accumulates of a unit
-    WEIGHT_COST = 4,      // those for which a number of src2 is waited for, when memory has it
-    UNITS_PER_THREAD = 3, // so that one that is late does not keep the others waiting
+    MIN_WORK = 100000,    // min multiply-accumulates of a unit
+    WEIGHT_COST = 4,      // those in the time of loading an element of src2 from memory
+    UNITS_PER_THREAD = 3, // so that a late one does not delay the others
     MAX_PANELS = 32,      // of a unit: they stay in the third cache for all of its rows
     MIN_PANELS = 4,       // of a unit that could have fewer rows instead
     MIN_ROWS = 56,        // of a unit: few enough to share, enough to pay for packing

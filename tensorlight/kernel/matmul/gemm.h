@@ -16,7 +16,7 @@
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
 //     a strip's rows   a  + + + + + + + +
-//     one number of    a  + + + + + + + +      sums: 14 x 2 registers with AVX-512
+//     one scalar of    a  + + + + + + + +      sums: 14 x 2 registers with AVX-512
 //     each at a time   a  + + + + + + + +
 //
 // The order of a sum is that of k, in parts of TL_GEMM_LEN or less, which depend on k alone: tiles,

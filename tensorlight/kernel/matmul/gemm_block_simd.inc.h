@@ -14,7 +14,7 @@
 
 enum {
 #if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
-    ROWS = 14, // 28 sums, 2 numbers of src2, 1 of src1
+    ROWS = 14, // 28 sums, 2 vectors of src2, 1 of src1
     PARTS = 2,
 #elif TL_SIMD_REGISTERS == 32
     ROWS = 6, // 24 sums, 4, 1

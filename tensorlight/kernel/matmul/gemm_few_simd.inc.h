@@ -2,7 +2,7 @@
 // Template: products of few rows with an unpacked matrix, see gemm.h; included by gemm_simd.c.
 
 enum {
-    SUMS = TL_SIMD_REGISTERS / 2, // registers for sums, or for numbers of src1
+    SUMS = TL_SIMD_REGISTERS / 2, // registers for sums, or for elements of src1
 };
 
 // `n` lines of `len` floats, less than a vector each, `step` apart: as vectors, filled up

@@ -53,7 +53,7 @@ int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *ds
     return 0;
 }
 
-// src2 is not looked at.
+// src2 is not read.
 static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, const tl_tensor *add,
                               const tl_tensor *dst, const tl_matmul_param *param)
 {

@@ -117,7 +117,7 @@ static void pack_panels(void *arg, size_t begin, size_t end)
     }
 }
 
-// -1 with a reason: an element is less than the least of so many bits, or more than `high`.
+// -1 with a reason: an element is less than the min of these bits, or more than `high`.
 static int check_range(const tl_tensor *t, const char *name, int bits, int high)
 {
     const int low = t->dtype == TL_INT8 ? -(1 << (bits - 1)) : 0;

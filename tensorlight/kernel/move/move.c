@@ -9,7 +9,7 @@
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 
-// The least bytes of a thread.
+// Min bytes of a thread.
 enum { GRAIN = 65536 };
 
 // A copy cut into pieces: unit i is piece i % pieces of block i / pieces.

@@ -171,7 +171,7 @@ static void merge_axes(pad *p)
         p->axes[i].src_stride /= last->len;
 }
 
-// The least bytes of a thread.
+// Min bytes of a thread.
 enum { GRAIN = 65536 };
 
 // Divides long rows into pieces.

@@ -103,7 +103,7 @@ int tl_exec_couple(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     return 0;
 }
 
-// The number of classes with so many pairs; 0: none.
+// The number of classes with these pairs; 0: none.
 static int classes_of(int pairs)
 {
     int k = 1;

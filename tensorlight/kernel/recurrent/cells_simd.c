@@ -4,13 +4,13 @@
 //
 // The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which they are read. A tile of
 // the sums, all gates of some sequences, stays in registers: each vector of weights is multiplied
-// by one number of the state of each of these sequences.
+// by one element of the state of each of these sequences.
 
 #include "kernel/recurrent/recurrent.h"
 
 #include "kernel/simd/tl_simd_math.h"
 
-// Sequences of a tile, and the most gates.
+// Sequences of a tile, and max gates.
 enum { ROWS = TL_SIMD_REGISTERS >= 32 ? 6 : 2, GATES = 4 };
 
 // Products
@@ -208,7 +208,7 @@ static stage stage_of(const tl_recurrent_job *job)
     return is_after ? after : stages[job->stage];
 }
 
-// One vector of the hidden numbers, from `j` on, of sequence `b`.
+// One vector of the hidden state, from `j` on, of sequence `b`.
 static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t j,
                    const tl_vf *products_of)
 {

@@ -174,7 +174,7 @@ static tl_tensor record(void *data, int *dims, tl_dtype dtype)
 
 static const tl_matmul_param plain_product = {.alpha = 1};
 
-// The most that one of the cell's products is faster with.
+// Scratch bytes with which all of the cell's products have their full speed.
 static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
 {
     if (e->steps == 0)

@@ -164,7 +164,7 @@ static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 }
 #endif
 
-// Each step is made once, however many operations share it.
+// Operations share these steps.
 
 BEGIN(zero, SUM, 0)
 BEGIN(one, SUM, 1)

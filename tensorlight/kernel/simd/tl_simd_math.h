@@ -26,7 +26,7 @@ TL_INLINE tl_vf tl_vf_horner(tl_vf a, tl_vf x, float b)
     return tl_vf_fma(a, x, tl_vf_set1(b));
 }
 
-/** x kept between two numbers; NaN stays. */
+/** x clamped; NaN stays. */
 TL_INLINE tl_vf tl_vf_keep_between(tl_vf x, float low, float high)
 {
     return tl_vf_min(tl_vf_set1(high), tl_vf_max(tl_vf_set1(low), x));

@@ -4,8 +4,8 @@
 //     tl_vd                    TL_VF_LANES sums of 32 bits
 //     tl_vd_zero()
 //     tl_vd_store(p, s)        any address, as uint32_t
-//     tl_vdx, tl_vdx_load(p)   two source numbers, for all lanes
-//     tl_vdw, tl_vdw_load(p)   two weights of each lane: 2 TL_VF_LANES numbers
+//     tl_vdx, tl_vdx_load(p)   two source values, for all lanes
+//     tl_vdw, tl_vdw_load(p)   two weights of each lane: 2 TL_VF_LANES values
 //     tl_vd_add(s, x, w)       s plus the two products of each lane
 
 #ifndef TL_SIMD_PAIR_H

@@ -27,7 +27,7 @@ static float largest_of(const float *x, size_t len)
     return largest;
 }
 
-// The sum of exp(x - most) over a line; the exponentials to y, if not NULL.
+// The sum of exp(x - max) over a line; the exponentials to y, if not NULL.
 TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float max)
 {
     const tl_vf m = tl_vf_set1(max);
@@ -67,7 +67,7 @@ static void softmax_line(const float *src, float *dst, size_t len)
                             len - i);
 }
 
-// x - most rounds, but most + log(sum) would round more: the two are subtracted one by one.
+// x - max rounds, but max + log(sum) would round more: the two are subtracted one by one.
 static void logsoftmax_line(const float *src, float *dst, size_t len)
 {
     const float max = largest_of(src, len);

@@ -15,7 +15,7 @@
 
 TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
-// The least elements of a thread, and the longest piece of a line.
+// Min elements of a thread, and max length of a piece of a line.
 enum { GRAIN = 16384 };
 
 typedef struct plan {

@@ -23,7 +23,7 @@ typedef struct tl_stride_axis {
     ptrdiff_t src, dst;
 } tl_stride_axis;
 
-/** The most axes of a copy: a tensor's, each in two parts. */
+/** Max axes of a copy: a tensor's, each in two parts. */
 enum { TL_STRIDE_MAX = 2 * TL_MAXDIM };
 
 /** Copies one element of `size` bytes for each place of the `n` axes (in any number), from `src`

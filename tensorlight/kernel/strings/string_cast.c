@@ -15,7 +15,7 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_util.h"
 
-// Texts of numbers are shorter.
+// Numbers as text are shorter.
 enum { TEXT_SIZE = 512 };
 
 // To strings

@@ -34,7 +34,7 @@ typedef void topk_func(void *arg, size_t begin, size_t end);
 #define IS_NAN(x)       ((x) != (x))
 #define IS_LARGER(x, y) ((x) > (y) || (IS_NAN(x) && !IS_NAN(y)))
 
-// At every so many elements of a line it asks whether to stop.
+// Elements of a line between two checks for a stop.
 enum { ELEMENTS_PER_CHECK = 4096 };
 
 static inline int has_to_stop(const tl_stop *stop, size_t i)

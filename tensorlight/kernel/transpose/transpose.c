@@ -147,7 +147,7 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
     }
 }
 
-// The least bytes of a thread.
+// Min bytes of a thread.
 enum { GRAIN = 65536 };
 
 int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *axes)

@@ -9,7 +9,7 @@
 // Columns at a time: the lines of src that they touch stay in the cache from row to row.
 enum { COLUMNS = 2 * TL_VF_LANES < 16 ? 16 : 2 * TL_VF_LANES };
 
-// `n` rows of `m` numbers from src become m rows of n.
+// `n` rows of `m` elements of src become m rows of n.
 TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size_t dst_stride,
                            size_t n, size_t m)
 {

@@ -29,7 +29,7 @@ static const int32_t *ints_of(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
-// -1 with a reason: one of the numbers is not in 0 .. limit-1.
+// -1 with a reason: a value is not in 0 .. limit-1.
 static int check_range(const tl_tensor *t, const char *what, int64_t limit)
 {
     const int32_t *const ints = ints_of(t);

@@ -28,7 +28,7 @@ enum {
     TL_TREE_EXITS = 16,  // of these levels
     TL_TREE_LANES = 8,   // of an interleaved walk
     TL_TREE_ALIGN = 64,  // of the parts of packed trees
-    TL_TREE_BLOCKS = 8,  // the most blocks that are searched in the same trees
+    TL_TREE_BLOCKS = 8,  // max blocks that are searched in the same trees
     TL_TREE_FEW_ROWS = 8 // fewer are searched one by one, in several trees alternately
 };
 

@@ -87,7 +87,7 @@ static int sort_nodes(const tl_trees *trees, notes *s)
     return len < n ? tl_fail("a node reaches itself, expected trees") : 0;
 }
 
-// The most branches from each node to a leaf.
+// Max branches from each node to a leaf.
 static void find_depths(const tl_trees *trees, notes *s)
 {
     for (size_t i = (size_t)trees->split->len; i-- > 0;) {

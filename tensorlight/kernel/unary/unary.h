@@ -28,7 +28,7 @@ TL_UNARY_FUNCS(TL_UNARY_DECLARE, tl_map_func)
  * that apply a function to a part of their work. */
 tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype);
 
-/** The least number of elements of a thread. */
+/** Min elements of a thread. */
 size_t tl_unary_grain(tl_unary_func func);
 
 #endif

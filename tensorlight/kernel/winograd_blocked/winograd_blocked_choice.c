@@ -10,10 +10,10 @@
 #include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_util.h"
 
-// The least savings of the largest tiles, which have the largest rounding errors.
+// Min savings of the largest tiles, which have the largest rounding errors.
 enum { CAREFUL_PERCENT = 5 };
 
-// The least savings of rounded numbers over tiles, whose estimated cost is too high if all weights
+// Min savings of rounded numbers over tiles, whose estimated cost is too high if all weights
 // stay in the L3 cache.
 enum { ROUNDED_PERCENT = 10 };
 
@@ -25,7 +25,7 @@ int tl_blocked_winograd_fits(const tl_conv2d_param *param)
            memcmp(param->dilation, one, sizeof(one)) == 0;
 }
 
-// The tile of the algorithm that costs least.
+// The tile of the algorithm with the lowest cost.
 static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
 {
     int best = 0;
@@ -133,7 +133,7 @@ static const float any = 0.5f;
 
 static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless MIN_RUNS need longer
 
-// A measured convolution, and the memory that the rest of its network reads between two runs.
+// A measured convolution, and the memory that the other operators read between two runs.
 typedef struct trial {
     tl_exec exec;
     const tl_conv2d_param *param;

@@ -19,7 +19,7 @@ enum {
     LARGE_WEIGHTS = 16 << 20, // bytes that the third cache may not keep from unit to unit
     MANY_TILES = 4096,        // of all images: units have about the same number from here on
     UNITS = 8,                // enough for a few threads to end at about the same time
-    UNIT_SUMS = 2000000,      // least multiply-accumulates of a unit
+    UNIT_SUMS = 2000000,      // min multiply-accumulates of a unit
 };
 
 // Elements from one point to the next. An odd number of pixels, so that the points of a tile fall
@@ -29,7 +29,7 @@ static size_t point_step(int blocks, int tiles)
     return (((size_t)blocks * tiles) | 1) * TL_BLOCK;
 }
 
-// Bytes of a slot whose points have so many elements of source and products.
+// Bytes of a slot whose points have these elements of source and products.
 static size_t slot_size(const tl_wino *w, size_t source, size_t products)
 {
     const tl_wino_kind *const kind = w->kind;
@@ -174,7 +174,7 @@ static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *
     }
 }
 
-// The patch of a tile: its address in the image, or its copy if it meets the image's border.
+// The patch of a tile: its address in the image, or its copy if it crosses the image's border.
 static void transform_patch(const tl_wino *w, const char *image, const place *at, void *dst)
 {
     const tl_wino_kind *const kind = w->kind;

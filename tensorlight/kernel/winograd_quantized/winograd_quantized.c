@@ -31,7 +31,7 @@ static int first_channel(int channels, int group)
     return tl_min(channels, first_block(channels, group) * TL_BLOCK);
 }
 
-// The weights of so many channels for a point and a block of output channels.
+// The weights of `channels` for a point and a block of output channels.
 static size_t point_weights(int channels)
 {
     return tl_ceil_div((size_t)channels, TL_WINO_U8_PAIR) * TL_WINO_U8_PAIR * TL_BLOCK;

@@ -20,7 +20,7 @@ static const int of_products[TILE][PATCH] = {
     {0, 1, -1, 2, -2, 6},
 };
 
-// A row of a matrix times six numbers, `step` apart.
+// A row of a matrix times six values, `step` apart.
 static uint32_t row_times(const int *row, const uint32_t *numbers, size_t step)
 {
     uint32_t sum = 0;

@@ -205,7 +205,7 @@ TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, 
     }
 }
 
-// The numbers of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL.
+// The values of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL.
 TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *floats,
                              const tl_requantize *e)
 {
