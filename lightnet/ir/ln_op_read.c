@@ -15,13 +15,6 @@ const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name)
     return op ? ln_op_find_input(op->op_arg, arg_name) : NULL;
 }
 
-const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name)
-{
-    return op ? ln_tensor_list_find_entry(op->op_arg->tensors_out, op->op_arg->tensor_table,
-                                          arg_name)
-              : NULL;
-}
-
 static int bind(const ln_tensor_entry *found, const ln_tensor_entry **te)
 {
     if (!found || (*te && *te != found))
@@ -33,11 +26,6 @@ static int bind(const ln_tensor_entry *found, const ln_tensor_entry **te)
 int ln_op_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
 {
     return bind(ln_op_input(op, arg_name), te);
-}
-
-int ln_op_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
-{
-    return op && (!ln_op_input_name(op, arg_name) || ln_op_reads(op, arg_name, te));
 }
 
 int ln_op_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)

@@ -322,7 +322,12 @@ LN_API int ln_op_is_dynamic_beyond_batch(const ln_op *op);
 
 /** The tensor of an input, or of an output; NULL: none. */
 LN_API const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name);
-LN_API const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name);
+static inline const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name)
+{
+    return op ? ln_tensor_list_find_entry(op->op_arg->tensors_out, op->op_arg->tensor_table,
+                                          arg_name)
+              : NULL;
+}
 
 /** The name of that tensor, which may not be defined yet; NULL: none. */
 static inline const char *ln_op_input_name(const ln_op *op, const char *arg_name)
@@ -338,7 +343,10 @@ static inline const char *ln_op_output_name(const ln_op *op, const char *arg_nam
 LN_API int ln_op_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
 
 /** As ln_op_reads, and true without such an input: `*te` is then unchanged. */
-LN_API int ln_op_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+static inline int ln_op_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
+{
+    return op && (!ln_op_input_name(op, arg_name) || ln_op_reads(op, arg_name, te));
+}
 
 /** As ln_op_reads, for an output. */
 LN_API int ln_op_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
