@@ -16,6 +16,7 @@
 #include "output/cli_json.h"
 #include "output/cli_print.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_functions.h"
 
 typedef struct ops_options {
     cli_options shared;
@@ -91,6 +92,27 @@ static void print_args(const char *title, const ln_arg_info *args, const ln_arg_
     }
 }
 
+// The functions and operations that a parameter names, with their formulas (tl_functions.h).
+static const struct function {
+    const char *optype, *name, *formula;
+} functions[] = {
+#define TEXT_OF(...)           FIRST_TEXT(__VA_ARGS__, )
+#define FIRST_TEXT(first, ...) #first
+#define FUNCTION(prefix, NAME, name, types, cost, sets, ...) \
+    {LN_OP_UNARY, "TL_UNARY_" #NAME, TEXT_OF(__VA_ARGS__)},
+#define OPERATION(prefix, NAME, name, types, cost, sets, ...) \
+    {LN_OP_BINARY, "TL_BINARY_" #NAME, TEXT_OF(__VA_ARGS__)},
+    TL_UNARY_FUNCS(FUNCTION, ) TL_BINARY_OPS(OPERATION, )
+#undef FUNCTION
+};
+
+static void print_functions(const ln_op *op)
+{
+    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+        if (ln_op_is_form_of(op, functions[i].optype))
+            cli_print("  formula  %s: %s\n", functions[i].name, functions[i].formula);
+}
+
 static void print_one(const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
@@ -103,6 +125,7 @@ static void print_one(const ln_op *op)
     print_args("input", info->tensors_in, &of_args);
     print_args("output", info->tensors_out, &of_args);
     print_args("param", info->params, &of_args);
+    print_functions(op);
     if (docs->source)
         cli_print("  from     %s\n", docs->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");

@@ -36,8 +36,8 @@ int ln_formula_is(const ln_formula *f, int node, const char *name);
 
 /** A function or an operation of the element: its row in tl_functions.h. */
 typedef struct ln_function {
-    const char *name;    // "gelu_tanh", as formulas call it; fabs and rint are "abs" and "round"
-    const char *func;    // "TL_UNARY_GELU_TANH"
+    const char *name;    // "hardswish", as formulas call it; fabs and rint are "abs" and "round"
+    const char *func;    // "TL_UNARY_HARDSWISH"
     const char *formula; // of tl_functions.h
 } ln_function;
 
