@@ -35,13 +35,13 @@ int tl_check_conv_data(const tl_tensor *src, const tl_tensor *weight, const tl_t
 int tl_windows_length(const tl_windows *windows, int i, int in, int is_ceil);
 int tl_windows_transposed_length(const tl_windows *windows, int i, int in, int output_padding);
 
-/** Counts taps[0 .. n-1], each up to end[i], last axis first; 0 after the last one. */
-static inline int tl_next_tap(int *taps, const int *begin, const int *end, int n)
+/** Counts taps[0 .. n-1] from 0 up to end[i], last axis first; 0 after the last one. */
+static inline int tl_next_tap(int *taps, const int *end, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
         if (++taps[i] < end[i])
             return 1;
-        taps[i] = begin[i];
+        taps[i] = 0;
     }
     return 0;
 }
@@ -69,7 +69,7 @@ static inline void tl_window_hits(int n, int stride, int64_t offset, int64_t lim
 
 /** The elements of src and dst for a tap along one axis: for k = begin .. end-1 the element
  * k * src_step + src_offset of src adds to the element k * acc_step + acc_offset of the
- * run. */
+ * tile. */
 typedef struct tl_window_meeting {
     int begin, end;
     int64_t src_step, src_offset;

@@ -406,7 +406,6 @@ static void NAME(add_plane, c)(const conv_job *job, const tl_window_tile *t, con
 // Sums a tile: the bias, then block after block of channels.
 static void NAME(sum_tile, c)(const conv_job *job, const tl_window_tile *t, A *acc, tl_poll *poll)
 {
-    static const int zeros[TL_MAX_SPATIAL];
     const int outer = job->axes.windows.n - 2, oc = channel_of(job, t);
     const int *const size = job->axes.windows.size, *const in = job->axes.in;
     const A first = FIRST(job, oc);
@@ -423,7 +422,7 @@ static void NAME(sum_tile, c)(const conv_job *job, const tl_window_tile *t, A *a
                 NAME(add_plane, c)
             (job, t, src + (size_t)index * plane, weight, tl_min(BLOCK, job->ic - c), acc, poll);
             weight += (size_t)size[outer] * size[outer + 1];
-        } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, zeros, size, outer));
+        } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, size, outer));
     }
 }
 

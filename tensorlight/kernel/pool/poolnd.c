@@ -347,7 +347,6 @@ static void LOCAL(add_windows)(const poolnd_job *job, const tl_window_tile *t, c
 static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *acc, size_t *args,
                            tl_poll *poll)
 {
-    static const int zeros[TL_MAX_SPATIAL];
     const tl_windows *const w = &job->axes.windows;
     const T *const src = (const T *)job->src + t->channel * job->in_plane;
     const int is_narrow = !args && t->width <= w->size[w->n - 1] / NARROW;
@@ -358,7 +357,7 @@ static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *ac
             LOCAL(add_windows)(job, t, src, (size_t)plane, acc, poll);
         else if (plane >= 0)
             LOCAL(add_taps)(job, t, src, (size_t)plane, acc, args, poll);
-    } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, zeros, w->size, w->n - 2));
+    } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, w->size, w->n - 2));
 }
 
 // Computes a tile, and writes it to element `at` of dst and those behind.

@@ -69,6 +69,15 @@ static const pool_case cases[] = {
       .is_column_major = 1,
       .p = 0.5}},
     {{1, 2, 2, 3, 2, 3}, {.windows = {4, {1, 2, 2, 1}, {1, 1, 1, 2}, {1, 1, 1, 1}, {0}}, .p = 2}},
+    // Wider and higher than a tile.
+    {{1, 1, 2, 1500}, {.windows = {2, {2, 3}, {1, 1}, {1, 2}, {0, 1, 1, 1}}, .p = 1}},
+    {{1, 1, 70, 33}, {.windows = {2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}, .p = 2}},
+    // Few windows of many taps, and of all elements.
+    {{1, 2, 5, 19}, {.windows = {2, {2, 9}, {2, 10}, {2, 1}, {0, 0, 1, 0}}, .p = 2}},
+    {{1, 2, 9, 17},
+     {.windows = {2, {3, 8}, {1, 1}, {2, 2}, {4, 1, 4, 1}}, .counts_padding = 1, .p = 3}},
+    {{2, 3, 7, 7}, {.windows = {2, {7, 7}, {1, 1}, {1, 1}, {0}}, .is_column_major = 1, .p = 1}},
+    {{1, 2, 3, 4, 12}, {.windows = {3, {3, 4, 12}, {1, 1, 1}, {1, 1, 1}, {0}}, .p = 2}},
 };
 
 // The elements of a window.

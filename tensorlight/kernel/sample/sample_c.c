@@ -383,7 +383,6 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
 // The sum of the elements of all windows at one position.
 static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at, tl_poll *poll)
 {
-    static const int zeros[TL_MAX_SPATIAL];
     int taps[TL_MAX_SPATIAL] = {0};
     double sum = 0;
     do {
@@ -391,14 +390,12 @@ static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int 
         if (window >= 0)
             sum += (double)LOAD(src[window]);
         src += job->n_windows;
-    } while (!tl_poll_after(poll, 8) &&
-             tl_next_tap(taps, zeros, job->windows.size, job->windows.n));
+    } while (!tl_poll_after(poll, 8) && tl_next_tap(taps, job->windows.size, job->windows.n));
     return sum;
 }
 
 void NAME(tl_col2im, c)(void *arg, size_t begin, size_t end)
 {
-    static const int zeros[TL_MAX_SPATIAL];
     const tl_col2im_job *const job = arg;
     tl_poll poll = tl_poll_of(job->stop);
     for (size_t p = begin; p < end; p++) {
@@ -407,7 +404,7 @@ void NAME(tl_col2im, c)(void *arg, size_t begin, size_t end)
         int at[TL_MAX_SPATIAL] = {0};
         do
             *dst++ = STORE((C)NAME(sum_at, c)(job, src, at, &poll));
-        while (!poll.is_stopped && tl_next_tap(at, zeros, job->out, job->windows.n));
+        while (!poll.is_stopped && tl_next_tap(at, job->out, job->windows.n));
     }
 }
 
