@@ -131,9 +131,10 @@ const char *ln_nnvm_dtype_name(tl_dtype dtype)
 
 // Those of a node
 
-static const char *find(const ln_nnvm_node *n, const char *key)
+// The emitter is the node's first member.
+static const char *find(const ln_emit *e, const char *key)
 {
-    const char *text = ln_nnvm_graph_attr(n->vertex, key);
+    const char *text = ln_nnvm_graph_attr(((const ln_nnvm_node *)e)->vertex, key);
     return text && strcmp(text, "None") != 0 ? text : NULL;
 }
 
@@ -174,89 +175,84 @@ const char *ln_nnvm_key(ln_nnvm_node *n, const char *key)
     return key;
 }
 
-static void fail_value(ln_nnvm_node *n, const char *key, const char *text, const char *expected)
+static void fail_value(ln_emit *e, const char *key, const char *text, const char *expected)
 {
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%.200s\", expected %s", ln_nnvm_key(n, key), text,
-                 expected);
+    ln_emit_fail(e, "attribute '%s' is \"%.200s\", expected %s",
+                 ln_nnvm_key((ln_nnvm_node *)e, key), text, expected);
 }
 
 int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
 {
-    return ln_nnvm_graph_attr(n->vertex, key) && !find(n, key);
+    return ln_nnvm_graph_attr(n->vertex, key) && !find(&n->emit, key);
 }
 
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE])
 {
-    const char *text = find(n, key);
+    const char *text = find(&n->emit, key);
     const int len = text ? ln_nnvm_parse_tuple(text, NULL, values) : -1;
     if (text && len < 0)
-        fail_value(n, key, text, "a tuple of numbers");
+        fail_value(&n->emit, key, text, "a tuple of numbers");
     return len;
 }
 
-// The reader. The emitter is the node's first member.
+// The reader
 
 static int has(const ln_emit *e, const char *key)
 {
-    return find((const ln_nnvm_node *)e, key) != NULL;
+    return find(e, key) != NULL;
 }
 
 static int64_t integer(ln_emit *e, const char *key, int64_t deflt)
 {
-    ln_nnvm_node *const n = (ln_nnvm_node *)e;
-    const char *const text = find(n, key);
+    const char *const text = find(e, key);
     int64_t value = deflt;
     if (text && ln_nnvm_parse_int(text, &value))
-        fail_value(n, key, text, "an integer");
+        fail_value(e, key, text, "an integer");
     return value;
 }
 
 static double number(ln_emit *e, const char *key, double deflt)
 {
-    ln_nnvm_node *const n = (ln_nnvm_node *)e;
-    const char *const text = find(n, key);
+    const char *const text = find(e, key);
     double value = deflt;
     if (text && parse_float(text, &value))
-        fail_value(n, key, text, "a number");
+        fail_value(e, key, text, "a number");
     return value;
 }
 
 static int flag(ln_emit *e, const char *key, int deflt)
 {
-    ln_nnvm_node *const n = (ln_nnvm_node *)e;
-    const char *const text = find(n, key);
+    const char *const text = find(e, key);
     int value = deflt;
     if (text && parse_bool(text, &value))
-        fail_value(n, key, text, "True or False");
+        fail_value(e, key, text, "True or False");
     return value;
 }
 
 static const char *text_of(ln_emit *e, const char *key, const char *deflt)
 {
-    const char *const text = find((const ln_nnvm_node *)e, key);
+    const char *const text = find(e, key);
     return text ? text : deflt;
 }
 
 static tl_dtype dtype_of(ln_emit *e, const char *key, tl_dtype deflt)
 {
-    ln_nnvm_node *const n = (ln_nnvm_node *)e;
-    const char *const text = find(n, key);
+    const char *const text = find(e, key);
     const tl_dtype dtype = text ? ln_nnvm_parse_dtype(text) : deflt;
     if (dtype == TL_DTYPE_INVALID)
-        fail_value(n, key, text, "a data type, such as float32");
+        fail_value(e, key, text, "a data type, such as float32");
     return dtype == TL_DTYPE_INVALID ? TL_FLOAT : dtype;
 }
 
 static const int64_t *integers(ln_emit *e, const char *key, int *len)
 {
-    ln_nnvm_node *const n = (ln_nnvm_node *)e;
-    const char *const text = find(n, key);
+    const char *const text = find(e, key);
     int64_t *const values =
-        text ? ln_translation_alloc(&n->model->base, LN_NNVM_MAX_TUPLE * sizeof(*values)) : NULL;
+        text ? ln_translation_alloc(e->translation, LN_NNVM_MAX_TUPLE * sizeof(*values)) : NULL;
     *len = values ? ln_nnvm_parse_tuple(text, values, NULL) : 0;
     if (*len >= 0)
         return values;
-    fail_value(n, key, text, "a tuple of integers");
+    fail_value(e, key, text, "a tuple of integers");
     *len = 0;
     return NULL;
 }

@@ -394,6 +394,8 @@ static void put_attr(ln_onnx_op *n, char *word)
         put_number(n, name, pe, is_float);
     if (pe->type == LN_PARAM_BOOL)
         ln_onnx_put_set(n, LN_BOOL(name, pe->value_bool));
+    if (pe->type == LN_PARAM_STRING)
+        ln_onnx_put_set(n, LN_TEXT(name, pe->value_string));
     if (pe->type == LN_PARAM_ARRAY_NUMBER)
         ln_onnx_put_set(n, LN_INTS(name, pe->array_len, pe->value_array_int));
 }

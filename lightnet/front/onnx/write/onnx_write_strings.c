@@ -28,13 +28,6 @@ static void write_split(ln_onnx_op *n)
     ln_onnx_put_end(n, 2, outs);
 }
 
-static void write_match(ln_onnx_op *n)
-{
-    ln_onnx_op_since(n, 20);
-    LN_ONNX_PUT_AS(n, "dst", "RegexFullMatch", LN_ONNX_IN(n, "src"),
-                   LN_TEXT("pattern", ln_op_string(n->op, "pattern")));
-}
-
 // Attributes that are inputs of LightNet's operators
 
 static void put_words(ln_onnx_op *n, const char *attr, const char *arg)
@@ -142,7 +135,7 @@ const ln_onnx_op_row ln_onnx_write_rows_strings[] = {
     {LN_OP_STRING_CAST, write_cast},
     {LN_OP_STRING_SPLIT, write_split},
     {LN_OP_STRING_NORMALIZE, write_normalize},
-    {LN_OP_REGEX_MATCH, write_match},
+    {LN_OP_REGEX_MATCH, NULL, "RegexFullMatch", "src", NULL, "pattern", 20},
     {LN_OP_NGRAMS_ORDER, write_order},
     {LN_OP_TFIDF, write_tfidf},
     {NULL},
