@@ -628,7 +628,7 @@ const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dim
     return emit_view(e, LN_OP_EXPAND, src, ndim, dims, i);
 }
 
-static int is_dynamic(const ln_emit *e, const char *tensor)
+int ln_emit_is_dynamic(const ln_emit *e, const char *tensor)
 {
     const ln_tensor_entry *te =
         tensor ? ln_tensor_table_find(e->translation->ctx->tensor_table, tensor) : NULL;
@@ -640,7 +640,7 @@ const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *di
     int plain = ndim > 0; // supported by the catalogue's reshape
     for (int k = 0; k < ndim; k++)
         plain &= dims[k] > 0;
-    if (plain && is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
+    if (plain && ln_emit_is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
         ln_emit_fail(
             e, "tensor '%s' has a size that is known only at run time, expected a fixed one", src);
     return emit_view(e, plain ? LN_OP_RESHAPE : LN_OP_VIEW, src, ndim, dims, i);
@@ -701,19 +701,19 @@ const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int 
 const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
                               double epsilon, int i)
 {
-    const tl_tensor *const t = ln_translation_tensor(e->translation, src);
-    const int ndim = t->ndim, as_is = ndim == 4 && axis == 1;
-    int dims[LN_MAXDIM] = {0}, images[4] = {1, 1, 1, 1};
-    for (int k = 0; k < ndim; k++) {
-        dims[k] = t->dims[k];
-        images[k < axis ? 0 : k == axis ? 1 : 3] *= dims[k];
-    }
-    src = as_is ? src : ln_emit_reshape(e, src, 4, images, LN_EMIT_TEMP);
+    const int ndim = ln_translation_tensor(e->translation, src)->ndim;
+    const int as_is = ndim == 4 && axis == 1;
+    ln_dim dims[LN_MAXDIM] = {{0}};
+    ln_emit_dims(e, src, dims);
+    const ln_dim images[] = {ln_emit_product(e, dims, axis), dims[axis < 0 ? 0 : axis],
+                             ln_dim_number(1),
+                             ln_emit_product(e, dims + axis + 1, ndim - axis - 1)};
+    src = as_is ? src : ln_emit_reshape_dims(e, src, 4, images, LN_EMIT_TEMP);
     const char *const dst = LN_EMIT(e, as_is ? i : LN_EMIT_TEMP, LN_OP_BATCHNORM,
                                     LN_ARG("src", src), LN_ARG("scale", vectors[0]),
                                     LN_ARG("offset", vectors[1]), LN_ARG("mean", vectors[2]),
                                     LN_ARG("var", vectors[3]), LN_NUMBER("epsilon", epsilon));
-    return as_is ? dst : ln_emit_reshape(e, dst, ndim, dims, i);
+    return as_is ? dst : ln_emit_reshape_dims(e, dst, ndim, dims, i);
 }
 
 // Whether blocks of b x b divide the image, and all lengths of the result are an int's.
@@ -741,14 +741,20 @@ const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, in
                      tl_shape_text(text, t->ndim, t->dims), b, b, INT_MAX);
     if (e->translation->failed)
         return NULL;
-    const int *const d = t->dims;
-    const int c = is_to_depth ? d[1] : d[1] / (b * b);
-    const int h = is_to_depth ? d[2] / b : d[2], w = is_to_depth ? d[3] / b : d[3];
-    const int parts[][6] = {[LN_SPACE_TO_DEPTH] = {d[0], c, h, b, w, b},
-                            [LN_DEPTH_TO_SPACE] = {d[0], b, b, c, h, w},
-                            [LN_DEPTH_TO_SPACE_CRD] = {d[0], c, b, b, h, w}};
-    const int deep[] = {d[0], c * b * b, h, w}, wide[] = {d[0], c, h * b, w * b};
-    src = ln_emit_reshape(e, src, 6, parts[way], LN_EMIT_TEMP);
+    ln_dim d[4];
+    ln_symbols *const symbols = ln_emit_symbols(e);
+    const ln_dim block = ln_dim_number(b), square = ln_dim_number((int64_t)b * b);
+    ln_emit_dims(e, src, d);
+    const ln_dim c = is_to_depth ? d[1] : ln_dim_div(symbols, &d[1], &square);
+    const ln_dim h = is_to_depth ? ln_dim_div(symbols, &d[2], &block) : d[2];
+    const ln_dim w = is_to_depth ? ln_dim_div(symbols, &d[3], &block) : d[3];
+    const ln_dim parts[][6] = {[LN_SPACE_TO_DEPTH] = {d[0], c, h, block, w, block},
+                               [LN_DEPTH_TO_SPACE] = {d[0], block, block, c, h, w},
+                               [LN_DEPTH_TO_SPACE_CRD] = {d[0], c, block, block, h, w}};
+    const ln_dim deep[] = {d[0], ln_dim_mul(symbols, &c, &square), h, w};
+    const ln_dim wide[] = {d[0], c, ln_dim_mul(symbols, &h, &block),
+                           ln_dim_mul(symbols, &w, &block)};
+    src = ln_emit_reshape_dims(e, src, 6, parts[way], LN_EMIT_TEMP);
     src = ln_emit_transpose(e, src, axes[way], LN_EMIT_TEMP);
-    return ln_emit_reshape(e, src, 4, is_to_depth ? deep : wide, i);
+    return ln_emit_reshape_dims(e, src, 4, is_to_depth ? deep : wide, i);
 }

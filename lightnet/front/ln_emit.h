@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/ln_infile.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
@@ -32,6 +33,7 @@ typedef struct ln_translation {
     ln_list *memory;       // freed when the translation ends
     ln_hash *reserved;     // names that only tensors of the model itself may have, or NULL
     ln_missing_op culprit; // the node that failed, to be reported when the translation ends
+    ln_sizes *sizes; // of tensors whose sizes are known only at run time; NULL: there are none
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */
@@ -323,5 +325,27 @@ typedef enum ln_blocks { LN_SPACE_TO_DEPTH, LN_DEPTH_TO_SPACE, LN_DEPTH_TO_SPACE
 
 /** Images [N, C, H, W] as [N, C b^2, H / b, W / b], or [N, C / b^2, H b, W b]; b is at least 1. */
 const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, int i);
+
+// Shapes with lengths that are known only at run time (ln_emit_dims.c)
+
+/** The lengths of a tensor's axes. */
+void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims);
+
+/** Their symbols; NULL: there are only numbers. Returns borrowed. */
+ln_symbols *ln_emit_symbols(const ln_emit *e);
+
+/** The product of `n` lengths. */
+ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n);
+
+/** A length, and a shape, as TL_INT64 [1] and [ndim]. */
+const char *ln_emit_length(ln_emit *e, const ln_dim *dim);
+const char *ln_emit_shape(ln_emit *e, int ndim, const ln_dim *dims);
+
+/** As ln_emit_reshape and ln_emit_expand. */
+const char *ln_emit_reshape_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i);
+const char *ln_emit_expand_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i);
+
+/** Whether the shape of a tensor is known only at run time. */
+int ln_emit_is_dynamic(const ln_emit *e, const char *tensor);
 
 #endif

@@ -7,11 +7,8 @@
 
 #include "lightnet/ln_util.h"
 
-// What a symbol is: an open size, or the result of an operation on `a` and `b`.
-typedef enum operation { OPEN, SUM, PRODUCT, QUOTIENT, SMALLER, LARGER, BROADCAST } operation;
-
 typedef struct symbol {
-    operation kind;
+    ln_dim_operation kind;
     int next; // in its chain of the hash table; -1: none
     int64_t min, max;
     ln_dim a, b;
@@ -155,7 +152,14 @@ static ln_dim add_symbol(ln_symbols *symbols, const symbol *s)
 ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max)
 {
     return add_symbol(symbols,
-                      &(symbol){.kind = OPEN, .next = -1, .min = cut(min), .max = cut(max)});
+                      &(symbol){.kind = LN_DIM_OPEN, .next = -1, .min = cut(min), .max = cut(max)});
+}
+
+ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int which, ln_dim *a, ln_dim *b)
+{
+    *a = symbols->at[which].a;
+    *b = symbols->at[which].b;
+    return symbols->at[which].kind;
 }
 
 // Bounds
@@ -181,16 +185,16 @@ int64_t ln_dim_max(const ln_symbols *symbols, const ln_dim *dim)
     return bound(symbols, dim, 1);
 }
 
-static int64_t of_corner(operation kind, int64_t a, int64_t b)
+static int64_t of_corner(ln_dim_operation kind, int64_t a, int64_t b)
 {
     switch (kind) {
-    case SUM:
+    case LN_DIM_SUM:
         return cut(a + b);
-    case PRODUCT:
+    case LN_DIM_PRODUCT:
         return cut_product(a, b);
-    case QUOTIENT:
+    case LN_DIM_QUOTIENT:
         return b ? quotient(a, b) : 0;
-    case SMALLER:
+    case LN_DIM_SMALLER:
         return a < b ? a : b;
     default:
         return a > b ? a : b;
@@ -202,9 +206,10 @@ static void bound_symbol(const ln_symbols *symbols, symbol *s)
 {
     const int64_t a[] = {ln_dim_min(symbols, &s->a), ln_dim_max(symbols, &s->a)};
     int64_t b[] = {ln_dim_min(symbols, &s->b), ln_dim_max(symbols, &s->b)};
-    if (s->kind == QUOTIENT && b[0] <= 0 && b[1] > 0)
+    if (s->kind == LN_DIM_QUOTIENT && b[0] <= 0 && b[1] > 0)
         b[0] = 1;
-    s->min = s->kind == BROADCAST ? of_corner(SMALLER, a[0], b[0]) : of_corner(s->kind, a[0], b[0]);
+    s->min = s->kind == LN_DIM_BROADCAST ? of_corner(LN_DIM_SMALLER, a[0], b[0])
+                                         : of_corner(s->kind, a[0], b[0]);
     s->max = s->min;
     for (int i = 0; i < 4; i++) {
         const int64_t corner = of_corner(s->kind, a[i & 1], b[i >> 1]);
@@ -223,7 +228,8 @@ static unsigned hash_dim(unsigned hash, const ln_dim *dim)
     return hash;
 }
 
-static ln_dim find_operation(ln_symbols *symbols, operation kind, const ln_dim *a, const ln_dim *b)
+static ln_dim find_operation(ln_symbols *symbols, ln_dim_operation kind, const ln_dim *a,
+                             const ln_dim *b)
 {
     if (!symbols || !are_known(a, b))
         return ln_dim_unknown();
@@ -256,7 +262,7 @@ static int compare_dims(const ln_dim *a, const ln_dim *b)
 }
 
 // The same for both orders of the operands.
-static ln_dim find_commutative(ln_symbols *symbols, operation kind, const ln_dim *a,
+static ln_dim find_commutative(ln_symbols *symbols, ln_dim_operation kind, const ln_dim *a,
                                const ln_dim *b)
 {
     return compare_dims(a, b) <= 0 ? find_operation(symbols, kind, a, b)
@@ -310,7 +316,7 @@ ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     ln_dim sum;
     if (!are_known(a, b))
         return ln_dim_unknown();
-    return add_times(a, b, 1, &sum) ? find_commutative(symbols, SUM, a, b) : sum;
+    return add_times(a, b, 1, &sum) ? find_commutative(symbols, LN_DIM_SUM, a, b) : sum;
 }
 
 static ln_dim scaled(const ln_dim *a, int64_t times)
@@ -352,7 +358,7 @@ static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
 {
     const int is_symbol = symbols && dim->n == 1 && !dim->plus && dim->terms[0].times == 1;
     const symbol *s = is_symbol ? &symbols->at[dim->terms[0].symbol] : NULL;
-    return s && s->kind == PRODUCT ? s : NULL;
+    return s && s->kind == LN_DIM_PRODUCT ? s : NULL;
 }
 
 // Appends the factors of a dimension: of a product its own, to the left and to the right.
@@ -386,7 +392,7 @@ static ln_dim multiply(ln_symbols *symbols, const factors *f)
         return ln_dim_number(f->times);
     ln_dim product = f->at[0];
     for (int i = 1; i < f->n; i++)
-        product = find_operation(symbols, PRODUCT, &product, &f->at[i]);
+        product = find_operation(symbols, LN_DIM_PRODUCT, &product, &f->at[i]);
     return scaled(&product, f->times);
 }
 
@@ -426,8 +432,8 @@ static ln_dim divide_by_number(ln_symbols *symbols, const ln_dim *a, int64_t by)
         low = quotient(ln_dim_min(symbols, &rest), by);
         high = quotient(ln_dim_max(symbols, &rest), by);
     }
-    const ln_dim part =
-        low == high ? ln_dim_number(low) : find_operation(symbols, QUOTIENT, &rest, &divisor);
+    const ln_dim part = low == high ? ln_dim_number(low)
+                                    : find_operation(symbols, LN_DIM_QUOTIENT, &rest, &divisor);
     return ln_dim_add(symbols, &whole, &part);
 }
 
@@ -457,7 +463,7 @@ ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     add_factors(symbols, &of_a, a);
     add_factors(symbols, &of_b, b);
     if (of_a.n < 0 || of_b.n < 0 || of_b.times <= 0 || !cancel(&of_a, &of_b))
-        return find_operation(symbols, QUOTIENT, a, b);
+        return find_operation(symbols, LN_DIM_QUOTIENT, a, b);
     const ln_dim rest = multiply(symbols, &of_a);
     return rest.n < 0 ? rest : divide_by_number(symbols, &rest, of_b.times);
 }
@@ -494,14 +500,14 @@ ln_dim ln_dim_smaller(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (is_at_most(symbols, a, b))
         return *a;
-    return is_at_most(symbols, b, a) ? *b : find_commutative(symbols, SMALLER, a, b);
+    return is_at_most(symbols, b, a) ? *b : find_commutative(symbols, LN_DIM_SMALLER, a, b);
 }
 
 ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (is_at_most(symbols, a, b))
         return *b;
-    return is_at_most(symbols, b, a) ? *a : find_commutative(symbols, LARGER, a, b);
+    return is_at_most(symbols, b, a) ? *a : find_commutative(symbols, LN_DIM_LARGER, a, b);
 }
 
 ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
@@ -512,7 +518,7 @@ ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
         return *a;
     if (ln_dim_is(a, 1) || b->n == 0)
         return *b;
-    return find_commutative(symbols, BROADCAST, a, b);
+    return find_commutative(symbols, LN_DIM_BROADCAST, a, b);
 }
 
 ln_dim ln_dim_is_equal(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)

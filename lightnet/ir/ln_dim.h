@@ -40,6 +40,18 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 /** Whether an allocation has failed: dimensions that need a new symbol are unknown then. */
 int ln_symbols_failed(const ln_symbols *symbols);
 
+/** What a symbol is: an open size, or what an operation computes of `a` and `b`. */
+typedef enum ln_dim_operation {
+    LN_DIM_OPEN,
+    LN_DIM_SUM,
+    LN_DIM_PRODUCT,
+    LN_DIM_QUOTIENT,
+    LN_DIM_SMALLER,
+    LN_DIM_LARGER,
+    LN_DIM_BROADCAST,
+} ln_dim_operation;
+ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int symbol, ln_dim *a, ln_dim *b);
+
 ln_dim ln_dim_number(int64_t number);
 ln_dim ln_dim_unknown(void);
 

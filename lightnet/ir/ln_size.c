@@ -355,7 +355,7 @@ static ln_dim decided(machine *m, int is_alone)
     ln_symbols *symbols = m->source->symbols;
     if (!symbols || !ln_dim_is_known(&max))
         return max;
-    return ln_dim_is_known(&value) ? value : ln_symbols_add(symbols, 0, ln_dim_max(symbols, &max));
+    return value;
 }
 
 // The result

@@ -6,6 +6,7 @@
 
 #include "ir/ln_sizes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ln_dynamic.h"
@@ -21,8 +22,16 @@ typedef struct record {
     int has_axes, n_elements;
 } record;
 
+// The first axis of the length that a symbol stands for.
+typedef struct origin {
+    char *tensor;
+    int symbol, axis;
+} origin;
+
 struct ln_sizes {
     const ln_context *ctx;
+    origin *origins; // in the order of symbols
+    int n_origins, capacity;
     ln_hash *records; // tensor name -> record
     ln_symbols *symbols;
 };
@@ -33,6 +42,7 @@ typedef struct noted {
     const ln_op *op;
     ln_sizes_value value;
     void *data;
+    int has_failed; // no memory
 } noted;
 
 ln_sizes *ln_sizes_create(const ln_context *ctx)
@@ -55,6 +65,9 @@ void ln_sizes_free(ln_sizes *sizes)
         return;
     ln_hash_free(sizes->records);
     ln_symbols_free(sizes->symbols);
+    for (int i = 0; i < sizes->n_origins; i++)
+        ln_free(sizes->origins[i].tensor);
+    ln_free(sizes->origins);
     ln_free(sizes);
 }
 
@@ -126,11 +139,49 @@ static ln_size_source source_of(noted *n)
     return (ln_size_source){n->sizes->symbols, noted_axis, noted_element, n};
 }
 
+// -1: no memory.
+static int note_origin(ln_sizes *sizes, int symbol, const char *tensor, int axis)
+{
+    if (sizes->n_origins == sizes->capacity) {
+        const int more = sizes->capacity ? 2 * sizes->capacity : 8;
+        origin *grown = ln_realloc(sizes->origins, (size_t)more * sizeof(*grown));
+        if (!grown)
+            return -1;
+        sizes->origins = grown;
+        sizes->capacity = more;
+    }
+    char *name = ln_strdup(tensor);
+    if (!name)
+        return -1;
+    sizes->origins[sizes->n_origins++] = (origin){name, symbol, axis};
+    return 0;
+}
+
+static int compare_origins(const void *a, const void *b)
+{
+    return ((const origin *)a)->symbol - ((const origin *)b)->symbol;
+}
+
+const char *ln_sizes_origin(const ln_sizes *sizes, int symbol, int *axis)
+{
+    const origin key = {.symbol = symbol}, *found = NULL;
+    if (sizes->n_origins)
+        found =
+            bsearch(&key, sizes->origins, (size_t)sizes->n_origins, sizeof(key), compare_origins);
+    if (!found)
+        return NULL;
+    *axis = found->axis;
+    return found->tensor;
+}
+
 // An open axis of a placeholder, from its least size on, and of what no description says.
-static ln_dim new_axis(const noted *n, const ln_tensor_entry *te, int i)
+static ln_dim new_axis(noted *n, const ln_tensor_entry *te, int i)
 {
     const int *min = ln_is_placeholder(n->op) ? ln_placeholder_min(n->op) : NULL;
-    return ln_symbols_add(n->sizes->symbols, min ? min[i] : 0, te->tensor->dims[i]);
+    const ln_dim axis = ln_symbols_add(n->sizes->symbols, min ? min[i] : 0, te->tensor->dims[i]);
+    if (ln_dim_is_known(&axis) && note_origin(n->sizes, axis.terms[0].symbol, te->name, i))
+        n->has_failed = 1;
+    return axis;
 }
 
 static void note_axes(noted *n, const ln_tensor_list_entry *tle, int index,
@@ -201,7 +252,7 @@ static int note_output(noted *n, const ln_tensor_list_entry *tle, int index)
         note_axes(n, tle, index, te, r);
     else
         note_elements(n, tle, index, te->tensor, r);
-    if (!ln_symbols_failed(n->sizes->symbols) && !insert(n->sizes, te->name, r))
+    if (!n->has_failed && !ln_symbols_failed(n->sizes->symbols) && !insert(n->sizes, te->name, r))
         return 0;
     ln_free(r);
     return -1;

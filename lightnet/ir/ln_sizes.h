@@ -45,4 +45,8 @@ int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor);
 ln_dim ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
                         void *data);
 
+/** Where the length is that a symbol stands for: axis `*axis` of the tensor. NULL: the symbol is an
+ * operation. Returns borrowed. */
+const char *ln_sizes_origin(const ln_sizes *sizes, int symbol, int *axis);
+
 #endif

@@ -60,11 +60,11 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
     const tl_tensor *t = ln_translation_tensor(&m->base, tensor);
     if (t->len > LN_MAXDIM || (t->dtype != TL_INT64 && t->dtype != TL_INT32))
         return;
-    if (ln_sizes_find_elements(m->sizes, tensor, small_value, n)) {
+    if (ln_sizes_find_elements(m->base.sizes, tensor, small_value, n)) {
         ln_translation_fail_memory(&m->base);
         return;
     }
-    if (!ln_sizes_has_elements(m->sizes, tensor))
+    if (!ln_sizes_has_elements(m->base.sizes, tensor))
         return;
     tl_tensor *value = small_tensor(n, t, tensor);
     if (value)
@@ -74,24 +74,24 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
 // Derives the sizes of the operator's outputs.
 static void note_sizes(ln_onnx_node *n, const ln_op *op)
 {
-    if (ln_sizes_note(n->model->sizes, op, small_value, n))
+    if (ln_sizes_note(n->model->base.sizes, op, small_value, n))
         ln_translation_fail_memory(&n->model->base);
 }
 
 ln_symbols *ln_onnx_symbols(const ln_onnx_node *n)
 {
-    return ln_sizes_symbols(n->model->sizes);
+    return ln_sizes_symbols(n->model->base.sizes);
 }
 
 ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 {
-    return ln_sizes_element(n->model->sizes, tensor, k, small_value, n);
+    return ln_sizes_element(n->model->base.sizes, tensor, k, small_value, n);
 }
 
 ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 {
     // A translation that has failed goes on without the tensor.
-    return tensor && !ln_onnx_failed(n) ? ln_sizes_axis(n->model->sizes, tensor, axis)
+    return tensor && !ln_onnx_failed(n) ? ln_sizes_axis(n->model->base.sizes, tensor, axis)
                                         : ln_dim_unknown();
 }
 

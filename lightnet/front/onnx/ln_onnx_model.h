@@ -29,7 +29,6 @@ struct ln_onnx_model {
     ln_hash *unfolded;  // name -> why its value, a constant, is left to run time
     ln_hash *compounds; // names, themselves the keys -> ln_onnx_compound
     size_t n_items;     // of all sequences that were built
-    ln_sizes *sizes;    // of tensors whose sizes are known only at run time
     size_t values_size; // bytes of the data in `values`
     int depth;          // of graphs and functions within each other
     int has_twins;      // it has warned of constants of one name

@@ -47,15 +47,15 @@ static void translate_along_axis(ln_onnx_node *n)
 // Before opset 13 the axes from `axis` on count as one, as do those before.
 static const char *emit_along_rest(ln_onnx_node *n, const char *optype, const char *src, int i)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int ndim = t->ndim;
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
-    const int flat[] = {tl_compute_length(axis, t->dims),
-                        tl_compute_length(ndim - axis, t->dims + axis)};
-    int dims[TL_MAXDIM];
-    memcpy(dims, t->dims, (size_t)ndim * sizeof(*dims));
-    const char *const rows = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, emit_along(n, optype, rows, 1, LN_EMIT_TEMP), ndim, dims, i);
+    ln_dim dims[TL_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
+    const ln_dim flat[] = {ln_emit_product(&n->emit, dims, axis),
+                           ln_emit_product(&n->emit, dims + axis, ndim - axis)};
+    const char *const rows = ln_emit_reshape_dims(&n->emit, src, 2, flat, LN_EMIT_TEMP);
+    const char *const dst = emit_along(n, optype, rows, 1, LN_EMIT_TEMP);
+    return ln_emit_reshape_dims(&n->emit, dst, ndim, dims, i);
 }
 
 static void translate_along_rest(ln_onnx_node *n)
@@ -190,25 +190,24 @@ static void translate_batchnorm(ln_onnx_node *n)
 // cannot be, because it differs along other axes, or is left out.
 static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const char *src, int axis)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const tl_tensor *const f = ln_onnx_tensor_of(n, factor);
-    int dims[TL_MAXDIM], flat[TL_MAXDIM];
+    const int src_ndim = ln_onnx_tensor_of(n, src)->ndim;
+    ln_dim dims[TL_MAXDIM], given[TL_MAXDIM], flat[TL_MAXDIM];
     int is_same = 1;
-    const int ndim = t->ndim - axis, extra = f->ndim - ndim;
-    if (!factor || axis >= t->ndim)
+    if (!factor || axis >= src_ndim)
         return factor;
+    const int ndim = src_ndim - axis, extra = ln_onnx_tensor_of(n, factor)->ndim - ndim;
+    ln_emit_dims(&n->emit, src, dims);
+    ln_emit_dims(&n->emit, factor, given);
     for (int i = 0; i < ndim; i++) {
-        dims[i] = t->dims[axis + i];
-        flat[i] = i + extra >= 0 ? f->dims[i + extra] : 1;
-        is_same &= flat[i] == dims[i];
+        flat[i] = i + extra >= 0 ? given[i + extra] : ln_dim_number(1);
+        is_same &= ln_dim_equals(&flat[i], &dims[axis + i]);
     }
     for (int i = 0; i < extra; i++)
-        if (f->dims[i] != 1)
+        if (!ln_dim_is(&given[i], 1))
             return NULL;
-    factor = ln_emit_reshape(&n->emit, factor, ndim, flat, LN_EMIT_TEMP);
-    if (is_same)
-        return factor;
-    return ln_emit_expand(&n->emit, factor, ndim, dims, LN_EMIT_TEMP);
+    factor = ln_emit_reshape_dims(&n->emit, factor, ndim, flat, LN_EMIT_TEMP);
+    return is_same ? factor
+                   : ln_emit_expand_dims(&n->emit, factor, ndim, dims + axis, LN_EMIT_TEMP);
 }
 
 // Mean or inverse deviation, in the type that stash_type names.

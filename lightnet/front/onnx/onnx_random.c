@@ -129,9 +129,10 @@ static void pass_all(ln_onnx_node *n)
     ln_onnx_alias(n, 0, src);
     if (!ln_onnx_wants(n, 1))
         return;
-    ln_onnx_want_fixed(n, src);
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
     const char *const kept = ln_emit_scalar(&n->emit, n->opset < 10 ? t->dtype : TL_BOOL, 1);
-    ln_emit_expand(&n->emit, kept, t->ndim, t->dims, 1);
+    ln_emit_expand_dims(&n->emit, kept, t->ndim, dims, 1);
 }
 
 // The type in which dropout computes: in 16 bits, factors would be inexact or infinite.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes whose lengths are known only at run time, for translators: with dimensions in place of
+// numbers. What no view can express, operators compute from the lengths of other tensors.
+
+#include "front/ln_emit.h"
+
+#include <limits.h>
+
+void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims)
+{
+    const ln_translation *t = e->translation;
+    const int ndim = ln_translation_tensor(t, tensor)->ndim;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = t->sizes && !t->failed ? ln_sizes_axis(t->sizes, tensor, i)
+                                         : ln_dim_number(ln_translation_tensor(t, tensor)->dims[i]);
+}
+
+ln_symbols *ln_emit_symbols(const ln_emit *e)
+{
+    return e->translation->sizes ? ln_sizes_symbols(e->translation->sizes) : NULL;
+}
+
+ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n)
+{
+    ln_dim product = ln_dim_number(1);
+    for (int i = 0; i < n; i++)
+        product = ln_dim_mul(ln_emit_symbols(e), &product, &dims[i]);
+    return product;
+}
+
+// Lengths as tensors, TL_INT64 [1]
+
+static const char *emit_number(ln_emit *e, int64_t number)
+{
+    static const int one = 1;
+    return ln_emit_constant(e, TL_INT64, 1, &one, &number);
+}
+
+static const char *emit_axis(ln_emit *e, const char *tensor, int axis)
+{
+    return LN_EMIT(e, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", tensor), LN_INT("start", axis),
+                   LN_INT("end", axis + 1));
+}
+
+static const char *emit_symbol(ln_emit *e, int symbol)
+{
+    static const char *const ops[] = {
+        [LN_DIM_SUM] = "TL_BINARY_ADD",      [LN_DIM_PRODUCT] = "TL_BINARY_MUL",
+        [LN_DIM_QUOTIENT] = "TL_BINARY_DIV", [LN_DIM_SMALLER] = "TL_BINARY_MIN",
+        [LN_DIM_LARGER] = "TL_BINARY_MAX",   [LN_DIM_BROADCAST] = "TL_BINARY_MAX"};
+    int axis;
+    ln_dim a, b;
+    const char *const origin = ln_sizes_origin(e->translation->sizes, symbol, &axis);
+    if (origin)
+        return emit_axis(e, origin, axis);
+    const char *const op = ops[ln_symbols_operation(ln_emit_symbols(e), symbol, &a, &b)];
+    const char *const first = ln_emit_length(e, &a);
+    return ln_emit_binary(e, op, first, ln_emit_length(e, &b), LN_EMIT_TEMP);
+}
+
+const char *ln_emit_length(ln_emit *e, const ln_dim *dim)
+{
+    const char *sum = dim->plus || dim->n == 0 ? emit_number(e, dim->plus) : NULL;
+    for (int i = 0; i < dim->n && !e->translation->failed; i++) {
+        const char *term = emit_symbol(e, dim->terms[i].symbol);
+        if (dim->terms[i].times != 1)
+            term = ln_emit_binary(e, "TL_BINARY_MUL", term, emit_number(e, dim->terms[i].times),
+                                  LN_EMIT_TEMP);
+        sum = sum ? ln_emit_binary(e, "TL_BINARY_ADD", sum, term, LN_EMIT_TEMP) : term;
+    }
+    return sum;
+}
+
+const char *ln_emit_shape(ln_emit *e, int ndim, const ln_dim *dims)
+{
+    const char *parts[LN_MAXDIM];
+    for (int i = 0; i < ndim; i++)
+        parts[i] = ln_emit_length(e, &dims[i]);
+    LN_EMIT_BEGIN(e, LN_OP_JOIN, LN_INT("axis", 0));
+    for (int i = 0; i < ndim; i++)
+        ln_emit_arg_at(e, "src", i, parts[i]);
+    return ln_emit_end(e, "dst", LN_EMIT_TEMP);
+}
+
+// Operators with a shape
+
+// Returns the number of lengths that are known only at run time; -1 after a failure: one is
+// unknown.
+static int max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
+{
+    int n_open = 0;
+    for (int i = 0; i < ndim && !e->translation->failed; i++) {
+        if (!ln_dim_is_known(&dims[i]))
+            ln_emit_fail(e, "the length of axis %d of a tensor is known only at run time", i);
+        const int64_t most = ln_dim_is_number(&dims[i])  ? dims[i].plus
+                             : ln_dim_is_known(&dims[i]) ? ln_dim_max(ln_emit_symbols(e), &dims[i])
+                                                         : 0;
+        max[i] = most < 0 ? 0 : most > INT_MAX ? INT_MAX : (int)most;
+        n_open += !ln_dim_is_number(&dims[i]);
+    }
+    return e->translation->failed ? -1 : n_open;
+}
+
+// The `dims` of a view: numbers, -2 for an axis of src, -1 for at most one other length. 0: there
+// are more.
+static int view_dims(const ln_dim *of_src, int src_ndim, const ln_dim *dims, int ndim, int *view)
+{
+    int n_rest = 0;
+    for (int i = 0; i < ndim; i++) {
+        const int is_own = i < src_ndim && ln_dim_equals(&of_src[i], &dims[i]);
+        view[i] = ln_dim_is_number(&dims[i]) ? (int)dims[i].plus : is_own ? -2 : -1;
+        n_rest += view[i] == -1;
+    }
+    return n_rest <= 1;
+}
+
+const char *ln_emit_reshape_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i)
+{
+    int max[LN_MAXDIM], view[LN_MAXDIM];
+    ln_dim of_src[LN_MAXDIM];
+    const int n_open = max_dims(e, ndim, dims, max);
+    if (n_open < 0)
+        return NULL;
+    ln_emit_dims(e, src, of_src);
+    if (n_open == 0 && !ln_emit_is_dynamic(e, src))
+        return ln_emit_reshape(e, src, ndim, max, i);
+    if (view_dims(of_src, ln_translation_tensor(e->translation, src)->ndim, dims, ndim, view))
+        return ln_emit_view(e, src, ndim, view, i);
+    return LN_EMIT(e, i, LN_OP_RESHAPE_TO, LN_ARG("src", src),
+                   LN_ARG("shape", ln_emit_shape(e, ndim, dims)), LN_INTS("dims", ndim, max));
+}
+
+const char *ln_emit_expand_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i)
+{
+    int max[LN_MAXDIM];
+    const int n_open = max_dims(e, ndim, dims, max);
+    if (n_open < 0)
+        return NULL;
+    return LN_EMIT(e, i, LN_OP_EXPAND, LN_ARG("src", src),
+                   LN_ARG("dims_now", n_open ? ln_emit_shape(e, ndim, dims) : NULL),
+                   LN_INTS("dims", ndim, max));
+}
