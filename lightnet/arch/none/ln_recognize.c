@@ -17,7 +17,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { MAX_OPS = 12, MAX_TERMS = 6, MAX_CANDIDATES = 16, MAX_DEPTH = 8 };
+enum { MAX_OPS = 12, MAX_TERMS = 6, MAX_CANDIDATES = 16, MAX_DEPTH = 3 };
 
 // A formula of a function, with its parameters if the formula does not have them.
 typedef struct form {
@@ -251,32 +251,82 @@ static int form_matches(matching *m, const form *fm, const ln_formula *f, const 
 
 // Candidates
 
-// Adds the sources of an operator, and of those that produce them, that may be x of y.
-static void add_candidates(const ln_op *op, const ln_tensor_entry *y, int depth,
-                           const ln_tensor_entry **xs, int *n)
+// What a chain of products and quotients consists of: tensors that may be x, and the functions of
+// its terms, or of summands of these.
+typedef struct survey {
+    const ln_tensor_entry *xs[MAX_CANDIDATES];
+    const char *funcs[MAX_TERMS];
+    int n_xs, n_funcs;
+} survey;
+
+static void note_func(survey *v, const ln_op *op)
 {
-    static const char *const srcs[] = {"src", "src1", "src2"};
-    if (!(ln_op_is(op, LN_OP_UNARY) || ln_op_is(op, LN_OP_BINARY)))
-        return;
-    for (int i = 0; i < 3; i++) {
+    const ln_function *const f =
+        ln_op_is(op, LN_OP_UNARY) ? ln_function_of(ln_op_string(op, "func")) : NULL;
+    for (int i = 0; f && i < v->n_funcs; i++)
+        if (v->funcs[i] == f->name)
+            return;
+    if (f && v->n_funcs < MAX_TERMS)
+        v->funcs[v->n_funcs++] = f->name;
+}
+
+static void note_x(survey *v, const ln_tensor_entry *te)
+{
+    for (int i = 0; i < v->n_xs; i++)
+        if (v->xs[i] == te)
+            return;
+    if (!te->isconst && v->n_xs < MAX_CANDIDATES)
+        v->xs[v->n_xs++] = te;
+}
+
+static int is_factor(const ln_op *op)
+{
+    return has_op(op, "TL_BINARY_MUL") || has_op(op, "TL_BINARY_DIV");
+}
+
+static void survey_chain(survey *v, const ln_op *op, int depth)
+{
+    static const char *const srcs[] = {"src1", "src2"};
+    for (int i = 0; i < 2; i++) {
         const ln_tensor_entry *const te = ln_op_input(op, srcs[i]);
-        int is_new = te && !te->isconst && tl_tensor_issameshape(te->tensor, y->tensor);
-        for (int k = 0; k < *n && is_new; k++)
-            is_new = xs[k] != te;
-        if (!is_new || *n == MAX_CANDIDATES)
-            continue;
-        xs[(*n)++] = te;
-        if (depth < MAX_DEPTH)
-            add_candidates(ln_entry_creater(te), y, depth + 1, xs, n);
+        const ln_op *const term = ln_entry_creater(te);
+        const ln_op *const sum =
+            ln_op_is(term, LN_OP_UNARY) ? ln_entry_creater(ln_op_input(term, "src")) : term;
+        note_x(v, te);
+        note_func(v, term);
+        for (int k = 0; k < 2 && has_op(sum, "TL_BINARY_ADD"); k++) {
+            note_func(v, ln_entry_creater(ln_op_input(sum, srcs[k])));
+            if (sum != term)
+                note_x(v, ln_op_input(sum, srcs[k]));
+        }
+    }
+    for (int i = 0; i < 2 && depth < MAX_DEPTH; i++) {
+        const ln_op *const factor = ln_entry_creater(ln_op_input(op, srcs[i]));
+        if (is_factor(factor))
+            survey_chain(v, factor, depth + 1);
     }
 }
 
-static int has_x(matching *m, const form *fm, const ln_op *op, const ln_tensor_entry **xs, int n)
+// Whether the formula has one of the functions.
+static int has_func(const survey *v, const char *formula)
 {
-    ln_formula f;
-    ln_formula_read(&f, fm->formula);
-    for (int i = 0; i < n; i++)
-        if (form_matches(m, fm, &f, ln_op_output(op, "dst"), xs[i]))
+    for (int i = 0; i < v->n_funcs; i++) {
+        const char *const found = strstr(formula, v->funcs[i]);
+        if (found && found[strlen(v->funcs[i])] == '(')
+            return 1;
+    }
+    return 0;
+}
+
+static int has_form(matching *m, const form *fm, const ln_op *op, const survey *v)
+{
+    const ln_tensor_entry *const y = ln_op_output(op, "dst");
+    ln_formula f = {.len = 0};
+    if (has_func(v, fm->formula))
+        ln_formula_read(&f, fm->formula);
+    for (int i = 0; i < v->n_xs && f.len; i++)
+        if (tl_tensor_issameshape(v->xs[i]->tensor, y->tensor) &&
+            form_matches(m, fm, &f, y, v->xs[i]))
             return 1;
     return 0;
 }
@@ -290,17 +340,14 @@ static int is_gated(const char *formula)
 // The function whose result the operator computes, or NULL.
 static const char *find_func(matching *m, const ln_op *op)
 {
-    const ln_tensor_entry *xs[MAX_CANDIDATES];
-    int n = 0, n_twice = 0;
-    add_candidates(op, ln_op_output(op, "dst"), 0, xs, &n);
-    for (int i = 0; i < n; i++)
-        n_twice += ln_entry_num_uses(xs[i]) > 1;
+    survey v = {.n_xs = 0};
+    survey_chain(&v, op, 0);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (has_x(m, &others[i], op, xs, n))
+        if (has_form(m, &others[i], op, &v))
             return others[i].func;
-    for (int i = 0; i < TL_UNARY_FUNC_SIZE && n_twice; i++) {
+    for (int i = 0; i < TL_UNARY_FUNC_SIZE && v.n_funcs; i++) {
         const form own = {ln_functions[i].func, ln_functions[i].formula, NAN, NAN};
-        if (is_gated(own.formula) && has_x(m, &own, op, xs, n))
+        if (is_gated(own.formula) && has_form(m, &own, op, &v))
             return own.func;
     }
     return NULL;
@@ -310,8 +357,7 @@ static const char *find_func(matching *m, const ln_op *op)
 static int may_end(const ln_op *op)
 {
     const ln_tensor_entry *const y = ln_op_output(op, "dst");
-    return (has_op(op, "TL_BINARY_MUL") || has_op(op, "TL_BINARY_DIV")) &&
-           (y->tensor->dtype == TL_FLOAT || y->tensor->dtype == TL_DOUBLE);
+    return is_factor(op) && (y->tensor->dtype == TL_FLOAT || y->tensor->dtype == TL_DOUBLE);
 }
 
 static ln_list *replace(const matching *m, const char *func, ln_rule_made *made, ln_list **old_ops)
