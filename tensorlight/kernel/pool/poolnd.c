@@ -52,6 +52,17 @@ static inline int64_t taps_inside(const poolnd_job *job, int i, int x, int *begi
     return start;
 }
 
+// The taps begin .. end-1 along axis `i` that are inside src for any of the windows x .. x+len-1:
+// a window may be far larger than src.
+static void taps_of_range(const poolnd_job *job, int i, int x, int len, int *begin, int *end)
+{
+    int first_begin, last_end;
+    taps_inside(job, i, x, &first_begin, end);
+    taps_inside(job, i, x + len - 1, begin, &last_end);
+    *begin = tl_min(*begin, first_begin);
+    *end = last_end > *end ? last_end : *end;
+}
+
 // The position along axis `i` of the first tap inside src of window `x`, or -1.
 static int64_t first_tap(const poolnd_job *job, int i, int x)
 {
@@ -291,11 +302,14 @@ static void NAME(add_with_args, c)(C *acc, size_t *args, const T *src, ptrdiff_t
 static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, const T *src,
                             size_t plane, A *acc, size_t *args, tl_poll *poll)
 {
-    const int last = job->axes.windows.n - 1, *const size = job->axes.windows.size;
-    for (int i = 0; i < size[last - 1]; i++) {
+    const int last = job->axes.windows.n - 1;
+    int top, bottom, left, right;
+    taps_of_range(job, last - 1, t->y, t->height, &top, &bottom);
+    taps_of_range(job, last, t->x, t->width, &left, &right);
+    for (int i = top; i < bottom; i++) {
         const tl_window_meeting rows =
             tl_window_meet_axis(&job->axes, last - 1, t->y, t->height, i);
-        for (int j = 0; j < size[last] && !tl_poll_after(poll, (size_t)t->height * t->width); j++) {
+        for (int j = left; j < right && !tl_poll_after(poll, (size_t)t->height * t->width); j++) {
             const tl_window_meeting m = tl_window_meet_axis(&job->axes, last, t->x, t->width, j);
             const ptrdiff_t column = m.begin * m.src_step + m.src_offset, n = m.end - m.begin;
             for (int64_t y = rows.begin; y < rows.end && n > 0; y++) {
@@ -350,14 +364,19 @@ static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *ac
     const tl_windows *const w = &job->axes.windows;
     const T *const src = (const T *)job->src + t->channel * job->in_plane;
     const int is_narrow = !args && t->width <= w->size[w->n - 1] / NARROW;
-    int taps[TL_MAX_SPATIAL] = {0};
+    int taps[TL_MAX_SPATIAL] = {0}, begin, end[TL_MAX_SPATIAL];
+    for (int i = 0; i < w->n - 2; i++) {
+        taps_inside(job, i, t->outer[i], &begin, &end[i]);
+        if (begin == end[i])
+            return;
+    }
     do {
         const ptrdiff_t plane = tl_window_plane(&job->axes, t, taps);
         if (plane >= 0 && is_narrow)
             LOCAL(add_windows)(job, t, src, (size_t)plane, acc, poll);
         else if (plane >= 0)
             LOCAL(add_taps)(job, t, src, (size_t)plane, acc, args, poll);
-    } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, w->size, w->n - 2));
+    } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, end, w->n - 2));
 }
 
 // Computes a tile, and writes it to element `at` of dst and those behind.
