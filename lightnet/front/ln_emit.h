@@ -341,9 +341,17 @@ ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n);
 const char *ln_emit_length(ln_emit *e, const ln_dim *dim);
 const char *ln_emit_shape(ln_emit *e, int ndim, const ln_dim *dims);
 
+/** The max lengths; returns the number of those that are known only at run time. -1 after a
+ * failure: one is unknown. */
+int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max);
+
 /** As ln_emit_reshape and ln_emit_expand. */
 const char *ln_emit_reshape_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i);
 const char *ln_emit_expand_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i);
+
+/** As ln_emit_filled. */
+const char *ln_emit_filled_dims(ln_emit *e, tl_dtype dtype, int ndim, const ln_dim *dims,
+                                double value);
 
 /** Whether the shape of a tensor is known only at run time. */
 int ln_emit_is_dynamic(const ln_emit *e, const char *tensor);

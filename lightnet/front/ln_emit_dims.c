@@ -84,9 +84,7 @@ const char *ln_emit_shape(ln_emit *e, int ndim, const ln_dim *dims)
 
 // Operators with a shape
 
-// Returns the number of lengths that are known only at run time; -1 after a failure: one is
-// unknown.
-static int max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
+int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
 {
     int n_open = 0;
     for (int i = 0; i < ndim && !e->translation->failed; i++) {
@@ -118,7 +116,7 @@ const char *ln_emit_reshape_dims(ln_emit *e, const char *src, int ndim, const ln
 {
     int max[LN_MAXDIM], view[LN_MAXDIM];
     ln_dim of_src[LN_MAXDIM];
-    const int n_open = max_dims(e, ndim, dims, max);
+    const int n_open = ln_emit_max_dims(e, ndim, dims, max);
     if (n_open < 0)
         return NULL;
     ln_emit_dims(e, src, of_src);
@@ -133,10 +131,22 @@ const char *ln_emit_reshape_dims(ln_emit *e, const char *src, int ndim, const ln
 const char *ln_emit_expand_dims(ln_emit *e, const char *src, int ndim, const ln_dim *dims, int i)
 {
     int max[LN_MAXDIM];
-    const int n_open = max_dims(e, ndim, dims, max);
+    const int n_open = ln_emit_max_dims(e, ndim, dims, max);
     if (n_open < 0)
         return NULL;
     return LN_EMIT(e, i, LN_OP_EXPAND, LN_ARG("src", src),
                    LN_ARG("dims_now", n_open ? ln_emit_shape(e, ndim, dims) : NULL),
                    LN_INTS("dims", ndim, max));
+}
+
+const char *ln_emit_filled_dims(ln_emit *e, tl_dtype dtype, int ndim, const ln_dim *dims,
+                                double value)
+{
+    int max[LN_MAXDIM];
+    const int n_open = ln_emit_max_dims(e, ndim, dims, max);
+    if (n_open < 0)
+        return NULL;
+    return n_open
+               ? ln_emit_expand_dims(e, ln_emit_scalar(e, dtype, value), ndim, dims, LN_EMIT_TEMP)
+               : ln_emit_filled(e, dtype, ndim, max, value);
 }

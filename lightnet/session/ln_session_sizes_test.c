@@ -375,7 +375,7 @@ static void run_tiny(ln_model *model, float wanted)
 
 START_TEST(sizes_that_cannot_be_open_need_a_program_for_each_shape)
 {
-    ln_model *pool = model_with("GlobalAveragePool"), *relu = model_with("Relu");
+    ln_model *pool = model_with("GlobalLpPool"), *relu = model_with("Relu");
     run_tiny(pool, 0);
     ck_assert_int_eq(pool->stays_fixed, 1);
     ck_assert_int_eq(number_of_programs(pool), 7);

@@ -311,7 +311,8 @@ START_TEST(models_with_open_sizes_give_the_bits_of_fixed_ones)
     globfree(&found);
     printf("# %d of %d models serve each open axis with one program, %d of %d axes\n",
            count.served_models, count.models, count.same, count.axes);
-    ck_assert_int_gt(count.same, 1000);
+    ck_assert_int_gt(count.models, 700);
+    ck_assert_int_ge(count.served_models * 100, count.models * 95);
 }
 END_TEST
 

@@ -66,11 +66,12 @@ int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *w
 
 const char *ln_onnx_as_image(ln_onnx_node *n, const char *src)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    if (t->ndim != 3)
+    ln_dim d[LN_MAXDIM];
+    if (ln_onnx_tensor_of(n, src)->ndim != 3)
         return src;
-    const int dims[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
-    return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    ln_emit_dims(&n->emit, src, d);
+    const ln_dim dims[] = {d[0], d[1], ln_dim_number(1), d[2]};
+    return ln_emit_reshape_dims(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
 void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows *windows,
@@ -91,9 +92,10 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
     const char *const image = ln_emit_end(&n->emit, "dst", windows->n == 2 ? i : LN_EMIT_TEMP);
     if (windows->n == 2)
         return image;
-    const tl_tensor *const t = ln_onnx_tensor_of(n, image);
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[3]};
-    return ln_emit_reshape(&n->emit, image, 3, dims, i);
+    ln_dim d[LN_MAXDIM];
+    ln_emit_dims(&n->emit, image, d);
+    const ln_dim dims[] = {d[0], d[1], d[3]};
+    return ln_emit_reshape_dims(&n->emit, image, 3, dims, i);
 }
 
 // Shapes

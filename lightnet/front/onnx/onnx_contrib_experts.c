@@ -28,9 +28,8 @@ typedef struct mixture {
 static void read_activation(ln_onnx_node *n, mixture *m)
 {
     static const ln_attr_word words[] = {
-        {"relu", "TL_UNARY_RELU"},  {"gelu", LN_ORT_FAST_GELU},
-        {"silu", "TL_UNARY_SWISH"}, {"swiglu", "swiglu"},
-        {"identity", ""},           {0},
+        {"relu", "TL_UNARY_RELU"}, {"gelu", LN_ORT_FAST_GELU}, {"silu", "TL_UNARY_SWISH"},
+        {"swiglu", "swiglu"},      {"identity", ""},           {0},
     };
     m->func = ln_attr_choose(&n->emit, "activation_type", "relu", words);
     m->is_swiglu = ln_streq(m->func, "swiglu");

@@ -24,13 +24,15 @@ static convolution read_convolution(ln_onnx_node *n, const char *src, int bias)
 }
 
 // A convolution over one axis or two, forth or back, up to its own parameters.
-static void begin_image(ln_onnx_node *n, const char *optype, const convolution *c, int channels)
+static void begin_image(ln_onnx_node *n, const char *optype, const convolution *c,
+                        const ln_dim *channels)
 {
     const tl_windows *const w = &c->windows;
     const char *const src = ln_onnx_as_image(n, c->src);
     const char *const weight = ln_onnx_as_image(n, c->weight);
     const tl_dtype dtype = ln_onnx_tensor_of(n, c->src)->dtype;
-    const char *const bias = c->bias ? c->bias : ln_emit_filled(&n->emit, dtype, 1, &channels, 0);
+    const char *const bias =
+        c->bias ? c->bias : ln_emit_filled_dims(&n->emit, dtype, 1, channels, 0);
     LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", src), LN_ARG("weight", weight),
                   LN_ARG("bias", bias), LN_INT("group", c->group));
     ln_onnx_set_image_ints(n, "size", w, 1, w->size, 1);
@@ -58,7 +60,8 @@ const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i)
     ln_onnx_auto_pad(n, c.src, &c.windows);
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && ln_onnx_is_image(n, c.src, &c.windows, 1)) {
-        begin_image(n, LN_OP_CONV2D, &c, weight->dims[0]);
+        const ln_dim channels = ln_onnx_axis_size(n, c.weight, 0);
+        begin_image(n, LN_OP_CONV2D, &c, &channels);
         return ln_onnx_end_image(n, &c.windows, i);
     }
     begin_nd(n, LN_OP_CONVND, &c);
@@ -125,7 +128,9 @@ static void translate_conv_transpose(ln_onnx_node *n)
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && weight->dims[1] <= INT_MAX / c.group &&
         ln_onnx_is_image(n, c.src, &c.windows, 1)) {
-        begin_image(n, LN_OP_DECONV2D, &c, weight->dims[1] * c.group);
+        const ln_dim each = ln_onnx_axis_size(n, c.weight, 1), group = ln_dim_number(c.group);
+        const ln_dim channels = ln_dim_mul(ln_onnx_symbols(n), &each, &group);
+        begin_image(n, LN_OP_DECONV2D, &c, &channels);
         ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);
         ln_emit_set(&n->emit, LN_INTS("output_dims", 4, (int[]){0, 0, 0, 0}));
         ln_onnx_end_image(n, &c.windows, 0);

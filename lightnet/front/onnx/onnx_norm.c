@@ -19,14 +19,16 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     if (t->len == 0)
         return ln_emit_simple(&n->emit, LN_OP_FORWARD, src,
                               i); // without elements, without a maximum
-    if (t->ndim)
-        ln_onnx_want_fixed_axis(n, src, axis);
+    const ln_dim open_depth = t->ndim ? ln_onnx_axis_size(n, src, axis) : ln_dim_number(1);
     const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src),
                                      LN_INT("axis", axis), LN_BOOL("keepdims", 0));
     uint64_t values[2];
     tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
     const char *const off_on = ln_emit_constant(&n->emit, dtype, 1, &two, values);
     return LN_EMIT(&n->emit, i, LN_OP_ONEHOT, LN_ARG("src", best), LN_ARG("values", off_on),
+                   LN_ARG("depth_now", ln_dim_is_number(&open_depth)
+                                           ? NULL
+                                           : ln_emit_length(&n->emit, &open_depth)),
                    LN_INT("depth", depth), LN_INT("axis", axis));
 }
 
@@ -149,7 +151,7 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
 static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
-    const int channels = ln_onnx_tensor_of(n, s->scale)->len;
+    const ln_dim channels = ln_onnx_axis_size(n, s->scale, 0);
     int axes[TL_MAXDIM], n_axes = 0;
     for (int i = 0; i < t->ndim; i++)
         if (i != 1)
@@ -161,8 +163,8 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
     const char *const var =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", square, n_axes, axes, 1, LN_EMIT_TEMP);
     const char *const old_mean = s->mean, *const old_var = s->var;
-    s->mean = ln_emit_reshape(&n->emit, mean, 1, &channels, LN_EMIT_TEMP);
-    s->var = ln_emit_reshape(&n->emit, var, 1, &channels, LN_EMIT_TEMP);
+    s->mean = ln_emit_reshape_dims(&n->emit, mean, 1, &channels, LN_EMIT_TEMP);
+    s->var = ln_emit_reshape_dims(&n->emit, var, 1, &channels, LN_EMIT_TEMP);
     emit_running(n, old_mean, s->mean, 3, 1);
     emit_running(n, old_var, s->var, 4, 2);
 }

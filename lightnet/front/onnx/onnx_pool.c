@@ -122,13 +122,36 @@ static void translate_lp_pool(ln_onnx_node *n)
     emit_pool(n, &p, 0);
 }
 
-// One window over all that there is.
+// Global pooling: one window over all spatial axes. Open ones are reduced.
+static const char *emit_global_reduce(ln_onnx_node *n, const char *src, const char *kind, int i)
+{
+    int axes[LN_MAXDIM];
+    const int n_axes = ln_onnx_tensor_of(n, src)->ndim - 2;
+    for (int k = 0; k < n_axes; k++)
+        axes[k] = 2 + k;
+    return ln_emit_reduce(&n->emit,
+                          ln_streq(kind, "TL_POOL_MAX") ? "TL_REDUCE_MAX" : "TL_REDUCE_MEAN", src,
+                          n_axes, axes, 1, i);
+}
+
+static int has_open_space(ln_onnx_node *n, const char *src)
+{
+    int is_open = 0;
+    for (int k = 2; k < ln_onnx_tensor_of(n, src)->ndim; k++) {
+        const ln_dim size = ln_onnx_axis_size(n, src, k);
+        is_open |= !ln_dim_is_number(&size);
+    }
+    return is_open;
+}
+
 static const char *emit_global_pool(ln_onnx_node *n, const char *src, const char *kind, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     pooling p = {.src = src, .kind = kind, .p = 2, .windows = {.n = t->ndim - 2}};
     if (p.windows.n < 1)
         ln_emit_fail(&n->emit, "its input has %d dimensions, expected at least 3", t->ndim);
+    if (!ln_streq(kind, "TL_POOL_NORM") && has_open_space(n, src))
+        return emit_global_reduce(n, src, kind, i);
     for (int k = 0; k < p.windows.n; k++) {
         p.windows.size[k] = t->dims[2 + k];
         p.windows.stride[k] = p.windows.dilation[k] = 1;

@@ -23,16 +23,20 @@ static double seed_of(ln_onnx_node *n)
     return bits;
 }
 
-static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
+static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const ln_dim *dims,
                                const char *distribution, double a, double b, int i)
 {
-    return LN_EMIT(&n->emit, i, LN_OP_RANDOM, LN_DTYPE("dtype", dtype), LN_INTS("dims", ndim, dims),
+    int max[LN_MAXDIM];
+    const int n_open = ln_emit_max_dims(&n->emit, ndim, dims, max);
+    return LN_EMIT(&n->emit, i, LN_OP_RANDOM,
+                   LN_ARG("dims_now", n_open > 0 ? ln_emit_shape(&n->emit, ndim, dims) : NULL),
+                   LN_DTYPE("dtype", dtype), LN_INTS("dims", ndim, max),
                    LN_TEXT("distribution", distribution), LN_NUMBER("a", a), LN_NUMBER("b", b),
                    LN_NUMBER("seed", seed_of(n)));
 }
 
 // A tensor as the node's attributes describe it.
-static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
+static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const ln_dim *dims)
 {
     if (!tl_dtype_is_float(dtype))
         ln_emit_fail(&n->emit, "random numbers of %s, expected a floating-point type",
@@ -47,13 +51,14 @@ static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dim
 
 static void translate_random(ln_onnx_node *n)
 {
-    int len, dims[TL_MAXDIM];
+    int len;
+    ln_dim dims[TL_MAXDIM];
     const int64_t *const shape = ln_attr_ints(&n->emit, "shape", &len);
     if (len > TL_MAXDIM)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d dimensions, expected at most %d", len,
                      TL_MAXDIM);
     for (int i = 0; !ln_onnx_failed(n) && i < len; i++)
-        dims[i] = ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX);
+        dims[i] = ln_dim_number(ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX));
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     if (!ln_onnx_failed(n))
         put_random(n, dtype, len, dims);
@@ -63,8 +68,9 @@ static void translate_random_like(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
-    ln_onnx_want_fixed(n, src);
-    put_random(n, ln_attr_dtype(&n->emit, "dtype", like->dtype), like->ndim, like->dims);
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
+    put_random(n, ln_attr_dtype(&n->emit, "dtype", like->dtype), like->ndim, dims);
 }
 
 // Choices
@@ -74,19 +80,20 @@ static void translate_bernoulli(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
-    ln_onnx_want_fixed(n, src);
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
     // Even numbers of 16 bits would be too few.
     const tl_dtype work = given.dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
     const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const numbers =
-        emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+        emit_random(n, work, given.ndim, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const chosen = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", numbers, chances);
     ln_emit_cast(&n->emit, chosen, ln_attr_dtype(&n->emit, "dtype", given.dtype), 0);
 }
 
 // -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
 // probability plus such a number is greatest comes up with just that probability.
-static const char *gumbel(ln_onnx_node *n, const int *dims)
+static const char *gumbel(ln_onnx_node *n, const ln_dim *dims)
 {
     const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     for (int i = 0; i < 2; i++) {
@@ -102,17 +109,18 @@ static void translate_multinomial(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const given = ln_onnx_tensor_of(n, src);
     const int samples = ln_attr_int_in(&n->emit, "sample_size", 1, 1, INT32_MAX);
-    ln_onnx_want_fixed(n, src);
     if (!ln_onnx_failed(n) && (given->ndim != 2 || given->dims[1] < 1))
         ln_emit_fail(&n->emit, "the input has %d dimensions, expected 2, the second at least 1",
                      given->ndim);
     if (ln_onnx_failed(n))
         return;
-    const int batch = given->dims[0], classes = given->dims[1];
+    ln_dim dims[2];
+    ln_emit_dims(&n->emit, src, dims);
+    const ln_dim rows_dims[] = {dims[0], ln_dim_number(1), dims[1]};
+    const ln_dim noise_dims[] = {dims[0], ln_dim_number(samples), dims[1]};
     const char *const logs = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
-    const char *const rows =
-        ln_emit_reshape(&n->emit, logs, 3, (int[]){batch, 1, classes}, LN_EMIT_TEMP);
-    const char *const noise = gumbel(n, (int[]){batch, samples, classes});
+    const char *const rows = ln_emit_reshape_dims(&n->emit, logs, 3, rows_dims, LN_EMIT_TEMP);
+    const char *const noise = gumbel(n, noise_dims);
     const char *const sums = ln_emit_binary(&n->emit, "TL_BINARY_ADD", noise, rows, LN_EMIT_TEMP);
     const char *const chosen =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", sums), LN_INT("axis", 2),
@@ -144,9 +152,11 @@ static tl_dtype type_of_work(ln_onnx_node *n)
 // Where random numbers are at least the ratio; output 1, as the data's type before opset 10.
 static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char *ratio)
 {
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, ln_onnx_in(n, 0), dims);
     const int is_cast = ln_onnx_wants(n, 1) && n->opset < 10;
     const char *const numbers =
-        emit_random(n, type_of_work(n), data->ndim, data->dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+        emit_random(n, type_of_work(n), data->ndim, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) && !is_cast ? 1 : LN_EMIT_TEMP,
                                      LN_OP_COMPARE, LN_ARG("src1", numbers), LN_ARG("src2", ratio),
                                      LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
@@ -166,7 +176,6 @@ static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
     if (!tl_dtype_is_float(data.dtype))
         ln_emit_fail(&n->emit, "input 0 is %s, expected a floating-point type",
                      tl_dtype_name(data.dtype));
-    ln_onnx_want_fixed(n, src);
     const char *const kept = emit_kept(n, &data, ratio);
     const char *const wide = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const zero = ln_emit_scalar(&n->emit, work, 0);

@@ -189,24 +189,27 @@ static const char *input_weights(ln_onnx_node *n, const network *net)
 // The contribution of the input to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H].
 static const char *project(ln_onnx_node *n, const network *net)
 {
-    const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
-    const char *const x = ln_emit_reshape(&n->emit, sequences(n, net, 0), 3,
-                                          (int[]){1, lines, net->inputs}, LN_EMIT_TEMP);
+    const char *const all = sequences(n, net, 0);
+    ln_dim x_dims[3];
+    ln_emit_dims(&n->emit, all, x_dims);
+    const ln_dim lines[] = {ln_dim_number(1), ln_emit_product(&n->emit, x_dims, 2), x_dims[2]};
+    const char *const x = ln_emit_reshape_dims(&n->emit, all, 3, lines, LN_EMIT_TEMP);
     const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", x),
                                     LN_ARG("src2", input_weights(n, net)));
-    return ln_emit_reshape(&n->emit, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
-                           LN_EMIT_TEMP);
+    const ln_dim gates = ln_onnx_axis_size(n, dst, 2);
+    const ln_dim dims[] = {ln_dim_number(net->directions), x_dims[0], x_dims[1], gates};
+    return ln_emit_reshape_dims(&n->emit, dst, 4, dims, LN_EMIT_TEMP);
 }
 
 // R [D, G * H, H], or with gates last [D, H, G * H], as [D, G, H, H], from the state to the gates.
 static const char *recurrence(ln_onnx_node *n, const network *net)
 {
-    const int d = net->directions, g = net->n_gates, hidden = net->hidden;
     const char *const src = net->is_quantized ? dequantized(n, net, 2, 10) : input(n, net, 2);
-    const char *const gates = ln_emit_reshape(&n->emit, src, 4,
-                                              net->is_quantized ? (int[]){d, hidden, g, hidden}
-                                                                : (int[]){d, g, hidden, hidden},
-                                              LN_EMIT_TEMP);
+    const ln_dim d = ln_dim_number(net->directions), g = ln_dim_number(net->n_gates);
+    const ln_dim hidden = ln_onnx_axis_size(n, src, net->is_quantized ? 1 : 2);
+    const ln_dim first[] = {d, g, hidden, hidden}, last[] = {d, hidden, g, hidden};
+    const char *const gates =
+        ln_emit_reshape_dims(&n->emit, src, 4, net->is_quantized ? last : first, LN_EMIT_TEMP);
     return ln_emit_transpose(&n->emit, gates,
                              net->is_quantized ? (int[]){0, 2, 1, 3} : (int[]){0, 1, 3, 2},
                              LN_EMIT_TEMP);
