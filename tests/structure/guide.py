@@ -16,6 +16,9 @@ from tap import ROOT, Tap, faults_of, run
 # A file that the page adds.
 ADDED = "lightnet/arch/none/hardmish.opt"
 
+# A public header that the build makes.
+GENERATED = "lightnet/include/lightnet/ln_optypes.h"
+
 # Tests that list operators: the page ends with `make quick-test`, which runs them whether the page names them or not.
 LISTS = ["op_examples", "op_examples_onnx", "abi"]
 
@@ -53,6 +56,8 @@ def main():
         tap.check("a_fresh_copy_of_the_tree_is_a_repository", faults_of(["git", "init", "--quiet"], cwd=folder))
         tap.check("a_fresh_copy_of_the_tree_is_configured",
                   faults_of(["meson", "setup", "build", *OPTIONS], cwd=folder, env=without_check(env, packages)))
+        # The page has the build folder of `make`, whose public headers are all there.
+        tap.check("the_headers_of_the_copy_are_made", faults_of(["ninja", "-C", "build", GENERATED], cwd=folder, env=env))
         reader = Reader(folder, env)
         tap.check(f"{GUIDE} shows what happens", reader.follow(GUIDE))
         tap.check("tests_that_list_operators_pass_after_the_page", faults_of(["meson", "test", "-C", "build", *LISTS], cwd=folder, env=env))
