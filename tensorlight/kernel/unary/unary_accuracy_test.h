@@ -2,8 +2,8 @@
 // The functions that kernels in vectors compute in other ways than plain C does, and how close they
 // have to come: for unary_test.c, which tries some floats, and unary_sweep.c, which tries all.
 
-#ifndef UNARY_ACCURACY_H
-#define UNARY_ACCURACY_H
+#ifndef UNARY_ACCURACY_TEST_H
+#define UNARY_ACCURACY_TEST_H
 
 #include <math.h>
 #include <stdint.h>

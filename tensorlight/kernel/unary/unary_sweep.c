@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// unary_sweep [FUNC...]: the largest error of each function in unary_accuracy.h, or of some
+// unary_sweep [FUNC...]: the largest error of each function in unary_accuracy_test.h, or of some
 // (TL_UNARY_GELU), over all floats, on every instruction set that the CPU has.
 //
 // For each set a line: the largest error, by the bound's own measure where the bound grows, where
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/unary/unary_accuracy.h"
+#include "kernel/unary/unary_accuracy_test.h"
 #include "tensorlight/tensorlight.h"
 
 enum { PIECE = 1 << 14 };
@@ -89,6 +89,6 @@ int main(int argc, char **argv)
             swept++;
         }
     if (swept < argc - 1)
-        fputs("unary_sweep: error: a FUNC is not in unary_accuracy.h\n", stderr);
+        fputs("unary_sweep: error: a FUNC is not in unary_accuracy_test.h\n", stderr);
     return is_kept && swept >= argc - 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

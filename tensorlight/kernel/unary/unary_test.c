@@ -7,7 +7,7 @@
 
 #include "kernel/tl_map_test.h"
 #include "kernel/unary/unary.h"
-#include "kernel/unary/unary_accuracy.h"
+#include "kernel/unary/unary_accuracy_test.h"
 #include "tensorlight/tensorlight.h"
 
 // func(x) in `dtype`, with numbers that it holds.
