@@ -90,10 +90,10 @@ int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
     for (int i = 0; i < ndim && !e->translation->failed; i++) {
         if (!ln_dim_is_known(&dims[i]))
             ln_emit_fail(e, "the length of axis %d of a tensor is known only at run time", i);
-        const int64_t most = ln_dim_is_number(&dims[i])  ? dims[i].plus
-                             : ln_dim_is_known(&dims[i]) ? ln_dim_max(ln_emit_symbols(e), &dims[i])
-                                                         : 0;
-        max[i] = most < 0 ? 0 : most > INT_MAX ? INT_MAX : (int)most;
+        const int64_t limit = ln_dim_is_number(&dims[i])  ? dims[i].plus
+                              : ln_dim_is_known(&dims[i]) ? ln_dim_max(ln_emit_symbols(e), &dims[i])
+                                                          : 0;
+        max[i] = limit < 0 ? 0 : limit > INT_MAX ? INT_MAX : (int)limit;
         n_open += !ln_dim_is_number(&dims[i]);
     }
     return e->translation->failed ? -1 : n_open;

@@ -86,7 +86,7 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text);
 /** 1 when pre_run needs the variable `x` of argument x. */
 int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
 
-/** 1 for an output whose lengths an expression says. */
+/** 1 for an output whose lengths are an expression. */
 int ln_opgen_is_sized(const ln_argdesc *arg);
 
 /** 1 for a tensor with a memory type of its own, which is not that of the operator. */

@@ -218,7 +218,7 @@ static void bound_symbol(const ln_symbols *symbols, symbol *s)
     }
 }
 
-// Operations that no sum says
+// Operations other than sums
 
 static unsigned hash_dim(unsigned hash, const ln_dim *dim)
 {

@@ -2,9 +2,10 @@
 // Dimensions as symbols: lengths that are known only at run time, and what is computed from them.
 //
 // A dimension is a sum of symbols with factors and a number, or unknown. A symbol is an open size
-// of the model, a size that data decide, or what no sum says: a product, a quotient, a maximum of
-// two dimensions. Equal operations on equal dimensions are the same symbol, so that two dimensions
-// which are computed alike compare as equal. A dimension without symbols is a number.
+// of the model, a size that data decide, or the result of another operation: a product, a quotient,
+// a maximum of two dimensions. Equal operations on equal dimensions are the same symbol, so that
+// two dimensions which are computed alike compare as equal. A dimension without symbols is a
+// number.
 //
 //     ln_dim s = ln_symbols_add(symbols, 1, 512), twelve = ln_dim_number(12);
 //     ln_dim d = ln_dim_mul(symbols, &s, &twelve);    12 s, between 12 and 6144

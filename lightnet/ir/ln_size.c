@@ -148,18 +148,28 @@ static ln_dim length_of(const machine *m, const ln_tensor_entry *te)
     return te ? product : ln_dim_unknown();
 }
 
-// The sum of the lengths of variadic inputs along an axis, or with axis < 0 their number.
+// The number of variadic inputs.
+static ln_dim count_of(const machine *m, int arg)
+{
+    int n = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
+    {
+        n += ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) >= 0;
+    }
+    return ln_dim_number(n);
+}
+
+// The sum of their lengths along an axis.
 static ln_dim total_of(const machine *m, int arg, int axis)
 {
     ln_dim sum = ln_dim_number(0);
-    const ln_dim one = ln_dim_number(1);
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
     {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
-        const ln_dim next =
-            axis < 0 ? one : axis_of(m, ln_entry_of(tle, m->op_arg->tensor_table), axis);
+        const ln_dim next = axis_of(m, ln_entry_of(tle, m->op_arg->tensor_table), axis);
         sum = ln_dim_add(m->source->symbols, &sum, &next);
     }
     return sum;
@@ -246,7 +256,7 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
     case LN_SIZE_LEN:
         return length_of(m, input(m, c->arg));
     case LN_SIZE_COUNT:
-        return total_of(m, c->arg, -1);
+        return count_of(m, c->arg);
     case LN_SIZE_HAS:
         return ln_dim_number(input(m, c->arg) != NULL);
     case LN_SIZE_PARAM:
@@ -601,11 +611,6 @@ static const ln_size_code *code_of(const ln_op_info *info, const ln_size_code *c
         code++;
     }
     return NULL;
-}
-
-int ln_size_is_described(const ln_op_arg *op_arg, const char *arg_name)
-{
-    return op_arg->info && code_of(op_arg->info, op_arg->info->sizes, arg_name) != NULL;
 }
 
 int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name)

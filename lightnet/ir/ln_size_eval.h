@@ -17,16 +17,13 @@ typedef struct ln_size_source {
     void *data;
 } ln_size_source;
 
-/** Whether the description says the lengths of output `arg_name`. */
-int ln_size_is_described(const ln_op_arg *op_arg, const char *arg_name);
-
 /** The lengths of an output; `part`: of a variadic one, its position. An axis that the source does
  * not tell is unknown. Returns their number, of which the first LN_MAXDIM are in `axes`; -1: it is
  * not known. */
 int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
                  const ln_size_source *source, ln_dim axes[LN_MAXDIM]);
 
-/** Whether the description says elements of output `arg_name`, and element `i`. */
+/** Whether the description has `values` for output `arg_name`, and element `i`. */
 int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name);
 ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source);

@@ -174,7 +174,7 @@ const char *ln_sizes_origin(const ln_sizes *sizes, int symbol, int *axis)
     return found->tensor;
 }
 
-// An open axis of a placeholder, from its least size on, and of what no description says.
+// A symbol for an open axis: of a placeholder, or of a result whose length is not derived.
 static ln_dim new_axis(noted *n, const ln_tensor_entry *te, int i)
 {
     const int *min = ln_is_placeholder(n->op) ? ln_placeholder_min(n->op) : NULL;

@@ -173,9 +173,6 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
 ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
 ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 
-/** The symbols of these dimensions. */
-ln_symbols *ln_onnx_symbols(const ln_onnx_node *n);
-
 /** The least and the largest that a known size can be. */
 int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size);
 int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size);

@@ -78,11 +78,6 @@ static void note_sizes(ln_onnx_node *n, const ln_op *op)
         ln_translation_fail_memory(&n->model->base);
 }
 
-ln_symbols *ln_onnx_symbols(const ln_onnx_node *n)
-{
-    return ln_sizes_symbols(n->model->base.sizes);
-}
-
 ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 {
     return ln_sizes_element(n->model->base.sizes, tensor, k, small_value, n);
@@ -97,12 +92,12 @@ ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 
 int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_dim_min(ln_onnx_symbols(n), size);
+    return ln_dim_min(ln_emit_symbols(&n->emit), size);
 }
 
 int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_dim_max(ln_onnx_symbols(n), size);
+    return ln_dim_max(ln_emit_symbols(&n->emit), size);
 }
 
 // The front end of an emitter. The emitter is the node's first member.

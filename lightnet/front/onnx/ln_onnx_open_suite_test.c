@@ -124,13 +124,13 @@ static int bind(ln_context *ctx, const model *m, const axes *open, int min, int 
 {
     for (int i = 0; i < m->n_inputs; i++) {
         const tl_tensor *t = m->inputs[i];
-        int least[TL_MAXDIM], most[TL_MAXDIM];
+        int low[TL_MAXDIM], high[TL_MAXDIM];
         for (int k = 0; k < t->ndim; k++) {
-            least[k] = has_axis(open, i, k) ? min : t->dims[k];
-            most[k] = has_axis(open, i, k) ? max : t->dims[k];
+            low[k] = has_axis(open, i, k) ? min : t->dims[k];
+            high[k] = has_axis(open, i, k) ? max : t->dims[k];
         }
-        if (min == max ? ln_context_bind_shape(ctx, input_name(m, i), t->ndim, most)
-                       : ln_context_bind_range(ctx, input_name(m, i), t->ndim, least, most))
+        if (min == max ? ln_context_bind_shape(ctx, input_name(m, i), t->ndim, high)
+                       : ln_context_bind_range(ctx, input_name(m, i), t->ndim, low, high))
             return -1;
     }
     return 0;

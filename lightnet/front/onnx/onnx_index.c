@@ -117,7 +117,7 @@ static int min_range_length(ln_onnx_node *n, int len)
     const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
     const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
     const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
-    const ln_dim length = ln_dim_sub(ln_onnx_symbols(n), &limit, &start);
+    const ln_dim length = ln_dim_sub(ln_emit_symbols(&n->emit), &limit, &start);
     if (!ln_dim_is_number(&delta) || delta.plus != 1 || !ln_dim_is_known(&length))
         return 0;
     const int64_t min = ln_onnx_min(n, &length);

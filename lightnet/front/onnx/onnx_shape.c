@@ -403,7 +403,7 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
     for (int i = 0; i < s->len; i++) {
         const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
         const ln_dim end = ln_onnx_element_size(n, ln_onnx_in(n, 2), i);
-        const ln_dim len = ln_dim_sub(ln_onnx_symbols(n), &end, &start);
+        const ln_dim len = ln_dim_sub(ln_emit_symbols(&n->emit), &end, &start);
         if (!ln_dim_is_known(&len) || s->steps[i] != 1 || ln_onnx_min(n, &start) < 0 ||
             ln_onnx_min(n, &end) < 0)
             return 0;

@@ -135,7 +135,7 @@ LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list *
                                               const char *arg_name, int ndim, const int *dims,
                                               tl_dtype dtype, ln_mem_type mtype);
 
-/** As ln_op_define_output and ln_op_define_variadic, with the lengths that the description says;
+/** As ln_op_define_output and ln_op_define_variadic, with the lengths of the description;
  * `index`: of the variadic one. `kernel_dims`: those that the kernel expects, to compare with; or
  * NULL. */
 LN_API ln_tensor_entry *ln_op_define_sized(ln_op_arg *op_arg, const char *arg_name, tl_dtype dtype,

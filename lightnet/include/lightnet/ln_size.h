@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of size expressions: what a description says about the lengths of an operator's results,
+// The code of size expressions: the lengths of an operator's results, of its description,
 // and about elements that are computed from lengths. Generated; evaluated by LightNet.
 //
 // An instruction pops its operands from a stack of dimensions and pushes its result. Lengths that
@@ -69,7 +69,7 @@ typedef enum ln_size_op {
     LN_SIZE_PRODUCT,   // pops from, to: pushes their product
     LN_SIZE_SUM,       // pops from, to: pushes their sum
     LN_SIZE_BROADCAST, // pops from, to: broadcasts the result, so far, with these axes
-    LN_SIZE_RESHAPE,   // appends the axes of input `arg` in the new shape that parameter n says: -1
+    LN_SIZE_RESHAPE,   // appends the axes of input `arg` in the new shape of parameter n: -1
                        // is what is left, -2 the axis of the input
     LN_SIZE_IF,        // pops a condition: without it, skips n instructions
     LN_SIZE_FOR,       // pops a number of rounds, in which k is 0, 1, ..: n instructions follow
