@@ -353,6 +353,10 @@ const char *ln_emit_expand_dims(ln_emit *e, const char *src, int ndim, const ln_
 const char *ln_emit_filled_dims(ln_emit *e, tl_dtype dtype, int ndim, const ln_dim *dims,
                                 double value);
 
+/** Operator pad, with `before[k]` and `after[k]` elements around axis k; `value` NULL: zeros. */
+const char *ln_emit_pad(ln_emit *e, const char *src, const ln_dim *before, const ln_dim *after,
+                        const char *mode, const char *value, int i);
+
 /** Whether the shape of a tensor is known only at run time. */
 int ln_emit_is_dynamic(const ln_emit *e, const char *tensor);
 

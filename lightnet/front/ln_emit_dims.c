@@ -42,6 +42,13 @@ static const char *emit_axis(ln_emit *e, const char *tensor, int axis)
                    LN_INT("end", axis + 1));
 }
 
+// The largest multiple of `by` that is not above `number`: quotients of operators round to 0.
+static const char *rounded_down(ln_emit *e, const char *number, const char *by)
+{
+    const char *const rest = ln_emit_binary(e, "TL_BINARY_MOD", number, by, LN_EMIT_TEMP);
+    return ln_emit_binary(e, "TL_BINARY_SUB", number, rest, LN_EMIT_TEMP);
+}
+
 static const char *emit_symbol(ln_emit *e, int symbol)
 {
     static const char *const ops[] = {
@@ -53,9 +60,11 @@ static const char *emit_symbol(ln_emit *e, int symbol)
     const char *const origin = ln_sizes_origin(e->translation->sizes, symbol, &axis);
     if (origin)
         return emit_axis(e, origin, axis);
-    const char *const op = ops[ln_symbols_operation(ln_emit_symbols(e), symbol, &a, &b)];
-    const char *const first = ln_emit_length(e, &a);
-    return ln_emit_binary(e, op, first, ln_emit_length(e, &b), LN_EMIT_TEMP);
+    const ln_dim_operation operation = ln_symbols_operation(ln_emit_symbols(e), symbol, &a, &b);
+    const char *first = ln_emit_length(e, &a), *const second = ln_emit_length(e, &b);
+    if (operation == LN_DIM_QUOTIENT && ln_dim_min(ln_emit_symbols(e), &a) < 0)
+        first = rounded_down(e, first, second);
+    return ln_emit_binary(e, ops[operation], first, second, LN_EMIT_TEMP);
 }
 
 const char *ln_emit_length(ln_emit *e, const ln_dim *dim)
@@ -149,4 +158,47 @@ const char *ln_emit_filled_dims(ln_emit *e, tl_dtype dtype, int ndim, const ln_d
     return n_open
                ? ln_emit_expand_dims(e, ln_emit_scalar(e, dtype, value), ndim, dims, LN_EMIT_TEMP)
                : ln_emit_filled(e, dtype, ndim, max, value);
+}
+
+static int to_int(int64_t number)
+{
+    return number < INT_MIN ? INT_MIN : number > INT_MAX ? INT_MAX : (int)number;
+}
+
+// The parameters of a pad for the max sizes; returns whether some of `pads` are known only at run
+// time.
+static int max_pads(const ln_emit *e, int ndim, const ln_dim *own, const ln_dim *before,
+                    const ln_dim *after, int *max_before, int *max_after)
+{
+    ln_symbols *const symbols = ln_emit_symbols(e);
+    int is_open = 0;
+    for (int k = 0; k < ndim; k++) {
+        const ln_dim some = ln_dim_add(symbols, &own[k], &before[k]);
+        const ln_dim all = ln_dim_add(symbols, &some, &after[k]);
+        const int is_number = ln_dim_is_number(&before[k]) && ln_dim_is_number(&after[k]);
+        max_before[k] = ln_dim_is_number(&before[k]) ? to_int(before[k].plus) : 0;
+        max_after[k] =
+            is_number
+                ? to_int(after[k].plus)
+                : to_int(ln_dim_max(symbols, &all) - ln_dim_max(symbols, &own[k]) - max_before[k]);
+        is_open |= !is_number;
+    }
+    return is_open;
+}
+
+const char *ln_emit_pad(ln_emit *e, const char *src, const ln_dim *before, const ln_dim *after,
+                        const char *mode, const char *value, int i)
+{
+    const int ndim = ln_translation_tensor(e->translation, src)->ndim;
+    int max_before[LN_MAXDIM] = {0}, max_after[LN_MAXDIM] = {0};
+    ln_dim own[LN_MAXDIM];
+    if (e->translation->failed)
+        return NULL;
+    ln_emit_dims(e, src, own);
+    const int is_open = max_pads(e, ndim, own, before, after, max_before, max_after);
+    return LN_EMIT(e, i, LN_OP_PAD, LN_ARG("src", src), LN_ARG("value", value),
+                   LN_ARG("before_now", is_open ? ln_emit_shape(e, ndim, before) : NULL),
+                   LN_ARG("after_now", is_open ? ln_emit_shape(e, ndim, after) : NULL),
+                   LN_INTS("before", ndim, max_before), LN_INTS("after", ndim, max_after),
+                   LN_TEXT("mode", mode));
 }

@@ -12,7 +12,8 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import FLOATS, check_kinds, check_rejected, contrib, error_of, joined, ops_of, ranged_faults_of
+from onnx_case import FLOATS, check_kinds, check_rejected, contrib, elements, error_of, joined, ops_of, ranged_faults_of
+from onnx_writer import node
 from tap import Tap
 
 # Sums of a few dozen numbers around 1, twice, in the precision of the type.
@@ -387,6 +388,28 @@ def ranged(steps):
                       (1, 2), num_heads=HEADS)
 
 
+# Queries, all keys, the length of the cache.
+STEPS = ((5, 5, 0), (1, 6, 5), (1, 7, 6), (3, 9, 6), (2, 6, 9), (1, 4, 9))
+
+
+def decoding(**more):
+    """GroupQueryAttention as decoders have it: its lengths come from a mask."""
+    lens = [node("ReduceSum", ["mask", "one"], ["sums"], keepdims=0), node("Sub", ["sums", "by"], ["last"]),
+            node("Cast", ["last"], ["x5"], to=6), node("Shape", ["mask"], ["shape"]),
+            node("Gather", ["shape", "by"], ["all"], axis=0), node("Cast", ["all"], ["x6"], to=6)]
+    cosines, sines = caches(16, 8)
+    tables = {"x7": elements(cosines), "x8": elements(sines), "one": ("int64", [1], [1]), "by": ("int64", [], [1])}
+    for len_, total, past in STEPS:
+        def rotate(x, at=np.arange(total - len_, total)):
+            return rotated(x, *(cache.astype(float)[at] for cache in (cosines, sines)), 0)
+        case = Grouped("float", 1, len_, total, past=past)
+        part = contrib("", "GroupQueryAttention", case.inputs(cosines, sines), case.expected(rotate=rotate, **more), (5, 6, 7, 8),
+                       do_rotary=1, **more, **HOW)
+        part.nodes, part.constants = lens + part.nodes, tables
+        part.given |= {"mask": np.ones((1, total), np.int64)}
+        yield part
+
+
 KINDS = (rotary_embedding, multi_head, projections, integer_projections, grouped, grouped_more)
 X = real(2, 3, 8)
 CASE = Grouped("float", 2, 1, 7, past=6)
@@ -460,6 +483,10 @@ def main():
               [] if message and "input 6" in message else [f"expected 'input 6' in: {message!r}"])
     tap.check("Attention of a length known only at run time",
               ranged_faults_of(lightnet, list(ranged((1, 4, 9))), {"x0": "1x1..9x7", "x3": "1x1..9"}, TOLERANCE["float"]))
+    open_sizes = {"x0": "1x1..5x64", "x1": "1x1..5x32", "x2": "1x1..5x32", "x3": "1x2x0..9x16", "x4": "1x2x0..9x16", "mask": "1x1..9"}
+    for sentence, more in (("", {}), (", capped", {"softcap": 0.5})):
+        tap.check(f"GroupQueryAttention of lengths known only at run time{sentence}",
+                  ranged_faults_of(lightnet, list(decoding(**more)), open_sizes, TOLERANCE["float"]))
     for sentence, part in (("MultiHeadAttention", contrib("", "MultiHeadAttention", [X, X, X], X, num_heads=2)),
                            ("GroupQueryAttention", contrib("", "GroupQueryAttention", CASE.inputs(), CASE.expected(), (6,),
                                                            **HOW))):

@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import NUMPY, Part, check_rejected, elements, faults_of_parts
+from onnx_case import NUMPY, Part, check_rejected, elements, faults_of_parts, ranged_faults_of
 from onnx_writer import graph, model, node, sparse_tensor, tensor, value
 from tap import Tap
 
@@ -330,6 +330,43 @@ def parts_behind(x):
                    {name: elements(array) for name, array in CONSTANTS.items() if name in used})
 
 
+LENGTH = [node("Shape", ["x"], ["l"], end=1)]
+
+
+def center(x, rows):
+    """As many rows, the middle ones, zeros around."""
+    start = abs(rows - len(x)) // 2
+    if rows < len(x):
+        return x[start:start + rows]
+    return np.pad(x, ((start, rows - len(x) - start), (0, 0)))
+
+
+# What x [L, 3] becomes by pads that are computed from L.
+PADS = [
+    ("twice as long", [node("Concat", ["none", "l", "zero"], ["p"], axis=0), node("Pad", ["x", "p"], ["y"])],
+     lambda x: np.pad(x, ((0, len(x)), (0, 0)))),
+    ("to a multiple of 4", [node("Neg", ["l"], ["m"]), node("Mod", ["m", "four"], ["r"]),
+                            node("Concat", ["r", "zero", "none"], ["p"], axis=0), node("Pad", ["x", "p"], ["y"])],
+     lambda x: np.pad(x, ((-len(x) % 4, 0), (0, 0)))),
+    ("to a multiple of 4, as Swin does", [node("Mod", ["l", "four"], ["m"]), node("Sub", ["four", "m"], ["o"]),
+                                          node("Mod", ["o", "four"], ["r"]), node("Concat", ["none", "r", "zero"], ["p"], axis=0),
+                                          node("Pad", ["x", "p"], ["y"])], lambda x: np.pad(x, ((0, -len(x) % 4), (0, 0)))),
+    ("to a row more than twice", [node("Mul", ["l", "two"], ["d"]), node("Add", ["d", "one"], ["w"]),
+                                  node("CenterCropPad", ["x", "w"], ["y"], axes=[0])], lambda x: center(x, 2 * len(x) + 1)),
+    ("to half", [node("Div", ["l", "two"], ["w"]), node("CenterCropPad", ["x", "w"], ["y"], axes=[0])],
+     lambda x: center(x, len(x) // 2)),
+    ("to 4", [node("CenterCropPad", ["x", "four"], ["y"], axes=[0])], lambda x: center(x, 4)),
+]
+PAD_NUMBERS = {"none": [0, 0], "zero": [0], "one": [1], "two": [2], "four": [4]}
+
+
+def padded(nodes, formula):
+    for rows in (1, 2, 5, 8):
+        x = np.arange(1, 3 * rows + 1, dtype=np.float32).reshape(rows, 3)
+        yield Part("", 18, LENGTH + nodes, {"x": x}, {"y": formula(x)},
+                   {name: ("int64", [len(numbers)], numbers) for name, numbers in PAD_NUMBERS.items()})
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -337,6 +374,9 @@ def main():
     faults = [faults_of_parts(lightnet, list(parts_behind(x))) for x in (X, X * (X > 6), X * 0)]
     for (sentence, *_), *found in zip(BEHIND, *faults):
         tap.check(f"{sentence} behind NonZero", sum(found, []))
+    for sentence, nodes, formula in PADS:
+        tap.check(f"rows that are known only at run time are padded {sentence}",
+                  ranged_faults_of(lightnet, list(padded(nodes, formula)), {"x": "1..8x3"}, 0))
     tap.end()
 
 

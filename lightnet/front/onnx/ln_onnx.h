@@ -197,6 +197,10 @@ const char *ln_onnx_setter(ln_onnx_node *n, int i);
  * value for the largest sizes. */
 const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len);
 
+/** As ln_onnx_ints_in, also of elements that follow from sizes that are known only at run time.
+ * Returns their number, of which `dims` gets at most `max`; -1 after a failure. */
+int ln_onnx_dims_in(ln_onnx_node *n, int i, int max, ln_dim *dims);
+
 /** As ln_onnx_ints_in for a single number; `deflt` when the input is left out. */
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
 

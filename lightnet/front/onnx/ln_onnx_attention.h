@@ -24,7 +24,8 @@ typedef struct ln_onnx_attention {
     int stage, stage_output; // the stage that is this output of the node; -1: none
 
     tl_dtype dtype; // measured, here and below
-    int batch, q_heads, kv_heads, q_len, kv_len;
+    int q_heads, kv_heads;
+    ln_dim batch, q_len, kv_len;
 } ln_onnx_attention;
 
 /** The lengths of query and key. The node fails where the heads do not fit. */
@@ -46,8 +47,8 @@ double ln_onnx_read_scale(ln_onnx_node *n, int size);
 /** Input `i`, which is added to the scores: [B or 1, Hq or 1, S, T]; NULL: none. */
 const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a, int i);
 
-/** The indices first, first + 1, .. as a column [len, 1] or a row [len], of TL_INT64. */
-const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column);
+/** The indices 0 .. len-1 as a column [len, 1] or a row [len], of TL_INT64. */
+const char *ln_onnx_indices(ln_onnx_node *n, const ln_dim *len, int is_column);
 
 /** The keys that a query at position p reads: p - left .. p + right. */
 enum { LN_ONNX_UNBOUNDED = INT_MAX };

@@ -118,16 +118,37 @@ const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i)
     return ln_emit_transpose(&n->emit, src, axes, i);
 }
 
-void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims)
+// Whether an axis of `dim` can have the length `wanted` in some run.
+static int can_be(const ln_symbols *symbols, const ln_dim *dim, const ln_dim *wanted)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
+    return !ln_dim_is_known(dim) || !ln_dim_is_known(wanted) ||
+           (ln_dim_min(symbols, dim) <= ln_dim_max(symbols, wanted) &&
+            ln_dim_max(symbols, dim) >= ln_dim_min(symbols, wanted));
+}
+
+void ln_onnx_want_dims(ln_onnx_node *n, int i, const char *name, int ndim, const ln_dim *dims)
+{
+    const char *const src = ln_onnx_in(n, i);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];
-    int is_same = t->ndim == ndim;
+    ln_dim own[LN_MAXDIM];
+    int max[LN_MAXDIM], is_same = t->ndim == ndim;
+    if (ln_onnx_failed(n) || ln_emit_max_dims(&n->emit, ndim, dims, max) < 0)
+        return;
+    ln_emit_dims(&n->emit, src, own);
     for (int k = 0; k < ndim && is_same; k++)
-        is_same = t->dims[k] == dims[k];
+        is_same = can_be(ln_emit_symbols(&n->emit), &own[k], &dims[k]);
     if (!is_same)
         ln_emit_fail(&n->emit, "input %d, '%s', has shape %s, expected %s", i, name,
-                     tl_shape_text(text, t->ndim, t->dims), tl_shape_text(wanted, ndim, dims));
+                     tl_shape_text(text, t->ndim, t->dims), tl_shape_text(wanted, ndim, max));
+}
+
+void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims)
+{
+    ln_dim numbers[LN_MAXDIM];
+    for (int k = 0; k < ndim; k++)
+        numbers[k] = ln_dim_number(dims[k]);
+    ln_onnx_want_dims(n, i, name, ndim, numbers);
 }
 
 const char *ln_onnx_as_scalar(ln_onnx_node *n, const char *tensor)

@@ -76,7 +76,8 @@ void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double
 const char *ln_onnx_channels_first(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i);
 
-/** The node fails unless its input `i` has this shape. */
+/** The node fails unless its input `i` has this shape, in some run if lengths are open. */
+void ln_onnx_want_dims(ln_onnx_node *n, int i, const char *name, int ndim, const ln_dim *dims);
 void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims);
 
 /** a + b; either may be NULL. */

@@ -455,6 +455,22 @@ const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len)
     return ints_up_to(n, i, len, LN_ONNX_SIZED);
 }
 
+int ln_onnx_dims_in(ln_onnx_node *n, int i, int max, ln_dim *dims)
+{
+    const char *const tensor = ln_onnx_in(n, i);
+    const int64_t *values = NULL;
+    int len = ln_onnx_tensor_of(n, tensor)->len, is_known = 1;
+    for (int k = 0; k < len && k < max && is_known; k++) {
+        dims[k] = ln_onnx_element_size(n, tensor, k);
+        is_known = ln_dim_is_known(&dims[k]);
+    }
+    if (!is_known)
+        values = ln_onnx_ints_in(n, i, &len);
+    for (int k = 0; values && k < len && k < max; k++)
+        dims[k] = ln_dim_number(values[k]);
+    return ln_onnx_failed(n) ? -1 : len;
+}
+
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
 {
     int len;

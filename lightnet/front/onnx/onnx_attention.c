@@ -49,10 +49,10 @@ const char *ln_onnx_split_heads(ln_onnx_node *n, const char *src, int heads)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (t->ndim != 3)
         return src;
-    const int dims[] = {t->dims[0], t->dims[1], heads, t->dims[2] / heads};
-    if (ln_onnx_is_dynamic(n, src))
-        return ln_emit_view(&n->emit, src, 4, (int[]){-2, -2, heads, dims[3]}, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    const int width = t->dims[2] / heads;
+    const ln_dim dims[] = {ln_onnx_axis_size(n, src, 0), ln_onnx_axis_size(n, src, 1),
+                           ln_dim_number(heads), ln_dim_number(width)};
+    return ln_emit_reshape_dims(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
 const char *ln_onnx_swap_heads(ln_onnx_node *n, const char *src)
@@ -71,10 +71,9 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
     if (width > INT_MAX)
         ln_emit_fail(&n->emit, "a result of %lld columns, expected at most %d", (long long)width,
                      INT_MAX);
-    const int dims[] = {t->dims[0], t->dims[1], width <= INT_MAX ? (int)width : 0};
-    if (ln_onnx_is_dynamic(n, swapped))
-        return ln_emit_view(&n->emit, swapped, 3, (int[]){-2, -2, dims[2]}, i);
-    return ln_emit_reshape(&n->emit, swapped, 3, dims, i);
+    const ln_dim dims[] = {ln_onnx_axis_size(n, swapped, 0), ln_onnx_axis_size(n, swapped, 1),
+                           ln_dim_number(width)};
+    return ln_emit_reshape_dims(&n->emit, swapped, 3, dims, i);
 }
 
 // [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads.
@@ -97,11 +96,11 @@ void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a)
     if (ln_onnx_failed(n) || q->ndim != 4 || k->ndim != 4)
         return;
     a->dtype = q->dtype;
-    a->batch = q->dims[0];
     a->q_heads = q->dims[1];
-    a->q_len = q->dims[2];
     a->kv_heads = k->dims[1];
-    a->kv_len = k->dims[2];
+    a->batch = ln_onnx_axis_size(n, a->query, 0);
+    a->q_len = ln_onnx_axis_size(n, a->query, 2);
+    a->kv_len = ln_onnx_axis_size(n, a->key, 2);
     if (a->kv_heads == 0 || a->q_heads % a->kv_heads != 0)
         ln_emit_fail(&n->emit, "%d heads of queries, expected a multiple of those of keys, %d",
                      a->q_heads, a->kv_heads);
@@ -125,7 +124,8 @@ static void read_attention(ln_onnx_node *n, ln_onnx_attention *a)
     ln_onnx_measure_attention(n, a);
 }
 
-const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column)
+// The indices 0 .. len-1 as a constant.
+static const char *constant_indices(ln_onnx_node *n, int len, int is_column)
 {
     if (!ln_emit_allows(&n->emit, (size_t)len, sizeof(int64_t)))
         return NULL;
@@ -136,39 +136,29 @@ const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is
         return NULL;
     }
     for (int i = 0; i < len; i++)
-        indices[i] = first + i;
+        indices[i] = i;
     const char *const name = ln_emit_constant(&n->emit, TL_INT64, is_column ? 2 : 1, dims, indices);
     tl_free(indices);
     return name;
 }
 
+const char *ln_onnx_indices(ln_onnx_node *n, const ln_dim *len, int is_column)
+{
+    static const int start = 0, step = 1, axis = 0;
+    int max = 0;
+    const int n_open = ln_emit_max_dims(&n->emit, 1, len, &max);
+    const char *const indices = n_open < 0 ? NULL : constant_indices(n, max, is_column);
+    if (n_open <= 0)
+        return indices;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", indices),
+                   LN_ARG("ends_now", ln_emit_length(&n->emit, len)), LN_INTS("axes", 1, &axis),
+                   LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &max),
+                   LN_INTS("steps", 1, &step));
+}
+
 static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
 {
     return a && b ? ln_emit_binary(&n->emit, "TL_BINARY_AND", a, b, LN_EMIT_TEMP) : a ? a : b;
-}
-
-// The length of an axis, one that is known only at run time, too: TL_INT64 with one element.
-static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
-{
-    const ln_dim size = ln_onnx_axis_size(n, src, axis);
-    if (ln_dim_is_number(&size))
-        return ln_emit_scalar(&n->emit, TL_INT64, ln_onnx_tensor_of(n, src)->dims[axis]);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", src), LN_INT("start", axis),
-                   LN_INT("end", axis + 1));
-}
-
-// The indices of axis 2 of `src`, as ln_onnx_indices_from, at run time as many as it then has.
-static const char *indices_of(ln_onnx_node *n, const char *src, int is_column)
-{
-    const ln_dim size = ln_onnx_axis_size(n, src, 2);
-    const int max = ln_onnx_tensor_of(n, src)->dims[2], start = 0, step = 1, axis = 0;
-    const char *const indices = ln_onnx_indices_from(n, 0, max, is_column);
-    if (ln_dim_is_number(&size))
-        return indices;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", indices),
-                   LN_ARG("ends_now", emit_len(n, src, 2)), LN_INTS("axes", 1, &axis),
-                   LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &max),
-                   LN_INTS("steps", 1, &step));
 }
 
 const char *ln_onnx_in_window(ln_onnx_node *n, const char *keys, const char *positions,
@@ -200,12 +190,13 @@ static int read_window_size(ln_onnx_node *n, const char *name)
 static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, const char *lens)
 {
     const char *const past = ln_onnx_optional(n, 4);
-    const char *const rows = indices_of(n, a->query, 1);
-    if (past && !(lens && ln_onnx_tensor_of(n, past)->dims[2] == 0))
-        return ln_onnx_add(n, rows, emit_len(n, past, 2));
+    const char *const rows = ln_onnx_indices(n, &a->q_len, 1);
+    const ln_dim past_len = past ? ln_onnx_axis_size(n, past, 2) : ln_dim_number(0);
+    if (past && !(lens && ln_dim_is(&past_len, 0)))
+        return ln_onnx_add(n, rows, ln_emit_length(&n->emit, &past_len));
     if (!lens)
         return rows;
-    const char *const len = emit_len(n, a->query, 2);
+    const char *const len = ln_emit_length(&n->emit, &a->q_len);
     const char *const first = ln_emit_binary(&n->emit, "TL_BINARY_SUB", lens, len, LN_EMIT_TEMP);
     return ln_onnx_add(n, rows, first);
 }
@@ -223,7 +214,7 @@ static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
     const int is_bounded = window.left < LN_ONNX_UNBOUNDED || window.right < LN_ONNX_UNBOUNDED;
     if (!is_bounded && !lens)
         return NULL;
-    const char *const keys = indices_of(n, a->key, 0);
+    const char *const keys = ln_onnx_indices(n, &a->kv_len, 0);
     if (lens)
         lens = ln_onnx_with_axes(n, lens, 3, axes);
     const char *const in_window =
@@ -241,18 +232,17 @@ const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype
 // `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity.
 static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, const char *mask)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
-    int dims[TL_MAXDIM];
-    if (t->ndim == 0 || t->dims[t->ndim - 1] == 1 || t->dims[t->ndim - 1] >= a->kv_len)
+    const int last = ln_onnx_tensor_of(n, mask)->ndim - 1;
+    const tl_dtype dtype = ln_onnx_tensor_of(n, mask)->dtype;
+    ln_dim dims[TL_MAXDIM];
+    ln_emit_dims(&n->emit, mask, dims);
+    if (last < 0 || ln_dim_is(&dims[last], 1) || !ln_dim_is_number(&dims[last]) ||
+        !ln_dim_is_number(&a->kv_len) || dims[last].plus >= a->kv_len.plus)
         return mask;
-    const int ndim = t->ndim;
-    const tl_dtype dtype = t->dtype;
-    for (int i = 0; i < ndim; i++)
-        dims[i] = t->dims[i];
-    dims[ndim - 1] = a->kv_len - dims[ndim - 1];
+    dims[last] = ln_dim_number(a->kv_len.plus - dims[last].plus);
     const char *const rest =
-        ln_emit_filled(&n->emit, dtype, ndim, dims, dtype == TL_BOOL ? 0 : -HUGE_VAL);
-    return ln_onnx_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
+        ln_emit_filled_dims(&n->emit, dtype, last + 1, dims, dtype == TL_BOOL ? 0 : -HUGE_VAL);
+    return ln_onnx_join(n, mask, rest, last, LN_EMIT_TEMP);
 }
 
 // The bias of the scores; NULL: none.
@@ -283,19 +273,20 @@ static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, const char *src,
                                   const char *matrix, int is_transposed, double factor)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int rows = a->q_heads / a->kv_heads * a->q_len, is_grouped = a->q_heads != a->kv_heads;
-    const int dims[] = {a->batch, a->kv_heads, rows, t->dims[t->ndim - 1]};
+    const int is_grouped = a->q_heads != a->kv_heads;
+    const ln_dim each = ln_dim_number(a->q_heads / a->kv_heads);
+    const ln_dim heads = ln_dim_number(a->kv_heads), q_heads = ln_dim_number(a->q_heads);
+    const ln_dim dims[] = {a->batch, heads, ln_dim_mul(ln_emit_symbols(&n->emit), &each, &a->q_len),
+                           ln_onnx_axis_size(n, src, 3)};
     if (is_grouped)
-        ln_onnx_want_fixed(n, src);
-    const char *const grouped =
-        is_grouped ? ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP) : src;
-    const char *const product = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", grouped), LN_ARG("src2", matrix),
-        LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
-    const tl_tensor *const p = ln_onnx_tensor_of(n, product);
-    const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
-    return !is_grouped ? product : ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
+        src = ln_emit_reshape_dims(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    const char *const product =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", src), LN_ARG("src2", matrix),
+                LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
+    if (!is_grouped || ln_onnx_failed(n))
+        return product;
+    const ln_dim out[] = {a->batch, q_heads, a->q_len, ln_onnx_axis_size(n, product, 3)};
+    return ln_emit_reshape_dims(&n->emit, product, 4, out, LN_EMIT_TEMP);
 }
 
 // softcap * tanh(x / softcap).
@@ -310,15 +301,15 @@ static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, con
 // Softmax of the rows, each with the score of its head's sink, whose share is lost.
 static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
-    const int by_head[] = {1, a->q_heads, 1, 1}, dims[] = {a->batch, a->q_heads, a->q_len, 1};
+    const int by_head[] = {1, a->q_heads, 1, 1};
+    const ln_dim dims[] = {a->batch, ln_dim_number(a->q_heads), a->q_len, ln_dim_number(1)};
     const char *const sink =
-        ln_emit_expand(&n->emit, ln_emit_reshape(&n->emit, a->sink, 4, by_head, LN_EMIT_TEMP), 4,
-                       dims, LN_EMIT_TEMP);
+        ln_emit_expand_dims(&n->emit, ln_emit_reshape(&n->emit, a->sink, 4, by_head, LN_EMIT_TEMP),
+                            4, dims, LN_EMIT_TEMP);
     const char *const all =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX,
                 LN_ARG("src", ln_onnx_join(n, scores, sink, 3, LN_EMIT_TEMP)), LN_INT("axis", 3));
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", all), LN_INT("axis", 3),
-                   LN_INT("start", 0), LN_INT("len", a->kv_len));
+    return emit_part(n, all, 0, -1, 1);
 }
 
 // Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row.
@@ -405,16 +396,12 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
     const tl_tensor *const t = ln_onnx_tensor_of(n, bias);
     if (!bias || ln_onnx_failed(n))
         return NULL;
-    const int fits = t->ndim == 4 && (t->dims[0] == 1 || t->dims[0] == a->batch) &&
-                     (t->dims[1] == 1 || t->dims[1] == a->q_heads) && t->dims[2] == a->q_len &&
-                     t->dims[3] == a->kv_len;
-    if (!fits) {
-        char text[TL_SHAPE_TEXT_SIZE];
-        ln_emit_fail(
-            &n->emit,
-            "input %d, 'attention_bias', has shape %s, expected [1 or %d, 1 or %d, %d, %d]", i,
-            tl_shape_text(text, t->ndim, t->dims), a->batch, a->q_heads, a->q_len, a->kv_len);
-    }
+    ln_dim own[LN_MAXDIM], dims[] = {a->batch, ln_dim_number(a->q_heads), a->q_len, a->kv_len};
+    ln_emit_dims(&n->emit, bias, own);
+    for (int k = 0; k < 2 && t->ndim == 4; k++)
+        if (ln_dim_is(&own[k], 1))
+            dims[k] = own[k];
+    ln_onnx_want_dims(n, i, "attention_bias", 4, dims);
     return ln_emit_cast(&n->emit, bias, a->dtype, LN_EMIT_TEMP);
 }
 
@@ -479,15 +466,11 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
         cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", cache),
                         LN_ARG("index", positions), LN_INT("axis", 0));
     }
-    const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
-    if (t->ndim != 3) {
-        ln_emit_fail(&n->emit, "input %d has %d dimensions for the positions, expected 3", input,
-                     t->ndim);
-        return cache;
-    }
-    const int first[] = {t->dims[0], 1, t->dims[1], t->dims[2]};
-    const int second[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
-    return ln_emit_reshape(&n->emit, cache, 4, axis == 1 ? first : second, LN_EMIT_TEMP);
+    const int ndim = ln_onnx_tensor_of(n, cache)->ndim;
+    if (ndim == 3)
+        return ln_onnx_with_axes(n, cache, 1, &axis);
+    ln_emit_fail(&n->emit, "input %d has %d dimensions for the positions, expected 3", input, ndim);
+    return cache;
 }
 
 // a * b + sign * c * d.
@@ -499,27 +482,16 @@ static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, 
     return ln_emit_binary(&n->emit, op, first, second, LN_EMIT_TEMP);
 }
 
-// `tensor` [.., d] as [.., d, 1].
-static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    int dims[TL_MAXDIM];
-    const int ndim = t->ndim < TL_MAXDIM ? t->ndim : TL_MAXDIM - 1;
-    for (int i = 0; i < ndim; i++)
-        dims[i] = t->dims[i];
-    dims[ndim] = 1;
-    return ln_emit_reshape(&n->emit, tensor, ndim + 1, dims, LN_EMIT_TEMP);
-}
-
 // All pairs of the last axis.
 static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosines,
                               const char *sines, int is_paired)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    static const int last = 4;
+    ln_dim dims[LN_MAXDIM];
     if (ln_onnx_failed(n))
         return src;
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[2], t->dims[3]};
-    const int len = dims[3];
+    ln_emit_dims(&n->emit, src, dims);
+    const int len = ln_onnx_tensor_of(n, src)->dims[3];
     const char *const x =
         is_paired ? emit_part(n, src, 0, len, 2) : emit_part(n, src, 0, len / 2, 1);
     const char *const y =
@@ -529,8 +501,9 @@ static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosi
     if (!is_paired)
         return ln_onnx_join(n, real, imaginary, 3, LN_EMIT_TEMP);
     const char *const pairs =
-        ln_onnx_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, pairs, 4, dims, LN_EMIT_TEMP);
+        ln_onnx_join(n, ln_onnx_with_axes(n, real, 1, &last),
+                     ln_onnx_with_axes(n, imaginary, 1, &last), 4, LN_EMIT_TEMP);
+    return ln_emit_reshape_dims(&n->emit, pairs, 4, dims, LN_EMIT_TEMP);
 }
 
 const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines, const char *sines,
@@ -570,13 +543,14 @@ static void translate_rotary(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     if (ln_onnx_failed(n))
         return;
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
     const int rotated = rotated_size(n, ln_onnx_tensor_of(n, x)->dims[3]);
     const char *const cosines = angles_of(n, 1, is_flat ? 2 : 1);
     const char *const sines = angles_of(n, 2, is_flat ? 2 : 1);
     x = ln_onnx_rotate(n, x, cosines, sines, rotated, ln_attr_bool(&n->emit, "interleaved", 0));
     if (is_flat)
-        ln_emit_reshape(&n->emit, x, 3, dims, 0);
+        ln_emit_reshape_dims(&n->emit, x, 3, dims, 0);
     else
         ln_onnx_alias(n, 0, x);
 }

@@ -20,14 +20,16 @@ static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
                          ln_emit_scalar(&n->emit, dtype, value), LN_EMIT_TEMP);
 }
 
-// Numbers for each batch, `part` of `mask`, compared with the index of each key: [B, 1, 1, T].
+// Numbers for each batch, `part` of `mask` (-1: all), compared with the index of each key: [B, 1,
+// 1, T].
 static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const char *op,
                           const char *mask, int part)
 {
-    const char *const some = ln_onnx_slice(n, mask, 0, part * a->batch, a->batch);
-    const char *const numbers =
-        ln_emit_reshape(&n->emit, some, 4, (int[]){a->batch, 1, 1, 1}, LN_EMIT_TEMP);
-    const char *const keys = ln_onnx_indices_from(n, 0, a->kv_len, 0);
+    const ln_dim one = ln_dim_number(1), column[] = {a->batch, one, one, one};
+    const int batch = (int)ln_onnx_max(n, &a->batch);
+    const char *const some = part < 0 ? mask : ln_onnx_slice(n, mask, 0, part * batch, batch);
+    const char *const numbers = ln_emit_reshape_dims(&n->emit, some, 4, column, LN_EMIT_TEMP);
+    const char *const keys = ln_onnx_indices(n, &a->kv_len, 0);
     return ln_emit_compare(&n->emit, op, keys,
                            ln_emit_cast(&n->emit, numbers, TL_INT64, LN_EMIT_TEMP));
 }
@@ -37,17 +39,18 @@ static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const cha
 static const char *allowed_by_length(ln_onnx_node *n, const ln_onnx_attention *a, int i,
                                      const char *mask, int may_start)
 {
-    const int len = ln_onnx_tensor_of(n, mask)->len;
-    ln_onnx_want_fixed(n, mask);
-    if (len != a->batch && !(may_start && len == 2 * a->batch))
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
-                        "input %d, the mask, has %d elements, expected %d%s", i, len, a->batch,
-                        may_start ? ", or twice as many" : "");
+    const ln_dim len = ln_onnx_axis_size(n, mask, 0);
+    const int batch = (int)ln_onnx_max(n, &a->batch), n_lens = (int)ln_onnx_max(n, &len);
     if (ln_onnx_failed(n))
         return NULL;
+    if (ln_dim_equals(&len, &a->batch) || n_lens == batch)
+        return by_key(n, a, "TL_COMPARE_LESS", mask, -1);
+    ln_onnx_want_fixed(n, mask);
+    if (!may_start || n_lens != 2 * batch)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "input %d, the mask, has %d elements, expected %d%s", i, n_lens, batch,
+                        may_start ? ", or twice as many" : "");
     const char *const end = by_key(n, a, "TL_COMPARE_LESS", mask, 0);
-    if (len == a->batch)
-        return end;
     const char *const start = by_key(n, a, "TL_COMPARE_GREATER_EQUAL", mask, 1);
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", start, end, LN_EMIT_TEMP);
 }
@@ -59,7 +62,7 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
     static const int rows[] = {1, 2}, heads[] = {1};
     const char *const mask = ln_onnx_optional(n, i);
     const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
-    const int batch_and_keys[] = {a->batch, a->kv_len}, all[] = {a->batch, a->q_len, a->kv_len};
+    const ln_dim batch_and_keys[] = {a->batch, a->kv_len}, all[] = {a->batch, a->q_len, a->kv_len};
     if (!mask)
         return NULL;
     if (t->ndim == 1)
@@ -69,7 +72,7 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
                         "input %d, the mask, has %d dimensions, expected 1 to 3", i, t->ndim);
         return NULL;
     }
-    ln_onnx_want_shape(n, i, "mask", t->ndim, t->ndim == 2 ? batch_and_keys : all);
+    ln_onnx_want_dims(n, i, "mask", t->ndim, t->ndim == 2 ? batch_and_keys : all);
     const char *const allowed =
         ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", mask,
                         ln_emit_scalar(&n->emit, ln_onnx_tensor_of(n, mask)->dtype, 0));
@@ -81,10 +84,12 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
 // Key j is not after query i, the last of which is the last key.
 static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
-    const char *const keys = ln_onnx_indices_from(n, 0, a->kv_len, 0);
-    const char *const last = ln_onnx_indices_from(n, a->kv_len - a->q_len, a->q_len, 1);
-    if (a->q_len == 1)
+    const ln_dim before = ln_dim_sub(ln_emit_symbols(&n->emit), &a->kv_len, &a->q_len);
+    if (ln_dim_is(&a->q_len, 1))
         return NULL;
+    const char *const keys = ln_onnx_indices(n, &a->kv_len, 0);
+    const char *const last =
+        ln_onnx_add(n, ln_onnx_indices(n, &a->q_len, 1), ln_emit_length(&n->emit, &before));
     return ln_onnx_bias_of(n, ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last),
                            a->dtype);
 }

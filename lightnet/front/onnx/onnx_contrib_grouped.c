@@ -29,15 +29,16 @@ static const char *angles_at(ln_onnx_node *n, int input, int half, const char *p
 }
 
 // The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len].
-static const char *positions_from(ln_onnx_node *n, const char *first, int len)
+static const char *positions_from(ln_onnx_node *n, const char *first, const ln_dim *len)
 {
-    const char *const steps = ln_emit_reshape(&n->emit, ln_onnx_indices_from(n, 0, len, 0), 2,
-                                              (int[]){1, len}, LN_EMIT_TEMP);
+    const ln_dim dims[] = {ln_dim_number(1), *len};
+    const char *const steps =
+        ln_emit_reshape_dims(&n->emit, ln_onnx_indices(n, len, 0), 2, dims, LN_EMIT_TEMP);
     return ln_onnx_add(n, steps, first);
 }
 
 // Input 1: the first position [1] of all, or all of them [B, S].
-static const char *read_positions(ln_onnx_node *n, int batch, int len)
+static const char *read_positions(ln_onnx_node *n, const ln_dim *batch, const ln_dim *len)
 {
     const char *const given = ln_onnx_in(n, 1);
     const tl_tensor *const t = ln_onnx_tensor_of(n, given);
@@ -45,7 +46,7 @@ static const char *read_positions(ln_onnx_node *n, int batch, int len)
         const char *const first = ln_emit_reshape(&n->emit, given, 2, (int[]){1, 1}, LN_EMIT_TEMP);
         return positions_from(n, ln_emit_cast(&n->emit, first, TL_INT64, LN_EMIT_TEMP), len);
     }
-    ln_onnx_want_shape(n, 1, "position_ids", 2, (int[]){batch, len});
+    ln_onnx_want_dims(n, 1, "position_ids", 2, (ln_dim[]){*batch, *len});
     return given;
 }
 
@@ -74,24 +75,24 @@ static void translate_rotary(ln_onnx_node *n)
     if (ln_attr_number(&n->emit, "scale", 1) != 1)
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "attribute 'scale' is %g, expected 1",
                         ln_attr_number(&n->emit, "scale", 1));
-    ln_onnx_want_fixed(n, src);
     if (ln_onnx_failed(n))
         return;
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
-    const char *const x = is_flat ? ln_onnx_split_heads(n, src, rotary_heads(n, dims[2])) : src;
+    ln_dim dims[LN_MAXDIM];
+    ln_emit_dims(&n->emit, src, dims);
+    const char *const x = is_flat ? ln_onnx_split_heads(n, src, rotary_heads(n, t->dims[2])) : src;
     const int size = ln_onnx_failed(n) ? 1 : ln_onnx_tensor_of(n, x)->dims[3];
     const int given = ln_attr_int_in(&n->emit, "rotary_embedding_dim", 0, 0, size);
     const int rotated = given ? given : size;
     if (rotated % 2 != 0)
         ln_emit_fail(&n->emit, "%d elements of a head are rotated, expected an even number",
                      rotated);
-    const char *const positions = read_positions(n, dims[0], dims[is_flat ? 1 : 2]);
+    const char *const positions = read_positions(n, &dims[0], &dims[is_flat ? 1 : 2]);
     const char *const cosines = angles_at(n, 2, rotated / 2, positions, !is_flat);
     const char *const sines = angles_at(n, 3, rotated / 2, positions, !is_flat);
     const char *const y =
         ln_onnx_rotate(n, x, cosines, sines, rotated, ln_attr_bool(&n->emit, "interleaved", 0));
     if (is_flat)
-        ln_emit_reshape(&n->emit, y, 3, dims, 0);
+        ln_emit_reshape_dims(&n->emit, y, 3, dims, 0);
     else
         ln_onnx_alias(n, 0, y);
 }
@@ -100,7 +101,7 @@ static void translate_rotary(ln_onnx_node *n)
 //
 // Its keys are those of a cache, followed by new ones: `first` of each batch is the index of the
 // first new key, and the position of the first query. Where one batch alone is computed, and where
-// all keys are new, that is known.
+// all keys are new, that follows from the lengths, any of which may be known only at run time.
 
 enum {
     G_QUERY,
@@ -122,10 +123,10 @@ enum {
 };
 
 typedef struct grouped {
-    int batch, heads, kv_heads, size; // of a head
-    int len, total;                   // of the queries; of the keys, with those of the cache
-    int known_first;                  // -1: `first` varies
-    const char *first;                // [B], TL_INT64
+    int heads, kv_heads, size; // of a head
+    ln_dim batch, len, total;  // of the queries; of the keys, with those of the cache
+    ln_dim past;               // total - len, where it is `first` of each batch; otherwise unknown
+    const char *first;         // [B], TL_INT64
 } grouped;
 
 static void refuse_cache_formats(ln_onnx_node *n)
@@ -149,20 +150,20 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3", t->ndim);
     if (!ln_onnx_failed(n))
         ln_onnx_want_multiple(n, 0, t->dims[2], is_packed ? g->heads + 2 * g->kv_heads : g->heads);
-    ln_onnx_want_fixed(n, query);
+    ln_onnx_want_fixed_axis(n, query, 2);
     if (ln_onnx_failed(n))
         return;
-    g->batch = t->dims[0];
-    g->len = t->dims[1];
+    g->batch = ln_onnx_axis_size(n, query, 0);
+    g->len = ln_onnx_axis_size(n, query, 1);
     g->size = t->dims[2] / (is_packed ? g->heads + 2 * g->kv_heads : g->heads);
     if ((int64_t)(g->heads + 2 * g->kv_heads) * g->size > INT_MAX) {
         ln_emit_fail(&n->emit, "%d and twice %d heads of %d elements, expected at most %d elements",
                      g->heads, g->kv_heads, g->size, INT_MAX);
         return;
     }
-    const int dims[] = {g->batch, g->len, g->kv_heads * g->size};
+    const ln_dim dims[] = {g->batch, g->len, ln_dim_number(g->kv_heads * g->size)};
     for (int i = G_KEY; i <= G_VALUE && !is_packed; i++)
-        ln_onnx_want_shape(n, i, i == G_KEY ? "key" : "value", 3, dims);
+        ln_onnx_want_dims(n, i, i == G_KEY ? "key" : "value", 3, dims);
     for (int k = 0, at = 0; k < 3 && !ln_onnx_failed(n); at += heads[k++] * g->size) {
         const char *const part =
             is_packed ? ln_onnx_slice(n, query, 2, at, heads[k] * g->size) : ln_onnx_in(n, k);
@@ -170,27 +171,48 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
     }
 }
 
+// The length of all keys: a number, or one that follows from the lengths of tensors.
+static ln_dim read_total(ln_onnx_node *n, const grouped *g)
+{
+    ln_dim total = ln_dim_number(0);
+    const int len = ln_onnx_dims_in(n, G_TOTAL, 1, &total);
+    if (len >= 0 && len != 1)
+        ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", G_TOTAL, len);
+    const int64_t max = ln_onnx_max(n, &total), min = ln_onnx_min(n, &g->len);
+    if (!ln_onnx_failed(n) && (max < min || max > INT_MAX))
+        ln_emit_fail(&n->emit, "input %d, 'total_sequence_length', is %lld, expected at least %lld",
+                     G_TOTAL, (long long)max, (long long)min);
+    return total;
+}
+
 // The lengths: of all keys, which must be known, and of those before the new ones.
 static void read_lengths(ln_onnx_node *n, grouped *g)
 {
+    ln_symbols *const symbols = ln_emit_symbols(&n->emit);
     const char *const lens = ln_onnx_in(n, G_LENS);
-    const int64_t total = ln_onnx_int_in(n, G_TOTAL, 0);
-    ln_onnx_in(n, G_TOTAL);
-    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, lens)->len != g->batch)
-        ln_emit_fail(&n->emit, "input %d, 'seqlens_k', has %d elements, expected %d", G_LENS,
-                     ln_onnx_tensor_of(n, lens)->len, g->batch);
-    if (!ln_onnx_failed(n) && (total < g->len || total > INT_MAX))
-        ln_emit_fail(&n->emit, "input %d, 'total_sequence_length', is %lld, expected at least %d",
-                     G_TOTAL, (long long)total, g->len);
     if (ln_onnx_failed(n))
         return;
-    g->total = (int)total;
-    g->known_first = g->batch == 1 || g->total == g->len ? g->total - g->len : -1;
+    g->total = read_total(n, g);
+    const ln_dim one = ln_dim_number(1);
+    const ln_dim past = ln_dim_sub(symbols, &g->total, &g->len);
+    const ln_dim next = ln_dim_sub(symbols, &one, &g->len);
+    const int is_known = ln_dim_is(&g->batch, 1) || ln_dim_is(&past, 0);
+    if (!ln_onnx_failed(n) && ln_dim_is_number(&g->batch) &&
+        ln_onnx_tensor_of(n, lens)->len != g->batch.plus)
+        ln_emit_fail(&n->emit, "input %d, 'seqlens_k', has %d elements, expected %d", G_LENS,
+                     ln_onnx_tensor_of(n, lens)->len, (int)g->batch.plus);
+    if (ln_onnx_failed(n))
+        return;
+    if (is_known) {
+        g->past = past;
+        g->first = ln_emit_expand_dims(&n->emit, ln_emit_length(&n->emit, &past), 1, &g->batch,
+                                       LN_EMIT_TEMP);
+        return;
+    }
+    g->past = ln_dim_unknown();
     const char *const wide = ln_emit_cast(&n->emit, lens, TL_INT64, LN_EMIT_TEMP);
-    const char *const line = ln_emit_reshape(&n->emit, wide, 1, &g->batch, LN_EMIT_TEMP);
-    g->first = ln_onnx_add(n, line, ln_emit_scalar(&n->emit, TL_INT64, 1 - g->len));
-    if (g->known_first >= 0)
-        g->first = ln_emit_filled(&n->emit, TL_INT64, 1, &g->batch, g->known_first);
+    const char *const line = ln_emit_reshape_dims(&n->emit, wide, 1, &g->batch, LN_EMIT_TEMP);
+    g->first = ln_onnx_add(n, line, ln_emit_length(&n->emit, &next));
 }
 
 // Normalizes each head of `src` [B, S, H, D] with the weight in input `i`, if that is there.
@@ -209,6 +231,7 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
 {
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, G_COSINES));
     const int half = cache->ndim == 2 ? cache->dims[1] : 0;
+    const ln_dim column[] = {g->batch, ln_dim_number(1)};
     const char *positions = ln_onnx_optional(n, G_POSITIONS);
     if (!ln_onnx_failed(n) && (half < 1 || half > g->size / 2))
         ln_emit_fail(&n->emit, "input %d, 'cos_cache', has %d columns, expected 1 to %d", G_COSINES,
@@ -216,10 +239,10 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
     if (ln_onnx_failed(n))
         return;
     if (positions)
-        ln_onnx_want_shape(n, G_POSITIONS, "position_ids", 2, (int[]){g->batch, g->len});
+        ln_onnx_want_dims(n, G_POSITIONS, "position_ids", 2, (ln_dim[]){g->batch, g->len});
     else
         positions = positions_from(
-            n, ln_emit_reshape(&n->emit, g->first, 2, (int[]){g->batch, 1}, LN_EMIT_TEMP), g->len);
+            n, ln_emit_reshape_dims(&n->emit, g->first, 2, column, LN_EMIT_TEMP), &g->len);
     const char *const cosines = angles_at(n, G_COSINES, half, positions, 0);
     const char *const sines = angles_at(n, G_SINES, half, positions, 0);
     const int is_paired = ln_attr_bool(&n->emit, "rotary_interleaved", 0);
@@ -227,37 +250,68 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
         parts[k] = ln_onnx_rotate(n, parts[k], cosines, sines, 2 * half, is_paired);
 }
 
-// The cache in input `past` [B, Hk, P, D], if any, with `now` from `first` on, as output `i`: of
-// P elements, or as many as there are keys where these are more. Returns the keys: the first
-// `total` of it.
+// `cache` of length `past`, extended to `len`.
+static const char *with_room(ln_onnx_node *n, const char *cache, const ln_dim *past,
+                             const ln_dim *len)
+{
+    const ln_dim none[4] = {{0}};
+    ln_dim after[4] = {{0}};
+    after[2] = ln_dim_sub(ln_emit_symbols(&n->emit), len, past);
+    return ln_dim_is(&after[2], 0)
+               ? cache
+               : ln_emit_pad(&n->emit, cache, none, after, "TL_PAD_CONSTANT", NULL, LN_EMIT_TEMP);
+}
+
+// The first `len` of a cache of length `own`.
+static const char *first_keys(ln_onnx_node *n, const char *cache, const ln_dim *own,
+                              const ln_dim *len)
+{
+    static const int axis = 2, start = 0, step = 1;
+    const int end = (int)ln_onnx_max(n, len);
+    if (ln_dim_equals(own, len))
+        return cache;
+    return LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", cache), LN_INTS("axes", 1, &axis),
+        LN_ARG("ends_now", ln_dim_is_number(len) ? NULL : ln_emit_length(&n->emit, len)),
+        LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
+}
+
+// The length of the cache in input `past` [B, Hk, P, D], which is NULL if there is none.
+static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char *cache)
+{
+    const ln_dim len = cache && ln_onnx_tensor_of(n, cache)->ndim == 4
+                           ? ln_onnx_axis_size(n, cache, 2)
+                           : ln_dim_number(0);
+    const ln_dim dims[] = {g->batch, ln_dim_number(g->kv_heads), len, ln_dim_number(g->size)};
+    if (cache)
+        ln_onnx_want_dims(n, past, past == G_PAST_KEY ? "past_key" : "past_value", 4, dims);
+    const ln_dim needed = ln_dim_sub(ln_emit_symbols(&n->emit), &g->total, &g->len);
+    if (!ln_onnx_failed(n) && ln_onnx_max(n, &len) < ln_onnx_min(n, &needed))
+        ln_emit_fail(&n->emit, "input %d has %lld elements of the past, expected at least %lld",
+                     past, (long long)ln_onnx_max(n, &len), (long long)ln_onnx_min(n, &needed));
+    return len;
+}
+
+// The cache in input `past`, if any, with `now` from `first` on, as output `i`: as long as it is,
+// or as there are keys where these are more. Returns the keys.
 static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
 {
-    const char *cache = ln_onnx_optional(n, past);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
+    const char *const cache = ln_onnx_optional(n, past);
     const int out = ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP;
+    const ln_dim len = cache_len(n, g, past, cache);
     if (ln_onnx_failed(n))
         return now;
-    const int past_len = cache && t->ndim == 4 ? t->dims[2] : 0;
-    if (cache)
-        ln_onnx_want_shape(n, past, past == G_PAST_KEY ? "past_key" : "past_value", 4,
-                           (int[]){g->batch, g->kv_heads, past_len, g->size});
-    if (past_len < g->total - g->len)
-        ln_emit_fail(&n->emit, "input %d has %d elements of the past, expected at least %d", past,
-                     past_len, g->total - g->len);
-    if (g->known_first == past_len && past_len > 0)
+    if (!ln_dim_is(&len, 0) && ln_dim_equals(&g->past, &len))
         return ln_onnx_join(n, cache, now, 2, out);
-    if (g->total == g->len && past_len <= g->total) {
+    const ln_dim all = ln_dim_larger(ln_emit_symbols(&n->emit), &len, &g->total);
+    if (!cache || (ln_dim_equals(&g->total, &g->len) && ln_dim_equals(&all, &g->total))) {
         ln_onnx_alias(n, i, now);
         return now;
     }
-    const int before[] = {0, 0, 0, 0}, after[] = {0, 0, g->total - past_len, 0};
-    if (past_len < g->total)
-        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", cache),
-                        LN_INTS("before", 4, before), LN_INTS("after", 4, after));
     const char *const present =
-        LN_EMIT(&n->emit, out, LN_OP_PUT_RANGE, LN_ARG("src", cache), LN_ARG("update", now),
-                LN_ARG("first", g->first), LN_INT("axis", 2));
-    return past_len > g->total ? ln_onnx_slice(n, present, 2, 0, g->total) : present;
+        LN_EMIT(&n->emit, out, LN_OP_PUT_RANGE, LN_ARG("src", with_room(n, cache, &len, &all)),
+                LN_ARG("update", now), LN_ARG("first", g->first), LN_INT("axis", 2));
+    return first_keys(n, present, &all, &g->total);
 }
 
 // The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none.
@@ -268,19 +322,21 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
     if (!is_causal && window >= 0)
         ln_emit_fail(&n->emit, "attribute 'local_window_size' is %d without causality, expected -1",
                      window);
-    if (ln_onnx_failed(n) || (g->known_first >= 0 && !is_causal) ||
-        (g->known_first >= 0 && g->len == 1 && window < 0))
+    const int is_known = ln_dim_is_known(&g->past);
+    if (ln_onnx_failed(n) || (is_known && !is_causal) ||
+        (is_known && ln_dim_is(&g->len, 1) && window < 0))
         return NULL;
-    const char *const keys = ln_onnx_indices_from(n, 0, g->total, 0);
-    const char *first =
-        g->known_first >= 0
-            ? ln_emit_scalar(&n->emit, TL_INT64, g->known_first)
-            : ln_emit_reshape(&n->emit, g->first, 4, (int[]){g->batch, 1, 1, 1}, LN_EMIT_TEMP);
+    const ln_dim one = ln_dim_number(1), column[] = {g->batch, one, one, one};
+    const char *const keys = ln_onnx_indices(n, &g->total, 0);
+    const char *const first =
+        ln_dim_is_number(&g->past)
+            ? ln_emit_scalar(&n->emit, TL_INT64, (double)g->past.plus)
+            : ln_emit_reshape_dims(&n->emit, g->first, 4, column, LN_EMIT_TEMP);
     if (!is_causal) {
-        const char *const end = ln_onnx_add(n, first, ln_emit_scalar(&n->emit, TL_INT64, g->len));
+        const char *const end = ln_onnx_add(n, first, ln_emit_length(&n->emit, &g->len));
         return ln_onnx_bias_of(n, ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, end), dtype);
     }
-    const char *const positions = ln_onnx_add(n, ln_onnx_indices_from(n, 0, g->len, 1), first);
+    const char *const positions = ln_onnx_add(n, ln_onnx_indices(n, &g->len, 1), first);
     // It counts the key of the query itself.
     const ln_onnx_window keys_read = {window < 0 ? LN_ONNX_UNBOUNDED : window - 1, 0};
     return ln_onnx_bias_of(n, ln_onnx_in_window(n, keys, positions, &keys_read), dtype);

@@ -493,22 +493,15 @@ static const ln_attr_word pad_modes[] = {
     {0},
 };
 
-static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const int *after,
-                     const char *mode, const char *value)
-{
-    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    LN_EMIT(&n->emit, 0, LN_OP_PAD, LN_ARG("src", src), LN_ARG("value", value),
-            LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
-}
-
 // Pads are all those before the axes, then all those after them.
-static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const int64_t *given,
+static void emit_pads(ln_onnx_node *n, const ln_dim *pads, int n_pads, const int64_t *given,
                       int n_given, const char *value)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     const int n_axes = given ? n_given : ndim;
-    int axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
+    int axes[LN_MAXDIM];
+    ln_dim before[LN_MAXDIM] = {{0}}, after[LN_MAXDIM] = {{0}};
     if (n_pads != 2 * n_axes)
         ln_emit_fail(&n->emit, "%d pads, expected two for each of %d axes", n_pads, n_axes);
     for (int i = 0; i < ndim; i++)
@@ -518,55 +511,75 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
     if (ln_onnx_failed(n))
         return;
     for (int i = 0; i < n_axes; i++) {
-        before[axes[i]] = clamp_to_int(pads[i]);
-        after[axes[i]] = clamp_to_int(pads[n_axes + i]);
+        before[axes[i]] = pads[i];
+        after[axes[i]] = pads[n_axes + i];
     }
-    emit_pad(n, src, before, after, ln_attr_choose(&n->emit, "mode", "constant", pad_modes), value);
+    ln_emit_pad(&n->emit, src, before, after,
+                ln_attr_choose(&n->emit, "mode", "constant", pad_modes), value, 0);
 }
 
 // Until opset 10 all is given by attributes; the pads have another name in opset 1.
 static void translate_pad_1(ln_onnx_node *n)
 {
     int n_pads;
-    const int64_t *const pads = ln_attr_ints(&n->emit, n->row->with, &n_pads);
+    const int64_t *const given = ln_attr_ints(&n->emit, n->row->with, &n_pads);
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    ln_dim pads[2 * LN_MAXDIM];
+    for (int i = 0; i < n_pads && i < 2 * LN_MAXDIM; i++)
+        pads[i] = ln_dim_number(given[i]);
     emit_pads(n, pads, n_pads, NULL, 0,
               ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "value", 0)));
 }
 
 static void translate_pad(ln_onnx_node *n)
 {
-    int n_pads, n_axes;
-    const int64_t *const pads = ln_onnx_ints_in(n, 1, &n_pads);
+    int n_axes;
+    ln_dim pads[2 * LN_MAXDIM];
+    const int n_pads = ln_onnx_dims_in(n, 1, 2 * LN_MAXDIM, pads);
     const int64_t *const axes = ln_onnx_ints_in(n, 3, &n_axes);
     emit_pads(n, pads, n_pads, axes, n_axes, ln_onnx_optional(n, 2));
+}
+
+// `more` / 2, rounded toward 0.
+static ln_dim halved(ln_symbols *symbols, const ln_dim *more)
+{
+    const ln_dim zero = ln_dim_number(0), two = ln_dim_number(2);
+    const ln_dim less = ln_dim_sub(symbols, &zero, more);
+    const ln_dim padded = ln_dim_larger(symbols, more, &zero);
+    const ln_dim cropped = ln_dim_larger(symbols, &less, &zero);
+    const ln_dim half = ln_dim_div(symbols, &padded, &two);
+    const ln_dim other = ln_dim_div(symbols, &cropped, &two);
+    return ln_dim_sub(symbols, &half, &other);
 }
 
 // Crops or pads on both sides; of an odd number the larger half goes last.
 static void translate_center_crop_pad(ln_onnx_node *n)
 {
+    ln_symbols *const symbols = ln_emit_symbols(&n->emit);
     const char *const src = ln_onnx_in(n, 0);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    int n_wanted, n_axes, axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
-    const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int n_axes, axes[LN_MAXDIM];
+    ln_dim wanted[LN_MAXDIM], before[LN_MAXDIM] = {{0}}, after[LN_MAXDIM] = {{0}};
+    const int n_wanted = ln_onnx_dims_in(n, 1, LN_MAXDIM, wanted);
     const int64_t *const given = ln_attr_ints(&n->emit, "axes", &n_axes);
-    ln_onnx_want_fixed(n, src);
-    for (int i = 0; i < t->ndim; i++)
+    for (int i = 0; i < ndim; i++)
         axes[i] = i;
-    if (n_wanted != (given ? n_axes : t->ndim))
+    if (n_wanted != (given ? n_axes : ndim))
         ln_emit_fail(&n->emit, "%d lengths, expected one for each of %d axes", n_wanted,
-                     given ? n_axes : t->ndim);
+                     given ? n_axes : ndim);
     if (given)
-        ln_onnx_axes(n, given, n_axes, t->ndim, axes);
+        ln_onnx_axes(n, given, n_axes, ndim, axes);
     for (int i = 0; i < n_wanted && !ln_onnx_failed(n); i++) {
-        if (wanted[i] < 0)
-            ln_emit_fail(&n->emit, "a length of %lld, expected at least 0", (long long)wanted[i]);
-        const int more = (wanted[i] < 0 ? 0 : clamp_to_int(wanted[i])) - t->dims[axes[i]];
-        before[axes[i]] = more / 2;
-        after[axes[i]] = more - more / 2;
+        const ln_dim own = ln_onnx_axis_size(n, src, axes[i]);
+        const ln_dim more = ln_dim_sub(symbols, &wanted[i], &own);
+        if (ln_onnx_max(n, &wanted[i]) < 0)
+            ln_emit_fail(&n->emit, "a length of %lld, expected at least 0",
+                         (long long)ln_onnx_max(n, &wanted[i]));
+        before[axes[i]] = halved(symbols, &more);
+        after[axes[i]] = ln_dim_sub(symbols, &more, &before[axes[i]]);
     }
     if (!ln_onnx_failed(n))
-        emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
+        ln_emit_pad(&n->emit, src, before, after, "TL_PAD_CONSTANT", NULL, 0);
 }
 
 // The `dims` of an expand to the shape in input `i`, which is known only at run time: 1 where the

@@ -266,6 +266,14 @@ static const char *crop(ln_onnx_op *n, const char *src, int ndim, int *pads)
                        LN_ONNX_SRC(ln_onnx_put_ints(n, ndim, axes)));
 }
 
+// The pads that are known only at run time.
+static const char *open_pads(ln_onnx_op *n)
+{
+    const char *const before = bounds(n, "before_now", "before", TL_INT64);
+    const char *const after = bounds(n, "after_now", "after", TL_INT64);
+    return LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(before), LN_ONNX_SRC(after), LN_INT("axis", 0));
+}
+
 static void write_pad(ln_onnx_op *n)
 {
     static const struct {
@@ -276,6 +284,7 @@ static void write_pad(ln_onnx_op *n)
                  {"TL_PAD_WRAP", "wrap"}};
     const char *const name = ln_op_string(n->op, "mode");
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
+    const int is_open = ln_onnx_op_optional(n, "before_now") || ln_onnx_op_optional(n, "after_now");
     int len, n_after, pads[2 * LN_MAXDIM] = {0}, k = 0;
     const int *const before = ln_op_ints(n->op, "before", &len);
     const int *const after = ln_op_ints(n->op, "after", &n_after);
@@ -292,9 +301,9 @@ static void write_pad(ln_onnx_op *n)
     const char *const scalar = value && ln_onnx_op_tensor(n, "value")->ndim
                                    ? ln_onnx_put_reshape(n, value, 0, NULL)
                                    : value;
-    src = crop(n, src, ndim, pads);
-    LN_ONNX_PUT_AS(n, "dst", "Pad", LN_ONNX_SRC(src),
-                   LN_ONNX_SRC(ln_onnx_put_ints(n, 2 * ndim, pads)), LN_ONNX_SRC(scalar),
+    src = is_open ? src : crop(n, src, ndim, pads);
+    const char *const all = is_open ? open_pads(n) : ln_onnx_put_ints(n, 2 * ndim, pads);
+    LN_ONNX_PUT_AS(n, "dst", "Pad", LN_ONNX_SRC(src), LN_ONNX_SRC(all), LN_ONNX_SRC(scalar),
                    LN_TEXT("mode", modes[k].mode));
 }
 
