@@ -121,13 +121,14 @@ static void write_dims_text(const generator *g, const ln_argdesc *arg, int inden
     shape->dims = set_name(shape, 2, arg->name, "_dims");
 }
 
-// Custom code compares what an expression says with the kernel's own lengths, in x_dims.
+// Custom code stores the kernel's own lengths in x_dims: those that the expression does not know,
+// and others to compare.
 static void write_kernel_dims(const generator *g, const ln_argdesc *arg, int indent,
                               shape_text *shape)
 {
     shape->dims = "NULL";
     if (ln_opgen_names_in_pre(g, arg, VAR_DIMS)) {
-        ln_cgen_line(g->out, indent, "int %s_dims[LN_MAXDIM] = {0};", arg->name);
+        ln_cgen_line(g->out, indent, "int %s_dims[LN_MAXDIM] = LN_NO_DIMS;", arg->name);
         shape->dims = set_name(shape, 2, arg->name, "_dims");
     }
     if (arg->fields[LN_ARGDESC_CUSTOM])

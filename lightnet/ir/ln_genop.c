@@ -134,7 +134,8 @@ static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln
     return 0;
 }
 
-// Returns the number of dimensions; -1 after ln_op_fail.
+// Returns the number of dimensions; -1 after ln_op_fail. A length that the description does not know
+// is the kernel's; the kernel's are negative where it says nothing.
 static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const int *kernel_dims,
                       int dims[LN_MAXDIM])
 {
@@ -146,13 +147,16 @@ static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const 
         return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
                           ndim, LN_MAXDIM);
     for (int i = 0; i < ndim; i++) {
+        const int by_kernel = kernel_dims ? kernel_dims[i] : -1;
+        if (!ln_dim_is_known(&axes[i]) && by_kernel >= 0)
+            axes[i] = ln_dim_number(by_kernel);
         if (check_length(op_arg, arg_name, i, &axes[i]))
             return -1;
         dims[i] = (int)axes[i].plus;
-        if (kernel_dims && dims[i] != kernel_dims[i])
+        if (by_kernel >= 0 && dims[i] != by_kernel)
             return ln_op_fail(op_arg,
                               "axis %d of '%s' has length %d by the description, %d by the kernel",
-                              i, arg_name, dims[i], kernel_dims[i]);
+                              i, arg_name, dims[i], by_kernel);
     }
     return ndim;
 }

@@ -82,6 +82,9 @@ typedef struct ln_size_code {
     int16_t n;
 } ln_size_code;
 
+/** The lengths of a shape of which a kernel says nothing. */
+#define LN_NO_DIMS {-1, -1, -1, -1, -1, -1, -1, -1}
+
 LN_END_DECLS
 
 #endif
