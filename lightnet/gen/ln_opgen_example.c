@@ -344,7 +344,7 @@ int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
             return -1;
     }
     ln_cgen_print(out, "};\n\nint main(int argc, char **argv)\n{\n    return "
-                       "ln_example_main(examples, sizeof(examples) / sizeof(*examples), argc, "
+                       "LN_EXAMPLE_MAIN(examples, sizeof(examples) / sizeof(*examples), argc, "
                        "argv);\n}\n");
     return n > 0 ? 0 : ln_error_set(err, "the descriptions have no examples");
 }

@@ -398,4 +398,11 @@ static inline int ln_example_main(const ln_example *examples, size_t n, int argc
     return nfailed || number == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/** What the generated main calls: the function above, or another test of the same examples. */
+#ifdef LN_EXAMPLE_MAIN
+int LN_EXAMPLE_MAIN(const ln_example *examples, size_t n, int argc, char **argv);
+#else
+#define LN_EXAMPLE_MAIN ln_example_main
+#endif
+
 #endif
