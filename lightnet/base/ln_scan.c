@@ -127,27 +127,7 @@ char *ln_scan_copy(const ln_scan *ps, size_t len)
 static int add_code_point(const ln_scan *ps, ln_scan_text *text, uint32_t cp)
 {
     char utf8[4];
-    size_t len;
-    if (cp < 0x80) {
-        utf8[0] = (char)cp;
-        len = 1;
-    } else if (cp < 0x800) {
-        utf8[0] = (char)(0xC0 | cp >> 6);
-        utf8[1] = (char)(0x80 | (cp & 0x3F));
-        len = 2;
-    } else if (cp < 0x10000) {
-        utf8[0] = (char)(0xE0 | cp >> 12);
-        utf8[1] = (char)(0x80 | (cp >> 6 & 0x3F));
-        utf8[2] = (char)(0x80 | (cp & 0x3F));
-        len = 3;
-    } else {
-        utf8[0] = (char)(0xF0 | cp >> 18);
-        utf8[1] = (char)(0x80 | (cp >> 12 & 0x3F));
-        utf8[2] = (char)(0x80 | (cp >> 6 & 0x3F));
-        utf8[3] = (char)(0x80 | (cp & 0x3F));
-        len = 4;
-    }
-    return ln_scan_add(ps, text, utf8, len);
+    return ln_scan_add(ps, text, utf8, ln_utf8_put(utf8, cp));
 }
 
 // Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;

@@ -14,54 +14,50 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-// By the name of ln_content_of.
 static const struct kind {
-    const char *name;
+    const char *name;    // within that of ln_content_of, "a PNG image"
+    const char *library; // NULL: none
     ln_image_decoder decode;
 } kinds[] = {
-    {"a PNG image", ln_image_decode_png}, {"a JPEG image", ln_image_decode_jpeg},
-    {"a PGM image", ln_image_decode_pnm}, {"a PPM image", ln_image_decode_pnm},
-    {"a BMP image", ln_image_decode_bmp}, {"a WebP image", ln_image_decode_webp},
+    {"PNG", "libpng", LN_OF_PNG(ln_image_decode_png)},
+    {"JPEG", "libjpeg", LN_OF_JPEG(ln_image_decode_jpeg)},
+    {"WebP", "libwebp", LN_OF_WEBP(ln_image_decode_webp)},
+    {"BMP", NULL, ln_image_decode_bmp},
+    {"PGM", NULL, ln_image_decode_pnm},
+    {"PPM", NULL, ln_image_decode_pnm},
 };
 
-// Longer than the signature of any image format.
-enum { LOOK_SIZE = 64 };
+enum {
+    N_KINDS = sizeof(kinds) / sizeof(kinds[0]),
+    LOOK_SIZE = 64 // longer than the signature of any image format
+};
 
 // *name: what the bytes are, or NULL.
-static ln_image_decoder find_decoder(const void *data, size_t size, const char **name)
+static const struct kind *find_kind(const void *data, size_t size, const char **name)
 {
+    char text[32];
     if (ln_content_of(data, size < LOOK_SIZE ? size : LOOK_SIZE, name) != LN_CONTENT_INPUT)
         return NULL;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (ln_streq(*name, kinds[i].name))
-            return kinds[i].decode;
+    for (const struct kind *k = kinds; k < kinds + N_KINDS; k++) {
+        snprintf(text, sizeof(text), "a %s image", k->name);
+        if (!strcmp(*name, text))
+            return k;
+    }
     return NULL;
 }
 
 int ln_image_is_image(const void *data, size_t size)
 {
     const char *name;
-    return find_decoder(data, size, &name) != NULL;
+    return find_kind(data, size, &name) != NULL;
 }
-
-static const char *const formats[] = {
-#ifdef LN_HAVE_PNG
-    "PNG",
-#endif
-#ifdef LN_HAVE_JPEG
-    "JPEG",
-#endif
-#ifdef LN_HAVE_WEBP
-    "WebP",
-#endif
-    "BMP",  "PGM", "PPM",
-};
 
 char *ln_sprint_image_formats(char *buf, size_t size)
 {
     size_t len = 0;
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]) && len < size; i++)
-        len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "", formats[i]);
+    for (const struct kind *k = kinds; k < kinds + N_KINDS && len < size; k++)
+        if (k->decode)
+            len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "", k->name);
     return buf;
 }
 
@@ -74,12 +70,15 @@ void ln_image_free(ln_image *image)
 static int decode_bytes(const void *data, size_t size, ln_image *image, ln_error *err)
 {
     const char *name;
-    const ln_image_decoder decode = find_decoder(data, size, &name);
+    const struct kind *const kind = find_kind(data, size, &name);
     *image = (ln_image){0};
-    if (!decode)
+    if (kind && !kind->decode)
+        return ln_error_set(err, "this LightNet is built without %s and cannot read %s images",
+                            kind->library, kind->name);
+    if (!kind)
         return ln_error_set(err, "%s%s, expected a png, jpg, webp, bmp, pgm or ppm image",
                             name ? "this is " : "unknown format", name ? name : "");
-    if (!decode(data, size, image, err))
+    if (!kind->decode(data, size, image, err))
         return 0;
     ln_image_free(image);
     return -1;

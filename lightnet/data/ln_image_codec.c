@@ -118,20 +118,6 @@ int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
     return is_written ? 0 : ln_error_set(err, "%s", png.message);
 }
 
-#else
-
-int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
-{
-    (void)data, (void)size, (void)image;
-    return ln_error_set(err, "this LightNet is built without libpng and cannot read PNG images");
-}
-
-int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
-{
-    (void)stream, (void)image;
-    return ln_error_set(err, "this LightNet is built without libpng and cannot write PNG images");
-}
-
 #endif
 
 // PGM and PPM

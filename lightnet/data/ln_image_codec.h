@@ -29,6 +29,24 @@ int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err);
 int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err);
 int ln_image_encode_pnm(FILE *stream, const ln_image *image, ln_error *err);
 
+// Functions of libraries, NULL in builds without them.
+
+#ifdef LN_HAVE_PNG
+#define LN_OF_PNG(func) func
+#else
+#define LN_OF_PNG(func) NULL
+#endif
+#ifdef LN_HAVE_JPEG
+#define LN_OF_JPEG(func) func
+#else
+#define LN_OF_JPEG(func) NULL
+#endif
+#ifdef LN_HAVE_WEBP
+#define LN_OF_WEBP(func) func
+#else
+#define LN_OF_WEBP(func) NULL
+#endif
+
 /** Allocates memory for height x width pixels. -1 with a reason: an extent below 1, or more than
  * 2^28 samples. */
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);

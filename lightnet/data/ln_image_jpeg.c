@@ -254,18 +254,4 @@ int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err)
     return 0;
 }
 
-#else
-
-int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err)
-{
-    (void)stream, (void)image;
-    return ln_error_set(err, "this LightNet is built without libjpeg and cannot write JPEG images");
-}
-
-int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
-{
-    (void)data, (void)size, (void)image;
-    return ln_error_set(err, "this LightNet is built without libjpeg and cannot read JPEG images");
-}
-
 #endif

@@ -69,12 +69,4 @@ int ln_image_decode_webp(const uint8_t *data, size_t size, ln_image *image, ln_e
                               : decode(data, size, image, 3, image->pixels, err);
 }
 
-#else
-
-int ln_image_decode_webp(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
-{
-    (void)data, (void)size, (void)image;
-    return ln_error_set(err, "this LightNet is built without libwebp and cannot read WebP images");
-}
-
 #endif

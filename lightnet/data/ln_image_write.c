@@ -10,12 +10,15 @@
 
 static const struct format {
     const char *suffix;
+    const char *name, *library; // of the encoder, which may be NULL
     ln_image_encoder encode;
     int channels; // 0: any
 } formats[] = {
-    {".png", ln_image_encode_png, 0},   {".jpg", ln_image_encode_jpeg, 0},
-    {".jpeg", ln_image_encode_jpeg, 0}, {".pgm", ln_image_encode_pnm, 1},
-    {".ppm", ln_image_encode_pnm, 3},
+    {".png", "PNG", "libpng", LN_OF_PNG(ln_image_encode_png), 0},
+    {".jpg", "JPEG", "libjpeg", LN_OF_JPEG(ln_image_encode_jpeg), 0},
+    {".jpeg", "JPEG", "libjpeg", LN_OF_JPEG(ln_image_encode_jpeg), 0},
+    {".pgm", NULL, NULL, ln_image_encode_pnm, 1},
+    {".ppm", NULL, NULL, ln_image_encode_pnm, 3},
 };
 
 static const struct format *find_format(const char *file)
@@ -36,6 +39,9 @@ typedef struct writing {
 static int encode(FILE *stream, const void *arg, ln_error *err)
 {
     const writing *w = arg;
+    if (!w->format->encode)
+        return ln_error_set(err, "%s: this LightNet is built without %s and cannot write %s images",
+                            w->file, w->format->library, w->format->name);
     return w->format->encode(stream, w->image, err) ? ln_error_prefix(err, "%s", w->file) : 0;
 }
 

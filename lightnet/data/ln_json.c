@@ -8,6 +8,7 @@
 #include "base/ln_alloc_fail.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_number.h"
+#include "base/ln_outtext.h"
 
 const char *ln_json_describe(const json_t *json)
 {
@@ -17,6 +18,18 @@ const char *ln_json_describe(const json_t *json)
         [JSON_FALSE] = "a bool",     [JSON_NULL] = "null",
     };
     return names[json_typeof(json)];
+}
+
+// A stream error is the caller's to find; without one, there was no memory.
+static int dump(FILE *fp, const void *json, ln_error *err)
+{
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+    return json_dumpf(json, fp, flags) && !ferror(fp) ? ln_error_memory(err) : 0;
+}
+
+char *ln_json_text(const json_t *json, size_t *len, ln_error *err)
+{
+    return ln_outtext(dump, json, len, err);
 }
 
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
@@ -29,10 +42,9 @@ int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
         return ln_alloc_failures() > failures
                    ? ln_error_memory(err)
                    : ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
-    // A stream error is the caller's to find; without one, there was no memory.
-    const int failed = json_dumpf(json, fp, JSON_ENCODE_ANY) && !ferror(fp);
+    const int status = dump(fp, json, err);
     json_decref(json);
-    return failed ? ln_error_memory(err) : 0;
+    return status;
 }
 
 void ln_json_write_number(FILE *fp, double number)

@@ -17,6 +17,10 @@ const char *ln_json_describe(const json_t *json);
  * no memory. The caller checks the stream's errors. */
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err);
 
+/** Returns new (free): the value as compact text of *len bytes and a NUL; NULL with a reason: no
+ * memory. */
+char *ln_json_text(const json_t *json, size_t *len, ln_error *err);
+
 /** Writes a number; NaN and infinities as strings. The caller checks the stream's errors. */
 void ln_json_write_number(FILE *fp, double number);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
 #include "base/ln_outtext.h"
 #include "base/ln_utf8.h"
 #include "data/ln_raw.h"
@@ -239,6 +240,18 @@ static int take_dictionary(cursor *c, header *h)
 
 // Reading
 
+// The bytes before the header's text, for a file that has the magic number.
+static size_t text_at(const unsigned char *p)
+{
+    return MAGIC_SIZE + (p[MAGIC_SIZE] == 1 ? 4 : 6);
+}
+
+// The bytes of the text, as the file states them.
+static size_t text_size(const unsigned char *p)
+{
+    return ln_little_endian_get(p + MAGIC_SIZE + 2, text_at(p) - MAGIC_SIZE - 2);
+}
+
 static int parse(const ln_infile *in, const char *file, header *h, ln_error *err)
 {
     const unsigned char *p = in->data;
@@ -247,13 +260,10 @@ static int parse(const ln_infile *in, const char *file, header *h, ln_error *err
     if (p[MAGIC_SIZE] != 1 && p[MAGIC_SIZE] != 2)
         return ln_error_set(err, "%s: npy version %d.%d, expected 1 or 2", file, p[MAGIC_SIZE],
                             p[MAGIC_SIZE + 1]);
-    const size_t length_size = p[MAGIC_SIZE] == 1 ? 2 : 4;
-    const size_t start = MAGIC_SIZE + 2 + length_size;
+    const size_t start = text_at(p);
     if (in->size < start)
         return ln_error_set(err, "%s: the file ends in the npy header", file);
-    size_t length = 0;
-    for (size_t i = 0; i < length_size; i++)
-        length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
+    const size_t length = text_size(p);
     if (length > in->size - start)
         return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu after its start",
                             file, length, in->size - start);
@@ -325,11 +335,8 @@ static int check_text_size(const header *h, const char *file, ln_error *err)
     return 0;
 }
 
-// The array in the order of its elements in the file, with these dims.
 static tl_tensor *create_strings(const header *h, const int *dims, const char *file, ln_error *err)
 {
-    if (check_text_size(h, file, err))
-        return NULL;
     tl_tensor *const t = tl_tensor_create(NULL, h->ndim, dims, TL_STRING);
     if (!t) {
         ln_error_set(err, "%s: %s", file, tl_last_error());
@@ -342,41 +349,32 @@ static tl_tensor *create_strings(const header *h, const int *dims, const char *f
     return NULL;
 }
 
-static tl_tensor *read_text(const header *h, const char *file, ln_error *err)
+// The array in the order of its elements in the file, with these dims.
+static tl_tensor *read_elements(const header *h, const int *dims, const char *file, ln_error *err)
 {
-    int dims[TL_MAXDIM], axes[TL_MAXDIM];
-    if (!h->fortran || h->ndim < 2)
-        return create_strings(h, h->dims, file, err);
-    for (int i = 0; i < h->ndim; i++) {
-        axes[i] = h->ndim - 1 - i;
-        dims[i] = h->dims[axes[i]];
-    }
-    tl_tensor *const transposed = create_strings(h, dims, file, err);
-    tl_tensor *const moved = transposed ? tl_tensor_transpose(transposed, NULL, axes) : NULL;
-    tl_tensor *const t = moved ? tl_tensor_clone(moved) : NULL; // with strings of its own
-    if (transposed && !t)
-        ln_error_set(err, "%s: %s", file, tl_last_error());
-    tl_tensor_free_data_too(moved);
-    tl_tensor_free_data_too(transposed);
-    return t;
+    return h->dtype == TL_STRING
+               ? create_strings(h, dims, file, err)
+               : ln_raw_copy(h->elements, h->dtype, h->ndim, dims, h->swap, file, err);
 }
 
 // In Fortran order the bytes are those of the transposed array in C order.
-static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
+static tl_tensor *read_fortran(const header *h, const char *file, ln_error *err)
 {
     int dims[TL_MAXDIM], axes[TL_MAXDIM];
     for (int i = 0; i < h->ndim; i++) {
         axes[i] = h->ndim - 1 - i;
         dims[i] = h->dims[axes[i]];
     }
-    tl_tensor *transposed = ln_raw_copy(h->elements, h->dtype, h->ndim, dims, h->swap, file, err);
-    if (!transposed)
-        return NULL;
-    tl_tensor *tensor = tl_tensor_transpose(transposed, NULL, axes);
-    if (!tensor)
+    tl_tensor *const transposed = read_elements(h, dims, file, err);
+    tl_tensor *const moved = transposed ? tl_tensor_transpose(transposed, NULL, axes) : NULL;
+    // Strings are those of the array that was read, until they are copied.
+    tl_tensor *const t = moved && h->dtype == TL_STRING ? tl_tensor_clone(moved) : moved;
+    if (transposed && !t)
         ln_error_set(err, "%s: %s", file, tl_last_error());
+    if (t != moved)
+        tl_tensor_free_data_too(moved);
     tl_tensor_free_data_too(transposed);
-    return tensor;
+    return t;
 }
 
 int ln_npy_is(const ln_infile *in)
@@ -384,23 +382,11 @@ int ln_npy_is(const ln_infile *in)
     return in->size >= MAGIC_SIZE && !memcmp(in->data, magic, MAGIC_SIZE);
 }
 
-// The bytes before the elements, as the file states them; 0: unknown.
-static size_t start_of(const unsigned char *p, size_t size)
-{
-    if (size < MAGIC_SIZE + 6)
-        return 0;
-    const size_t n = p[MAGIC_SIZE] == 1 ? 2 : 4;
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++)
-        length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
-    return MAGIC_SIZE + 2 + n + length;
-}
-
 int ln_npy_check(const void *head, size_t head_size, size_t size, const char *where,
                  const tl_tensor *like, ln_error *err)
 {
     header h = {0};
-    const size_t start = start_of(head, head_size);
+    const size_t start = head_size < MAGIC_SIZE + 6 ? 0 : text_at(head) + text_size(head);
     if (start > head_size && head_size < size)
         return ln_error_set(err, "%s: the header has %zu bytes, expected at most %zu", where, start,
                             head_size);
@@ -417,13 +403,11 @@ tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err
     header h = {0};
     if (parse(in, file, &h, err))
         return NULL;
-    if (h.dtype == TL_STRING)
-        return read_text(&h, file, err);
-    if (ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
+    if (h.dtype == TL_STRING ? check_text_size(&h, file, err)
+                             : ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
         return NULL;
-    if (h.fortran && h.ndim > 1 && h.size)
-        return copy_fortran(&h, file, err);
-    return ln_raw_copy(h.elements, h.dtype, h.ndim, h.dims, h.swap, file, err);
+    return h.fortran && h.ndim > 1 && h.size ? read_fortran(&h, file, err)
+                                             : read_elements(&h, h.dims, file, err);
 }
 
 tl_tensor *ln_npy_read(const char *file, ln_error *err)

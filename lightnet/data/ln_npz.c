@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
 #include "base/ln_name.h"
 #include "base/ln_outtext.h"
 #include "data/ln_raw.h"
@@ -205,12 +206,6 @@ static int place(archive *a, const char *file, ln_error *err)
                                                 file, at);
 }
 
-static void put(FILE *stream, size_t value, int size)
-{
-    for (int i = 0; i < size; i++)
-        fputc((int)(value >> 8 * i & 0xff), stream);
-}
-
 static int is_ascii(const char *text)
 {
     while (*text && !(*text & 0x80))
@@ -223,22 +218,22 @@ static int is_ascii(const char *text)
 static void put_common(FILE *stream, const archive *a, int i)
 {
     const member *const m = &a->members[i];
-    put(stream, 20, 2); // version 2.0
-    put(stream, is_ascii(a->names[i]) ? 0 : LN_ZIP_IS_UTF8, 2);
-    put(stream, 0, 2);          // stored
-    put(stream, 0, 2);          // 00:00
-    put(stream, 1 << 5 | 1, 2); // 1 January 1980
-    put(stream, m->crc, 4);
-    put(stream, m->size, 4);
-    put(stream, m->size, 4);
-    put(stream, name_len(a, i), 2);
-    put(stream, 0, 2);
+    ln_little_endian_put(stream, 20, 2); // version 2.0
+    ln_little_endian_put(stream, is_ascii(a->names[i]) ? 0 : LN_ZIP_IS_UTF8, 2);
+    ln_little_endian_put(stream, 0, 2);          // stored
+    ln_little_endian_put(stream, 0, 2);          // 00:00
+    ln_little_endian_put(stream, 1 << 5 | 1, 2); // 1 January 1980
+    ln_little_endian_put(stream, m->crc, 4);
+    ln_little_endian_put(stream, m->size, 4);
+    ln_little_endian_put(stream, m->size, 4);
+    ln_little_endian_put(stream, name_len(a, i), 2);
+    ln_little_endian_put(stream, 0, 2);
 }
 
 static void put_member(FILE *stream, const archive *a, int i)
 {
     const member *const m = &a->members[i];
-    put(stream, LN_ZIP_LOCAL, 4);
+    ln_little_endian_put(stream, LN_ZIP_LOCAL, 4);
     put_common(stream, a, i);
     fprintf(stream, "%s" SUFFIX, a->names[i]);
     fwrite(m->npy, 1, m->npy_size, stream);
@@ -247,14 +242,14 @@ static void put_member(FILE *stream, const archive *a, int i)
 
 static void put_entry(FILE *stream, const archive *a, int i)
 {
-    put(stream, LN_ZIP_CENTRAL, 4);
-    put(stream, 3 << 8 | 20, 2); // made by version 2.0 on Unix
+    ln_little_endian_put(stream, LN_ZIP_CENTRAL, 4);
+    ln_little_endian_put(stream, 3 << 8 | 20, 2); // made by version 2.0 on Unix
     put_common(stream, a, i);
-    put(stream, 0, 2);                     // length of the comment
-    put(stream, 0, 2);                     // number of the disk
-    put(stream, 0, 2);                     // internal attributes
-    put(stream, (size_t)0100644 << 16, 4); // a regular file, rw-r--r--
-    put(stream, a->members[i].offset, 4);
+    ln_little_endian_put(stream, 0, 2);                     // length of the comment
+    ln_little_endian_put(stream, 0, 2);                     // number of the disk
+    ln_little_endian_put(stream, 0, 2);                     // internal attributes
+    ln_little_endian_put(stream, (size_t)0100644 << 16, 4); // a regular file, rw-r--r--
+    ln_little_endian_put(stream, a->members[i].offset, 4);
     fprintf(stream, "%s" SUFFIX, a->names[i]);
 }
 
@@ -266,13 +261,13 @@ static int write_archive(FILE *stream, const void *arg, ln_error *err)
         put_member(stream, a, i);
     for (int i = 0; i < a->n; i++)
         put_entry(stream, a, i);
-    put(stream, LN_ZIP_END, 4);
-    put(stream, 0, 4); // numbers of disks
-    put(stream, (size_t)a->n, 2);
-    put(stream, (size_t)a->n, 2);
-    put(stream, a->end - a->directory, 4);
-    put(stream, a->directory, 4);
-    put(stream, 0, 2); // length of the comment
+    ln_little_endian_put(stream, LN_ZIP_END, 4);
+    ln_little_endian_put(stream, 0, 4); // numbers of disks
+    ln_little_endian_put(stream, (size_t)a->n, 2);
+    ln_little_endian_put(stream, (size_t)a->n, 2);
+    ln_little_endian_put(stream, a->end - a->directory, 4);
+    ln_little_endian_put(stream, a->directory, 4);
+    ln_little_endian_put(stream, 0, 2); // length of the comment
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -28,8 +29,7 @@ void ln_packed_strings_write(FILE *stream, const tl_tensor *t)
     uint64_t end = 0;
     for (int i = 0; i < t->len; i++) {
         end += tl_string_size(strings[i]);
-        for (int k = 0; k < END_SIZE; k++)
-            fputc((int)(end >> 8 * k & 0xff), stream);
+        ln_little_endian_put(stream, end, END_SIZE);
     }
     for (int i = 0; i < t->len; i++)
         fwrite(tl_string_bytes(strings[i]), 1, tl_string_size(strings[i]), stream);
@@ -58,21 +58,13 @@ const tl_string **ln_strings_create(const char *const *bytes, const size_t *size
     return block;
 }
 
-static uint64_t end_at(const unsigned char *table, size_t i)
-{
-    uint64_t end = 0;
-    for (int k = 0; k < END_SIZE; k++)
-        end |= (uint64_t)table[i * END_SIZE + (size_t)k] << 8 * k;
-    return end;
-}
-
 // The table gives the sizes of the strings, which fill the `room` bytes after it.
 static int read_table(const unsigned char *table, size_t room, size_t len, const char **bytes,
                       size_t *sizes, ln_error *err)
 {
     uint64_t begin = 0;
     for (size_t i = 0; i < len; i++) {
-        const uint64_t end = end_at(table, i);
+        const uint64_t end = ln_little_endian_get(table + i * END_SIZE, END_SIZE);
         if (end < begin || end > room)
             return ln_error_set(err, "string %zu is outside of the %zu bytes of all", i, room);
         bytes[i] = (const char *)table + len * END_SIZE + begin;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
@@ -43,14 +44,6 @@ static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
     return ln_error_set(c->err, "%s: offset %zu: %s", c->file, c->at, reason);
 }
 
-static uint64_t little_endian(const unsigned char *bytes, size_t size)
-{
-    uint64_t value = 0;
-    for (size_t i = size; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 // A number of `size` bytes, without sign.
 static int take(cursor *c, const char *field, size_t size, uint64_t *value)
 {
@@ -59,7 +52,7 @@ static int take(cursor *c, const char *field, size_t size, uint64_t *value)
     const unsigned char *bytes = ln_view_at(&c->view, c->at, size, c->err);
     if (!bytes)
         return ln_error_prefix(c->err, "%s", c->file);
-    *value = little_endian(bytes, size);
+    *value = ln_little_endian_get(bytes, size);
     c->at += size;
     return 0;
 }
@@ -377,7 +370,7 @@ int ln_params_is(const ln_infile *in)
 {
     size_t size;
     const unsigned char *head = ln_infile_head(in, &size);
-    const uint64_t magic = size >= 8 ? little_endian(head, 8) : 0;
+    const uint64_t magic = size >= 8 ? ln_little_endian_get(head, 8) : 0;
     return magic == LN_PARAMS_LIST || magic == mxnet_list;
 }
 
@@ -408,12 +401,6 @@ typedef struct content {
     const tl_tensor *const *tensors;
 } content;
 
-static void put(FILE *fp, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        fputc((int)(value >> 8 * i & 0xff), fp);
-}
-
 static const ln_params_type *type_of(tl_dtype dtype)
 {
     for (const ln_params_type *t = ln_params_types; t < ln_params_types + LN_PARAMS_NUM_TYPES; t++)
@@ -426,17 +413,17 @@ static void put_array(FILE *fp, const tl_tensor *t)
 {
     const ln_params_type *type = type_of(t->dtype);
     const size_t size = tl_tensor_size(t);
-    put(fp, LN_PARAMS_ARRAY, 8);
-    put(fp, 0, 8);
-    put(fp, 1, 4); // the CPU's
-    put(fp, 0, 4);
-    put(fp, (uint64_t)t->ndim, 4);
-    put(fp, type->code, 1);
-    put(fp, type->bits, 1);
-    put(fp, 1, 2);
+    ln_little_endian_put(fp, LN_PARAMS_ARRAY, 8);
+    ln_little_endian_put(fp, 0, 8);
+    ln_little_endian_put(fp, 1, 4); // the CPU's
+    ln_little_endian_put(fp, 0, 4);
+    ln_little_endian_put(fp, (uint64_t)t->ndim, 4);
+    ln_little_endian_put(fp, type->code, 1);
+    ln_little_endian_put(fp, type->bits, 1);
+    ln_little_endian_put(fp, 1, 2);
     for (int i = 0; i < t->ndim; i++)
-        put(fp, (uint64_t)t->dims[i], 8);
-    put(fp, size, 8);
+        ln_little_endian_put(fp, (uint64_t)t->dims[i], 8);
+    ln_little_endian_put(fp, size, 8);
     fwrite(t->data, 1, size, fp);
 }
 
@@ -444,17 +431,17 @@ static int put_list(FILE *fp, const void *arg, ln_error *err)
 {
     const content *c = arg;
     (void)err;
-    put(fp, LN_PARAMS_LIST, 8);
-    put(fp, 0, 8);
-    put(fp, (uint64_t)c->n, 8);
+    ln_little_endian_put(fp, LN_PARAMS_LIST, 8);
+    ln_little_endian_put(fp, 0, 8);
+    ln_little_endian_put(fp, (uint64_t)c->n, 8);
     for (int i = 0; i < c->n; i++) {
         const char *const name = c->names[i];
         // Readers take one "arg:" or "aux:" away.
         const char *prefix = strncmp(name, "arg:", 4) && strncmp(name, "aux:", 4) ? "" : "arg:";
-        put(fp, strlen(prefix) + strlen(name), 8);
+        ln_little_endian_put(fp, strlen(prefix) + strlen(name), 8);
         fprintf(fp, "%s%s", prefix, name);
     }
-    put(fp, (uint64_t)c->n, 8);
+    ln_little_endian_put(fp, (uint64_t)c->n, 8);
     for (int i = 0; i < c->n; i++)
         put_array(fp, c->tensors[i]);
     return 0;

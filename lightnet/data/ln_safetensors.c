@@ -16,6 +16,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_json_load.h"
+#include "base/ln_little_endian.h"
 #include "data/ln_json.h"
 #include "data/ln_packed_strings.h"
 #include "data/ln_raw.h"
@@ -87,16 +88,6 @@ typedef struct range {
     size_t begin, end;
 } range;
 
-static size_t read_length(const ln_infile *in)
-{
-    size_t size;
-    uint64_t length = 0;
-    const unsigned char *head = ln_infile_head(in, &size);
-    for (int i = 0; i < LENGTH_SIZE; i++)
-        length |= (uint64_t)head[i] << 8 * i;
-    return length;
-}
-
 // The header, as it is now: it is never looked at again.
 static int load_header(ln_safetensors *st, size_t length, const char *file, ln_error *err)
 {
@@ -116,8 +107,9 @@ static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
 {
     if (!ln_safetensors_is(&st->file))
         return ln_error_set(err, "%s: not a safetensors file", file);
+    size_t size;
     const size_t room = st->file.size - LENGTH_SIZE;
-    const size_t length = read_length(&st->file);
+    const size_t length = ln_little_endian_get(ln_infile_head(&st->file, &size), LENGTH_SIZE);
     if (length > room)
         return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu after its start",
                             file, length, room);

@@ -157,7 +157,7 @@ START_TEST(rejects_names_that_cannot_be_written)
         {{"x", "x"}, {NULL}, "a: two tensors are named 'x'"},
         {{"x", "__metadata__"}, {NULL}, "a: a tensor is named '__metadata__', which is reserved"},
         {{"x", "y"}, {"k", "1", "k", "2", NULL}, "a: two texts of the metadata are named 'k'"},
-        {{"x", "\xff"}, {NULL}, "'\\xff' cannot be written: it is not UTF-8"},
+        {{"x", "\xff"}, {NULL}, "a: '\\xff' cannot be written: it is not UTF-8"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ln_error err = {0};

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_outtext.h"
+#include "base/ln_alloc_fail.h"
+#include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
+#include "base/ln_utf8.h"
 #include "data/ln_json.h"
 #include "data/ln_packed_strings.h"
 #include "data/ln_safetensors.h"
 #include "lightnet/ln_data.h"
-#include "lightnet/ln_hash.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -19,6 +21,11 @@
 // and the others to their elements.
 #define ALIGNMENT   64
 #define LENGTH_SIZE 8
+#define METADATA    "__metadata__"
+
+// Members of the header, for messages.
+#define TENSORS "tensors"
+#define TEXTS   "texts of the metadata"
 
 // The content of a file.
 typedef struct content {
@@ -27,6 +34,8 @@ typedef struct content {
     const tl_tensor *const *tensors;
     const ln_weight *const *weights; // that have the data; NULL: the tensors do
     const char *const *metadata;
+    const char *header; // the text of it
+    size_t header_size;
 } content;
 
 // The order of the data: 0 for whole multiples of ALIGNMENT, then falling sizes of elements.
@@ -41,112 +50,100 @@ static size_t group_of(const tl_tensor *t)
 
 // The header
 
-static void print_shape(FILE *fp, const tl_tensor *t)
+// Adds a member to an object (takes the value; NULL: no memory). `what`: the members, for messages.
+static int add(json_t *object, const char *name, json_t *value, const char *what, ln_error *err)
 {
-    fputc('[', fp);
+    if (!json_object_get(object, name) && !json_object_set_new(object, name, value))
+        return 0;
+    const int is_repeated = json_object_get(object, name) != NULL;
+    const int is_text = ln_utf8_prefix(name, strlen(name)) == strlen(name);
+    if (is_repeated)
+        json_decref(value);
+    return is_repeated ? ln_error_set(err, "two %s are named '%s'", what, name)
+           : !is_text  ? ln_error_set(err, "'%s' cannot be written: it is not UTF-8", name)
+                       : ln_error_memory(err);
+}
+
+static json_t *shape_of(const tl_tensor *t)
+{
+    json_t *const shape = json_array();
     for (int i = 0; i < t->ndim; i++)
-        fprintf(fp, "%s%d", i ? "," : "", t->dims[i]);
-    fputc(']', fp);
+        json_array_append_new(shape, json_integer(t->dims[i]));
+    return shape;
 }
 
-// The shapes of the tensors of strings.
-static int print_strings(FILE *fp, const void *arg, ln_error *err)
+// The shapes of the tensors of strings, as a text.
+static int add_strings(json_t *metadata, const content *c, ln_error *err)
 {
-    const content *const c = arg;
-    int n = 0;
-    fputc('{', fp);
-    for (int i = 0; i < c->n; i++) {
-        if (c->tensors[i]->dtype != TL_STRING)
-            continue;
-        fputs(n++ ? "," : "", fp);
-        if (ln_json_write_string(fp, c->names[i], err))
-            return -1;
-        fputc(':', fp);
-        print_shape(fp, c->tensors[i]);
-    }
-    fputc('}', fp);
-    return 0;
-}
-
-static int has_strings(const content *c)
-{
-    int n = 0;
+    json_t *const shapes = json_object();
     for (int i = 0; i < c->n; i++)
-        n += c->tensors[i]->dtype == TL_STRING;
-    return n > 0;
-}
-
-static int print_strings_key(FILE *fp, const content *c, ln_error *err)
-{
-    size_t size;
-    char *const text = ln_outtext(print_strings, c, &size, err);
-    fprintf(fp, "\"%s\":", LN_SAFETENSORS_STRINGS);
-    const int status = text ? ln_json_write_string(fp, text, err) : -1;
+        if (c->tensors[i]->dtype == TL_STRING)
+            json_object_set_new(shapes, c->names[i], shape_of(c->tensors[i]));
+    size_t len;
+    char *const text = json_object_size(shapes) ? ln_json_text(shapes, &len, err) : NULL;
+    const int status =
+        text ? add(metadata, LN_SAFETENSORS_STRINGS, json_string(text), TEXTS, err) : 0;
     free(text);
+    json_decref(shapes);
     return status;
 }
 
-static int print_metadata(FILE *fp, const content *c, ln_error *err)
+static int add_metadata(json_t *header, const content *c, ln_error *err)
 {
-    const char *const *const metadata = c->metadata;
-    size_t i = 0;
-    fputs("\"__metadata__\":{", fp);
-    for (; metadata && metadata[i]; i += 2) {
-        if (i)
-            fputc(',', fp);
-        if (ln_json_write_string(fp, metadata[i], err))
-            return -1;
-        fputc(':', fp);
-        if (ln_json_write_string(fp, metadata[i + 1], err))
-            return -1;
-    }
-    if (has_strings(c)) {
-        fputs(i ? "," : "", fp);
-        if (print_strings_key(fp, c, err))
-            return -1;
-    }
-    fputc('}', fp);
-    return 0;
+    json_t *const metadata = json_object();
+    int status = 0;
+    for (const char *const *m = c->metadata; m && *m && !status; m += 2)
+        status = !strcmp(m[0], LN_SAFETENSORS_STRINGS)
+                     ? ln_error_set(err, "a text of the metadata is named '%s', which is reserved",
+                                    LN_SAFETENSORS_STRINGS)
+                     : add(metadata, m[0], json_string(m[1]), TEXTS, err);
+    if (!status)
+        status = add_strings(metadata, c, err);
+    if (!status && (c->metadata || json_object_size(metadata)))
+        return add(header, METADATA, metadata, TENSORS, err);
+    json_decref(metadata);
+    return status;
 }
 
-static int print_tensor(FILE *fp, const char *name, const tl_tensor *t, size_t begin, ln_error *err)
+static json_t *describe(const tl_tensor *t, size_t begin)
 {
-    if (ln_json_write_string(fp, name, err))
-        return -1;
     const size_t size = ln_safetensors_size(t);
-    fprintf(fp,
-            ":{\"dtype\":\"%s\",\"shape\":", ln_safetensors_dtype_name(ln_safetensors_dtype(t)));
-    if (t->dtype == TL_STRING)
-        fprintf(fp, "[%zu]", size);
-    else
-        print_shape(fp, t);
-    fprintf(fp, ",\"data_offsets\":[%zu,%zu]}", begin, begin + size);
-    return 0;
+    const json_int_t from = (json_int_t)begin, to = (json_int_t)(begin + size);
+    json_t *const shape = t->dtype == TL_STRING ? json_pack("[I]", (json_int_t)size) : shape_of(t);
+    return json_pack("{s:s, s:o, s:[I,I]}", "dtype",
+                     ln_safetensors_dtype_name(ln_safetensors_dtype(t)), "shape", shape,
+                     "data_offsets", from, to);
 }
 
-static int print_header(FILE *fp, const void *arg, ln_error *err)
+static int add_tensors(json_t *header, const content *c, ln_error *err)
 {
-    const content *c = arg;
     size_t begin = 0;
-    const int has_metadata = c->metadata || has_strings(c);
-    int first = !has_metadata;
-    fputc('{', fp);
-    if (has_metadata && print_metadata(fp, c, err))
-        return -1;
     for (size_t s = 0; s < NUM_GROUPS; s++) {
         for (int i = 0; i < c->n; i++) {
-            if (group_of(c->tensors[i]) != groups[s])
+            const tl_tensor *const t = c->tensors[i];
+            if (group_of(t) != groups[s])
                 continue;
-            if (!first)
-                fputc(',', fp);
-            first = 0;
-            if (print_tensor(fp, c->names[i], c->tensors[i], begin, err))
+            if (!strcmp(c->names[i], METADATA))
+                return ln_error_set(err, "a tensor is named '" METADATA "', which is reserved");
+            if (add(header, c->names[i], describe(t, begin), TENSORS, err))
                 return -1;
-            begin += ln_safetensors_size(c->tensors[i]);
+            begin += ln_safetensors_size(t);
         }
     }
-    fputc('}', fp);
     return 0;
+}
+
+// Returns new (free); NULL with a reason. Values that are missing for want of memory count.
+static char *make_header(const content *c, size_t *size, ln_error *err)
+{
+    const unsigned long failures = ln_alloc_failures();
+    json_t *const header = json_object();
+    int status = add_metadata(header, c, err) || add_tensors(header, c, err);
+    if (!status && ln_alloc_failures() > failures)
+        status = ln_error_memory(err);
+    char *const text = status ? NULL : ln_json_text(header, size, err);
+    json_decref(header);
+    return text;
 }
 
 // Bytes of the tensor, all or, of an even number, a part.
@@ -192,48 +189,15 @@ static int write_data(FILE *stream, const content *c, int i, ln_error *err)
 
 static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
 {
-    const content *c = arg;
-    size_t size;
-    char *header = ln_outtext(print_header, c, &size, err);
-    if (!header)
-        return -1;
+    const content *const c = arg;
+    const size_t size = c->header_size;
     const size_t padding = (ALIGNMENT - (LENGTH_SIZE + size) % ALIGNMENT) % ALIGNMENT;
-    for (int i = 0; i < LENGTH_SIZE; i++)
-        fputc((int)((uint64_t)(size + padding) >> 8 * i & 0xff), stream);
-    fprintf(stream, "%s%*s", header, (int)padding, "");
-    free(header);
+    ln_little_endian_put(stream, size + padding, LENGTH_SIZE);
+    fprintf(stream, "%s%*s", c->header, (int)padding, "");
     for (size_t s = 0; s < NUM_GROUPS; s++)
         for (int i = 0; i < c->n; i++)
             if (group_of(c->tensors[i]) == groups[s] && write_data(stream, c, i, err))
                 return -1;
-    return 0;
-}
-
-// A duplicate name in a list of `n` in steps of `step`, or NULL. -1: no memory.
-static int find_repeated(const char *const *names, int n, int step, const char **repeated)
-{
-    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    int rc = seen ? 0 : -1;
-    *repeated = NULL;
-    for (int i = 0; !rc && !*repeated && i < n; i += step) {
-        const int added = ln_hash_insert(seen, names[i], NULL);
-        if (added < 0)
-            rc = -1;
-        if (added == 0)
-            *repeated = names[i];
-    }
-    ln_hash_free(seen);
-    return rc;
-}
-
-static int check_names(const char *file, const char *const *names, int n, int step,
-                       const char *what, ln_error *err)
-{
-    const char *repeated;
-    if (find_repeated(names, n, step, &repeated))
-        return ln_error_set(err, "%s: %s", file, ln_last_error());
-    if (repeated)
-        return ln_error_set(err, "%s: two %s are named '%s'", file, what, repeated);
     return 0;
 }
 
@@ -248,20 +212,11 @@ int ln_safetensors_write_weights(const char *file, int n, const char *const *nam
                                  const tl_tensor *const *tensors, const ln_weight *const *weights,
                                  const char *const *metadata, ln_error *err)
 {
-    const content c = {n, names, tensors, weights, metadata};
-    int num_metadata = 0;
-    while (metadata && metadata[num_metadata])
-        num_metadata += 2;
-    if (check_names(file, names, n, 1, "tensors", err) ||
-        check_names(file, metadata, num_metadata, 2, "texts of the metadata", err))
-        return -1;
-    for (int i = 0; i < n; i++)
-        if (!strcmp(names[i], "__metadata__"))
-            return ln_error_set(err, "%s: a tensor is named '__metadata__', which is reserved",
-                                file);
-    for (int i = 0; i < num_metadata; i += 2)
-        if (!strcmp(metadata[i], LN_SAFETENSORS_STRINGS))
-            return ln_error_set(err, "%s: a text of the metadata is named '%s', which is reserved",
-                                file, LN_SAFETENSORS_STRINGS);
-    return ln_outfile_write(file, write_safetensors, &c, err);
+    content c = {n, names, tensors, weights, metadata, NULL, 0};
+    char *const header = make_header(&c, &c.header_size, err);
+    c.header = header;
+    const int status = header ? ln_outfile_write(file, write_safetensors, &c, err)
+                              : ln_error_prefix(err, "%s", file);
+    free(header);
+    return status;
 }

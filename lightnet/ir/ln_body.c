@@ -113,11 +113,6 @@ static const ln_tensor_entry *output_entry(const ln_context *body, int i)
     return ln_tensor_table_find(body->tensor_table, output_name(body, i));
 }
 
-const tl_tensor *ln_body_input(const ln_context *body, int i)
-{
-    return ln_tensor_table_find(body->tensor_table, input_name(body, i))->tensor;
-}
-
 const tl_tensor *ln_body_output(const ln_context *body, int i)
 {
     return output_entry(body, i)->tensor;

@@ -7,7 +7,6 @@
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
-#include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
 int ln_context_is_loaded(const ln_context *ctx)
@@ -62,12 +61,6 @@ int ln_context_is_output(const ln_context *ctx, const char *tname)
 int ln_context_num_uses(const ln_context *ctx, const char *tname)
 {
     return ln_dfg_num_readers(ctx->dfg, tname) + ln_context_is_output(ctx, tname);
-}
-
-const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname)
-{
-    const ln_weight *weight = ln_weights_find(ctx->weights, tname);
-    return weight ? ln_weight_tensor(weight, ctx->error) : NULL;
 }
 
 int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers)

@@ -54,17 +54,6 @@ static const ln_tensor_list_entry *next_variadic(const ln_list **at, const char 
     return NULL;
 }
 
-const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index)
-{
-    ln_tensor_list_entry *item;
-    LN_LIST_FOREACH(item, list)
-    {
-        if (is_variadic(item, arg_name) && index-- == 0)
-            return item->arg_name;
-    }
-    return NULL;
-}
-
 // Counts the variadic tensors of a list and allocates room for them.
 static int alloc_arrays(ln_op_arg *op_arg, const ln_list *list, const char *arg_name,
                         ln_tensor_entry ***entries, void **tensors)

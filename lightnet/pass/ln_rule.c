@@ -30,12 +30,6 @@ const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
     return node ? node->data : NULL;
 }
 
-int ln_rule_may_end(const ln_context *ctx, const char *optype)
-{
-    const ln_op *const anchor = ln_rewriting_anchor(ctx);
-    return !anchor || ln_streq(anchor->op_arg->optype, optype);
-}
-
 // Constants
 
 // Records that the current rule has read the value of `te`.

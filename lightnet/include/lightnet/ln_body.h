@@ -43,9 +43,7 @@ LN_API ln_context *ln_body_find(ln_op_arg *op_arg, const char *name);
 LN_API int ln_body_num_inputs(const ln_context *body);
 LN_API int ln_body_num_outputs(const ln_context *body);
 
-/** Input or output `i`, which must exist: its type and
- * shape, and after a run its data. Returns borrowed. */
-LN_API const tl_tensor *ln_body_input(const ln_context *body, int i);
+/** Output `i`, which must exist: its type and shape, and after a run its data. Returns borrowed. */
 LN_API const tl_tensor *ln_body_output(const ln_context *body, int i);
 
 /** Output `i` of the named body. NULL after ln_op_fail:

@@ -555,11 +555,6 @@ LN_API int ln_entry_is_mutated(const ln_tensor_entry *te);
 LN_API int ln_entry_num_uses(const ln_tensor_entry *te);
 LN_API int ln_entry_is_output(const ln_tensor_entry *te);
 
-/** The data of a constant tensor in the model's own file, before load: it is read
- * to memory and stays there. Returns borrowed (until the context is cleaned up);
- * NULL: none, or the file cannot be read, with the reason in the context. */
-LN_API const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname);
-
 LN_END_DECLS
 
 #endif

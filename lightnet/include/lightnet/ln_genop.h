@@ -114,9 +114,6 @@ LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *
 // A variadic tensor `src` comprises all tensors whose arg_name is "src" and a number, in list
 // order.
 
-/** The arg_name of the `index`th one in the list, or NULL. Returns borrowed. */
-LN_API const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index);
-
 /** Finds the variadic inputs `arg_name`: `*entries` and `*tensors` are new
  * arrays (ln_free); returns their length. -1 after ln_op_fail: an input is
  * not defined, no memory; the arrays are then NULL or must be freed. */

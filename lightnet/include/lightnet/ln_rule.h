@@ -37,10 +37,6 @@ LN_BEGIN_DECLS
  * result; only the anchor (ln_pass_anchor) if there is one, else all operators. NULL: no more. */
 LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 
-/** Whether a rule whose last operator has this optype may match: the anchor has it, or there is no
- * anchor. */
-LN_API int ln_rule_may_end(const ln_context *ctx, const char *optype);
-
 // Constants
 
 /** The one element of constant `te`, if it is in the model: as a parameter of its
