@@ -3,8 +3,6 @@
 
 #include "bench_kernels.h"
 
-#define DIMS(...) ((int[]){__VA_ARGS__})
-
 static const tl_quantized_param no_zeros = {.scale = 1, .dst_factor = 1};
 
 // A factor that brings sums of `products` into 8 bits.
@@ -14,11 +12,6 @@ static tl_tensor *factor_for(bench_job *job, int products)
     if (factor)
         *(float *)factor->data = 0.01f / (float)products;
     return factor;
-}
-
-static double size_of(const tl_tensor *t)
-{
-    return (double)tl_tensor_size(t);
 }
 
 // Products of matrices
@@ -36,14 +29,9 @@ static int prepare_matmul(bench_job *job)
     if (job->n_tensors != 6)
         return -1;
     job->flops = 2.0 * m * n * k;
-    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->weight) + bench_size(job->dst);
     job->scratch_size = tl_quantized_matmul_scratch(job->src, job->dst, job->threads);
     return tl_exec_quantized_matmul_pack(NULL, job->weight, NULL, job->bias, NULL, job->packed, 0);
-}
-
-static int run_matmul(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_matmul(exec, job->src, job->packed, job->dst, &no_zeros);
 }
 
 static int finish_matmul(bench_job *job)
@@ -51,8 +39,8 @@ static int finish_matmul(bench_job *job)
     return tl_exec_convert(NULL, job->dst, job->plain_dst);
 }
 
-const bench_kernel bench_quantized_matmul = {"quantized_matmul", prepare_matmul, run_matmul,
-                                             finish_matmul};
+BENCH_KERNEL(quantized_matmul, "quantized_matmul", prepare_matmul, finish_matmul,
+             tl_exec_quantized_matmul(exec, job->src, job->packed, job->dst, &no_zeros));
 
 // Convolutions
 
@@ -83,13 +71,9 @@ static void move_blocked(const tl_tensor *plain, const tl_tensor *blocked, int i
 static int prepare_conv2d(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int c = s->dims[1], k = s->size, pad = bench_pad(s), channels[] = {c, s->out};
+    const int c = s->dims[1], k = s->size, channels[] = {c, s->out};
     const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
-    job->conv = (tl_conv2d_param){.group = 1,
-                                  .size = {k, k},
-                                  .stride = {s->stride, s->stride},
-                                  .dilation = {1, 1},
-                                  .padding = {pad, pad, pad, pad}};
+    job->conv = bench_conv(s, 1);
     const int row = (int)tl_quantized_conv2d_packed(channels, &job->conv, 0);
     job->plain_src = bench_random_of(job, TL_UINT8, 4, s->dims, 0, 255);
     job->weight = bench_random_of(job, TL_INT8, 4, DIMS(s->out, c, k, k), -127, 127);
@@ -104,17 +88,11 @@ static int prepare_conv2d(bench_job *job)
         return -1;
     move_blocked(job->plain_src, job->src, 0);
     job->flops = 2.0 * c * k * k * s->dims[0] * s->out * oh * ow;
-    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->weight) + bench_size(job->dst);
     job->scratch_size =
         tl_quantized_conv2d_scratch(job->src, job->dst, &job->conv, channels, 0, job->threads);
     return tl_exec_quantized_conv2d_pack(NULL, job->weight, NULL, job->bias, NULL, job->packed,
                                          &job->conv, 0);
-}
-
-static int run_conv2d(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_conv2d(exec, job->src, job->packed, job->dst, &job->conv,
-                                    DIMS(job->shape.dims[1], job->shape.out), 0, &no_zeros);
 }
 
 static int finish_conv2d(bench_job *job)
@@ -123,8 +101,9 @@ static int finish_conv2d(bench_job *job)
     return 0;
 }
 
-const bench_kernel bench_quantized_conv2d = {"quantized_conv2d", prepare_conv2d, run_conv2d,
-                                             finish_conv2d};
+BENCH_KERNEL(quantized_conv2d, "quantized_conv2d", prepare_conv2d, finish_conv2d,
+             tl_exec_quantized_conv2d(exec, job->src, job->packed, job->dst, &job->conv,
+                                      DIMS(job->shape.dims[1], job->shape.out), 0, &no_zeros));
 
 static int prepare_winograd(bench_job *job)
 {
@@ -142,14 +121,9 @@ static int prepare_winograd(bench_job *job)
                        : -1;
 }
 
-static int run_winograd(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_winograd(exec, job->src, job->packed, job->dst, &job->conv,
-                                      job->shape.dims[1], &no_zeros);
-}
-
-const bench_kernel bench_quantized_winograd = {"quantized winograd 4x4", prepare_winograd,
-                                               run_winograd, finish_conv2d};
+BENCH_KERNEL(quantized_winograd, "quantized winograd 4x4", prepare_winograd, finish_conv2d,
+             tl_exec_quantized_winograd(exec, job->src, job->packed, job->dst, &job->conv,
+                                        job->shape.dims[1], &no_zeros));
 
 // Products of floats with weights of few bits: `size` rows share a scale, `stride` bits
 
@@ -168,14 +142,10 @@ static int prepare_lowbit(bench_job *job)
     if (job->n_tensors != 5)
         return -1;
     job->flops = m > 1 ? 2.0 * m * n * k : 0;
-    job->bytes = size_of(job->packed);
+    job->bytes = bench_size(job->packed);
     job->scratch_size = tl_lowbit_matmul_scratch(job->src, n, &param, job->threads);
     return tl_exec_lowbit_pack(NULL, job->weight, job->bias, NULL, job->packed, &param, s->size, 0);
 }
 
-static int run_lowbit(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_lowbit_matmul(exec, job->src, job->packed, NULL, job->dst, &job->lowbit);
-}
-
-const bench_kernel bench_lowbit = {"lowbit_matmul", prepare_lowbit, run_lowbit, NULL};
+BENCH_KERNEL(lowbit, "lowbit_matmul", prepare_lowbit, NULL,
+             tl_exec_lowbit_matmul(exec, job->src, job->packed, NULL, job->dst, &job->lowbit));

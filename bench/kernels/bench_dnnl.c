@@ -69,11 +69,6 @@ static dnnl_memory_desc_t plain_of_type(int ndim, const dnnl_dims_t dims, dnnl_d
     return desc;
 }
 
-static dnnl_memory_desc_t plain_of(int ndim, const dnnl_dims_t dims)
-{
-    return plain_of_type(ndim, dims, dnnl_f32);
-}
-
 static argument *add_argument(bench_dnnl *d, int index, dnnl_query_t query, const tl_tensor *t,
                               dnnl_memory_desc_t plain)
 {
@@ -114,77 +109,46 @@ static void let_choose(argument *a)
     let_choose_type(a, a->plain.data_type);
 }
 
-// Descriptions: each returns oneDNN's status
+// Descriptions
 
-static dnnl_status_t describe(bench_dnnl *d, const void *op_desc)
+// Of any operation.
+typedef union description {
+    dnnl_matmul_desc_t matmul;
+    dnnl_convolution_desc_t conv;
+    dnnl_deconvolution_desc_t deconv;
+    dnnl_pooling_desc_t pool;
+    dnnl_softmax_desc_t softmax;
+    dnnl_layer_normalization_desc_t layernorm;
+    dnnl_eltwise_desc_t eltwise;
+    dnnl_binary_desc_t binary;
+} description;
+
+// Results of 8 bits, with the factor in the job's `bias`.
+static int is_scaled(const bench_job *job)
 {
-    return dnnl_primitive_desc_create(&d->desc, op_desc, NULL, d->engine, NULL);
+    return job->plain_src->dtype == TL_UINT8;
 }
 
-static dnnl_status_t describe_matmul(bench_dnnl *d, const bench_job *job)
+// Adds the arguments of the job, and fills the description, or d->desc. Returns oneDNN's status.
+typedef dnnl_status_t describer(bench_dnnl *d, const bench_job *job, description *to);
+
+static dnnl_status_t describe_matmul(bench_dnnl *d, const bench_job *job, description *to)
 {
-    dnnl_matmul_desc_t desc;
     argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     argument *const weight = add_tensor(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight);
     argument *const dst = add_result(d, job->plain_dst);
     let_choose(weight);
-    const dnnl_status_t status =
-        dnnl_matmul_desc_init(&desc, &src->wish, &weight->wish, NULL, &dst->wish);
-    return status ? status : describe(d, &desc);
-}
-
-// Results of 8 bits: the job's factor is in its `bias`.
-static dnnl_status_t describe_scaled(bench_dnnl *d, const bench_job *job, const void *op_desc)
-{
-    dnnl_primitive_attr_t attr;
-    dnnl_status_t status = dnnl_primitive_attr_create(&attr);
-    if (status)
-        return status;
-    status = dnnl_primitive_attr_set_output_scales(attr, 1, 0, job->bias->data);
-    if (!status)
-        status = dnnl_primitive_desc_create(&d->desc, op_desc, attr, d->engine, NULL);
-    dnnl_primitive_attr_destroy(attr);
-    return status;
-}
-
-static dnnl_status_t describe_quantized_matmul(bench_dnnl *d, const bench_job *job)
-{
-    dnnl_matmul_desc_t desc;
-    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
-    argument *const weight = add_tensor(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight);
-    argument *const dst = add_result(d, job->plain_dst);
-    let_choose(weight);
-    dst->wish = plain_of_type(dst->plain.ndims, dst->plain.dims, dnnl_u8);
-    const dnnl_status_t status =
-        dnnl_matmul_desc_init(&desc, &src->wish, &weight->wish, NULL, &dst->wish);
-    return status ? status : describe_scaled(d, job, &desc);
-}
-
-static dnnl_status_t describe_quantized_conv(bench_dnnl *d, const bench_job *job)
-{
-    const tl_conv2d_param *const p = &job->conv;
-    const dnnl_dims_t dilates = {0, 0}, strides = {p->stride[0], p->stride[1]},
-                      begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
-    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
-    argument *const weight = add_tensor(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight);
-    argument *const dst = add_result(d, job->plain_dst);
-    let_choose(src);
-    let_choose(weight);
-    let_choose_type(dst, dnnl_u8);
-    dnnl_convolution_desc_t desc;
-    const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
-        &desc, dnnl_forward_inference, dnnl_convolution_direct, &src->wish, &weight->wish, NULL,
-        &dst->wish, strides, dilates, begin, end);
-    return status ? status : describe_scaled(d, job, &desc);
+    if (is_scaled(job))
+        dst->wish = plain_of_type(dst->plain.ndims, dst->plain.dims, dnnl_u8);
+    return dnnl_matmul_desc_init(&to->matmul, &src->wish, &weight->wish, NULL, &dst->wish);
 }
 
 // Weights [OC, IC / group, KH, KW] with an axis for the groups in front.
 static dnnl_memory_desc_t weights_of(const bench_job *job)
 {
     const int *const w = job->weight->dims, group = job->conv.group;
-    const dnnl_dims_t whole = {w[0], w[1], w[2], w[3]};
     const dnnl_dims_t grouped = {group, w[0] / group, w[1], w[2], w[3]};
-    return group == 1 ? plain_of(4, whole) : plain_of(5, grouped);
+    return group == 1 ? plain_like(job->weight) : plain_of_type(5, grouped, dnnl_f32);
 }
 
 // A convolution, also a transposed one: its tensors, and the positions of its windows.
@@ -201,27 +165,25 @@ static convolution add_convolution(bench_dnnl *d, const bench_job *job, dnnl_mem
                      .end = {p->padding[2], p->padding[3]}};
     c.src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     c.weight = add_argument(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight, weights);
-    c.bias = add_tensor(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias);
+    c.bias = is_scaled(job) ? NULL : add_tensor(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias);
     c.dst = add_result(d, job->plain_dst);
     let_choose(c.src);
     let_choose(c.weight);
-    let_choose(c.dst);
+    let_choose_type(c.dst, is_scaled(job) ? dnnl_u8 : dnnl_f32);
     return c;
 }
 
 enum { CONV_WAYS = 2 };
 
-static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job, description *to)
 {
     static const dnnl_alg_kind_t algorithms[CONV_WAYS] = {dnnl_convolution_direct,
                                                           dnnl_convolution_winograd};
     const dnnl_dims_t dilates = {0, 0};
     const convolution c = add_convolution(d, job, weights_of(job));
-    dnnl_convolution_desc_t desc;
-    const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
-        &desc, dnnl_forward_inference, algorithms[d->way], &c.src->wish, &c.weight->wish,
-        &c.bias->wish, &c.dst->wish, c.strides, dilates, c.begin, c.end);
-    return status ? status : describe(d, &desc);
+    return dnnl_dilated_convolution_forward_desc_init(
+        &to->conv, dnnl_forward_inference, algorithms[d->way], &c.src->wish, &c.weight->wish,
+        c.bias ? &c.bias->wish : NULL, &c.dst->wish, c.strides, dilates, c.begin, c.end);
 }
 
 // Weights [IC, OC, KH, KW]; oneDNN swaps the first two axes.
@@ -235,56 +197,58 @@ static dnnl_memory_desc_t transposed_weights_of(const bench_job *job)
     return desc;
 }
 
-static dnnl_status_t describe_deconv(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_deconv(bench_dnnl *d, const bench_job *job, description *to)
 {
     const convolution c = add_convolution(d, job, transposed_weights_of(job));
-    dnnl_deconvolution_desc_t desc;
-    const dnnl_status_t status = dnnl_deconvolution_forward_desc_init(
-        &desc, dnnl_forward_inference, dnnl_deconvolution_direct, &c.src->wish, &c.weight->wish,
-        &c.bias->wish, &c.dst->wish, c.strides, c.begin, c.end);
-    return status ? status : describe(d, &desc);
+    return dnnl_deconvolution_forward_desc_init(
+        &to->deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &c.src->wish,
+        &c.weight->wish, &c.bias->wish, &c.dst->wish, c.strides, c.begin, c.end);
 }
 
-static dnnl_status_t describe_pool(bench_dnnl *d, const bench_job *job, dnnl_alg_kind_t algorithm)
+static dnnl_status_t describe_pool(bench_dnnl *d, const bench_job *job, dnnl_alg_kind_t algorithm,
+                                   description *to)
 {
     const tl_pool2d_param *const p = &job->pool;
     const dnnl_dims_t strides = {p->stride[0], p->stride[1]}, size = {p->size[0], p->size[1]},
                       begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
-    dnnl_pooling_desc_t desc;
     argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     argument *const dst = add_result(d, job->plain_dst);
     // Pools take their source as it is: in blocks, as convolutions leave it.
     dnnl_memory_desc_init_by_tag(&src->wish, 4, src->plain.dims, dnnl_f32, dnnl_nChw16c);
     let_choose(dst);
-    const dnnl_status_t status =
-        dnnl_pooling_forward_desc_init(&desc, dnnl_forward_inference, algorithm, &src->wish,
-                                       &dst->wish, strides, size, begin, end);
-    return status ? status : describe(d, &desc);
+    return dnnl_pooling_forward_desc_init(&to->pool, dnnl_forward_inference, algorithm, &src->wish,
+                                          &dst->wish, strides, size, begin, end);
 }
 
-static dnnl_status_t describe_softmax(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_maxpool(bench_dnnl *d, const bench_job *job, description *to)
 {
-    dnnl_softmax_desc_t desc;
+    return describe_pool(d, job, dnnl_pooling_max, to);
+}
+
+static dnnl_status_t describe_avgpool(bench_dnnl *d, const bench_job *job, description *to)
+{
+    return describe_pool(d, job, dnnl_pooling_avg_exclude_padding, to);
+}
+
+static dnnl_status_t describe_softmax(bench_dnnl *d, const bench_job *job, description *to)
+{
     const argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     add_result(d, job->plain_dst);
-    const dnnl_status_t status =
-        dnnl_softmax_forward_desc_init(&desc, dnnl_forward_inference, &src->wish, 1);
-    return status ? status : describe(d, &desc);
+    return dnnl_softmax_forward_desc_init(&to->softmax, dnnl_forward_inference, &src->wish, 1);
 }
 
-static dnnl_status_t describe_layernorm(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_layernorm(bench_dnnl *d, const bench_job *job, description *to)
 {
-    dnnl_layer_normalization_desc_t desc;
     const argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     add_tensor(d, DNNL_ARG_SCALE, dnnl_query_undef, job->weight);
     add_tensor(d, DNNL_ARG_SHIFT, dnnl_query_undef, job->bias);
     add_result(d, job->plain_dst);
-    const dnnl_status_t status = dnnl_layer_normalization_forward_desc_init(
-        &desc, dnnl_forward_inference, &src->wish, NULL, 1e-5f, dnnl_use_scale | dnnl_use_shift);
-    return status ? status : describe(d, &desc);
+    return dnnl_layer_normalization_forward_desc_init(&to->layernorm, dnnl_forward_inference,
+                                                      &src->wish, NULL, 1e-5f,
+                                                      dnnl_use_scale | dnnl_use_shift);
 }
 
-static dnnl_status_t describe_unary(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_unary(bench_dnnl *d, const bench_job *job, description *to)
 {
     // 0: oneDNN has no such function.
     static const dnnl_alg_kind_t algorithms[TL_UNARY_FUNC_SIZE] = {
@@ -294,59 +258,45 @@ static dnnl_status_t describe_unary(bench_dnnl *d, const bench_job *job)
         [TL_UNARY_GELU] = dnnl_eltwise_gelu_erf,    [TL_UNARY_GELU_TANH] = dnnl_eltwise_gelu_tanh,
         [TL_UNARY_SQRT] = dnnl_eltwise_sqrt,
     };
-    dnnl_eltwise_desc_t desc;
     const dnnl_alg_kind_t algorithm = algorithms[job->shape.func];
     if (!algorithm)
         return dnnl_unimplemented;
     const argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     add_result(d, job->plain_dst);
-    const dnnl_status_t status =
-        dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_inference, algorithm, &src->wish,
-                                       (float)job->shape.alpha, (float)job->shape.beta);
-    return status ? status : describe(d, &desc);
+    return dnnl_eltwise_forward_desc_init(&to->eltwise, dnnl_forward_inference, algorithm,
+                                          &src->wish, (float)job->shape.alpha,
+                                          (float)job->shape.beta);
 }
 
-static dnnl_status_t describe_add(bench_dnnl *d, const bench_job *job)
+static dnnl_status_t describe_add(bench_dnnl *d, const bench_job *job, description *to)
 {
-    dnnl_binary_desc_t desc;
     const argument *const a = add_tensor(d, DNNL_ARG_SRC_0, dnnl_query_undef, job->plain_src);
     const argument *const b = add_tensor(d, DNNL_ARG_SRC_1, dnnl_query_undef, job->weight);
     const argument *const dst = add_result(d, job->plain_dst);
-    const dnnl_status_t status =
-        dnnl_binary_desc_init(&desc, dnnl_binary_add, &a->wish, &b->wish, &dst->wish);
-    return status ? status : describe(d, &desc);
+    return dnnl_binary_desc_init(&to->binary, dnnl_binary_add, &a->wish, &b->wish, &dst->wish);
 }
 
-// A copy to memory whose strides are those of the turned axes.
-static dnnl_status_t describe_transpose(bench_dnnl *d, const bench_job *job)
+// A copy to memory whose strides are those of the turned axes: not an operation.
+static dnnl_status_t describe_transpose(bench_dnnl *d, const bench_job *job, description *to)
 {
     argument *const src = add_tensor(d, DNNL_ARG_FROM, dnnl_query_undef, job->plain_src);
     argument *const dst = add_result(d, job->plain_dst);
     const int *const axes = job->shape.axes;
     dnnl_dims_t strides;
-    dnnl_memory_desc_t turned;
+    (void)to;
     dst->index = DNNL_ARG_TO;
     dst->query = dnnl_query_undef;
     for (int i = 0; i < src->plain.ndims; i++)
         strides[axes[i]] = dst->plain.format_desc.blocking.strides[i];
-    dnnl_memory_desc_init_by_strides(&turned, src->plain.ndims, src->plain.dims, dnnl_f32, strides);
-    dst->plain = dst->wish = turned;
-    return dnnl_reorder_primitive_desc_create(&d->desc, &src->plain, d->engine, &turned, d->engine,
-                                              NULL);
-}
-
-static dnnl_status_t describe_maxpool(bench_dnnl *d, const bench_job *job)
-{
-    return describe_pool(d, job, dnnl_pooling_max);
-}
-
-static dnnl_status_t describe_avgpool(bench_dnnl *d, const bench_job *job)
-{
-    return describe_pool(d, job, dnnl_pooling_avg_exclude_padding);
+    dnnl_memory_desc_init_by_strides(&dst->wish, src->plain.ndims, src->plain.dims, dnnl_f32,
+                                     strides);
+    dst->plain = dst->wish;
+    return dnnl_reorder_primitive_desc_create(&d->desc, &src->plain, d->engine, &dst->plain,
+                                              d->engine, NULL);
 }
 
 static const struct {
-    dnnl_status_t (*describe)(bench_dnnl *d, const bench_job *job);
+    describer *describe;
     int ways;
 } kinds[] = {
     [BENCH_DNNL_NONE] = {NULL, 0},
@@ -360,13 +310,31 @@ static const struct {
     [BENCH_DNNL_UNARY] = {describe_unary, 1},
     [BENCH_DNNL_ADD] = {describe_add, 1},
     [BENCH_DNNL_TRANSPOSE] = {describe_transpose, 1},
-    [BENCH_DNNL_QUANTIZED_MATMUL] = {describe_quantized_matmul, 1},
-    [BENCH_DNNL_QUANTIZED_CONV] = {describe_quantized_conv, 1},
+    [BENCH_DNNL_QUANTIZED_MATMUL] = {describe_matmul, 1},
+    [BENCH_DNNL_QUANTIZED_CONV] = {describe_conv, 1},
 };
 
 int bench_dnnl_ways(bench_dnnl_kind kind)
 {
     return kinds[kind].ways;
+}
+
+static dnnl_status_t create_desc(bench_dnnl *d, bench_dnnl_kind kind, const bench_job *job)
+{
+    description desc;
+    dnnl_primitive_attr_t attr;
+    dnnl_status_t status = kinds[kind].describe(d, job, &desc);
+    if (status || d->desc)
+        return status;
+    status = dnnl_primitive_attr_create(&attr);
+    if (status)
+        return status;
+    if (is_scaled(job))
+        status = dnnl_primitive_attr_set_output_scales(attr, 1, 0, job->bias->data);
+    if (!status)
+        status = dnnl_primitive_desc_create(&d->desc, &desc, attr, d->engine, NULL);
+    dnnl_primitive_attr_destroy(attr);
+    return status;
 }
 
 // Memory
@@ -429,7 +397,7 @@ static dnnl_status_t make(bench_dnnl *d, bench_dnnl_kind kind, const bench_job *
     if (!status)
         status = dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags);
     if (!status)
-        status = kinds[kind].describe(d, job);
+        status = create_desc(d, kind, job);
     if (!status)
         status = dnnl_primitive_create(&d->primitive, d->desc);
     for (int i = 0; i < d->n_args && !status; i++) {

@@ -50,20 +50,44 @@ tl_tensor *bench_random(bench_job *job, int ndim, const int *dims, double lo, do
     return bench_random_of(job, TL_FLOAT, ndim, dims, lo, hi);
 }
 
-int bench_pad(const bench_shape *shape)
+static int pad_of(const bench_shape *shape)
 {
     return shape->pad < 0 ? 0 : shape->pad > 0 ? shape->pad : (shape->size - 1) / 2;
 }
 
 int bench_length(const bench_shape *shape, int in)
 {
-    return tl_conv2d_length(in, shape->size, shape->stride, 1, bench_pad(shape), bench_pad(shape));
+    return tl_conv2d_length(in, shape->size, shape->stride, 1, pad_of(shape), pad_of(shape));
+}
+
+tl_conv2d_param bench_conv(const bench_shape *s, int group)
+{
+    const int pad = pad_of(s);
+    return (tl_conv2d_param){.group = group,
+                             .size = {s->size, s->size},
+                             .stride = {s->stride, s->stride},
+                             .dilation = {1, 1},
+                             .padding = {pad, pad, pad, pad}};
+}
+
+tl_pool2d_param bench_pool(const bench_shape *s)
+{
+    const int pad = pad_of(s);
+    return (tl_pool2d_param){.size = {s->size, s->size},
+                             .stride = {s->stride, s->stride},
+                             .padding = {pad, pad, pad, pad}};
+}
+
+double bench_size(const tl_tensor *t)
+{
+    return t ? (double)tl_tensor_size(t) : 0;
 }
 
 int bench_job_prepare(bench_job *job, const bench_kernel *kernel, const bench_shape *shape,
                       int threads)
 {
-    *job = (bench_job){.shape = *shape, .threads = threads, .random = 1};
+    *job =
+        (bench_job){.shape = *shape, .threads = threads, .random = 1, .variant = kernel->variant};
     const int status = kernel->prepare(job);
     if (status)
         return status;

@@ -2,9 +2,8 @@
 // The benchmarks: kernels on shapes.
 //
 // A group has shapes and kernels that compute the same on them; each kernel is timed on each shape,
-// with each instruction set, next to oneDNN if the build has it. To add a
-// kernel, write a function that prepares a job and one that runs it. To add a row, add a line to
-// bench_rows.c.
+// with each instruction set, next to oneDNN if the build has it. To add a kernel, write a function
+// that prepares a job and a BENCH_KERNEL. To add a row, add a line to bench_rows.c.
 
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H
@@ -44,7 +43,7 @@ typedef struct bench_job {
     tl_conv2d_param conv;
     tl_pool2d_param pool;
     tl_lowbit_param lowbit;
-    int tile; // Winograd's: the extent of its results
+    int variant; // of the kernel: for Winograd's, the extent of the tiles of its results
     void *scratch;
     size_t scratch_size;
     tl_tensor *tensors[BENCH_MAX_TENSORS]; // all of them, to be freed
@@ -78,7 +77,16 @@ typedef struct bench_kernel {
     int (*run)(const tl_exec *exec, bench_job *job);
     /** Makes plain_dst of dst after a run. NULL: they are the same. */
     int (*finish)(bench_job *job);
+    int variant; // of several that one function prepares, as job->variant
 } bench_kernel;
+
+/** Defines the kernel bench_ID, which runs by the expression `call` over `exec` and `job`. */
+#define BENCH_KERNEL(id, name, prepare, finish, call)        \
+    static int run_##id(const tl_exec *exec, bench_job *job) \
+    {                                                        \
+        return call;                                         \
+    }                                                        \
+    const bench_kernel bench_##id = {name, prepare, run_##id, finish, 0}
 
 /** The operands that a kernel multiplies: they determine the peak for comparison, and the
  * instruction sets to measure. */
@@ -124,7 +132,11 @@ tl_tensor *bench_random_of(bench_job *job, tl_dtype dtype, int ndim, const int *
 /** Extent of the shape's window's result for an extent `in`. */
 int bench_length(const bench_shape *shape, int in);
 
-/** The padding at each side. */
-int bench_pad(const bench_shape *shape);
+/** The shape's window in a convolution of so many groups, and in a pool. */
+tl_conv2d_param bench_conv(const bench_shape *shape, int group);
+tl_pool2d_param bench_pool(const bench_shape *shape);
+
+/** The bytes of a tensor; 0: NULL. */
+double bench_size(const tl_tensor *t);
 
 #endif

@@ -3,17 +3,11 @@
 
 #include "bench_kernels.h"
 
-#define DIMS(...) ((int[]){__VA_ARGS__})
-
-static double size_of(const tl_tensor *t)
-{
-    return t ? (double)tl_tensor_size(t) : 0;
-}
-
 // Whether all tensors of the job could be had; sets the bytes.
 static int is_prepared(bench_job *job, int n_tensors)
 {
-    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->bias) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->weight) + bench_size(job->bias) +
+                 bench_size(job->dst);
     return job->n_tensors == n_tensors ? 0 : -1;
 }
 
@@ -25,11 +19,15 @@ static tl_tensor *transposed(bench_job *job, const tl_tensor *t)
     return result && !tl_exec_transpose(NULL, t, result, DIMS(1, 0)) ? result : NULL;
 }
 
+// Which of the two matrices are transposed.
+enum { TRANS1 = 1, TRANS2 = 2 };
+
 // Packs the second matrix into `packed`.
-static int prepare_product(bench_job *job, int trans1, int trans2)
+static int prepare_matmul(bench_job *job)
 {
     const int m = job->shape.dims[0], k = job->shape.dims[1], n = job->shape.out;
-    job->matmul = (tl_matmul_param){.trans1 = trans1, .trans2 = trans2, .alpha = 1};
+    const int trans1 = job->variant & TRANS1, trans2 = job->variant & TRANS2;
+    job->matmul = (tl_matmul_param){.trans1 = trans1 != 0, .trans2 = trans2 != 0, .alpha = 1};
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
     job->weight = bench_random(job, 2, DIMS(k, n), -1, 1);
     job->dst = bench_blank(job, 2, DIMS(m, n));
@@ -46,38 +44,18 @@ static int prepare_product(bench_job *job, int trans1, int trans2)
     return 0;
 }
 
-static int prepare_matmul(bench_job *job)
-{
-    return prepare_product(job, 0, 0);
-}
-
-static int prepare_matmul_trans1(bench_job *job)
-{
-    return prepare_product(job, 1, 0);
-}
-
-static int prepare_matmul_trans2(bench_job *job)
-{
-    return prepare_product(job, 0, 1);
-}
-
-static int prepare_matmul_trans(bench_job *job)
-{
-    return prepare_product(job, 1, 1);
-}
-
 static int run_matmul(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_matmul(exec, job->src, job->packed, NULL, job->dst, &job->matmul);
 }
 
-const bench_kernel bench_matmul = {"matmul", prepare_matmul, run_matmul, NULL};
-const bench_kernel bench_matmul_trans1 = {"matmul, 1st transposed", prepare_matmul_trans1,
-                                          run_matmul, NULL};
-const bench_kernel bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2,
-                                          run_matmul, NULL};
-const bench_kernel bench_matmul_trans = {"matmul, both transposed", prepare_matmul_trans,
-                                         run_matmul, NULL};
+#define MATMUL(id, name, variant) \
+    const bench_kernel bench_##id = {name, prepare_matmul, run_matmul, NULL, variant}
+
+MATMUL(matmul, "matmul", 0);
+MATMUL(matmul_trans1, "matmul, 1st transposed", TRANS1);
+MATMUL(matmul_trans2, "matmul, 2nd transposed", TRANS2);
+MATMUL(matmul_trans, "matmul, both transposed", TRANS1 | TRANS2);
 
 static int prepare_matmul_packed(bench_job *job)
 {
@@ -121,14 +99,10 @@ const bench_kernel bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_p
 static int prepare_conv2d(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int n = s->dims[0], c = s->dims[1], k = s->size, pad = bench_pad(s);
+    const int n = s->dims[0], c = s->dims[1], k = s->size;
     const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
     const int group = s->group ? s->group : 1, inner = c / group;
-    job->conv = (tl_conv2d_param){.group = group,
-                                  .size = {k, k},
-                                  .stride = {s->stride, s->stride},
-                                  .dilation = {1, 1},
-                                  .padding = {pad, pad, pad, pad}};
+    job->conv = bench_conv(s, group);
     job->src = bench_random(job, 4, s->dims, -1, 1);
     job->weight = bench_random(job, 4, DIMS(s->out, inner, k, k), -1, 1);
     job->bias = bench_random(job, 1, DIMS(s->out), -1, 1);
@@ -137,12 +111,8 @@ static int prepare_conv2d(bench_job *job)
     return is_prepared(job, 4);
 }
 
-static int run_conv2d(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_conv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
-}
-
-const bench_kernel bench_conv2d = {"conv2d", prepare_conv2d, run_conv2d, NULL};
+BENCH_KERNEL(conv2d, "conv2d", prepare_conv2d, NULL,
+             tl_exec_conv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv));
 
 static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
 {
@@ -228,14 +198,10 @@ const bench_kernel bench_blocked_conv2d_pairs = {
 static int prepare_deconv2d(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int c = s->dims[1], k = s->size, pad = bench_pad(s);
+    job->conv = bench_conv(s, 1);
+    const int c = s->dims[1], k = s->size, pad = job->conv.padding[0];
     const int oh = tl_deconv2d_length(s->dims[2], k, s->stride, 1, pad, pad, 0);
     const int ow = tl_deconv2d_length(s->dims[3], k, s->stride, 1, pad, pad, 0);
-    job->conv = (tl_conv2d_param){.group = 1,
-                                  .size = {k, k},
-                                  .stride = {s->stride, s->stride},
-                                  .dilation = {1, 1},
-                                  .padding = {pad, pad, pad, pad}};
     job->src = bench_random(job, 4, s->dims, -1, 1);
     job->weight = bench_random(job, 4, DIMS(c, s->out, k, k), -1, 1);
     job->bias = bench_random(job, 1, DIMS(s->out), -1, 1);
@@ -244,12 +210,8 @@ static int prepare_deconv2d(bench_job *job)
     return is_prepared(job, 4);
 }
 
-static int run_deconv2d(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_deconv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
-}
-
-const bench_kernel bench_deconv2d = {"deconv2d", prepare_deconv2d, run_deconv2d, NULL};
+BENCH_KERNEL(deconv2d, "deconv2d", prepare_deconv2d, NULL,
+             tl_exec_deconv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv));
 
 static int prepare_blocked_deconv2d(bench_job *job)
 {
@@ -265,14 +227,9 @@ static int prepare_blocked_deconv2d(bench_job *job)
                        : -1;
 }
 
-static int run_blocked_deconv2d(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_blocked_deconv2d(exec, job->src, job->packed, NULL, job->dst, &job->conv,
-                                    DIMS(job->shape.dims[1], job->shape.out));
-}
-
-const bench_kernel bench_blocked_deconv2d = {"blocked_deconv2d", prepare_blocked_deconv2d,
-                                             run_blocked_deconv2d, finish_blocked};
+BENCH_KERNEL(blocked_deconv2d, "blocked_deconv2d", prepare_blocked_deconv2d, finish_blocked,
+             tl_exec_blocked_deconv2d(exec, job->src, job->packed, NULL, job->dst, &job->conv,
+                                      DIMS(job->shape.dims[1], job->shape.out)));
 
 static int prepare_blocked_depthwise(bench_job *job)
 {
@@ -284,24 +241,18 @@ static int prepare_blocked_depthwise(bench_job *job)
                        : -1;
 }
 
-static int run_blocked_depthwise(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_blocked_depthwise(exec, job->src, job->packed, NULL, job->dst, &job->conv);
-}
-
-const bench_kernel bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
-                                              run_blocked_depthwise, finish_blocked};
+BENCH_KERNEL(blocked_depthwise, "blocked_depthwise", prepare_blocked_depthwise, finish_blocked,
+             tl_exec_blocked_depthwise(exec, job->src, job->packed, NULL, job->dst, &job->conv));
 
 // By Winograd's algorithm, with tiles of m x m results.
-static int prepare_winograd(bench_job *job, int m)
+static int prepare_winograd(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int channels = s->dims[1];
+    const int channels = s->dims[1], m = job->variant;
     if (s->size != 3 || s->stride != 1 || lanes_of(job) == 1)
         return 1;
     if (prepare_conv2d(job) < 0 || use_blocks(job) < 0)
         return -1;
-    job->tile = m;
     job->packed =
         bench_blank(job, 2, DIMS(tl_blocks(s->out), (int)tl_blocked_winograd_packed(channels, m)));
     job->scratch_size = tl_blocked_winograd_scratch(job->src, job->dst, channels, m, job->threads);
@@ -312,40 +263,23 @@ static int prepare_winograd(bench_job *job, int m)
 static int run_winograd(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_blocked_winograd(exec, job->src, job->packed, NULL, job->dst, &job->conv,
-                                    job->shape.dims[1], job->tile);
+                                    job->shape.dims[1], job->variant);
 }
 
-static int prepare_winograd2(bench_job *job)
-{
-    return prepare_winograd(job, 2);
-}
+#define WINOGRAD(m)                                                                                \
+    const bench_kernel bench_winograd##m = {"winograd " #m "x" #m, prepare_winograd, run_winograd, \
+                                            finish_blocked, m}
 
-static int prepare_winograd4(bench_job *job)
-{
-    return prepare_winograd(job, 4);
-}
-
-static int prepare_winograd6(bench_job *job)
-{
-    return prepare_winograd(job, 6);
-}
-
-const bench_kernel bench_winograd2 = {"winograd 2x2", prepare_winograd2, run_winograd,
-                                      finish_blocked};
-const bench_kernel bench_winograd4 = {"winograd 4x4", prepare_winograd4, run_winograd,
-                                      finish_blocked};
-const bench_kernel bench_winograd6 = {"winograd 6x6", prepare_winograd6, run_winograd,
-                                      finish_blocked};
+WINOGRAD(2);
+WINOGRAD(4);
+WINOGRAD(6);
 
 // Pooling
 
 static int prepare_pool2d(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int pad = bench_pad(s);
-    job->pool = (tl_pool2d_param){.size = {s->size, s->size},
-                                  .stride = {s->stride, s->stride},
-                                  .padding = {pad, pad, pad, pad}};
+    job->pool = bench_pool(s);
     job->src = bench_random(job, 4, s->dims, -1, 1);
     job->dst = bench_blank(
         job, 4,
@@ -395,12 +329,7 @@ static int prepare_lines(bench_job *job)
     return is_prepared(job, 2);
 }
 
-static int run_softmax(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_softmax(exec, job->src, job->dst, 1);
-}
-
-const bench_kernel bench_softmax = {"softmax", prepare_lines, run_softmax, NULL};
+BENCH_KERNEL(softmax, "softmax", prepare_lines, NULL, tl_exec_softmax(exec, job->src, job->dst, 1));
 
 static int prepare_layernorm(bench_job *job)
 {
@@ -411,12 +340,9 @@ static int prepare_layernorm(bench_job *job)
     return is_prepared(job, 4);
 }
 
-static int run_layernorm(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_layernorm(exec, job->src, job->weight, job->bias, job->dst, NULL, NULL, 1, 1e-5);
-}
-
-const bench_kernel bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
+BENCH_KERNEL(layernorm, "layernorm", prepare_layernorm, NULL,
+             tl_exec_layernorm(exec, job->src, job->weight, job->bias, job->dst, NULL, NULL, 1,
+                               1e-5));
 
 // Attention
 
@@ -439,13 +365,9 @@ static int prepare_attention(bench_job *job)
     return status;
 }
 
-static int run_attention(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_attention(exec, job->src, job->weight, job->bias, NULL, job->dst,
-                             &attention_param);
-}
-
-const bench_kernel bench_attention = {"attention", prepare_attention, run_attention, NULL};
+BENCH_KERNEL(attention, "attention", prepare_attention, NULL,
+             tl_exec_attention(exec, job->src, job->weight, job->bias, NULL, job->dst,
+                               &attention_param));
 
 // Element by element
 
@@ -456,13 +378,9 @@ static int prepare_unary(bench_job *job)
     return is_prepared(job, 2);
 }
 
-static int run_unary(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_unary(exec, job->src, job->dst, (tl_unary_func)job->shape.func, job->shape.alpha,
-                         job->shape.beta);
-}
-
-const bench_kernel bench_unary = {"unary", prepare_unary, run_unary, NULL};
+BENCH_KERNEL(unary, "unary", prepare_unary, NULL,
+             tl_exec_unary(exec, job->src, job->dst, (tl_unary_func)job->shape.func,
+                           job->shape.alpha, job->shape.beta));
 
 // Two sources, the second of `dims2`.
 static int prepare_two(bench_job *job, int ndim, const int *dims2)
@@ -478,24 +396,16 @@ static int prepare_add(bench_job *job)
     return prepare_two(job, 1, job->shape.dims);
 }
 
-static int run_add(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_elew(exec, job->src, job->weight, job->dst, TL_SUM);
-}
-
-const bench_kernel bench_add = {"elew sum", prepare_add, run_add, NULL};
+BENCH_KERNEL(add, "elew sum", prepare_add, NULL,
+             tl_exec_elew(exec, job->src, job->weight, job->dst, TL_SUM));
 
 static int prepare_mul(bench_job *job)
 {
     return prepare_two(job, 4, job->shape.dims2);
 }
 
-static int run_mul(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MUL);
-}
-
-const bench_kernel bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
+BENCH_KERNEL(mul, "binary mul", prepare_mul, NULL,
+             tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MUL));
 
 // Several steps on the same elements: hard swish as exporters write it, scaled, on a residual
 // ----
@@ -547,12 +457,8 @@ static int prepare_transpose(bench_job *job)
     return is_prepared(job, 2);
 }
 
-static int run_transpose(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_transpose(exec, job->src, job->dst, job->shape.axes);
-}
-
-const bench_kernel bench_transpose = {"transpose", prepare_transpose, run_transpose, NULL};
+BENCH_KERNEL(transpose, "transpose", prepare_transpose, NULL,
+             tl_exec_transpose(exec, job->src, job->dst, job->shape.axes));
 
 static int prepare_to_blocked(bench_job *job)
 {
@@ -562,13 +468,8 @@ static int prepare_to_blocked(bench_job *job)
     return is_prepared(job, 3);
 }
 
-static int run_to_blocked(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_to_blocked(exec, job->src, job->dst);
-}
-
-const bench_kernel bench_to_blocked = {"to_blocked", prepare_to_blocked, run_to_blocked,
-                                       finish_blocked};
+BENCH_KERNEL(to_blocked, "to_blocked", prepare_to_blocked, finish_blocked,
+             tl_exec_to_blocked(exec, job->src, job->dst));
 
 static int prepare_from_blocked(bench_job *job)
 {
@@ -580,10 +481,5 @@ static int prepare_from_blocked(bench_job *job)
     return tl_exec_to_blocked(NULL, job->plain_src, job->src);
 }
 
-static int run_from_blocked(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_from_blocked(exec, job->src, job->dst);
-}
-
-const bench_kernel bench_from_blocked = {"from_blocked", prepare_from_blocked, run_from_blocked,
-                                         NULL};
+BENCH_KERNEL(from_blocked, "from_blocked", prepare_from_blocked, NULL,
+             tl_exec_from_blocked(exec, job->src, job->dst));

@@ -6,6 +6,8 @@
 
 #include "bench_job.h"
 
+#define DIMS(...) ((int[]){__VA_ARGS__})
+
 extern const bench_kernel bench_matmul, bench_matmul_trans1, bench_matmul_trans2,
     bench_matmul_trans;
 extern const bench_kernel bench_matmul_packed;

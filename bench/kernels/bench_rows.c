@@ -17,11 +17,6 @@ static const bench_shape gemm_shapes[] = {
     GEMM(2048, 2048, 2048), GEMM(1024, 4096, 1024), GEMM(197, 3072, 768), GEMM(128, 1536, 384),
     GEMM(1, 1000, 2048),    GEMM(1, 4096, 25088),   GEMM(16, 1000, 1024), {.name = NULL},
 };
-static const bench_kernel *const pairs_kernels[] = {&bench_matmul_pairs, NULL};
-static const bench_kernel *const quantized_matmul_kernels[] = {&bench_quantized_matmul, NULL};
-static const bench_kernel *const gemm_kernels[] = {&bench_matmul,        &bench_matmul_trans1,
-                                                   &bench_matmul_trans2, &bench_matmul_trans,
-                                                   &bench_matmul_packed, NULL};
 
 // Convolutions of square images: channels, extent, result's channels, window, stride
 
@@ -70,9 +65,6 @@ static const bench_shape conv_shapes[] = {
     CONV(16, 256, 2, 3, 1),
     {.name = NULL},
 };
-static const bench_kernel *const conv_kernels[] = {&bench_conv2d,    &bench_blocked_conv2d,
-                                                   &bench_winograd2, &bench_winograd4,
-                                                   &bench_winograd6, NULL};
 
 #define DEPTHWISE(c, hw, k, s)                                                                  \
     {                                                                                           \
@@ -96,8 +88,6 @@ static const bench_shape depthwise_shapes[] = {
     DEPTHWISE(16, 256, 5, 1),
     {.name = NULL},
 };
-static const bench_kernel *const depthwise_kernels[] = {&bench_conv2d, &bench_blocked_depthwise,
-                                                        NULL};
 
 #define GROUPED(c, hw, out_, k, s, g)                                           \
     {                                                                           \
@@ -112,7 +102,6 @@ static const bench_shape grouped_shapes[] = {
     GROUPED(96, 27, 256, 5, 1, 2),   GROUPED(384, 13, 384, 3, 1, 2),
     GROUPED(64, 56, 128, 3, 1, 64),  {.name = NULL},
 };
-static const bench_kernel *const grouped_kernels[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
 
 // Transposed convolutions: padding -1: none
 
@@ -126,8 +115,6 @@ static const bench_shape deconv_shapes[] = {
     DECONV(256, 32, 128, 2, 2, -1), DECONV(64, 128, 32, 2, 2, -1), DECONV(512, 8, 256, 4, 2, 1),
     DECONV(128, 32, 64, 4, 2, 1),   DECONV(128, 64, 64, 3, 2, 1),  {.name = NULL},
 };
-static const bench_kernel *const deconv_kernels[] = {&bench_deconv2d, &bench_blocked_deconv2d,
-                                                     NULL};
 
 // Pooling
 
@@ -142,15 +129,11 @@ static const bench_shape maxpool_shapes[] = {
     POOL(512, 14, 2, 2, -1),
     {.name = NULL},
 };
-static const bench_kernel *const maxpool_kernels[] = {&bench_maxpool2d, &bench_blocked_maxpool2d,
-                                                      NULL};
 static const bench_shape avgpool_shapes[] = {
     POOL(2048, 7, 7, 1, -1),
     POOL(192, 28, 2, 2, -1),
     {.name = NULL},
 };
-static const bench_kernel *const avgpool_kernels[] = {&bench_avgpool2d, &bench_blocked_avgpool2d,
-                                                      NULL};
 
 // Along the last axis: [rows, length]
 
@@ -162,13 +145,11 @@ static const bench_shape softmax_shapes[] = {
     LINES("softmax", 591, 197),  LINES("softmax", 1536, 128), LINES("softmax", 1, 1000),
     LINES("softmax", 458752, 4), LINES("softmax", 65536, 7),  {.name = NULL},
 };
-static const bench_kernel *const softmax_kernels[] = {&bench_softmax, NULL};
 static const bench_shape layernorm_shapes[] = {
     LINES("layernorm", 197, 192),
     LINES("layernorm", 128, 384),
     {.name = NULL},
 };
-static const bench_kernel *const layernorm_kernels[] = {&bench_layernorm, NULL};
 
 // Attention: [1, queries, heads, length], with as many keys
 
@@ -182,7 +163,6 @@ static const bench_shape attention_shapes[] = {
     ATTENTION(512, 12, 64),
     {.name = NULL},
 };
-static const bench_kernel *const attention_kernels[] = {&bench_attention, NULL};
 
 // Element by element
 
@@ -203,13 +183,11 @@ static const bench_shape unary_shapes[] = {
     UNARY(SQRT, 200704, .alpha = 0),
     {.name = NULL},
 };
-static const bench_kernel *const unary_kernels[] = {&bench_unary, NULL};
 static const bench_shape add_shapes[] = {
     {.name = "add 200704", .dims = {200704}},
     {.name = "add 802816", .dims = {802816}},
     {.name = NULL},
 };
-static const bench_kernel *const add_kernels[] = {&bench_add, NULL};
 static const bench_shape mul_shapes[] = {
     // factors of channels in blocks, as squeeze-and-excitation has them; of planes; of columns; one
     {.name = "mul 1152 7x7, blocks", .dims = {1, 72, 49, 16}, .dims2 = {1, 72, 1, 16}},
@@ -220,7 +198,6 @@ static const bench_shape mul_shapes[] = {
     {.name = "mul 128x384", .dims = {1, 1, 128, 384}, .dims2 = {1, 1, 128, 384}},
     {.name = NULL},
 };
-static const bench_kernel *const mul_kernels[] = {&bench_mul, NULL};
 static const bench_shape chain_shapes[] = {
     {.name = "6 steps 16777216", .dims = {1, 16, 1024, 1024}, .dims2 = {1, 16, 1, 1}},
     {.name = "6 steps 1048576", .dims = {1, 16, 256, 256}, .dims2 = {1, 16, 1, 1}},
@@ -228,7 +205,6 @@ static const bench_shape chain_shapes[] = {
     {.name = "6 steps 1024", .dims = {1, 1, 1, 1024}, .dims2 = {1, 1, 1, 1024}},
     {.name = NULL},
 };
-static const bench_kernel *const chain_kernels[] = {&bench_steps, &bench_chain, NULL};
 
 // Moves
 
@@ -239,13 +215,11 @@ static const bench_shape transpose_shapes[] = {
     {.name = "matrix 768x768", .dims = {1, 1, 768, 768}, .axes = {0, 1, 3, 2}},
     {.name = NULL},
 };
-static const bench_kernel *const transpose_kernels[] = {&bench_transpose, NULL};
 static const bench_shape blocked_shapes[] = {
     {.name = "to/from blocks 64 56", .dims = {1, 64, 56, 56}},
     {.name = "to/from blocks 3 224", .dims = {1, 3, 224, 224}},
     {.name = NULL},
 };
-static const bench_kernel *const blocked_kernels[] = {&bench_to_blocked, &bench_from_blocked, NULL};
 
 // Other types than floats
 
@@ -259,7 +233,6 @@ static const bench_shape quantize_shapes[] = {
     SMALL("quantize", FLOAT, INT16, 200704),  SMALL("quantize", FLOAT16, UINT8, 200704),
     SMALL("quantize", FLOAT, UINT8, 3211264), {.name = NULL},
 };
-static const bench_kernel *const quantize_kernels[] = {&bench_quantize, NULL};
 static const bench_shape dequantize_shapes[] = {
     SMALL("dequantize", UINT8, FLOAT, 200704),
     SMALL("dequantize", INT8, FLOAT, 200704),
@@ -267,12 +240,10 @@ static const bench_shape dequantize_shapes[] = {
     SMALL("dequantize", INT8, FLOAT16, 200704),
     {.name = NULL},
 };
-static const bench_kernel *const dequantize_kernels[] = {&bench_dequantize, NULL};
 static const bench_shape range_shapes[] = {
     SMALL("range", FLOAT, UINT8, 200704),
     {.name = NULL},
 };
-static const bench_kernel *const range_kernels[] = {&bench_quantize_range, NULL};
 static const bench_shape cast_shapes[] = {
     SMALL("cast", FLOAT16, FLOAT, 200704),
     SMALL("cast", FLOAT, FLOAT16, 200704),
@@ -292,18 +263,11 @@ static const bench_shape cast_shapes[] = {
     SMALL("cast", DOUBLE, FLOAT, 200704),
     {.name = NULL},
 };
-static const bench_kernel *const cast_kernels[] = {&bench_cast, NULL};
 static const bench_shape quantized_mul_shapes[] = {
     {.name = "mul 1152 7x7, blocks", .dims = {1, 1152, 7, 7}},
     {.name = "mul 32 112x112, blocks", .dims = {1, 32, 112, 112}},
     {.name = NULL},
 };
-static const bench_kernel *const quantized_depthwise_kernels[] = {&bench_quantized_depthwise, NULL};
-static const bench_kernel *const quantized_maxpool_kernels[] = {&bench_quantized_maxpool, NULL};
-static const bench_kernel *const quantized_avgpool_kernels[] = {&bench_quantized_avgpool, NULL};
-static const bench_kernel *const quantized_add_kernels[] = {&bench_quantized_add, NULL};
-static const bench_kernel *const quantized_mul_kernels[] = {&bench_quantized_mul, NULL};
-static const bench_kernel *const quantized_lookup_kernels[] = {&bench_quantized_lookup, NULL};
 
 // A few of the convolutions above.
 static const bench_shape quantized_conv_shapes[] = {
@@ -327,8 +291,6 @@ static const bench_shape quantized_conv_shapes[] = {
     CONV(3, 224, 32, 3, 2),
     {.name = NULL},
 };
-static const bench_kernel *const quantized_conv_kernels[] = {&bench_quantized_conv2d,
-                                                             &bench_quantized_winograd, NULL};
 #define LOWBIT(bits, m, n, k, block)                                                  \
     {                                                                                 \
         .name = #bits " bits " #m "x" #n "x" #k "/" #block, .dims = {m, k}, .out = n, \
@@ -340,8 +302,6 @@ static const bench_shape lowbit_shapes[] = {
     LOWBIT(4, 8, 4096, 4096, 32),    LOWBIT(4, 128, 4096, 4096, 32),
     LOWBIT(4, 128, 4096, 4096, 128), {.name = NULL},
 };
-static const bench_kernel *const lowbit_kernels[] = {&bench_lowbit, NULL};
-static const bench_kernel *const pairs_conv_kernels[] = {&bench_blocked_conv2d_pairs, NULL};
 #define TYPED(from_)                                                                        \
     {                                                                                       \
         .name = #from_ " 200704", .dims = {1, 200704}, .from = TL_##from_, .to = TL_##from_ \
@@ -349,46 +309,52 @@ static const bench_kernel *const pairs_conv_kernels[] = {&bench_blocked_conv2d_p
 static const bench_shape typed_shapes[] = {
     TYPED(INT8), TYPED(UINT8), TYPED(INT32), TYPED(INT64), TYPED(DOUBLE), {.name = NULL},
 };
-static const bench_kernel *const typed_add_kernels[] = {&bench_typed_add, NULL};
-static const bench_kernel *const typed_max_kernels[] = {&bench_typed_max, NULL};
-static const bench_kernel *const typed_greater_kernels[] = {&bench_typed_greater, NULL};
-static const bench_kernel *const typed_where_kernels[] = {&bench_typed_where, NULL};
+
+// A row for each group: its shapes, what oneDNN computes on them, the numbers, the kernels.
+#define GROUP(shapes, dnnl, numbers, ...)                                                     \
+    {                                                                                         \
+        (const bench_kernel *const[]){__VA_ARGS__, NULL}, shapes##_shapes, BENCH_DNNL_##dnnl, \
+            BENCH_##numbers                                                                   \
+    }
 
 const bench_group bench_groups[] = {
-    {gemm_kernels, gemm_shapes, BENCH_DNNL_MATMUL},
-    {conv_kernels, conv_shapes, BENCH_DNNL_CONV},
-    {depthwise_kernels, depthwise_shapes, BENCH_DNNL_CONV},
-    {grouped_kernels, grouped_shapes, BENCH_DNNL_CONV},
-    {deconv_kernels, deconv_shapes, BENCH_DNNL_DECONV},
-    {maxpool_kernels, maxpool_shapes, BENCH_DNNL_MAXPOOL},
-    {avgpool_kernels, avgpool_shapes, BENCH_DNNL_AVGPOOL},
-    {softmax_kernels, softmax_shapes, BENCH_DNNL_SOFTMAX},
-    {layernorm_kernels, layernorm_shapes, BENCH_DNNL_LAYERNORM},
-    {attention_kernels, attention_shapes, BENCH_DNNL_NONE},
-    {unary_kernels, unary_shapes, BENCH_DNNL_UNARY},
-    {add_kernels, add_shapes, BENCH_DNNL_ADD},
-    {mul_kernels, mul_shapes, BENCH_DNNL_NONE},
-    {chain_kernels, chain_shapes, BENCH_DNNL_NONE},
-    {transpose_kernels, transpose_shapes, BENCH_DNNL_TRANSPOSE},
-    {blocked_kernels, blocked_shapes, BENCH_DNNL_NONE},
-    {quantize_kernels, quantize_shapes, BENCH_DNNL_NONE},
-    {dequantize_kernels, dequantize_shapes, BENCH_DNNL_NONE},
-    {range_kernels, range_shapes, BENCH_DNNL_NONE},
-    {cast_kernels, cast_shapes, BENCH_DNNL_NONE},
-    {quantized_depthwise_kernels, depthwise_shapes, BENCH_DNNL_NONE, BENCH_BYTES},
-    {quantized_maxpool_kernels, maxpool_shapes, BENCH_DNNL_NONE},
-    {quantized_avgpool_kernels, avgpool_shapes, BENCH_DNNL_NONE},
-    {pairs_kernels, gemm_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
-    {pairs_conv_kernels, quantized_conv_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
-    {quantized_matmul_kernels, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
-    {quantized_conv_kernels, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
-    {lowbit_kernels, lowbit_shapes, BENCH_DNNL_NONE, BENCH_BYTES},
-    {quantized_add_kernels, add_shapes, BENCH_DNNL_NONE},
-    {quantized_mul_kernels, quantized_mul_shapes, BENCH_DNNL_NONE},
-    {typed_add_kernels, typed_shapes, BENCH_DNNL_NONE},
-    {typed_max_kernels, typed_shapes, BENCH_DNNL_NONE},
-    {typed_greater_kernels, typed_shapes, BENCH_DNNL_NONE},
-    {typed_where_kernels, typed_shapes, BENCH_DNNL_NONE},
-    {quantized_lookup_kernels, add_shapes, BENCH_DNNL_NONE},
+    GROUP(gemm, MATMUL, FLOATS, &bench_matmul, &bench_matmul_trans1, &bench_matmul_trans2,
+          &bench_matmul_trans, &bench_matmul_packed),
+    GROUP(conv, CONV, FLOATS, &bench_conv2d, &bench_blocked_conv2d, &bench_winograd2,
+          &bench_winograd4, &bench_winograd6),
+    GROUP(depthwise, CONV, FLOATS, &bench_conv2d, &bench_blocked_depthwise),
+    GROUP(grouped, CONV, FLOATS, &bench_conv2d, &bench_blocked_conv2d),
+    GROUP(deconv, DECONV, FLOATS, &bench_deconv2d, &bench_blocked_deconv2d),
+    GROUP(maxpool, MAXPOOL, FLOATS, &bench_maxpool2d, &bench_blocked_maxpool2d),
+    GROUP(avgpool, AVGPOOL, FLOATS, &bench_avgpool2d, &bench_blocked_avgpool2d),
+    GROUP(softmax, SOFTMAX, FLOATS, &bench_softmax),
+    GROUP(layernorm, LAYERNORM, FLOATS, &bench_layernorm),
+    GROUP(attention, NONE, FLOATS, &bench_attention),
+    GROUP(unary, UNARY, FLOATS, &bench_unary),
+    GROUP(add, ADD, FLOATS, &bench_add),
+    GROUP(mul, NONE, FLOATS, &bench_mul),
+    GROUP(chain, NONE, FLOATS, &bench_steps, &bench_chain),
+    GROUP(transpose, TRANSPOSE, FLOATS, &bench_transpose),
+    GROUP(blocked, NONE, FLOATS, &bench_to_blocked, &bench_from_blocked),
+    GROUP(quantize, NONE, FLOATS, &bench_quantize),
+    GROUP(dequantize, NONE, FLOATS, &bench_dequantize),
+    GROUP(range, NONE, FLOATS, &bench_quantize_range),
+    GROUP(cast, NONE, FLOATS, &bench_cast),
+    GROUP(depthwise, NONE, BYTES, &bench_quantized_depthwise),
+    GROUP(maxpool, NONE, FLOATS, &bench_quantized_maxpool),
+    GROUP(avgpool, NONE, FLOATS, &bench_quantized_avgpool),
+    GROUP(gemm, NONE, PAIRS, &bench_matmul_pairs),
+    GROUP(quantized_conv, NONE, PAIRS, &bench_blocked_conv2d_pairs),
+    GROUP(gemm, QUANTIZED_MATMUL, BYTES, &bench_quantized_matmul),
+    GROUP(quantized_conv, QUANTIZED_CONV, BYTES, &bench_quantized_conv2d,
+          &bench_quantized_winograd),
+    GROUP(lowbit, NONE, BYTES, &bench_lowbit),
+    GROUP(add, NONE, FLOATS, &bench_quantized_add),
+    GROUP(quantized_mul, NONE, FLOATS, &bench_quantized_mul),
+    GROUP(typed, NONE, FLOATS, &bench_typed_add),
+    GROUP(typed, NONE, FLOATS, &bench_typed_max),
+    GROUP(typed, NONE, FLOATS, &bench_typed_greater),
+    GROUP(typed, NONE, FLOATS, &bench_typed_where),
+    GROUP(add, NONE, FLOATS, &bench_quantized_lookup),
 };
 const int bench_n_groups = COUNT(bench_groups);

@@ -5,13 +5,6 @@
 
 #include "tensorlight/tl_quantized.h"
 
-#define DIMS(...) ((int[]){__VA_ARGS__})
-
-static double size_of(const tl_tensor *t)
-{
-    return t ? (double)tl_tensor_size(t) : 0;
-}
-
 // src and dst of the shape's types, and the floats that dst is compared as.
 static int prepare_types(bench_job *job)
 {
@@ -19,7 +12,7 @@ static int prepare_types(bench_job *job)
     job->src = bench_random_of(job, s->from, 2, s->dims, -100, 100);
     job->dst = bench_blank_of(job, s->to, 2, s->dims);
     job->plain_dst = bench_blank(job, 2, s->dims);
-    job->bytes = size_of(job->src) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->dst);
     return job->n_tensors == 3 ? 0 : -1;
 }
 
@@ -43,12 +36,8 @@ static int prepare_quantize(bench_job *job)
     return prepare_scaled(job, TL_FLOAT, job->shape.to);
 }
 
-static int run_quantize(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
-}
-
-const bench_kernel bench_quantize = {"quantize", prepare_quantize, run_quantize, finish_types};
+BENCH_KERNEL(quantize, "quantize", prepare_quantize, finish_types,
+             tl_exec_quantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0));
 
 static int prepare_dequantize(bench_job *job)
 {
@@ -59,36 +48,22 @@ static int prepare_dequantize(bench_job *job)
     return 0;
 }
 
-static int run_dequantize(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_dequantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
-}
-
-const bench_kernel bench_dequantize = {"dequantize", prepare_dequantize, run_dequantize,
-                                       finish_types};
+BENCH_KERNEL(dequantize, "dequantize", prepare_dequantize, finish_types,
+             tl_exec_dequantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0));
 
 static int prepare_range(bench_job *job)
 {
     job->src = bench_random(job, 2, job->shape.dims, -1, 1);
     job->dst = bench_blank(job, 1, DIMS(1));
     job->bias = bench_blank_of(job, TL_UINT8, 1, DIMS(1));
-    job->bytes = size_of(job->src);
+    job->bytes = bench_size(job->src);
     return job->n_tensors == 3 ? 0 : -1;
 }
 
-static int run_range(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantize_range(exec, job->src, job->dst, job->bias);
-}
+BENCH_KERNEL(quantize_range, "quantize_range", prepare_range, NULL,
+             tl_exec_quantize_range(exec, job->src, job->dst, job->bias));
 
-const bench_kernel bench_quantize_range = {"quantize_range", prepare_range, run_range, NULL};
-
-static int run_cast(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_cast(exec, job->src, job->dst);
-}
-
-const bench_kernel bench_cast = {"cast", prepare_types, run_cast, finish_types};
+BENCH_KERNEL(cast, "cast", prepare_types, finish_types, tl_exec_cast(exec, job->src, job->dst));
 
 // Windows over 8-bit channels in blocks
 
@@ -96,21 +71,15 @@ const bench_kernel bench_cast = {"cast", prepare_types, run_cast, finish_types};
 static int prepare_windows(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int blocks = tl_blocks(s->dims[1]), pad = bench_pad(s);
+    const int blocks = tl_blocks(s->dims[1]);
     const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
-    job->conv = (tl_conv2d_param){.group = s->dims[1],
-                                  .size = {s->size, s->size},
-                                  .stride = {s->stride, s->stride},
-                                  .dilation = {1, 1},
-                                  .padding = {pad, pad, pad, pad}};
-    job->pool = (tl_pool2d_param){.size = {s->size, s->size},
-                                  .stride = {s->stride, s->stride},
-                                  .padding = {pad, pad, pad, pad}};
+    job->conv = bench_conv(s, s->dims[1]);
+    job->pool = bench_pool(s);
     job->src = bench_random_of(job, TL_UINT8, 5,
                                DIMS(s->dims[0], blocks, s->dims[2], s->dims[3], TL_BLOCK), 0, 255);
     job->dst = bench_blank_of(job, TL_UINT8, 5, DIMS(s->dims[0], blocks, oh, ow, TL_BLOCK));
     job->plain_dst = bench_blank(job, 5, DIMS(s->dims[0], blocks, oh, ow, TL_BLOCK));
-    job->bytes = size_of(job->src) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->dst);
     return job->n_tensors == 3 ? 0 : -1;
 }
 
@@ -134,22 +103,12 @@ static int prepare_quantized_depthwise(bench_job *job)
 static const tl_quantized_param window_param = {
     .zero = 120, .scale = 0.002f, .act = {TL_ACT_RELU, 0, 0}, .dst_factor = 1, .dst_zero = 3};
 
-static int run_quantized_depthwise(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_depthwise2d(exec, job->src, job->packed, job->dst, &job->conv,
-                                         &window_param);
-}
+BENCH_KERNEL(quantized_depthwise, "quantized_depthwise", prepare_quantized_depthwise, finish_types,
+             tl_exec_quantized_depthwise2d(exec, job->src, job->packed, job->dst, &job->conv,
+                                           &window_param));
 
-const bench_kernel bench_quantized_depthwise = {"quantized_depthwise", prepare_quantized_depthwise,
-                                                run_quantized_depthwise, finish_types};
-
-static int run_quantized_maxpool(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_maxpool2d(exec, job->src, job->dst, &job->pool);
-}
-
-const bench_kernel bench_quantized_maxpool = {"quantized_maxpool", prepare_windows,
-                                              run_quantized_maxpool, finish_types};
+BENCH_KERNEL(quantized_maxpool, "quantized_maxpool", prepare_windows, finish_types,
+             tl_exec_quantized_maxpool2d(exec, job->src, job->dst, &job->pool));
 
 static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
 {
@@ -170,7 +129,7 @@ static int prepare_bytes(bench_job *job, int ndim, const int *dims, int second_n
     job->weight = bench_random_of(job, TL_UINT8, second_ndim, second_dims, 0, 255);
     job->dst = bench_blank_of(job, TL_UINT8, ndim, dims);
     job->plain_dst = bench_blank(job, ndim, dims);
-    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->weight) + bench_size(job->dst);
     return job->n_tensors == 4 ? 0 : -1;
 }
 
@@ -182,13 +141,8 @@ static int prepare_quantized_add(bench_job *job)
     return prepare_bytes(job, 1, job->shape.dims, 1, job->shape.dims);
 }
 
-static int run_quantized_add(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_add(exec, job->src, job->weight, job->dst, &pair_param);
-}
-
-const bench_kernel bench_quantized_add = {"quantized_add", prepare_quantized_add, run_quantized_add,
-                                          finish_types};
+BENCH_KERNEL(quantized_add, "quantized_add", prepare_quantized_add, finish_types,
+             tl_exec_quantized_add(exec, job->src, job->weight, job->dst, &pair_param));
 
 static int prepare_quantized_mul(bench_job *job)
 {
@@ -197,26 +151,16 @@ static int prepare_quantized_mul(bench_job *job)
                          DIMS(d[0], blocks, 1, 1, TL_BLOCK));
 }
 
-static int run_quantized_mul(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_mul(exec, job->src, job->weight, job->dst, &pair_param);
-}
-
-const bench_kernel bench_quantized_mul = {"quantized_mul", prepare_quantized_mul, run_quantized_mul,
-                                          finish_types};
+BENCH_KERNEL(quantized_mul, "quantized_mul", prepare_quantized_mul, finish_types,
+             tl_exec_quantized_mul(exec, job->src, job->weight, job->dst, &pair_param));
 
 static int prepare_quantized_lookup(bench_job *job)
 {
     return prepare_bytes(job, 1, job->shape.dims, 1, DIMS(256));
 }
 
-static int run_quantized_lookup(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_quantized_lookup(exec, job->src, job->weight, job->dst);
-}
-
-const bench_kernel bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
-                                             run_quantized_lookup, finish_types};
+BENCH_KERNEL(quantized_lookup, "quantized_lookup", prepare_quantized_lookup, finish_types,
+             tl_exec_quantized_lookup(exec, job->src, job->weight, job->dst));
 
 // Operations on two tensors of any type
 
@@ -228,7 +172,7 @@ static int prepare_two_types(bench_job *job, tl_dtype result)
     job->bias = bench_random_of(job, TL_BOOL, 2, s->dims, 0, 1);
     job->dst = bench_blank_of(job, result, 2, s->dims);
     job->plain_dst = bench_blank(job, 2, s->dims);
-    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    job->bytes = bench_size(job->src) + bench_size(job->weight) + bench_size(job->dst);
     return job->n_tensors == 5 ? 0 : -1;
 }
 
@@ -237,36 +181,19 @@ static int prepare_typed(bench_job *job)
     return prepare_two_types(job, job->shape.from);
 }
 
-static int run_typed_add(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_ADD);
-}
+BENCH_KERNEL(typed_add, "binary add", prepare_typed, finish_types,
+             tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_ADD));
 
-const bench_kernel bench_typed_add = {"binary add", prepare_typed, run_typed_add, finish_types};
-
-static int run_typed_max(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MAX);
-}
-
-const bench_kernel bench_typed_max = {"binary max", prepare_typed, run_typed_max, finish_types};
+BENCH_KERNEL(typed_max, "binary max", prepare_typed, finish_types,
+             tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MAX));
 
 static int prepare_typed_greater(bench_job *job)
 {
     return prepare_two_types(job, TL_BOOL);
 }
 
-static int run_typed_greater(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_compare(exec, job->src, job->weight, job->dst, TL_COMPARE_GREATER);
-}
+BENCH_KERNEL(typed_greater, "compare greater", prepare_typed_greater, finish_types,
+             tl_exec_compare(exec, job->src, job->weight, job->dst, TL_COMPARE_GREATER));
 
-const bench_kernel bench_typed_greater = {"compare greater", prepare_typed_greater,
-                                          run_typed_greater, finish_types};
-
-static int run_typed_where(const tl_exec *exec, bench_job *job)
-{
-    return tl_exec_where(exec, job->bias, job->src, job->weight, job->dst);
-}
-
-const bench_kernel bench_typed_where = {"where", prepare_typed, run_typed_where, finish_types};
+BENCH_KERNEL(typed_where, "where", prepare_typed, finish_types,
+             tl_exec_where(exec, job->bias, job->src, job->weight, job->dst));
