@@ -33,7 +33,6 @@ typedef struct ln_translation {
     ln_list *memory;       // freed when the translation ends
     ln_hash *reserved;     // names that only tensors of the model itself may have, or NULL
     ln_missing_op culprit; // the node that failed, to be reported when the translation ends
-    ln_sizes *sizes; // of tensors whose sizes are known only at run time; NULL: there are none
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */

@@ -9,15 +9,15 @@
 void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims)
 {
     const ln_translation *t = e->translation;
-    const int ndim = ln_translation_tensor(t, tensor)->ndim;
-    for (int i = 0; i < ndim; i++)
-        dims[i] = t->sizes && !t->failed ? ln_sizes_axis(t->sizes, tensor, i)
-                                         : ln_dim_number(ln_translation_tensor(t, tensor)->dims[i]);
+    const tl_tensor *const known = ln_translation_tensor(t, tensor);
+    const ln_tensor_entry *const te = ln_tensor_table_find(t->ctx->tensor_table, tensor);
+    for (int i = 0; i < known->ndim; i++)
+        dims[i] = te ? ln_sizes_axis(te, i) : ln_dim_number(known->dims[i]);
 }
 
 ln_symbols *ln_emit_symbols(const ln_emit *e)
 {
-    return e->translation->sizes ? ln_sizes_symbols(e->translation->sizes) : NULL;
+    return e->translation->ctx->symbols;
 }
 
 ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n)
@@ -57,7 +57,7 @@ static const char *emit_symbol(ln_emit *e, int symbol)
         [LN_DIM_LARGER] = "TL_BINARY_MAX",   [LN_DIM_BROADCAST] = "TL_BINARY_MAX"};
     int axis;
     ln_dim a, b;
-    const char *const origin = ln_sizes_origin(e->translation->sizes, symbol, &axis);
+    const char *const origin = ln_symbols_origin(ln_emit_symbols(e), symbol, &axis);
     if (origin)
         return emit_axis(e, origin, axis);
     const ln_dim_operation operation = ln_symbols_operation(ln_emit_symbols(e), symbol, &a, &b);

@@ -10,6 +10,7 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dim.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
@@ -110,6 +111,8 @@ void ln_context_drop_model(ln_context *ctx)
     ln_free(ctx->source);
     ln_free(ctx->target);
     ctx->source = ctx->target = NULL;
+    ln_symbols_free(ctx->symbols);
+    ctx->symbols = NULL;
     ctx->declared = 0;
     memset(ctx->mem_sizes, 0, sizeof(ctx->mem_sizes));
     ln_limits_reset(ctx);

@@ -14,6 +14,7 @@ static void free_value(void *data)
     ln_dfg_value *value = data;
     if (value->entry)
         ln_dfg_value_untie(value->entry);
+    ln_free(value->sizes);
     ln_slab_free(value, 0, value->home);
 }
 

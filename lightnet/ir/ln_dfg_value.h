@@ -42,6 +42,7 @@ struct ln_dfg_value {
     int isinput, isoutput;    // it is an input, an output of the model
     int ismutated;            // an operator writes its memory in place
     int num_references;       // references; freed with the last one
+    struct ln_value_sizes *sizes; // ir/ln_sizes.h; NULL: of no tensor with open sizes
     ln_dfg_value *instead;    // within a clean-up: its replacement for readers, or NULL
     ln_hash *values;          // the table that has it: name -> value
     ln_port *writer;          // or NULL

@@ -12,6 +12,8 @@ typedef struct symbol {
     int next; // in its chain of the hash table; -1: none
     int64_t min, max;
     ln_dim a, b;
+    char *tensor; // whose axis it is, or NULL
+    int axis;
 } symbol;
 
 enum { CHAINS = 64, FIRST_CAPACITY = 16 };
@@ -117,6 +119,8 @@ void ln_symbols_free(ln_symbols *symbols)
 {
     if (!symbols)
         return;
+    for (int i = 0; i < symbols->n; i++)
+        ln_free(symbols->at[i].tensor);
     ln_free(symbols->at);
     ln_free(symbols);
 }
@@ -153,6 +157,25 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max)
 {
     return add_symbol(symbols,
                       &(symbol){.kind = LN_DIM_OPEN, .next = -1, .min = cut(min), .max = cut(max)});
+}
+
+ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
+                           int axis)
+{
+    const ln_dim dim = ln_symbols_add(symbols, min, max);
+    if (!ln_dim_is_known(&dim))
+        return dim;
+    symbol *const s = &symbols->at[dim.terms[0].symbol];
+    s->tensor = ln_strdup(tensor);
+    s->axis = axis;
+    symbols->has_failed |= !s->tensor;
+    return dim;
+}
+
+const char *ln_symbols_origin(const ln_symbols *symbols, int which, int *axis)
+{
+    *axis = symbols->at[which].axis;
+    return symbols->at[which].tensor;
 }
 
 ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int which, ln_dim *a, ln_dim *b)

@@ -38,6 +38,14 @@ void ln_symbols_free(ln_symbols *symbols);
 /** A new symbol between `min` and `max`. Unknown if there is no memory. */
 ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 
+/** The same for the length of axis `axis` of a tensor, whose name it copies. */
+ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
+                           int axis);
+
+/** Where the length is that a symbol stands for: axis `*axis` of the tensor. NULL: in no tensor, as
+ * the symbol is an operation. Returns borrowed. */
+const char *ln_symbols_origin(const ln_symbols *symbols, int symbol, int *axis);
+
 /** Whether an allocation has failed: dimensions that need a new symbol are unknown then. */
 int ln_symbols_failed(const ln_symbols *symbols);
 

@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-#include "base/ln_alloc_fail.h"
-#include "ir/ln_from_file.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -123,180 +122,17 @@ void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor)
         shape[1 + i] = tensor->dims[i];
 }
 
-int ln_dynamic_infer(ln_op *op, int infers)
+int ln_dynamic_infer(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
     const size_t planned = op_arg->scratch_size;
-    op_arg->infers = infers;
+    op_arg->infers = 1;
     if (op->post_run)
         op->post_run(op_arg);
     const int status = ln_op_call(op, op->pre_run);
     op_arg->infers = 0;
     op_arg->scratch_size = planned;
     return status;
-}
-
-int ln_dynamic_is_open(const ln_tensor_entry *entry, int i)
-{
-    return entry->isdynamic && (entry->open >> i & 1);
-}
-
-int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
-{
-    if (!tl_tensor_issameshape(a->tensor, b->tensor))
-        return 0;
-    // Functions of one size that agree at both of its ends are taken for the same.
-    const int has_same_origin = a->sizes_from && a->sizes_from == b->sizes_from;
-    for (int i = 0; i < a->tensor->ndim; i++) {
-        const int is_fixed = !ln_dynamic_is_open(a, i) && !ln_dynamic_is_open(b, i);
-        if (!is_fixed && !(has_same_origin && a->min[i] == b->min[i]))
-            return 0;
-    }
-    return 1;
-}
-
-static void set_dims(tl_tensor *tensor, const int *dims)
-{
-    memcpy(tensor->dims, dims, (size_t)tensor->ndim * sizeof(*dims));
-    tensor->len = tl_compute_length(tensor->ndim, dims);
-}
-
-static void note_input_shapes(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    int *shape = op_arg->shapes;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        ln_dynamic_note_shape(shape, ln_entry_of(tle, op_arg->tensor_table)->tensor);
-        shape += LN_SHAPE_LEN;
-    }
-}
-
-static void set_min_inputs(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        if (te->isdynamic)
-            set_dims(te->tensor, te->min);
-    }
-}
-
-static void set_noted_inputs(ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    const int *shape = op_arg->shapes;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        set_dims(ln_entry_of(tle, op_arg->tensor_table)->tensor, shape + 1);
-        shape += LN_SHAPE_LEN;
-    }
-    ln_dynamic_forget_shapes(op_arg);
-}
-
-// An axis whose least and largest sizes are one has this size in each run.
-static void close_axes(ln_tensor_entry *te)
-{
-    for (int i = 0; i < te->tensor->ndim; i++)
-        if (te->min[i] == te->tensor->dims[i])
-            te->open &= ~(1u << i);
-}
-
-// The input of the model that all dynamic inputs have their sizes from; NULL: there are several.
-static const struct ln_dfg_value *find_origin(const ln_op_arg *op_arg)
-{
-    const struct ln_dfg_value *origin = NULL;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        if (te->isdynamic && (!te->sizes_from || (origin && te->sizes_from != origin)))
-            return NULL;
-        if (te->isdynamic)
-            origin = te->sizes_from;
-    }
-    return origin;
-}
-
-// The least shapes need not occur together in a run, so an operator that rejects them is no
-// failure. 1: their outputs are noted.
-static int infer_min(ln_op *op)
-{
-    ln_op_arg *op_arg = op->op_arg;
-    const unsigned long failures = ln_alloc_failures() + tl_alloc_failures();
-    if (!ln_dynamic_infer(op, LN_INFERS_BOUNDS)) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op_arg->tensors_out)
-        {
-            ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-            memcpy(te->min, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->min[0]));
-        }
-        return 1;
-    }
-    if (ln_alloc_failures() + tl_alloc_failures() > failures)
-        return -1;
-    ln_error_clear(op_arg->ctx ? op_arg->ctx->error : NULL);
-    return 0;
-}
-
-// Sizes grow with each other, so a property of both the least and the largest shapes of the inputs
-// holds for those between. A rule may rely on it: ln_op_define_output rejects another size in a
-// run.
-static int infer_open(ln_op *op)
-{
-    ln_op_arg *op_arg = op->op_arg;
-    note_input_shapes(op_arg);
-    set_min_inputs(op_arg);
-    const int has_min = infer_min(op);
-    set_noted_inputs(op_arg);
-    if (has_min < 0 || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
-        return -1;
-    const struct ln_dfg_value *origin = find_origin(op_arg);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
-        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        if (has_min)
-            close_axes(te);
-        te->sizes_from = origin;
-    }
-    return 0;
-}
-
-static void close_placeholder(const ln_op *op)
-{
-    const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
-    ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-    memcpy(te->min, ln_placeholder_min(op), (size_t)te->tensor->ndim * sizeof(te->min[0]));
-    close_axes(te);
-    int n_open = 0;
-    for (int i = 0; i < te->tensor->ndim; i++)
-        n_open += ln_dynamic_is_open(te, i);
-    te->sizes_from = n_open == 1 ? te->value : NULL;
-}
-
-// A vector whose length the run determines, at least that of parameter `min`.
-static void close_vector(const ln_op *op)
-{
-    const ln_param_entry *min = ln_op_param(op, "least");
-    const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
-    ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-    if (!min || min->type != LN_PARAM_NUMBER || !te->isdynamic || te->tensor->ndim != 1)
-        return;
-    te->min[0] = min->value_int;
-    close_axes(te);
-}
-
-int ln_dynamic_find_open(ln_op *op)
-{
-    const ln_op_arg *op_arg = op->op_arg;
-    if (ln_is_placeholder(op))
-        close_placeholder(op);
-    else if (op_arg->tensors_out)
-        close_vector(op);
-    const int is_inferred = op_arg->isdynamic == LN_DYNAMIC_IN && !op_arg->planned;
-    return is_inferred && infer_open(op) ? -1 : 0;
 }
 
 void ln_dynamic_end(ln_op *op)
@@ -319,7 +155,7 @@ static int has_open_axis_behind(const ln_op *op, const ln_list *list)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         for (int i = 1; i < te->tensor->ndim; i++)
-            if (ln_dynamic_is_open(te, i))
+            if (ln_sizes_is_open(te, i))
                 return 1;
     }
     return 0;

@@ -16,20 +16,6 @@ int ln_dynamic_begin(ln_op *op);
  * elements. */
 int ln_dynamic_check(ln_op *op);
 
-/** Determines which axes of the outputs are open: their sizes may change from run to run. After
- * their entries are linked. -1 after ln_op_fail: no memory. */
-int ln_dynamic_find_open(ln_op *op);
-
-/** Whether the size of axis `i` may change from run to run. */
-int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
-
-/** Whether two tensors have the same shape in each run: equal max shapes are not sufficient, if two
- * inputs have independent sizes. */
-int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
-
-/** `open` of a new dynamic entry: unknown. */
-#define LN_ALL_OPEN (~0u)
-
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 
@@ -41,10 +27,9 @@ enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
 /** Records the shape of an input there. */
 void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor);
 
-/** Infers the outputs' shapes from the current shapes of the inputs (`infers`: LN_INFERS_*).
- * Scratch memory keeps its planned size, for the max shapes: kernels work with less, or fail. -1
- * after ln_op_fail. */
-int ln_dynamic_infer(ln_op *op, int infers);
+/** Infers the outputs' shapes from the current shapes of the inputs. Scratch memory keeps its
+ * planned size, for the max shapes: kernels work with less, or fail. -1 after ln_op_fail. */
+int ln_dynamic_infer(ln_op *op);
 
 /** The next run infers the operator's shapes again. */
 void ln_dynamic_forget_shapes(ln_op_arg *op_arg);

@@ -9,7 +9,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "ir/ln_limits.h"
 #include "base/ln_name.h"
 #include "lightnet/ln_context.h"
@@ -273,7 +273,6 @@ static void mark_dynamic(const ln_op_arg *op_arg, const char *arg_name, ln_tenso
         return;
     entry->capacity = tl_tensor_size(entry->tensor);
     copy_dims(entry->bound, entry->tensor->dims, entry->tensor->ndim);
-    entry->open = LN_ALL_OPEN;
 }
 
 // Returns new entry with a new tl_tensor, and this operator as its producer.
@@ -315,7 +314,7 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
     char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
     int has_other_dims = 0; // where the tensor has the same sizes in each run
     for (int i = 0; i < ndim; i++)
-        has_other_dims |= !ln_dynamic_is_open(entry, i) && tensor->dims[i] != dims[i];
+        has_other_dims |= !ln_sizes_is_open(entry, i) && tensor->dims[i] != dims[i];
     if (has_other_dims)
         return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
                           arg_name, ln_sprint_shape(is, sizeof is, ndim, dims),

@@ -1,99 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a model's tensors as symbols: records of what descriptions say.
+// Sizes of a context's tensors as symbols: what descriptions say, kept with values.
 //
 // Each operator is noted once, producers first, so that nothing is followed back through the model.
-// An open length that does not follow from lengths becomes a new symbol.
+// An open length that does not follow from lengths is that of the former operator that produced the
+// value, or becomes a new symbol.
 
 #include "ir/ln_sizes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "ir/ln_dynamic.h"
+#include "ir/ln_dfg_value.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_size_eval.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_util.h"
 
-// The sizes of a tensor, or of its elements.
-typedef struct record {
-    ln_dim axes[LN_MAXDIM];     // of one whose sizes are open
-    ln_dim elements[LN_MAXDIM]; // of integers that are computed from sizes
-    int has_axes, n_elements;
-} record;
-
-// The first axis of the length that a symbol stands for.
-typedef struct origin {
-    char *tensor;
-    int symbol, axis;
-} origin;
-
-struct ln_sizes {
-    const ln_context *ctx;
-    origin *origins; // in the order of symbols
-    int n_origins, capacity;
-    ln_hash *records; // tensor name -> record
-    ln_symbols *symbols;
-};
-
-// An operator that is noted.
-typedef struct noted {
-    ln_sizes *sizes;
-    const ln_op *op;
-    ln_sizes_value value;
-    void *data;
-    int has_failed; // no memory
-} noted;
-
-ln_sizes *ln_sizes_create(const ln_context *ctx)
+static const ln_value_sizes *sizes_of(const ln_tensor_entry *te)
 {
-    ln_sizes *sizes = ln_alloc(sizeof(*sizes));
-    if (!sizes)
-        return NULL;
-    *sizes = (ln_sizes){.ctx = ctx,
-                        .records = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, ln_free),
-                        .symbols = ln_symbols_create()};
-    if (sizes->records && sizes->symbols)
-        return sizes;
-    ln_sizes_free(sizes);
-    return NULL;
+    return te->value ? te->value->sizes : NULL;
 }
 
-void ln_sizes_free(ln_sizes *sizes)
+ln_dim ln_sizes_axis(const ln_tensor_entry *te, int i)
 {
-    if (!sizes)
-        return;
-    ln_hash_free(sizes->records);
-    ln_symbols_free(sizes->symbols);
-    for (int i = 0; i < sizes->n_origins; i++)
-        ln_free(sizes->origins[i].tensor);
-    ln_free(sizes->origins);
-    ln_free(sizes);
+    const ln_value_sizes *const sizes = sizes_of(te);
+    if (!te->isdynamic)
+        return ln_dim_number(te->tensor->dims[i]);
+    return sizes && i < sizes->n_axes ? sizes->axes[i] : ln_dim_unknown();
 }
 
-ln_symbols *ln_sizes_symbols(const ln_sizes *sizes)
+int ln_sizes_is_open(const ln_tensor_entry *te, int i)
 {
-    return sizes->symbols;
+    const ln_dim axis = ln_sizes_axis(te, i);
+    return !ln_dim_is_number(&axis);
 }
 
-static ln_dim axis_of(void *data, const ln_tensor_entry *te, int i)
+int ln_sizes_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
 {
-    const ln_sizes *sizes = data;
-    const record *r = ln_hash_find(sizes->records, te->name);
-    if (r && r->has_axes)
-        return r->axes[i];
-    return ln_dynamic_is_open(te, i) ? ln_dim_unknown() : ln_dim_number(te->tensor->dims[i]);
+    if (!tl_tensor_issameshape(a->tensor, b->tensor))
+        return 0;
+    for (int i = 0; i < a->tensor->ndim; i++) {
+        const ln_dim of_a = ln_sizes_axis(a, i), of_b = ln_sizes_axis(b, i);
+        if (!ln_dim_equals(&of_a, &of_b))
+            return 0;
+    }
+    return 1;
 }
 
-ln_dim ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i)
+int ln_sizes_has_elements(const ln_tensor_entry *te)
 {
-    return axis_of((void *)sizes, ln_tensor_table_find(sizes->ctx->tensor_table, tensor), i);
-}
-
-int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor)
-{
-    const record *r = ln_hash_find(sizes->records, tensor);
-    return r && r->n_elements;
+    return sizes_of(te) && sizes_of(te)->n_elements;
 }
 
 static ln_dim constant_element(const tl_tensor *t, int i)
@@ -112,92 +67,98 @@ static ln_dim constant_element(const tl_tensor *t, int i)
     }
 }
 
-ln_dim ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
-                        void *data)
+ln_dim ln_sizes_element(const ln_tensor_entry *te, int i, ln_sizes_value value, void *data)
 {
-    const record *r = ln_hash_find(sizes->records, tensor);
-    if (r && r->n_elements)
-        return i < r->n_elements ? r->elements[i] : ln_dim_unknown();
-    return value ? constant_element(value(data, tensor), i) : ln_dim_unknown();
+    if (ln_sizes_has_elements(te))
+        return i < sizes_of(te)->n_elements ? sizes_of(te)->elements[i] : ln_dim_unknown();
+    return value ? constant_element(value(data, te->name), i) : ln_dim_unknown();
 }
 
 // Noting
 
+// An operator that is noted.
+typedef struct noted {
+    const ln_op *op;
+    ln_sizes_value value;
+    void *data;
+} noted;
+
 static ln_dim noted_axis(void *data, const ln_tensor_entry *te, int i)
 {
-    return axis_of(((const noted *)data)->sizes, te, i);
+    (void)data;
+    return ln_sizes_axis(te, i);
 }
 
 static ln_dim noted_element(void *data, const ln_tensor_entry *te, int i)
 {
     const noted *n = data;
-    return ln_sizes_element(n->sizes, te->name, i, n->value, n->data);
+    return ln_sizes_element(te, i, n->value, n->data);
+}
+
+static ln_symbols *symbols_of(const noted *n)
+{
+    return n->op->op_arg->ctx->symbols;
 }
 
 static ln_size_source source_of(noted *n)
 {
-    return (ln_size_source){n->sizes->symbols, noted_axis, noted_element, n};
+    return (ln_size_source){symbols_of(n), noted_axis, noted_element, n};
 }
 
-// -1: no memory.
-static int note_origin(ln_sizes *sizes, int symbol, const char *tensor, int axis)
+// The sizes of an output's value; NULL: no memory.
+static ln_value_sizes *own_sizes(const ln_tensor_entry *te)
 {
-    if (sizes->n_origins == sizes->capacity) {
-        const int more = sizes->capacity ? 2 * sizes->capacity : 8;
-        origin *grown = ln_realloc(sizes->origins, (size_t)more * sizeof(*grown));
-        if (!grown)
-            return -1;
-        sizes->origins = grown;
-        sizes->capacity = more;
-    }
-    char *name = ln_strdup(tensor);
-    if (!name)
-        return -1;
-    sizes->origins[sizes->n_origins++] = (origin){name, symbol, axis};
-    return 0;
+    ln_value_sizes **const sizes = &te->value->sizes;
+    if (!*sizes && (*sizes = ln_alloc(sizeof(**sizes))))
+        (*sizes)->n_axes = (*sizes)->n_elements = 0;
+    return *sizes;
 }
 
-static int compare_origins(const void *a, const void *b)
+// The min length of an axis of a placeholder, or of a vector whose operator has parameter "least".
+static int min_length(const ln_op *op, const ln_tensor_entry *te, int i)
 {
-    return ((const origin *)a)->symbol - ((const origin *)b)->symbol;
+    const int *const min = ln_is_placeholder(op) ? ln_placeholder_min(op) : NULL;
+    const ln_param_entry *const least = ln_op_param(op, "least");
+    if (min)
+        return min[i];
+    return te->tensor->ndim == 1 && least && least->type == LN_PARAM_NUMBER ? least->value_int : 0;
 }
 
-const char *ln_sizes_origin(const ln_sizes *sizes, int symbol, int *axis)
+// A length that is not derived: a number if it cannot change.
+static ln_dim new_axis(const noted *n, const ln_tensor_entry *te, int i)
 {
-    const origin key = {.symbol = symbol}, *found = NULL;
-    if (sizes->n_origins)
-        found =
-            bsearch(&key, sizes->origins, (size_t)sizes->n_origins, sizeof(key), compare_origins);
-    if (!found)
-        return NULL;
-    *axis = found->axis;
-    return found->tensor;
+    const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
+    return min == max ? ln_dim_number(max)
+                      : ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
 }
 
-// A symbol for an open axis: of a placeholder, or of a result whose length is not derived.
-static ln_dim new_axis(noted *n, const ln_tensor_entry *te, int i)
+static int is_fixed(const ln_symbols *symbols, const ln_dim *dim)
 {
-    const int *min = ln_is_placeholder(n->op) ? ln_placeholder_min(n->op) : NULL;
-    const ln_dim axis = ln_symbols_add(n->sizes->symbols, min ? min[i] : 0, te->tensor->dims[i]);
-    if (ln_dim_is_known(&axis) && note_origin(n->sizes, axis.terms[0].symbol, te->name, i))
-        n->has_failed = 1;
-    return axis;
+    return ln_dim_is_known(dim) && ln_dim_min(symbols, dim) == ln_dim_max(symbols, dim);
 }
 
-static void note_axes(noted *n, const ln_tensor_list_entry *tle, int index,
-                      const ln_tensor_entry *te, record *r)
+static int note_axes(noted *n, const ln_tensor_list_entry *tle, int index,
+                     const ln_tensor_entry *te)
 {
     const ln_size_source source = source_of(n);
+    const int ndim = te->tensor->ndim;
+    ln_value_sizes *const sizes = own_sizes(te);
+    ln_dim axes[LN_MAXDIM];
+    if (!sizes)
+        return -1;
     const int is_described =
         !ln_is_placeholder(n->op) &&
-        ln_size_axes(n->op->op_arg, tle->arg_name, index, &source, r->axes) == te->tensor->ndim;
-    for (int i = 0; i < te->tensor->ndim; i++) {
-        if (!ln_dynamic_is_open(te, i))
-            r->axes[i] = ln_dim_number(te->tensor->dims[i]);
-        else if (!is_described || !ln_dim_is_known(&r->axes[i]))
-            r->axes[i] = new_axis(n, te, i);
+        ln_size_axes(n->op->op_arg, tle->arg_name, index, &source, axes) == ndim;
+    for (int i = 0; i < ndim; i++) {
+        const int is_former = sizes->n_axes == ndim && ln_dim_is_known(&sizes->axes[i]);
+        if (!is_described || !ln_dim_is_known(&axes[i]))
+            axes[i] = is_former ? sizes->axes[i] : new_axis(n, te, i);
+        if (is_fixed(source.symbols, &axes[i]))
+            axes[i] = ln_dim_number(ln_dim_max(source.symbols, &axes[i]));
     }
-    r->has_axes = 1;
+    memcpy(sizes->axes, axes, sizeof(axes[0]) * (size_t)ndim);
+    sizes->n_axes = ndim;
+    return 0;
 }
 
 static int has_elements(const ln_op *op, const ln_tensor_list_entry *tle, const tl_tensor *t)
@@ -214,85 +175,92 @@ static int fits(const ln_symbols *symbols, const ln_dim *dim, tl_dtype dtype)
                                                           ln_dim_max(symbols, dim) <= INT32_MAX));
 }
 
-static void note_elements(noted *n, const ln_tensor_list_entry *tle, int index, const tl_tensor *t,
-                          record *r)
+static int note_elements(noted *n, const ln_tensor_list_entry *tle, int index,
+                         const ln_tensor_entry *te)
 {
     const ln_size_source source = source_of(n);
-    r->n_elements = t->len;
+    const tl_tensor *const t = te->tensor;
+    ln_value_sizes *const sizes = own_sizes(te);
+    if (!sizes)
+        return -1;
+    sizes->n_elements = t->len;
     for (int i = 0; i < t->len; i++) {
         const ln_dim element = ln_size_value(n->op->op_arg, tle->arg_name, index, i, &source);
-        r->elements[i] = fits(source.symbols, &element, t->dtype) ? element : ln_dim_unknown();
+        sizes->elements[i] = fits(source.symbols, &element, t->dtype) ? element : ln_dim_unknown();
     }
-}
-
-// Keeps a copy of the name: what was tried, such as a body, is removed, and names then occur again.
-static int insert(ln_sizes *sizes, const char *name, record *r)
-{
-    char *key = ln_strdup(name);
-    if (key && ln_hash_insert(sizes->records, key, r) >= 0)
-        return 0;
-    ln_free(key);
-    return -1;
+    return 0;
 }
 
 // `index`: of variadic outputs, its position.
 static int note_output(noted *n, const ln_tensor_list_entry *tle, int index)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(n->sizes->ctx->tensor_table, tle->name);
-    const int is_vector = !te->isdynamic && has_elements(n->op, tle, te->tensor);
-    if (!te->isdynamic && !is_vector) {
-        ln_hash_remove(n->sizes->records, te->name);
-        return 0;
-    }
-    record *r = ln_alloc(sizeof(*r));
-    if (!r)
-        return -1;
-    memset(r, 0, sizeof(*r));
+    const ln_tensor_entry *te = ln_entry_of(tle, n->op->op_arg->tensor_table);
     if (te->isdynamic)
-        note_axes(n, tle, index, te, r);
-    else
-        note_elements(n, tle, index, te->tensor, r);
-    if (!n->has_failed && !ln_symbols_failed(n->sizes->symbols) && !insert(n->sizes, te->name, r))
-        return 0;
-    ln_free(r);
-    return -1;
+        return note_axes(n, tle, index, te);
+    if (has_elements(n->op, tle, te->tensor))
+        return note_elements(n, tle, index, te);
+    if (te->value->sizes)
+        te->value->sizes->n_axes = te->value->sizes->n_elements = 0;
+    return 0;
 }
 
-int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data)
+static int has_symbols(ln_context *ctx)
+{
+    if (!ctx->symbols)
+        ctx->symbols = ln_symbols_create();
+    return ctx->symbols != NULL;
+}
+
+int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data)
 {
     const ln_tensor_list_entry *tle;
-    noted n = {.sizes = sizes, .op = op, .value = value, .data = data};
+    noted n = {.op = op, .value = value, .data = data};
     int index = 0;
+    if (!has_symbols(op->op_arg->ctx))
+        return -1;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (note_output(&n, tle, index++))
             return -1;
     }
-    return 0;
+    return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
+}
+
+int ln_sizes_note_axes(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    noted n = {.op = op};
+    int index = 0, failed = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        failed |= te->isdynamic && (!has_symbols(op->op_arg->ctx) || note_axes(&n, tle, index, te));
+        index++;
+    }
+    return failed || (op->op_arg->ctx->symbols && ln_symbols_failed(op->op_arg->ctx->symbols))
+               ? ln_op_fail_last(op->op_arg)
+               : 0;
 }
 
 // The max number of operators between a tensor and known ones; a longer chain is run instead.
 enum { MAX_STEPS = 32 };
 
-static int find_elements(noted *n, const char *tensor, int steps)
+static int find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data, int steps)
 {
     const ln_tensor_list_entry *tle, *out;
-    const ln_op *producer = ln_context_creater(n->sizes->ctx, tensor);
-    const ln_tensor_entry *te = ln_tensor_table_find(n->sizes->ctx->tensor_table, tensor);
-    out = producer ? ln_tensor_list_find_by_name(producer->op_arg->tensors_out, tensor) : NULL;
-    if (!steps || !out || !has_elements(producer, out, te->tensor) ||
-        ln_hash_find(n->sizes->records, tensor))
+    const ln_op *const producer = ln_entry_creater(te);
+    out = producer ? ln_tensor_list_find_by_name(producer->op_arg->tensors_out, te->name) : NULL;
+    if (!steps || !out || !has_elements(producer, out, te->tensor) || ln_sizes_has_elements(te))
         return 0;
     LN_LIST_FOREACH(tle, producer->op_arg->tensors_in)
     {
-        if (find_elements(n, tle->name, steps - 1))
+        if (find_elements(ln_entry_of(tle, producer->op_arg->tensor_table), value, data, steps - 1))
             return -1;
     }
-    return ln_sizes_note(n->sizes, producer, n->value, n->data);
+    return ln_sizes_note(producer, value, data);
 }
 
-int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data)
+int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data)
 {
-    noted n = {.sizes = sizes, .value = value, .data = data};
-    return find_elements(&n, tensor, MAX_STEPS);
+    return find_elements(te, value, data, MAX_STEPS);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a model's tensors that are known only at run time, as symbols.
+// Sizes of a context's tensors that are known only at run time, as symbols.
 //
 // The length of each axis, and each element of a small tensor of integers that is computed from
-// lengths, is a dimension (ir/ln_dim.h), which the descriptions of operators say. So a front end
-// sees that [n, s, 12, 32], computed from a tensor [n, s, 384], only splits the last axis.
+// lengths, is a dimension (ir/ln_dim.h), which the descriptions of operators say. So it is known
+// that [n, s, 12, 32], computed from a tensor [n, s, 384], only splits the last axis, and which
+// tensors have the same shape in each run. Values have the dimensions, as these outlive entries: an
+// operator that replaces another one gives its outputs the same shapes.
 
 #ifndef LN_SIZES_H
 #define LN_SIZES_H
@@ -11,42 +13,43 @@
 #include "ir/ln_dim.h"
 #include "lightnet/ln_context.h"
 
-typedef struct ln_sizes ln_sizes;
+/** Of a value. Freed by ln_free. */
+typedef struct ln_value_sizes {
+    int n_axes, n_elements;     // 0: not known as symbols
+    ln_dim axes[LN_MAXDIM];     // of a tensor whose sizes are open
+    ln_dim elements[LN_MAXDIM]; // of integers that are computed from sizes
+} ln_value_sizes;
 
 /** The value of a tensor that is the same in all runs; NULL: it is not, or is unknown. Returns
  * borrowed. */
 typedef const tl_tensor *(*ln_sizes_value)(void *data, const char *tensor);
 
-/** Returns new (ln_sizes_free), for the tensors of `ctx`; NULL: no memory. */
-ln_sizes *ln_sizes_create(const ln_context *ctx);
+/** Derives the axes of the operator's dynamic outputs, after those of its inputs. -1 after
+ * ln_op_fail: no memory. */
+int ln_sizes_note_axes(const ln_op *op);
 
-/** Ignores NULL. */
-void ln_sizes_free(ln_sizes *sizes);
-
-/** The symbols of its dimensions. Returns borrowed. */
-ln_symbols *ln_sizes_symbols(const ln_sizes *sizes);
-
-/** Derives the sizes of the operator's outputs, after those of its inputs. `value(data, tensor)`:
- * of constants. -1: no memory. */
-int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data);
+/** The same, and the elements of its outputs, with constants: `value(data, tensor)`. */
+int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data);
 
 /** Finds the known elements of a tensor whose producers have not been noted, if they are operators
  * on small tensors of integers. -1: no memory. */
-int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data);
+int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data);
 
-/** The length of axis `i` of a tensor. */
-ln_dim ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i);
+/** The length of axis `i` of a tensor. Unknown: of a dynamic tensor outside of a context. */
+ln_dim ln_sizes_axis(const ln_tensor_entry *te, int i);
 
 /** Whether elements of a tensor are known. */
-int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor);
+int ln_sizes_has_elements(const ln_tensor_entry *te);
 
 /** Element `i` of a tensor of integers: one that was noted, or whose value(data, tensor) is known.
  */
-ln_dim ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
-                        void *data);
+ln_dim ln_sizes_element(const ln_tensor_entry *te, int i, ln_sizes_value value, void *data);
 
-/** Where the length is that a symbol stands for: axis `*axis` of the tensor. NULL: the symbol is an
- * operation. Returns borrowed. */
-const char *ln_sizes_origin(const ln_sizes *sizes, int symbol, int *axis);
+/** Whether the length of axis `i` may change from run to run. */
+int ln_sizes_is_open(const ln_tensor_entry *te, int i);
+
+/** Whether two tensors have the same shape in each run: equal max shapes are not sufficient, if two
+ * inputs have independent sizes. */
+int ln_sizes_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
 
 #endif

@@ -116,7 +116,7 @@ static int prepare(ln_op *op)
     const int changed = read_params(op_arg);
     const int infers = changed >= 0 && op_arg->shapes && (note_shapes(op_arg) | changed);
     if (changed < 0 ||
-        (infers && (ln_dynamic_infer(op, LN_INFERS_RUN) || ln_op_call(op, op->static_run)))) {
+        (infers && (ln_dynamic_infer(op) || ln_op_call(op, op->static_run)))) {
         ln_dynamic_forget_shapes(op_arg);
         return -1;
     }

@@ -75,7 +75,6 @@ static void open_outputs(const model *m)
     {
         ln_tensor_entry *te = ln_tensor_table_find(m->ctx->tensor_table, tle->name);
         te->isdynamic = 1;
-        te->open = LN_ALL_OPEN;
         te->capacity = SIZE_MAX;
     }
 }
@@ -215,7 +214,7 @@ static int try_lengths(model *m)
     const ln_tensor_list_entry *tle;
     int index = 0, n = 0;
     choose_lengths(m);
-    if (ln_dynamic_infer(m->op, LN_INFERS_BOUNDS)) {
+    if (ln_dynamic_infer(m->op)) {
         const char *const message = ln_context_error(m->ctx);
         const int differs = strstr(message, "by the description") != NULL;
         if (differs)

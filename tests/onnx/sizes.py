@@ -26,8 +26,7 @@ SIZES = [X, X * (X > 6), X * 0, X * (X > 2), X]
 REFUSED = [
     ("a size that only data says is rejected", [node("Slice", ["n", "zero", "one"], ["s"]), node("Flatten", ["s"], ["f"]),
                                               node("Reshape", ["zero", "f"], ["y"])], "'f', decides shapes"),
-    ("so is a crop to the middle", [node("CenterCropPad", ["n", "ones"], ["y"])], "a size that is known only at run time"),
-    ("and a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),
+    ("so is a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),
 ]
 
 # The same for errors that only a run detects, where NonZero finds 11 elements.

@@ -9,7 +9,7 @@
 
 #include "arch/cpu/ln_choice.h"
 #include "arch/none/ln_padding.h"
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_op.h"
 #include "tensorlight/tl_blocked.h"
 

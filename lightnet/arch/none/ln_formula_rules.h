@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_rule.h"
 
 // Norms.opt
@@ -38,7 +38,7 @@ static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
 static inline int is_fixed_from(const ln_tensor_entry *te, int axis)
 {
     for (int i = axis; i < te->tensor->ndim; i++)
-        if (ln_dynamic_is_open(te, i))
+        if (ln_sizes_is_open(te, i))
             return 0;
     return 1;
 }
@@ -141,7 +141,7 @@ static inline int repeats_heads(const ln_tensor_entry *x, const ln_tensor_entry 
 /** Whether an expand to length `to` repeats nothing along axis `i`. */
 static inline int keeps_length(const ln_tensor_entry *x, int i, int to)
 {
-    return to == 1 || (to == x->tensor->dims[i] && !ln_dynamic_is_open(x, i));
+    return to == 1 || (to == x->tensor->dims[i] && !ln_sizes_is_open(x, i));
 }
 
 /** The same where B and T may be open: `expand` repeats nothing else, and `view` keeps B and D. */
@@ -152,12 +152,12 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
     int len;
     const int *const times = ln_op_ints(expand, "dims", &len);
     const int is_batch_kept = *ln_op_ints(view, "dims", NULL) == -2 ||
-                              (!ln_dynamic_is_open(x, 0) && !ln_dynamic_is_open(y, 0));
+                              (!ln_sizes_is_open(x, 0) && !ln_sizes_is_open(y, 0));
     int repeats = is_batch_kept && has_heads(x) && has_heads(y) && n->tensor->ndim == 5 && len == 5;
     for (int i = 0; repeats && i < 4; i++)
         repeats = keeps_length(x, i, times[i < 2 ? i : i + 1]);
     for (int i = 1; repeats && i < 4; i += 2)
-        repeats = !ln_dynamic_is_open(x, i) && !ln_dynamic_is_open(y, i);
+        repeats = !ln_sizes_is_open(x, i) && !ln_sizes_is_open(y, i);
     return repeats && y->tensor->dims[0] == x->tensor->dims[0] &&
            y->tensor->dims[1] == x->tensor->dims[1] * n->tensor->dims[2] &&
            y->tensor->dims[3] == x->tensor->dims[3];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "arch/none/ln_padding.h"
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_rule.h"
 
 // Identity.opt
@@ -29,7 +29,7 @@ static inline int moves_nothing(const ln_op *transpose, const ln_tensor_entry *x
     const int *axes = ln_op_ints(transpose, "axes", NULL);
     int last = -1;
     for (int i = 0; i < x->tensor->ndim; i++) {
-        if (x->tensor->dims[axes[i]] == 1 && !ln_dynamic_is_open(x, axes[i]))
+        if (x->tensor->dims[axes[i]] == 1 && !ln_sizes_is_open(x, axes[i]))
             continue;
         if (axes[i] < last)
             return 0;
@@ -56,7 +56,7 @@ static inline int open_dims(const ln_tensor_entry *x, int *dims)
 {
     int n = 0;
     for (int i = 0; i < x->tensor->ndim; i++) {
-        dims[i] = ln_dynamic_is_open(x, i) ? -1 : x->tensor->dims[i];
+        dims[i] = ln_sizes_is_open(x, i) ? -1 : x->tensor->dims[i];
         n += dims[i] < 0;
     }
     return n;

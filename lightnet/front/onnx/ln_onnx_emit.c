@@ -58,13 +58,14 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
 {
     ln_onnx_model *m = n->model;
     const tl_tensor *t = ln_translation_tensor(&m->base, tensor);
-    if (t->len > LN_MAXDIM || (t->dtype != TL_INT64 && t->dtype != TL_INT32))
+    const ln_tensor_entry *const te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
+    if (!te || t->len > LN_MAXDIM || (t->dtype != TL_INT64 && t->dtype != TL_INT32))
         return;
-    if (ln_sizes_find_elements(m->base.sizes, tensor, small_value, n)) {
+    if (ln_sizes_find_elements(te, small_value, n)) {
         ln_translation_fail_memory(&m->base);
         return;
     }
-    if (!ln_sizes_has_elements(m->base.sizes, tensor))
+    if (!ln_sizes_has_elements(te))
         return;
     tl_tensor *value = small_tensor(n, t, tensor);
     if (value)
@@ -74,20 +75,25 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
 // Derives the sizes of the operator's outputs.
 static void note_sizes(ln_onnx_node *n, const ln_op *op)
 {
-    if (ln_sizes_note(n->model->base.sizes, op, small_value, n))
+    if (ln_sizes_note(op, small_value, n))
         ln_translation_fail_memory(&n->model->base);
 }
 
 ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 {
-    return ln_sizes_element(n->model->base.sizes, tensor, k, small_value, n);
+    const ln_tensor_entry *const te =
+        ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor);
+    return te ? ln_sizes_element(te, k, small_value, n) : ln_dim_unknown();
 }
 
 ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 {
     // A translation that has failed goes on without the tensor.
-    return tensor && !ln_onnx_failed(n) ? ln_sizes_axis(n->model->base.sizes, tensor, axis)
-                                        : ln_dim_unknown();
+    const ln_tensor_entry *const te =
+        tensor && !ln_onnx_failed(n)
+            ? ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor)
+            : NULL;
+    return te ? ln_sizes_axis(te, axis) : ln_dim_unknown();
 }
 
 int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size)

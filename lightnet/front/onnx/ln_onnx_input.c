@@ -233,9 +233,6 @@ static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
                           : ln_translation_source(&m->base, name, record, 0);
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
-        if (!m->base.failed && is_range &&
-            ln_sizes_note(m->base.sizes, ln_context_creater(m->base.ctx, name), NULL, NULL))
-            ln_translation_fail_memory(&m->base);
         if (!m->base.failed)
             ln_onnx_note_sizes(m, input, name);
         if (!m->base.failed)

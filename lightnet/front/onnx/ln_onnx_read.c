@@ -75,10 +75,9 @@ static int create_tables(ln_onnx_model *m)
     m->indexes = ln_onnx_create_indexes();
     m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     m->compounds = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    m->base.sizes = ln_sizes_create(m->base.ctx);
     m->base.ctx->weights = ln_weights_create();
     return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
-                   m->unfolded && m->compounds && m->base.sizes && m->base.ctx->weights
+                   m->unfolded && m->compounds && m->base.ctx->weights
                ? 0
                : ln_fail_memory(m->base.ctx);
 }
@@ -94,7 +93,6 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->indexes);
     ln_hash_free(m->unfolded);
     ln_hash_free(m->compounds);
-    ln_sizes_free(m->base.sizes);
     ln_limits_give(m->base.ctx, m->values_size);
     ln_translation_clear(&m->base);
 }

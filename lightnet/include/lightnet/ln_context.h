@@ -115,6 +115,7 @@ typedef struct ln_context {
     int is_running;        // 1: a run has begun since the context was loaded, or updated
     ln_list *texts;        // strings that the caller has set (run/ln_texts.c)
     char *output_folder;   // the folder of ln_context_allow_output; or NULL
+    struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
     uint64_t device_ns;    // if not 0: the time of its last operator on its device; taken,
                            // and set to 0, by ln_context_run_timed
 } ln_context;

@@ -169,12 +169,6 @@ enum {
     LN_WRITES_FILES = 2,  // files, which `run` opens with ln_op_open_output
 };
 
-/** Values of op_arg->infers but 0. */
-enum {
-    LN_INFERS_RUN = 1,    // for the true shapes of a run
-    LN_INFERS_BOUNDS = 2, // when compiling, for the min or the max shapes
-};
-
 /** Bits of op_arg->isdynamic. */
 enum {
     LN_DYNAMIC_IN = 1,  // an input is dynamic or sets a parameter:
@@ -214,7 +208,7 @@ typedef struct ln_op_arg {
     size_t number;          // its number among all that ln_context_check has visited
     ln_mem_type mtype;      // the memory type of the operator's target;
                             // LN_MEM_NONE: it is abstract, or has its own checks
-    int infers;             // pre_run and post_run are called to infer shapes again: LN_INFERS_*
+    int infers;             // pre_run and post_run are called to infer shapes again
     int entered;            // it is in the tables of that context
     int failed;             // set by ln_op_fail
     int isneeded;           // within a clean-up: its results are read

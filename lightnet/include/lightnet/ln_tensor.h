@@ -48,12 +48,8 @@ typedef struct ln_tensor_entry {
                           // reuse its memory; set by the planner
     int isfetched;        // of such a tensor from a file: not 0 if load has read its data to
                           // memory, where a run may overwrite it; values of run/ln_update.h
-    unsigned open;        // of a dynamic one: bit i: the size of axis i may change between runs
     size_t capacity;      // of a dynamic one: bytes of the max shape, for which it is planned
     int bound[LN_MAXDIM]; // of a dynamic one: the max shape for the current inputs of its producer
-    int min[LN_MAXDIM];   // of a dynamic one: the min shape
-    const struct ln_dfg_value *sizes_from; // of a dynamic one: the model input whose only open
-                                           // axis determines the shape; NULL: several do
     size_t part_offset; // of an input that is a part of its reader's output (a no-copy gather):
                         // its offset there
 } ln_tensor_entry;

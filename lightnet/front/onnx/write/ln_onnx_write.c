@@ -8,7 +8,7 @@
 
 #include "base/ln_utf8.h"
 #include "ir/ln_context_ops.h"
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
@@ -192,7 +192,7 @@ static void add_output(ln_onnx_writer *w, ln_onnx_level *level, const char *name
     }
     const ln_open_sizes *const sizes = sizes_of(level->ctx, name, te->tensor->ndim);
     for (int i = 0; i < te->tensor->ndim; i++)
-        if (ln_dynamic_is_open(te, i))
+        if (ln_sizes_is_open(te, i))
             names[i] = sizes && sizes->names[i] ? sizes->names[i] : "";
     const char *const value = ln_onnx_op_value(&n, name);
     if (!w->base.failed && strcmp(value, name) != 0)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "front/onnx/write/ln_onnx_write.h"
-#include "ir/ln_dynamic.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_shape.h"
 
@@ -34,7 +34,7 @@ static int is_open(const ln_onnx_op *n, int is_transposed)
     const ln_tensor_entry *const te = ln_op_input(n->op, "src");
     int opens = 0;
     for (int i = 2; te && i < src->ndim; i++)
-        opens |= ln_dynamic_is_open(te, i);
+        opens |= ln_sizes_is_open(te, i);
     return opens && !is_transposed;
 }
 
