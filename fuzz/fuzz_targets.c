@@ -61,16 +61,12 @@ static int may_run(const ln_context *ctx)
 {
     const ln_op *op;
     const ln_context *body;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (is_long_loop(op) || prints(op))
             return 0;
-    }
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         if (!may_run(body))
             return 0;
-    }
     return 1;
 }
 

@@ -67,8 +67,7 @@ int cli_kept_take(cli_kept *kept, const ln_context *ctx)
     *kept = (cli_kept){calloc((size_t)ln_list_length(ctx->inputs) + 1, sizeof(*kept->inputs)), 0};
     if (!kept->inputs)
         return cli_fail_memory();
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs) {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         if (!te->isdynamic)
             continue;
@@ -179,10 +178,8 @@ static double bytes_of(const ln_context *ctx, const ln_list *tensors)
 {
     double bytes = 0;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         bytes += (double)tl_tensor_size(tensor_of(ctx, tle));
-    }
     return bytes;
 }
 
@@ -223,8 +220,7 @@ static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *o
     const ln_op *op;
     if (time_ops(ctx, opt, inputs, ns, runs))
         return CLI_FAILED;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const uint64_t t = *ns++;
         if (!op->run || op->op_arg->at_load)
             continue;

@@ -188,11 +188,9 @@ static int fail_unknown(const char *name)
     const char *closest = NULL, *const dot = strrchr(name, '.'),
                *const optype = dot ? dot + 1 : name;
     const ln_arch *arch;
-    LN_LIST_FOREACH(arch, ln_arch_list())
-    {
+    LN_LIST_FOREACH (arch, ln_arch_list())
         for (ln_op **op = arch->reg_ops; op && *op; op++)
             closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
-    }
     for (int i = 0; i < N_ONNX_OPS; i++)
         closest = ln_closer_name(optype, closest, onnx_ops[i].name);
     return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", name, closest)
@@ -253,8 +251,7 @@ static void list_as_json(const ops_options *opt)
     const ln_arch *arch;
     cli_json_open(&doc, NULL, '{');
     cli_json_open(&doc, "architectures", '[');
-    LN_LIST_FOREACH(arch, ln_arch_list())
-    {
+    LN_LIST_FOREACH (arch, ln_arch_list()) {
         cli_json_open(&doc, NULL, '{');
         cli_json_text(&doc, "name", arch->arch_name);
         add_origin(&doc, ln_plugin_of_arch(arch));
@@ -311,10 +308,8 @@ static int run_ops(const cli_options *shared)
         return CLI_OK;
     }
     if (!shared->n_args) {
-        LN_LIST_FOREACH(arch, ln_arch_list())
-        {
+        LN_LIST_FOREACH (arch, ln_arch_list())
             (opt->rules ? list_rules : list_ops)(arch);
-        }
         return CLI_OK;
     }
     const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, shared->args[0]);

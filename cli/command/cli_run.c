@@ -336,8 +336,7 @@ static int hand_out_all(ln_context *ctx, const cli_run_options *opt, const cli_l
     cli_json json, *const wanted = opt->shared.json ? &json : NULL;
     if (wanted)
         cli_json_outputs_begin(wanted, stdout, NULL);
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, ctx->outputs) {
         const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, &opt->shared, name);
         status = t ? cli_output_deliver(opt, wanted, name, k++, t, names) : CLI_FAILED;
     }
@@ -477,8 +476,7 @@ static int check_inputs(const ln_context *ctx, const cli_options *opt)
 {
     char call[LN_MAXLINE];
     const char *name;
-    LN_LIST_FOREACH(name, ctx->missing)
-    {
+    LN_LIST_FOREACH (name, ctx->missing) {
         if (!ln_list_find_custom(ctx->inputs, name, ln_str_cmp))
             continue;
         snprintf(call, sizeof(call), "lightnet run %.256s ", opt->args[0]);

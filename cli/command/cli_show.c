@@ -58,8 +58,7 @@ static size_t list_types(const ln_context *ctx, type_count *counts)
 {
     const ln_op *op;
     size_t n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         counts[n++] = (type_count){.optype = op->op_arg->optype, .n = 1};
     }
     return n;
@@ -77,10 +76,8 @@ static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_ty
         return NULL;
     }
     size_t n = list_types(ctx, counts);
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         n += list_types(body, counts + n);
-    }
     qsort(counts, n, sizeof(*counts), by_name);
     for (size_t i = 0; i < n; i++) {
         if (*n_types && !strcmp(counts[*n_types - 1].optype, counts[i].optype))
@@ -108,8 +105,7 @@ static int count_others(const ln_context *ctx)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         n += !op_arg->at_load && op->run && strcmp(op_arg->arch, ctx->target) != 0;
     }
@@ -161,8 +157,7 @@ static void print_quoted(const char *text)
 static void print_edges(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_op *producer = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
         cli_print("    ");
         print_quoted(producer->op_arg->name);
@@ -178,18 +173,15 @@ static void print_dot(const ln_context *ctx)
 {
     const ln_op *op;
     cli_print("digraph model {\n    node [shape=box];\n");
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         cli_print("    ");
         print_quoted(op->op_arg->name);
         cli_print(" [label=");
         print_quoted(op->op_arg->optype);
         cli_print("];\n");
     }
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         print_edges(ctx, op);
-    }
     cli_print("}\n");
 }
 
@@ -229,8 +221,7 @@ static const char *number(char text[16], double x)
 static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_op *producer = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
         if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !producer ||
             ln_hash_find(t->seen, producer->op_arg->name))
@@ -252,10 +243,8 @@ static int count_params(const table *t, const ln_op *op, double *params)
     while (todo && !status) {
         const ln_op *producer = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        LN_LIST_FOREACH(tle, producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
             *params += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
-        }
         status = push_producers(t, producer, &todo);
     }
     ln_list_free(todo);
@@ -296,8 +285,7 @@ static int count_op(table *t, const ln_op *op, op_printer print, void *data)
     if (count_params(t, op, &own.params))
         return CLI_FAILED;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
         own.size += (double)ln_tensor_entry_capacity(te);
         if (!output)
@@ -316,10 +304,8 @@ static int each_op(table *t, const ln_context *ctx, op_printer print, void *data
     const ln_op *op;
     *t = (table){.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     int status = t->seen ? 0 : cli_fail_memory();
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         status = status ? status : count_op(t, op, print, data);
-    }
     ln_hash_free(t->seen);
     return status;
 }
@@ -517,8 +503,7 @@ static void print_precision(const ln_context *ctx)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const char *const algorithm = op->op_arg->algorithm;
         n += algorithm && !strcmp(algorithm, "bfloat16");
     }

@@ -142,12 +142,10 @@ static int set_stored_inputs(ln_context *ctx, const verify_options *opt, const c
     char file[LN_MAXLINE];
     const char *name;
     int k = 0;
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs)
         if (find_stored(file, dir, "input", k++, name) ||
             cli_model_set_input(ctx, &opt->shared, name, file, 0))
             return CLI_FAILED;
-    }
     warn_of_surplus(ctx, dir, "input", k);
     return 0;
 }
@@ -446,11 +444,9 @@ static int compare_output_of_both(const outputs *both, const verify_options *opt
 static int compare_outputs(const outputs *both, const verify_options *opt, double *worst)
 {
     const char *name;
-    LN_LIST_FOREACH(name, both->ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, both->ctx->outputs)
         if (compare_output_of_both(both, opt, name, worst))
             return CLI_FAILED;
-    }
     return CLI_OK;
 }
 
@@ -506,12 +502,10 @@ static int find_writers(programs *p)
 {
     const ln_op *op;
     p->writers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH(op, p->writers ? p->ctx->ops : NULL)
-    {
+    LN_LIST_FOREACH (op, p->writers ? p->ctx->ops : NULL) {
         const ln_tensor_list_entry *tle;
         const int writes = op->run && op->op_arg->info && op->op_arg->info->inplace_writer;
-        LN_LIST_FOREACH(tle, writes ? op->op_arg->tensors_out : NULL)
-        {
+        LN_LIST_FOREACH (tle, writes ? op->op_arg->tensors_out : NULL) {
             const ln_hash *table = p->ctx->tensor_table;
             const ln_tensor_entry *te = ln_tensor_table_find(table, tle->name);
             const char *root = ln_tensor_table_root(table, te)->name;
@@ -527,13 +521,10 @@ static int find_writers(programs *p)
 static int computes_coarsely(const programs *p, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (ln_hash_find_extended(p->coarse, tle->name, NULL, NULL))
             return 1;
-    }
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in ? op->op_arg->tensors_out : NULL)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in ? op->op_arg->tensors_out : NULL) {
         const tl_tensor *t = ln_tensor_table_find(p->reference->tensor_table, tle->name)->tensor;
         if (t->dtype == TL_FLOAT16 || t->dtype == TL_BFLOAT16)
             return 1;
@@ -545,14 +536,11 @@ static int find_coarse(programs *p)
 {
     const ln_op *op;
     p->coarse = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH(op, p->coarse ? p->reference->ops : NULL)
-    {
+    LN_LIST_FOREACH (op, p->coarse ? p->reference->ops : NULL) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, computes_coarsely(p, op) ? op->op_arg->tensors_out : NULL)
-        {
+        LN_LIST_FOREACH (tle, computes_coarsely(p, op) ? op->op_arg->tensors_out : NULL)
             if (ln_hash_insert(p->coarse, tle->name, NULL) < 0)
                 return cli_fail_memory();
-        }
     }
     return p->coarse ? 0 : cli_fail_memory();
 }
@@ -597,16 +585,13 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
 static int compare_written(programs *p, const ln_op *writer)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, p->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, p->ctx->ops) {
         const ln_tensor_list_entry *tle;
         if (op == writer)
             return 0;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             if (writer_of(p, tle->name) == writer && compare_tensor(p, writer, tle->name))
                 return CLI_FAILED;
-        }
     }
     return 0;
 }
@@ -617,8 +602,7 @@ static int compare_results(void *data, const ln_op *op)
     programs *p = data;
     const ln_tensor_list_entry *tle;
     int is_writer = 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_op *writer = writer_of(p, tle->name);
         is_writer |= writer == op;
         if ((!writer || writer == op) && (p->status = compare_tensor(p, op, tle->name)))

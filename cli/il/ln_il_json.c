@@ -31,8 +31,7 @@ static int put_array(FILE *fp, const json_t *array)
     size_t i;
     const json_t *element;
     fputc('[', fp);
-    json_array_foreach(array, i, element)
-    {
+    json_array_foreach (array, i, element) {
         fputs(i ? ", " : "", fp);
         if (put_value(fp, element))
             return -1;
@@ -46,8 +45,7 @@ static int put_object(FILE *fp, const json_t *object)
     const char *key, *separator = "";
     json_t *value;
     fputc('{', fp);
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         fputs(separator, fp);
         separator = ", ";
         if (put_string(fp, key) || fputs(": ", fp) == EOF || put_value(fp, value))
@@ -83,8 +81,7 @@ static int put_lines(FILE *fp, int indent, const json_t *array,
     size_t i;
     const json_t *element;
     fputc('[', fp);
-    json_array_foreach(array, i, element)
-    {
+    json_array_foreach (array, i, element) {
         fprintf(fp, "%s\n%*s", i ? "," : "", indent + 4, "");
         if (put(fp, element))
             return -1;
@@ -151,11 +148,9 @@ static int put_keys(FILE *fp, const json_t *program)
         if (there && put_key(fp, known[i], there))
             return -1;
     }
-    json_object_foreach((json_t *)program, key, value)
-    {
+    json_object_foreach ((json_t *)program, key, value)
         if (!is_in_order(key) && put_key(fp, key, value))
             return -1;
-    }
     return 0;
 }
 
@@ -173,8 +168,7 @@ static int put_bodies(FILE *fp, const json_t *bodies)
 {
     const char *name, *separator = "    \"bodies\": {\n";
     json_t *body;
-    json_object_foreach((json_t *)bodies, name, body)
-    {
+    json_object_foreach ((json_t *)bodies, name, body) {
         fprintf(fp, "%s    ", separator);
         separator = ",\n";
         if (put_string(fp, name))

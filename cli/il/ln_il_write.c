@@ -127,8 +127,7 @@ static void put_array(writer *w, const json_t *array)
     size_t i;
     const json_t *element;
     put(w, "[");
-    json_array_foreach(array, i, element)
-    {
+    json_array_foreach (array, i, element) {
         put_separator(w, i == 0);
         put_value(w, element);
     }
@@ -141,8 +140,7 @@ static void put_members(writer *w, const json_t *object, const char *sign)
     int is_first = 1;
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         put_separator(w, is_first);
         put_name(w, key);
         put(w, sign);
@@ -192,8 +190,7 @@ static void put_arguments(writer *w, const json_t *list)
 {
     size_t i;
     const json_t *element;
-    json_array_foreach(list, i, element)
-    {
+    json_array_foreach (list, i, element) {
         put_separator(w, i == 0);
         put_argument(w, element);
     }
@@ -265,8 +262,7 @@ static int put_bodies(writer *w, const json_t *bodies)
 {
     const char *name;
     json_t *body;
-    json_object_foreach((json_t *)bodies, name, body)
-    {
+    json_object_foreach ((json_t *)bodies, name, body) {
         begin_line(w);
         put(w, "body ");
         put_name(w, name);
@@ -287,11 +283,9 @@ static int put_ops(writer *w, const json_t *ops)
     size_t i;
     const json_t *op;
     int rc = counts ? 0 : -1;
-    json_array_foreach(ops, i, op)
-    {
+    json_array_foreach (ops, i, op)
         if (!rc)
             rc = put_op(w, op, counts);
-    }
     json_decref(counts);
     return rc;
 }
@@ -300,8 +294,7 @@ static int put_program(writer *w, const json_t *program)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)program, key, value)
-    {
+    json_object_foreach ((json_t *)program, key, value) {
         if (!strcmp(key, "bodies")) {
             if (put_bodies(w, value))
                 return -1;

@@ -74,8 +74,7 @@ int cli_npz_write_context(const cli_run_options *opt, ln_context *ctx)
     arrays a;
     const char *name;
     int k = 0, status = create_arrays(&a, ln_list_length(ctx->outputs));
-    LN_LIST_FOREACH(name, status ? NULL : ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, status ? NULL : ctx->outputs) {
         a.names[k] = name;
         a.tensors[k] = status ? NULL : cli_model_tensor(ctx, &opt->shared, name);
         if (!a.tensors[k++])

@@ -85,11 +85,9 @@ static int lies_in_any(const ln_beneath *folders, const place *file)
     const char *allowed;
     if (lies_beneath(folders->folder, file))
         return 1;
-    LN_LIST_FOREACH(allowed, folders->allowed)
-    {
+    LN_LIST_FOREACH (allowed, folders->allowed)
         if (lies_beneath(allowed, file))
             return 1;
-    }
     return 0;
 }
 
@@ -150,11 +148,9 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, const char **in
     const char *allowed;
     int found = find_in(folders->folder, path);
     *in = folders->folder;
-    LN_LIST_FOREACH(allowed, folders->allowed)
-    {
+    LN_LIST_FOREACH (allowed, folders->allowed)
         if (found < 0 && (errno == ENOENT || errno == ENOTDIR))
             found = find_in(*in = allowed, path);
-    }
     if (found < 0)
         return cannot_read(path, err);
     int fd = -1;

@@ -184,12 +184,10 @@ static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_n
                                      const void *edge_data)
 {
     ln_graph_edge_node *out;
-    LN_LIST_FOREACH(out, node->out_edge_nodes)
-    {
+    LN_LIST_FOREACH (out, node->out_edge_nodes)
         if (out->node == other &&
             (!edge_data || out->edge_data_cmp(out->edge_data, edge_data) == 0))
             return out;
-    }
     return NULL;
 }
 
@@ -211,11 +209,9 @@ void ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
 ln_graph_node *ln_graph_find(ln_graph *graph, void *data)
 {
     ln_graph_node *node;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes)
         if (node->node_data_cmp(node->data, data) == 0)
             return node;
-    }
     return NULL;
 }
 
@@ -290,8 +286,7 @@ static ln_hash *number_nodes(const ln_graph *graph)
     ln_hash *numbers = ln_hash_create(NULL, NULL, NULL, NULL);
     const ln_graph_node *node;
     uintptr_t i = 0;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes) {
         if (!numbers || ln_hash_insert(numbers, node, (void *)i++) < 0) {
             ln_hash_free(numbers);
             return NULL;
@@ -310,8 +305,7 @@ struct copying {
 static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
 {
     const ln_graph_edge_node *edge;
-    LN_LIST_FOREACH(edge, list)
-    {
+    LN_LIST_FOREACH (edge, list) {
         ln_graph_node *other = ln_hash_find(copying->nodes, edge->node);
         ln_graph_edge_node *end = append_end(ends, other, edge->edge_data, edge->edge_data_cmp);
         if (!end || ln_hash_insert(copying->ends, edge, end) < 0)
@@ -327,14 +321,12 @@ static int copy_ends(struct copying *copying, struct ends ends, const ln_list *l
 static int copy_into(ln_graph *copy, const ln_graph *graph, struct copying *copying)
 {
     const ln_graph_node *node;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes) {
         ln_graph_node *to = ln_graph_add(copy, node->data);
         if (!to || ln_hash_insert(copying->nodes, node, to) < 0)
             return -1;
     }
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes) {
         ln_graph_node *to = ln_hash_find(copying->nodes, node);
         if (copy_ends(copying, out_ends(to), node->out_edge_nodes) < 0 ||
             copy_ends(copying, in_ends(to), node->in_edge_nodes) < 0)
@@ -369,10 +361,8 @@ int ln_graph_num_outlier(ln_graph *graph)
 {
     int n = 0;
     const ln_graph_node *node;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes)
         n += only_loops(node->out_edge_nodes, node) && only_loops(node->in_edge_nodes, node);
-    }
     return n;
 }
 
@@ -400,8 +390,7 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
         return -1;
     ln_graph_node *node;
     size_t i = 0;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes) {
         if (node->indegree == 0)
             sorting->ready[sorting->n_ready++] = i;
         sorting->places[i++] = (struct place){node, node->indegree, 0};
@@ -413,8 +402,7 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
 static void release_successors(struct sorting *sorting, const struct place *place)
 {
     const ln_graph_edge_node *edge_node;
-    LN_LIST_FOREACH(edge_node, place->node->out_edge_nodes)
-    {
+    LN_LIST_FOREACH (edge_node, place->node->out_edge_nodes) {
         const size_t i = (size_t)(uintptr_t)ln_hash_find(sorting->numbers, edge_node->node);
         struct place *next = &sorting->places[i];
         if (next->layer <= place->layer)
@@ -510,8 +498,7 @@ void ln_graph_free_topsortlist(ln_list *layers)
 int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fprint_func print_edge)
 {
     const ln_graph_node *node;
-    LN_LIST_FOREACH(node, graph->nodes)
-    {
+    LN_LIST_FOREACH (node, graph->nodes) {
         print_node(fp, node->data);
         for (const ln_list *l = node->out_edge_nodes; l; l = l->next) {
             const ln_graph_edge_node *const edge = l->data;

@@ -78,22 +78,18 @@ START_TEST(foreach_visits_in_order_and_nests)
     ln_list *list = list_of("123");
     const char *outer, *inner;
     int sum = 0, last = 0;
-    LN_LIST_FOREACH(outer, list)
-    {
+    LN_LIST_FOREACH (outer, list) {
         ck_assert_int_gt((int)(intptr_t)outer, last);
         last = (int)(intptr_t)outer;
-        LN_LIST_FOREACH(inner, list)
-        {
+        LN_LIST_FOREACH (inner, list) {
             if (inner == outer)
                 break;
             sum += (int)(intptr_t)inner;
         }
     }
     ck_assert_int_eq(sum, 1 + 1 + 2);
-    LN_LIST_FOREACH(outer, NULL)
-    {
+    LN_LIST_FOREACH (outer, NULL)
         ck_abort_msg("the empty list has no element");
-    }
     ln_list_free(list);
 }
 END_TEST

@@ -128,12 +128,10 @@ static int check_metadata(const ln_safetensors *st, const char *file, ln_error *
     if (metadata && !json_is_object(metadata))
         return ln_error_set(err, "%s: '%s' is %s, expected an object", file, METADATA,
                             ln_json_describe(metadata));
-    json_object_foreach((json_t *)metadata, key, value)
-    {
+    json_object_foreach ((json_t *)metadata, key, value)
         if (!json_is_string(value))
             return ln_error_set(err, "%s: metadata '%s' is %s, expected a string", file, key,
                                 ln_json_describe(value));
-    }
     return 0;
 }
 
@@ -239,8 +237,7 @@ static int add_tensors(ln_safetensors *st, range *ranges, const char *file, ln_e
 {
     const char *name;
     json_t *value;
-    json_object_foreach(st->header, name, value)
-    {
+    json_object_foreach (st->header, name, value) {
         char where[LN_MAXLINE];
         snprintf(where, sizeof(where), "%s: tensor '%.*s'", file, LN_MAX_NAME_LEN, name);
         if (strcmp(name, METADATA) != 0 &&
@@ -287,8 +284,7 @@ static int unpack_all_strings(ln_safetensors *st, const char *file, ln_error *er
         ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, file, LN_SAFETENSORS_STRINGS, err);
     if (!all)
         return -1;
-    json_object_foreach(all, name, shape)
-    {
+    json_object_foreach (all, name, shape) {
         char where[LN_MAXLINE];
         snprintf(where, sizeof(where), "%s: tensor '%.*s'", file, LN_MAX_NAME_LEN, name);
         if (!status)

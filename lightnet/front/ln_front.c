@@ -38,11 +38,9 @@ const ln_list *ln_front_list(void)
 const ln_front *ln_front_for(const unsigned char *data, size_t size)
 {
     const ln_front *front;
-    LN_LIST_FOREACH(front, fronts)
-    {
+    LN_LIST_FOREACH (front, fronts)
         if (front->is(data, size))
             return front;
-    }
     return NULL;
 }
 
@@ -51,11 +49,9 @@ static const ln_front *find_reader_of_parts(const ln_infile *file)
     size_t size;
     const unsigned char *head = ln_infile_head(file, &size);
     const ln_front *front;
-    LN_LIST_FOREACH(front, fronts)
-    {
+    LN_LIST_FOREACH (front, fronts)
         if (front->reads_parts && front->is(head, size))
             return front;
-    }
     return NULL;
 }
 
@@ -75,11 +71,9 @@ char *ln_sprint_formats(char *buf, size_t size)
 {
     size_t len = (size_t)snprintf(buf, size, "%s", ir_format);
     const ln_front *front;
-    LN_LIST_FOREACH(front, fronts)
-    {
+    LN_LIST_FOREACH (front, fronts)
         if (len < size)
             len += (size_t)snprintf(buf + len, size - len, ", %s", front->format);
-    }
     return buf;
 }
 

@@ -45,14 +45,12 @@ static int infer_inputs(ln_context *ctx)
     ln_hash *firsts = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!firsts)
         return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const char *name = first_name(op->op_arg->tensors_in);
         if (name && ln_hash_insert(firsts, name, NULL) < 0)
             status = ln_fail_memory(ctx);
     }
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const char *name = first_name(op->op_arg->tensors_out);
         if (!status && name && !op->op_arg->tensors_in && is_placeholder(op) &&
             ln_hash_find_extended(firsts, name, NULL, NULL))
@@ -67,15 +65,12 @@ static int infer_inputs(ln_context *ctx)
 static int infer_outputs(ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             if (!ln_dfg_num_readers(ctx->dfg, tle->name) &&
                 ln_context_prepend_name(ctx, &ctx->outputs, tle->name))
                 return -1;
-        }
     }
     ctx->outputs = ln_list_reverse(ctx->outputs);
     return ln_context_index_names(ctx);
@@ -88,11 +83,9 @@ static int enter_read(ln_context *ctx)
     if (ln_output_check(ctx) || (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx)))
         return -1;
     ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         if (ln_context_index_names(body) || ln_context_init_ops(body))
             return ln_fail_at(body, "body '%s'", ln_body_name(body));
-    }
     if (ln_context_init_ops(ctx))
         return -1;
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
@@ -103,8 +96,7 @@ static const char *rejected_position(const ln_context *ctx, const ln_ir_places *
 {
     const ln_op *op;
     size_t i = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         if (op->op_arg->failed)
             return ln_ir_place(places, ctx->outer ? ln_body_name(ctx) : NULL, "ops", i);
         i++;
@@ -116,10 +108,8 @@ static const char *place_in_all(const ln_context *ctx, const ln_ir_places *place
 {
     const char *place = rejected_position(ctx, places);
     const ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         place = place ? place : rejected_position(body, places);
-    }
     return place;
 }
 

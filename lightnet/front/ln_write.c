@@ -33,8 +33,7 @@ typedef int write_func(ln_context *ctx, const char *file);
 static write_func *find_writer(const char *format)
 {
     const ln_front *front;
-    LN_LIST_FOREACH(front, ln_front_list())
-    {
+    LN_LIST_FOREACH (front, ln_front_list()) {
         const size_t len = strlen(front->format);
         if (front->write && !strcasecmp(front->format, format))
             return front->write;
@@ -50,8 +49,7 @@ static int fail_format(const ln_context *ctx, const char *format)
     char known[LN_MAXLINE];
     const ln_front *front;
     size_t len = (size_t)snprintf(known, sizeof(known), "'%s'", ir_name);
-    LN_LIST_FOREACH(front, ln_front_list())
-    {
+    LN_LIST_FOREACH (front, ln_front_list()) {
         if (front->write && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
         if (front->write_apart && len < sizeof(known))

@@ -82,14 +82,12 @@ static int create_tables(void)
 static int check_rule(const ln_arch *arch, const char *rule)
 {
     const ln_arch *other;
-    LN_LIST_FOREACH(other, archs)
-    {
+    LN_LIST_FOREACH (other, archs)
         for (const char **name = other->rule_names; name && *name; name++)
             if (ln_streq(*name, rule))
                 return ln_error_set(NULL,
                                     "architecture '%s': architecture '%s' has a rule '%s' already",
                                     arch->arch_name, other->arch_name, rule);
-    }
     return 0;
 }
 
@@ -384,11 +382,9 @@ char *ln_sprint_targets(char *buf, size_t size)
     const ln_arch *arch;
     if (size)
         *buf = '\0';
-    LN_LIST_FOREACH(arch, archs)
-    {
+    LN_LIST_FOREACH (arch, archs)
         if (!ln_streq(arch->arch_name, "none"))
             add_target(&t, arch->arch_name);
-    }
     if (list_loadable)
         list_loadable(add_new_target, &t);
     return buf;

@@ -252,25 +252,21 @@ static int is_unused_shape(const ln_context *ctx, const binding *b)
 const char *ln_bind_unused(const ln_context *ctx)
 {
     const binding *b;
-    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
-    {
+    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b))
             return b->name;
-    }
     return NULL;
 }
 
 void ln_bind_warn(const ln_context *ctx)
 {
     const binding *b;
-    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
-    {
+    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b))
             ln_warn(ctx,
                     "%s: the shape given for '%s' does nothing: no input and no size of that name "
                     "is open",
                     ctx->source, b->name);
-    }
 }
 
 // Shapes for a model that is as it is
@@ -358,8 +354,7 @@ static int check_sizes(const ln_context *ctx, const binding *b)
 {
     const char *input;
     int n = 0;
-    LN_LIST_FOREACH(input, ctx->inputs)
-    {
+    LN_LIST_FOREACH (input, ctx->inputs) {
         const int more = check_named(ctx, b, input);
         if (more < 0)
             return -1;
@@ -401,8 +396,7 @@ static int check_values(const ln_context *ctx)
 {
     const char *name;
     int index = 0;
-    LN_LIST_FOREACH(name, ln_fixed_has_values(ctx->fixed, 0) ? NULL : ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ln_fixed_has_values(ctx->fixed, 0) ? NULL : ctx->inputs) {
         const tl_tensor *value = ln_bind_find(ctx, name, index);
         index += !ln_bind_has(ctx, name);
         if (value && value->data && check_value(ctx, name, value))
@@ -414,11 +408,9 @@ static int check_values(const ln_context *ctx)
 int ln_bind_check(const ln_context *ctx)
 {
     const binding *b;
-    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
-    {
+    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b) && check(ctx, b))
             return -1;
-    }
     return check_values(ctx);
 }
 

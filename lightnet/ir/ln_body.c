@@ -57,10 +57,8 @@ static void learn_names(ln_body_names *known, const ln_list *list)
     if (!known->at)
         return;
     int i = 0;
-    LN_LIST_FOREACH(name, list)
-    {
+    LN_LIST_FOREACH (name, list)
         known->at[i++] = name;
-    }
     known->list = list;
 }
 
@@ -221,10 +219,8 @@ double ln_body_macs(const ln_context *body)
 {
     const ln_op *op;
     double macs = 0;
-    LN_LIST_FOREACH(op, body->ops)
-    {
+    LN_LIST_FOREACH (op, body->ops)
         macs += op->op_arg->macs;
-    }
     return macs;
 }
 
@@ -251,10 +247,8 @@ int ln_body_num_src(const ln_op *runner)
 {
     int n = 0;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, runner->op_arg->tensors_in)
         n += ln_name_number(tle->arg_name, "src") >= 0;
-    }
     return n;
 }
 
@@ -263,11 +257,9 @@ static const ln_tensor_entry *given_by_runner(const ln_context *body, int i)
     const ln_tensor_list_entry *tle;
     const ln_op *runner = body->body->runner;
     const int number = i - (ln_body_num_inputs(body) - ln_body_num_src(runner));
-    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, runner->op_arg->tensors_in)
         if (ln_name_number(tle->arg_name, "src") == number)
             return ln_entry_of(tle, runner->op_arg->tensor_table);
-    }
     return NULL;
 }
 
@@ -285,8 +277,7 @@ const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_en
 int ln_body_check_ops(const ln_context *body)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, body->ops)
-    {
+    LN_LIST_FOREACH (op, body->ops) {
         const ln_tensor_list_entry *const out =
             op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
         const int produces_input = out && ln_hash_find(body->input_names, out->name);

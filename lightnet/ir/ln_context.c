@@ -80,10 +80,8 @@ static void free_body(ln_context *body)
 void ln_bodies_free(ln_context *ctx)
 {
     ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         free_body(body);
-    }
     ln_list_free(ctx->bodies);
     ln_hash_free(ctx->body_names);
     ctx->bodies = ctx->last_body = NULL;
@@ -196,8 +194,7 @@ int ln_bodies_count(const ln_context *ctx)
 void ln_bodies_share_settings(ln_context *ctx)
 {
     ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies) {
         body->msg_func = ctx->msg_func;
         body->msg_data = ctx->msg_data;
         body->isa = ctx->isa;
@@ -215,11 +212,9 @@ void ln_bodies_share_settings(ln_context *ctx)
 static void mark_used(const ln_context *root, const ln_context *program)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, program->ops)
-    {
+    LN_LIST_FOREACH (op, program->ops) {
         const ln_param_entry *param;
-        LN_LIST_FOREACH(param, op->op_arg->params)
-        {
+        LN_LIST_FOREACH (param, op->op_arg->params) {
             const int is_text = param->type == LN_PARAM_STRING && param->value_string;
             ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
             if (body)
@@ -233,11 +228,9 @@ void ln_bodies_prune(ln_context *ctx)
     ln_context *body;
     mark_used(ctx, ctx);
     ctx->bodies = ln_list_reverse(ctx->bodies);
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         if (body->body->used)
             mark_used(ctx, body);
-    }
     ctx->bodies = ln_list_reverse(ctx->bodies);
     for (ln_list **link = &ctx->bodies; *link;) {
         ln_list *node = *link;
@@ -267,8 +260,7 @@ static int is_known_rule(const char *rule, const char **closest)
 {
     const ln_arch *arch;
     *closest = NULL;
-    LN_LIST_FOREACH(arch, ln_arch_list())
-    {
+    LN_LIST_FOREACH (arch, ln_arch_list()) {
         for (const char **name = arch->rule_names; name && *name; name++) {
             if (ln_streq(*name, rule))
                 return 1;

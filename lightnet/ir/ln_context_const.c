@@ -27,11 +27,9 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
 {
     const ln_tensor_list_entry *tle;
     op->op_arg->at_load = LN_AT_LOAD_NOT;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (revoke(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
             return -1;
-    }
     return 0;
 }
 
@@ -39,8 +37,7 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
 static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
             return -1;
@@ -55,10 +52,8 @@ static int revoke_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_l
     if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
-    LN_LIST_FOREACH(reader, readers)
-    {
+    LN_LIST_FOREACH (reader, readers)
         status = status ? status : revoke_outputs(ctx, reader, todo);
-    }
     ln_list_free(readers);
     return status;
 }
@@ -102,8 +97,7 @@ static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln
                       ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         ln_tensor_entry *part = ln_entry_of(tle, ctx->tensor_table);
         const int is_part = part && part->owner && part->owner_value == te->value;
         if (is_part && note_mutated(ctx, part, todo))
@@ -119,10 +113,8 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
     if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
-    LN_LIST_FOREACH(reader, readers)
-    {
+    LN_LIST_FOREACH (reader, readers)
         status = status ? status : note_parts(ctx, te, reader->op_arg->tensors_out, todo);
-    }
     ln_list_free(readers);
     return status;
 }
@@ -130,33 +122,27 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
 static int outputs_are_static(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (!ln_entry_of(tle, ctx->tensor_table)->isstatic)
             return 0;
-    }
     return op->op_arg->tensors_out != NULL;
 }
 
 static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (!ln_entry_of(tle, ctx->tensor_table)->isconst)
             return 0;
-    }
     return 1;
 }
 
 static int produces_input_or_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (tle->value->isinput || tle->value->ismutated)
             return 1;
-    }
     return 0;
 }
 
@@ -185,8 +171,7 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     const int constant = is_constant(ctx, op);
     op->op_arg->at_load = constant && op->op_arg->tensors_in ? LN_AT_LOAD_DONE : LN_AT_LOAD_NOT;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         te->isconst = constant;
         te->isstatic = te->isstatic || (constant && !te->owner);
@@ -221,8 +206,7 @@ static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te)
             continue;
@@ -264,10 +248,8 @@ int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)
 static void unmark(const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         tle->value->ismutated = 0;
-    }
 }
 
 int ln_context_find_mutated(const ln_context *ctx)
@@ -275,15 +257,12 @@ int ln_context_find_mutated(const ln_context *ctx)
     const ln_op *op;
     if (!ctx->has_writers)
         return 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         unmark(op->op_arg->tensors_in);
         unmark(op->op_arg->tensors_out);
     }
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (ln_context_mark_mutated(ctx, op))
             return -1;
-    }
     return 0;
 }

@@ -44,26 +44,21 @@ static const ln_tensor_entry *root(const ln_context *ctx, const ln_tensor_list_e
 static void check_shared(const ln_context *ctx, const ln_tensor_list_entry *written)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             ck_assert_msg(root(ctx, tle) != root(ctx, written) ||
                               ln_context_is_mutated(ctx, tle->name),
                           "%s is written with %s", tle->name, written->name);
-        }
     }
 }
 
 static void check_valid(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (op->op_arg->info->inplace_writer)
             check_shared(ctx, op->op_arg->tensors_out->data);
-    }
     ck_assert_msg(ln_context_check(ctx) == 0, "%s", ln_context_error(ctx));
     ck_assert(ln_dfg_is_valid(ctx->dfg));
 }

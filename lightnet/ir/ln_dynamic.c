@@ -60,8 +60,7 @@ int ln_dynamic_begin(ln_op *op)
     ln_op_arg *op_arg = op->op_arg;
     const ln_tensor_list_entry *tle;
     int has_setter = 0, has_dynamic = 0;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         has_setter |= ln_dynamic_param(op_arg, tle) != NULL;
         has_dynamic |= te && te->isdynamic;
@@ -101,8 +100,7 @@ int ln_dynamic_check(ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     ln_op_arg *op_arg = op->op_arg;
-    LN_LIST_FOREACH(tle, op_arg->planned ? op_arg->tensors_in : NULL)
-    {
+    LN_LIST_FOREACH (tle, op_arg->planned ? op_arg->tensors_in : NULL) {
         const char *name = ln_dynamic_param(op_arg, tle);
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (name && !te->isdynamic &&
@@ -151,8 +149,7 @@ void ln_dynamic_end(ln_op *op)
 static int has_open_axis_behind(const ln_op *op, const ln_list *list)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, list)
-    {
+    LN_LIST_FOREACH (tle, list) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         for (int i = 1; i < te->tensor->ndim; i++)
             if (ln_sizes_is_open(te, i))

@@ -60,10 +60,8 @@ static int alloc_arrays(ln_op_arg *op_arg, const ln_list *list, const char *arg_
 {
     int n = 0;
     ln_tensor_list_entry *item;
-    LN_LIST_FOREACH(item, list)
-    {
+    LN_LIST_FOREACH (item, list)
         n += is_variadic(item, arg_name);
-    }
     *entries = ln_alloc_array((size_t)n, sizeof(**entries));
     *tensors = ln_alloc_array((size_t)n, sizeof(tl_tensor *));
     return *entries && *tensors ? n : ln_op_fail_last(op_arg);
@@ -79,8 +77,7 @@ int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry
     if (n < 0)
         return -1;
     ln_tensor_list_entry *item;
-    LN_LIST_FOREACH(item, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (item, op_arg->tensors_in) {
         if (!is_variadic(item, arg_name))
             continue;
         (*entries)[i] = ln_entry_of(item, op_arg->tensor_table);
@@ -123,8 +120,8 @@ static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln
     return 0;
 }
 
-// Returns the number of dimensions; -1 after ln_op_fail. A length that the description does not know
-// is the kernel's; the kernel's are negative where it says nothing.
+// Returns the number of dimensions; -1 after ln_op_fail. A length that the description does not
+// know is the kernel's; the kernel's are negative where it says nothing.
 static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const int *kernel_dims,
                       int dims[LN_MAXDIM])
 {

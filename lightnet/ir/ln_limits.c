@@ -362,8 +362,7 @@ static void find_largest_of(const ln_context *ctx, const ln_op *op, largest *l)
     const ln_tensor_list_entry *tle;
     if (op->op_arg->scratch_size > l->size)
         *l = (largest){op, NULL, op->op_arg->scratch_size};
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te->owner && ln_tensor_entry_capacity(te) > l->size)
             *l = (largest){op, te, ln_tensor_entry_capacity(te)};
@@ -374,10 +373,8 @@ int ln_limits_fail_plan(const ln_context *ctx, size_t total)
 {
     largest l = {0};
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         find_largest_of(ctx, op, &l);
-    }
     if (!l.op)
         return ln_fail_as(ctx, LN_LIMIT_REACHED,
                           "%zu bytes of memory exceed the limit of %zu bytes", total,

@@ -58,12 +58,10 @@ static const ln_tensor_entry *input(const machine *m, int arg)
 {
     const ln_arg_info *info = input_info(m, arg);
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op_arg->tensors_in)
         if (info->variadic ? ln_name_number(tle->arg_name, info->arg_name) >= 0
                            : (int)ln_streq(tle->arg_name, info->arg_name))
             return ln_entry_of(tle, m->op_arg->tensor_table);
-    }
     return NULL;
 }
 
@@ -94,8 +92,7 @@ static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
 static ln_dim value_of_all(const machine *m, int arg, int i)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
         const ln_tensor_entry *te = ln_entry_of(tle, m->op_arg->tensor_table);
@@ -153,10 +150,8 @@ static ln_dim count_of(const machine *m, int arg)
 {
     int n = 0;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op_arg->tensors_in)
         n += ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) >= 0;
-    }
     return ln_dim_number(n);
 }
 
@@ -165,8 +160,7 @@ static ln_dim total_of(const machine *m, int arg, int axis)
 {
     ln_dim sum = ln_dim_number(0);
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
         const ln_dim next = axis_of(m, ln_entry_of(tle, m->op_arg->tensor_table), axis);
@@ -450,8 +444,7 @@ static void broadcast_span(machine *m, const span *s)
 static void broadcast_inputs(machine *m, const char *arg_name)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
         span s = {.te = ln_entry_of(tle, m->op_arg->tensor_table)};
         s.to = s.te ? s.te->tensor->ndim : 0;
         if (ln_name_number(tle->arg_name, arg_name) >= 0)

@@ -218,11 +218,9 @@ int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data)
     int index = 0;
     if (!has_symbols(op->op_arg->ctx))
         return -1;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (note_output(&n, tle, index++))
             return -1;
-    }
     return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
 }
 
@@ -231,8 +229,7 @@ int ln_sizes_note_axes(const ln_op *op)
     const ln_tensor_list_entry *tle;
     noted n = {.op = op};
     int index = 0, failed = 0;
-    LN_LIST_FOREACH(tle, op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         failed |= te->isdynamic && (!has_symbols(op->op_arg->ctx) || note_axes(&n, tle, index, te));
         index++;
@@ -252,11 +249,9 @@ static int find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *
     out = producer ? ln_tensor_list_find_by_name(producer->op_arg->tensors_out, te->name) : NULL;
     if (!steps || !out || !has_elements(producer, out, te->tensor) || ln_sizes_has_elements(te))
         return 0;
-    LN_LIST_FOREACH(tle, producer->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, producer->op_arg->tensors_in)
         if (find_elements(ln_entry_of(tle, producer->op_arg->tensor_table), value, data, steps - 1))
             return -1;
-    }
     return ln_sizes_note(producer, value, data);
 }
 

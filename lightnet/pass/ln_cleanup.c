@@ -23,22 +23,18 @@ static int must_stay(const ln_op *op)
 static int is_in_interface(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (tle->value->isinput || tle->value->isoutput)
             return 1;
-    }
     return 0;
 }
 
 static void mark_producers(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (tle->value->producer)
             tle->value->producer->op_arg->isneeded = 1;
-    }
 }
 
 // Backwards, readers before producers: each needed operator marks the producers of its inputs;
@@ -88,13 +84,10 @@ static void replace(cleanup *c, const ln_tensor_entry *from, const ln_tensor_ent
 static void clear_replacements(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             tle->value->instead = NULL;
-        }
     }
 }
 
@@ -158,14 +151,10 @@ static uint32_t hash_op(const void *key)
     const ln_tensor_list_entry *tle;
     const ln_param_entry *param;
     uint32_t hash = ln_str_hash(op_arg->optype);
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_in)
         hash = mix(hash, tle->arg_name) * 31u + ln_direct_hash(tle->value);
-    }
-    LN_LIST_FOREACH(param, op_arg->params)
-    {
+    LN_LIST_FOREACH (param, op_arg->params)
         hash = mix_param(hash, param);
-    }
     return hash;
 }
 
@@ -214,11 +203,9 @@ static int can_merge(const ln_op *op)
     const ln_tensor_list_entry *tle;
     if (must_stay(op) || !op->op_arg->tensors_in)
         return 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (tle->value->ismutated)
             return 0;
-    }
     return 1;
 }
 
@@ -237,8 +224,7 @@ static void merge(cleanup *c, const ln_op *op, const ln_op *earlier)
 {
     const ln_tensor_list_entry *tle;
     const ln_list *at = earlier->op_arg->tensors_out;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_list_entry *same = output_at(earlier, &at, tle->arg_name);
         const ln_tensor_entry *from = ln_entry_of(tle, c->ctx->tensor_table);
         const ln_tensor_entry *to = same ? ln_entry_of(same, c->ctx->tensor_table) : NULL;
@@ -264,8 +250,7 @@ static int merge_equal(cleanup *c, const ln_op *op)
 static int walk(cleanup *c)
 {
     ln_op *op;
-    LN_LIST_FOREACH(op, c->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, c->ctx->ops) {
         if (c->n && ln_context_redirect(c->ctx, op))
             return -1;
         if (is_identity_view(c->ctx, op))

@@ -258,8 +258,7 @@ static double run_model(ln_context *ctx, int with_poison)
     for (int run = 0; run < 2; run++) {
         const int status = with_poison ? ln_test_run_poisoned(ctx) : ln_context_run(ctx);
         ck_assert_msg(status == 0, "%s", ln_context_error(ctx));
-        LN_LIST_FOREACH(name, ctx->outputs)
-        {
+        LN_LIST_FOREACH (name, ctx->outputs) {
             const size_t n = ln_context_data_size(ctx, name) / sizeof(float);
             float *data = ln_context_get_data(ctx, name, NULL);
             ck_assert_msg(data != NULL, "%s", ln_context_error(ctx));

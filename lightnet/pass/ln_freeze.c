@@ -36,22 +36,18 @@ static int note(const freezing *f, ln_hash *names, const char *name)
 static int note_all(const freezing *f, ln_hash *names, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         if (note(f, names, tle->name))
             return -1;
-    }
     return 0;
 }
 
 static int has_any(ln_hash *names, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         if (ln_hash_find(names, tle->name))
             return 1;
-    }
     return 0;
 }
 
@@ -60,8 +56,7 @@ static int has_any(ln_hash *names, const ln_list *tensors)
 static int note_random(const freezing *f)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, f->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, f->ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         if ((ln_produces_random(op) || has_any(f->random, op_arg->tensors_in)) &&
             note_all(f, f->random, op_arg->tensors_out))
@@ -74,10 +69,8 @@ static size_t size_of_all(const ln_context *ctx, const ln_list *tensors)
 {
     size_t size = 0;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         size += tl_tensor_size(ln_entry_of(tle, ctx->tensor_table)->tensor);
-    }
     return size;
 }
 
@@ -90,8 +83,7 @@ static int is_worth_its_size(const ln_context *ctx, const ln_op_arg *op_arg)
 static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->owner || te->isdynamic || te->mtype != LN_MEM_CPU || ln_entry_is_output(te))
             return 0;
@@ -131,8 +123,7 @@ static int choose(const freezing *f)
 static int keep_results(const freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
         if (ln_weights_copy(f->results, te->name, te->tensor, te->tensor->data))
             return ln_fail_memory(f->ctx);
@@ -210,8 +201,7 @@ static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
     char name[LN_MAX_NAME_LEN];
     ln_list *sources = NULL;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor;
         ln_op *source = ln_context_unique_name(ctx, name, "source")
                             ? NULL

@@ -144,10 +144,8 @@ static int count(const ln_context *ctx, const char *optype)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         n += ln_op_is(op, optype);
-    }
     return n;
 }
 

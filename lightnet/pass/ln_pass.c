@@ -70,10 +70,8 @@ int ln_pass_rule_begins(const ln_context *ctx, const char *name)
 void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_ops)
 {
     ln_op *op;
-    LN_LIST_FOREACH(op, new_ops)
-    {
+    LN_LIST_FOREACH (op, new_ops)
         op->op_arg->rule = name;
-    }
     if (ctx->rewriting)
         ctx->rewriting->fired = name;
 }
@@ -81,11 +79,9 @@ void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_op
 static ln_rule_count *find_count(const ln_context *ctx, const char *name)
 {
     ln_rule_count *rule;
-    LN_LIST_FOREACH(rule, ctx->rules)
-    {
+    LN_LIST_FOREACH (rule, ctx->rules)
         if (ln_streq(rule->name, name))
             return rule;
-    }
     return NULL;
 }
 
@@ -149,11 +145,9 @@ static int has_failed(const ln_context *ctx)
 static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         if (ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             return 1;
-    }
     return 0;
 }
 
@@ -164,12 +158,10 @@ static int may_move(const ln_context *ctx, const ln_list *ops)
     const ln_op *op;
     if (!ops || !ops->next)
         return 1;
-    LN_LIST_FOREACH(op, ops)
-    {
+    LN_LIST_FOREACH (op, ops)
         if (touches_mutated(ctx, op->op_arg->tensors_in) ||
             touches_mutated(ctx, op->op_arg->tensors_out))
             return 0;
-    }
     return 1;
 }
 

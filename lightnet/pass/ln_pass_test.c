@@ -450,11 +450,9 @@ START_TEST(the_same_model_compiles_to_the_same_bytes)
         ck_assert_int_eq(ln_context_compile(ctx, "test"), 0);
         FILE *fp = open_memstream(&texts[i], &size);
         const ln_op *op;
-        LN_LIST_FOREACH(op, ctx->ops)
-        {
+        LN_LIST_FOREACH (op, ctx->ops)
             fprintf(fp, "%s %zu\n", op->op_arg->name,
                     ln_tensor_table_find(ctx->tensor_table, out_of(op))->offset);
-        }
         fclose(fp);
         end_test(ctx);
     }

@@ -160,10 +160,8 @@ void ln_rule_op_instead(ln_rule_made *made, const char *optype, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     add_op(made, optype, op->op_arg->name);
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         ln_rule_output(made, tle->arg_name, tle->name);
-    }
 }
 
 static void set_tensor(ln_rule_made *made, ln_list **list, const char *arg_name, const char *tname)
@@ -207,8 +205,7 @@ void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
     ln_list **list = made->failed ? NULL : &made->op->op_arg->tensors_in;
     ln_list *end = list ? ln_list_end(*list) : NULL;
     const ln_list *const last = end;
-    LN_LIST_FOREACH(tle, list ? from->op_arg->tensors_in : NULL)
-    {
+    LN_LIST_FOREACH (tle, list ? from->op_arg->tensors_in : NULL) {
         ln_tensor_list_entry *old = find_up_to(*list, last, tle->arg_name);
         ln_list *more = old ? NULL : ln_tensor_list_append(NULL, tle->arg_name, tle->name);
         if (more)
@@ -245,10 +242,8 @@ static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_e
 void ln_rule_all_params(ln_rule_made *made, const ln_op *from)
 {
     const ln_param_entry *pe;
-    LN_LIST_FOREACH(pe, from->op_arg->params)
-    {
+    LN_LIST_FOREACH (pe, from->op_arg->params)
         set_param(made, pe->arg_name, pe);
-    }
 }
 
 void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,

@@ -134,8 +134,7 @@ START_TEST(parameters_have_the_order_of_the_text)
     ln_list *ops = ln_rule_expand(&rule, ctx, op_named(ctx, "oz"), &match);
     ck_assert_int_eq(ln_list_length(ops), 1);
     const ln_op *const op = ops->data;
-    LN_LIST_FOREACH(pe, op->op_arg->params)
-    {
+    LN_LIST_FOREACH (pe, op->op_arg->params) {
         ck_assert_int_lt(n, 7);
         ck_assert_str_eq(pe->arg_name, names[n++]);
     }

@@ -10,12 +10,9 @@ static int is_permutation(ln_context *ctx, const ln_list *ops)
 {
     ln_op *op;
     int n = 0, status = 1;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         op->op_arg->node = NULL;
-    }
-    LN_LIST_FOREACH(op, ops)
-    {
+    LN_LIST_FOREACH (op, ops) {
         if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op || op->op_arg->node)
             status = 0;
         if (!status)
@@ -62,8 +59,7 @@ static int add_age(const ln_context *ctx, ages *a, size_t age)
 static int add_tensor_ages(const ln_context *ctx, ages *a, const ln_list *tensors, int writes)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         if (!ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             continue;
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
@@ -85,8 +81,7 @@ static int find_ages(const ln_context *ctx, ages *a)
     a->of_op = ln_hash_create(NULL, NULL, NULL, NULL);
     if (!a->writers || !a->of_op)
         return ln_fail_last(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         if (ln_hash_insert(a->of_op, op, (void *)(a->n + 1)) < 0)
             return ln_fail_last(ctx);
         if ((ln_op_has_effect(op) && add_age(ctx, a, a->effects++)) ||
@@ -101,8 +96,7 @@ static int find_ages(const ln_context *ctx, ages *a)
 static int compare_ages(const ln_context *ctx, const ages *before, const ages *after)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const size_t old_at = (size_t)ln_hash_find(before->of_op, op) - 1;
         const size_t new_at = (size_t)ln_hash_find(after->of_op, op) - 1;
         const ln_op *next = op->op_arg->node->next ? op->op_arg->node->next->data : NULL;

@@ -101,8 +101,7 @@ static int use(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te, in
 static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *block = te->isconst ? find_or_add(ctx, life, te) : NULL;
         if (te->isconst && !block)
@@ -116,11 +115,9 @@ static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
 static int use_all(const ln_context *ctx, ln_lifetime *life, const ln_list *tensors, int time)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         if (use(ctx, life, ln_entry_of(tle, ctx->tensor_table), time))
             return -1;
-    }
     return 0;
 }
 
@@ -156,8 +153,7 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
 static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *names, int time)
 {
     const char *name;
-    LN_LIST_FOREACH(name, names)
-    {
+    LN_LIST_FOREACH (name, names) {
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         if (te && use(ctx, life, te, time))
             return -1;
@@ -182,11 +178,9 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
     int position = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (find_uses_of(ctx, life, op, ++position))
             return -1;
-    }
     return use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end)
                ? -1
                : 0;
@@ -196,11 +190,9 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
 static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, life->begin < 0 ? ctx->ops : NULL)
-    {
+    LN_LIST_FOREACH (op, life->begin < 0 ? ctx->ops : NULL) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
         }
@@ -213,11 +205,9 @@ static void begin(const ln_context *ctx, ln_lifetime *life)
     const ln_op *op;
     int has_load = 0;
     *life = (ln_lifetime){.end = 1};
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             te->block = 0; // the results of an earlier lifetime
             te->isload = 0;
@@ -239,8 +229,7 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
 {
     const ln_tensor_list_entry *tle;
     int n = 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         n += ln_lifetime_block(ctx, life, te) == block;
     }
@@ -281,8 +270,7 @@ static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op
 {
     ln_block *dst = ln_lifetime_block(ctx, life, dst_te);
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *src =
             is_argument(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
@@ -317,8 +305,7 @@ static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
     int time = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_arg_info *out = op->op_arg->info ? op->op_arg->info->tensors_out : NULL;
         time++;
         for (; out; out = ln_arg_info_next(out))
@@ -510,8 +497,7 @@ const ln_block *ln_lifetime_load_scratch(const ln_lifetime *life, const ln_op_ar
 static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         if (!op_arg->at_load || !op_arg->scratch_size)
             continue;

@@ -14,11 +14,9 @@ static int is_resolved(const ln_tensor_entry *te)
 static const char *variant_of(const ln_op *op)
 {
     const ln_param_entry *pe;
-    LN_LIST_FOREACH(pe, ln_op_params(op->op_arg))
-    {
+    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
         if (pe->type == LN_PARAM_STRING && pe->value_string)
             return pe->value_string;
-    }
     return "";
 }
 
@@ -37,11 +35,9 @@ static int fail_abstract(const ln_context *ctx, const ln_op *op, const ln_tensor
 static int begin(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             if (te->mtype == LN_MEM_NONE)
                 return fail_abstract(ctx, op, te);
@@ -54,10 +50,8 @@ static int begin(const ln_context *ctx)
 static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
 {
     ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         tle->offset = ln_entry_of(tle, ctx->tensor_table)->offset;
-    }
 }
 
 // Sets the tensor's offset, after those of its owners.
@@ -75,10 +69,8 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
     }
     if (!is_resolved(te))
         te->offset = ln_lifetime_block(ctx, life, te)->offset;
-    LN_LIST_FOREACH(te, chain)
-    {
+    LN_LIST_FOREACH (te, chain)
         te->offset = ln_lifetime_view_offset(ctx, te);
-    }
     ln_list_free(chain);
     return 0;
 }
@@ -87,14 +79,11 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
 static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
                 return -1;
-        }
         set_list_offsets(ctx, op->op_arg->tensors_in);
         set_list_offsets(ctx, op->op_arg->tensors_out);
     }
@@ -107,11 +96,9 @@ static void set_scratch_offsets(const ln_context *ctx, const ln_lifetime *life)
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
         if (block->scratch)
             block->scratch->op_arg->scratch_offset = block->offset;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (op->op_arg->at_load && op->op_arg->scratch_size)
             op->op_arg->scratch_offset = ln_lifetime_load_scratch(life, op->op_arg)->offset;
-    }
 }
 
 static int write_offsets(ln_context *ctx, ln_lifetime *life)

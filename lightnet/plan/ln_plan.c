@@ -23,11 +23,9 @@ int ln_plan(ln_context *ctx)
 int ln_plan_all(ln_context *ctx)
 {
     ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         if (ln_plan(body))
             return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
-    }
     return ln_plan(ctx);
 }
 
@@ -79,14 +77,11 @@ static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
 static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
                 return -1;
-        }
         if (op->op_arg->scratch_size && check_scratch_place(ctx, op->op_arg))
             return -1;
     }
@@ -110,11 +105,9 @@ static int check_view(const ln_context *ctx, const ln_tensor_entry *te)
 static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
                                               : ln_lifetime_block(ctx, life, te)->offset;
@@ -152,8 +145,7 @@ int ln_context_check_plan(const ln_context *ctx)
 static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *stats)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te->isconst || op->op_arg->tensors_in)
             continue;
@@ -165,8 +157,7 @@ static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *st
 static void count_ops(const ln_context *ctx, ln_stats *stats)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         stats->ops++;
         stats->ops_at_load += op->op_arg->at_load && op->run;
         stats->views += !op->run && !op->static_run;
@@ -181,15 +172,11 @@ int ln_context_stats(const ln_context *ctx, ln_stats *stats)
     ln_lifetime life;
     memset(stats, 0, sizeof(*stats));
     count_ops(ctx, stats);
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         count_ops(body, stats);
-    }
     // The macs of an operator include its bodies.
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         stats->macs += op->op_arg->at_load ? 0 : op->op_arg->macs;
-    }
     if (!ctx->target)
         return 0;
     if (ln_lifetime_find(ctx, &life))

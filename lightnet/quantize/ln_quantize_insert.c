@@ -268,8 +268,7 @@ static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *tabl
 {
     const ln_tensor_list_entry *tle;
     int n = 0;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         if (ln_entry_of(tle, table)->isconst)
             continue;
         if (!is_marked(f, tle->name, mark))
@@ -282,8 +281,7 @@ static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *tabl
 static int mark_all(const flow *f, const ln_list *tensors, int mark)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         const int marks = (int)(intptr_t)ln_hash_find(f->marks, tle->name) | mark;
         if (ln_hash_insert(f->marks, tle->name, (void *)(intptr_t)marks) < 0)
             return -1;
@@ -340,11 +338,9 @@ static int set_roles(const flow *f, const char *is_on)
 static int flow_all(const flow *f, const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (flow_forward(f, op))
             return -1;
-    }
     ln_list *const backward = ln_list_reverse(ln_list_copy(ctx->ops));
     int status = backward || !ctx->ops ? 0 : -1;
     for (const ln_list *node = backward; node && !status; node = node->next)

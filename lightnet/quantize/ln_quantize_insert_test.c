@@ -116,10 +116,8 @@ static int count(const network *net, const char *optype)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, net->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, net->ctx->ops)
         n += ln_op_is(op, optype);
-    }
     return n;
 }
 

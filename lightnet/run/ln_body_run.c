@@ -25,10 +25,8 @@ static void forget_places(ln_context *body)
 void ln_bodies_unload(ln_context *ctx)
 {
     ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         forget_places(body);
-    }
 }
 
 static int find_places(ln_context *body)
@@ -39,11 +37,9 @@ static int find_places(ln_context *body)
         return ln_fail_last(body);
     forget_places(body);
     body->body->places = at;
-    LN_LIST_FOREACH(op, body->ops)
-    {
+    LN_LIST_FOREACH (op, body->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_entry_of(tle, body->tensor_table);
             const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
             const int given = ln_body_given_number(body, te);
@@ -69,8 +65,7 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
         find_places(body))
         return fail_in(op_arg, body);
     ln_op *op;
-    LN_LIST_FOREACH(op, body->ops)
-    {
+    LN_LIST_FOREACH (op, body->ops) {
         // Bodies within it, and other operators with a static_run.
         if (op->run && ln_op_call(op, op->static_run))
             return fail_in(op_arg, body);
@@ -87,11 +82,9 @@ int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *c
     for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
         at->tensor->data =
             at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
-    LN_LIST_FOREACH(op, status ? NULL : body->ops)
-    {
+    LN_LIST_FOREACH (op, status ? NULL : body->ops)
         if ((status = ln_dynamic_run(op)))
             break;
-    }
     body->mem_starts[LN_MEM_CPU] = NULL; // it is not the body's
     return status ? fail_in(op_arg, body) : 0;
 }

@@ -69,10 +69,8 @@ static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
     const ln_param_entry *pe;
     ln_store_key key = more_text(ln_store_key_begin(), op->op_arg->optype);
     key = more_int(key, ctx->isa);
-    LN_LIST_FOREACH(pe, ln_op_params(op->op_arg))
-    {
+    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
         key = more_param(key, pe);
-    }
     if (ln_produces_random(op))
         key = more_int(key, (int64_t)ln_op_seed(op->op_arg));
     return key;
@@ -100,8 +98,7 @@ static int more_weight(const ln_context *ctx, const char *name, ln_store_key *ke
 static int more_inputs(const ln_constant_keys *keys, const ln_op *op, ln_store_key *key)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         ln_store_key input;
         if (!ln_constant_key(keys, tle->name, &input))
             return 0;
@@ -123,8 +120,7 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
                          ln_store_key key)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->isconst && te->tensor->dtype != TL_STRING &&
             enter(keys, tle->name, more_tensor(more_text(key, tle->arg_name), te->tensor)))
@@ -137,11 +133,9 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
 static int runs_body(const ln_context *ctx, const ln_op *op)
 {
     const ln_param_entry *pe;
-    LN_LIST_FOREACH(pe, ctx->bodies ? op->op_arg->params : NULL)
-    {
+    LN_LIST_FOREACH (pe, ctx->bodies ? op->op_arg->params : NULL)
         if (pe->type == LN_PARAM_STRING && pe->value_string && ln_body_named(ctx, pe->value_string))
             return 1;
-    }
     return 0;
 }
 
@@ -164,8 +158,7 @@ ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
         ln_fail_memory(ctx);
         return NULL;
     }
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const int is_produced_at_load = (op->op_arg->at_load || !op->op_arg->tensors_in) &&
                                         !op->op_arg->isdynamic && !runs_body(ctx, op);
         if (is_produced_at_load && find_keys_of(keys, ctx, op)) {

@@ -70,8 +70,7 @@ int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
 static int fetch_inputs(const loading *load, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         ln_tensor_entry *te = ln_entry_of(tle, load->ctx->tensor_table);
         const ln_op *producer = te->isload ? ln_entry_creater(te) : NULL;
         if (producer && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(producer) &&
@@ -114,11 +113,9 @@ int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_wa
 {
     ln_op *op;
     const loading load = {.ctx = ctx, .again = again};
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (compute(&load, op) || (watch && watch->func(ctx, op, watch->data)))
             return -1;
-    }
     return 0;
 }
 
@@ -126,11 +123,9 @@ int ln_constants_fetch(const ln_context *ctx)
 {
     const ln_op *op;
     const loading load = {.ctx = ctx};
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (fetch_lasting(&load, op))
             return -1;
-    }
     return 0;
 }
 
@@ -139,12 +134,10 @@ static size_t end_of(const ln_context *ctx)
 {
     size_t end = 0;
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const size_t last = te->offset + ln_tensor_entry_capacity(te);
             if (te->mtype == LN_MEM_CPU && !te->isload && last > end)

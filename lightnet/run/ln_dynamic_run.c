@@ -27,8 +27,7 @@ static int note_shapes(ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     int *shape = op_arg->shapes;
     int changed = 0;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
         const tl_tensor *tensor = ln_entry_of(tle, op_arg->tensor_table)->tensor;
         changed |= !has_shape(shape, tensor);
         ln_dynamic_note_shape(shape, tensor);
@@ -67,8 +66,7 @@ static int read_params(ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
     int changed = 0;
-    LN_LIST_FOREACH(tle, op_arg->planned ? op_arg->tensors_in : NULL)
-    {
+    LN_LIST_FOREACH (tle, op_arg->planned ? op_arg->tensors_in : NULL) {
         const char *name = ln_dynamic_param(op_arg, tle);
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         ln_param_entry *param = name ? ln_param_list_find(op_arg->params, name) : NULL;
@@ -86,8 +84,7 @@ static int read_params(ln_op_arg *op_arg)
 static void set_bounds(const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         for (int i = 0; te->isdynamic && i < te->tensor->ndim; i++)
             te->tensor->dims[i] = te->bound[i];
@@ -100,8 +97,7 @@ static void set_bounds(const ln_op_arg *op_arg)
 static void place_views(const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         const ln_tensor_entry *owner = ln_entry_owner(te, op_arg->tensor_table);
         if (owner)
@@ -115,8 +111,7 @@ static int prepare(ln_op *op)
     ln_op_arg *op_arg = op->op_arg;
     const int changed = read_params(op_arg);
     const int infers = changed >= 0 && op_arg->shapes && (note_shapes(op_arg) | changed);
-    if (changed < 0 ||
-        (infers && (ln_dynamic_infer(op) || ln_op_call(op, op->static_run)))) {
+    if (changed < 0 || (infers && (ln_dynamic_infer(op) || ln_op_call(op, op->static_run)))) {
         ln_dynamic_forget_shapes(op_arg);
         return -1;
     }
@@ -140,10 +135,8 @@ int ln_dynamic_run(ln_op *op)
 int ln_dynamic_forget_runs(ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (op->op_arg->isdynamic)
             return ln_context_recheck(ctx);
-    }
     return 0;
 }

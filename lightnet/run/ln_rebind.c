@@ -41,14 +41,11 @@ static int visit_shapes(const ln_context *ctx, shape *shapes,
                         int (*visit)(const ln_context *, const ln_tensor_entry *, shape *))
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
             if (visit(ctx, ln_entry_of(tle, ctx->tensor_table), shapes++))
                 return -1;
-        }
     }
     return 0;
 }
@@ -148,12 +145,10 @@ static int fail_no_param(const ln_context *ctx, const ln_op *op, const char *pna
     char known[LN_MAXLINE] = "none";
     size_t len = 0;
     const ln_param_entry *pe;
-    LN_LIST_FOREACH(pe, ln_op_params(op->op_arg))
-    {
+    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
         if (len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "",
                                     pe->arg_name);
-    }
     return ln_fail_as(ctx, LN_NOT_FOUND,
                       "operator '%s' (%s) has no parameter '%s'; its parameters%s: %s",
                       op->op_arg->name, op->op_arg->optype, pname,

@@ -47,11 +47,9 @@ int ln_context_run(const ln_context *ctx)
     const ln_op *op;
     if (prepare_run(ctx))
         return -1;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (!op->op_arg->at_load && run_op(op))
             return -1;
-    }
     return 0;
 }
 

@@ -169,8 +169,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
     const ln_tensor_list_entry *tle;
     if (op_arg->at_load || !op->run)
         return 0;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->mtype == p->root->mtype && meets(p, te->offset, ln_tensor_entry_capacity(te)) &&
             ln_tensor_table_root(ctx->tensor_table, te) != p->root)

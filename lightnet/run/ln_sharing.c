@@ -197,11 +197,9 @@ static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *
     const ln_tensor_list_entry *tle;
     if (op->op_arg->isdynamic) // its shapes are found by running it
         return 1;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (is_wanted(ctx, wanted, tle->name))
             return 1;
-    }
     return 0;
 }
 
@@ -218,11 +216,9 @@ static int leave_out(ln_context *ctx)
         const int is_needed_here = op->op_arg->at_load && is_needed(ctx, wanted, op);
         if (op->op_arg->at_load) // also of a load before, which failed
             op->op_arg->at_load = is_needed_here ? LN_AT_LOAD_DONE : LN_AT_LOAD_SHARED;
-        LN_LIST_FOREACH(tle, is_needed_here ? op->op_arg->tensors_in : NULL)
-        {
+        LN_LIST_FOREACH (tle, is_needed_here ? op->op_arg->tensors_in : NULL)
             if (ln_hash_insert(wanted, tle->name, NULL) < 0)
                 status = ln_fail_memory(ctx);
-        }
     }
     ln_hash_free(wanted);
     return status;
@@ -231,8 +227,7 @@ static int leave_out(ln_context *ctx)
 static int produces_found(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const constant *c = constant_of(ctx->sharing, ln_entry_of(tle, ctx->tensor_table));
         if (!c || !c->is_found)
             return 0;
@@ -347,10 +342,8 @@ int ln_sharing_publish(ln_context *ctx)
     for (constant *c = s->constants; c < s->constants + s->n; c++)
         if (c->is_shared && !c->is_found && ln_store_publish(ctx->store, c->stored, c->key))
             return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (op->op_arg->at_load)
             op->op_arg->at_load = LN_AT_LOAD_DONE;
-    }
     return 0;
 }

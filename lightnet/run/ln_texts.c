@@ -45,10 +45,8 @@ const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, s
         ln_fail_memory(ctx);
         return NULL;
     }
-    LN_LIST_FOREACH(before, ctx->texts)
-    {
+    LN_LIST_FOREACH (before, ctx->texts)
         before->is_replaced |= ln_streq(before->name, name);
-    }
     ctx->texts = longer;
     return t->block;
 }

@@ -48,15 +48,12 @@ static void drop(ln_context *ctx, ln_tensor_entry *te)
 void ln_update_forget(ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
         if (op->op_arg->at_load)
             op->op_arg->at_load = LN_AT_LOAD_DONE;
-        LN_LIST_FOREACH(tle, ctx->kept ? op->op_arg->tensors_out : NULL)
-        {
+        LN_LIST_FOREACH (tle, ctx->kept ? op->op_arg->tensors_out : NULL)
             drop(ctx, ln_entry_of(tle, ctx->tensor_table));
-        }
     }
     ln_hash_free(ctx->kept);
     ctx->kept = NULL;
@@ -134,11 +131,9 @@ static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
     if (!op->op_arg->at_load || op->op_arg->at_load == LN_AT_LOAD_OUTDATED)
         return 0;
     op->op_arg->at_load = LN_AT_LOAD_OUTDATED;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (outdate(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
             return -1;
-    }
     return 0;
 }
 
@@ -147,10 +142,8 @@ static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list *
     const ln_op *reader;
     ln_list *readers;
     int status = ln_context_readers(ctx, te, &readers);
-    LN_LIST_FOREACH(reader, readers)
-    {
+    LN_LIST_FOREACH (reader, readers)
         status = status ? status : outdate_op(ctx, reader, todo);
-    }
     ln_list_free(readers);
     return status;
 }
@@ -190,8 +183,7 @@ static void pull(const ln_context *ctx)
     for (const ln_list *node = ctx->last; node; node = ((ln_op *)node->data)->op_arg->before) {
         const ln_op *op = node->data;
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, is_renewed(op) ? op->op_arg->tensors_in : NULL)
-        {
+        LN_LIST_FOREACH (tle, is_renewed(op) ? op->op_arg->tensors_in : NULL) {
             const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const ln_op *producer = te->isload && !find_kept(ctx, te) ? ln_entry_creater(te) : NULL;
             if (producer && producer->op_arg->at_load == LN_AT_LOAD_DONE)
@@ -203,11 +195,9 @@ static void pull(const ln_context *ctx)
 static int produces_views(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (ln_entry_of(tle, ctx->tensor_table)->owner)
             return 1;
-    }
     return 0;
 }
 
@@ -242,10 +232,8 @@ static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
     const ln_op *reader;
     ln_list *readers;
     int found = ln_context_readers(ctx, te, &readers);
-    LN_LIST_FOREACH(reader, readers)
-    {
+    LN_LIST_FOREACH (reader, readers)
         found = found || reader->op_arg->at_load == LN_AT_LOAD_OUTDATED;
-    }
     ln_list_free(readers);
     return found;
 }
@@ -253,8 +241,7 @@ static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
 static int keep_results(ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         const int wanted = te->isload ? is_read_by_outdated(ctx, te) : 0;
         if (wanted < 0 || (wanted && keep(ctx, te)))
@@ -266,11 +253,9 @@ static int keep_results(ln_context *ctx, const ln_op *op)
 static int renew(ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (prepare_input(ctx, op, ln_entry_of(tle, ctx->tensor_table)))
             return -1;
-    }
     if (ln_op_call(op, op->static_run) || ln_dynamic_run(op))
         return -1;
     return op->op_arg->at_load == LN_AT_LOAD_PULLED ? keep_results(ctx, op) : 0;
@@ -280,11 +265,9 @@ static int renew(ln_context *ctx, ln_op *op)
 static int prepare_again(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
-    {
+    LN_LIST_FOREACH (tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
         if (ln_entry_of(tle, ctx->tensor_table)->isconst)
             return ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
-    }
     return 0;
 }
 
@@ -292,8 +275,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
 static void settle(const ln_context *ctx, int failed)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         ln_op_arg *op_arg = op->op_arg;
         const char *name = ln_from_file_name(op);
         ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
@@ -326,11 +308,9 @@ int ln_update_run(ln_context *ctx)
         settle(ctx, status);
     } else if (ctx->stale) {
         pull(ctx);
-        LN_LIST_FOREACH(op, ctx->ops)
-        {
+        LN_LIST_FOREACH (op, ctx->ops)
             if (!status && (is_renewed(op) ? renew(ctx, op) : prepare_again(ctx, op)))
                 status = -1;
-        }
         settle(ctx, status);
     }
     if (!status)

@@ -18,11 +18,9 @@
 static void poison(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
             if (te->isload)
                 memset((char *)ctx->mem_starts[te->mtype] + te->offset, 0x7f,
@@ -303,8 +301,7 @@ static ln_context *load_text(const random_model *r)
 static void assert_same_outputs(unsigned seed, ln_context *a, ln_context *b)
 {
     const char *name;
-    LN_LIST_FOREACH(name, a->outputs)
-    {
+    LN_LIST_FOREACH (name, a->outputs) {
         float *x = ln_context_get_data(a, name, NULL), *y = ln_context_get_data(b, name, NULL);
         const size_t size = ln_context_data_size(a, name);
         ck_assert_msg(x && y && size == ln_context_data_size(b, name) && !memcmp(x, y, size),

@@ -34,16 +34,12 @@ static void pass_message(void *data, ln_msg_level level, const char *text)
 static int set_lists(ln_context *ctx, const ln_options *options)
 {
     const char *name;
-    LN_LIST_FOREACH(name, options->folders)
-    {
+    LN_LIST_FOREACH (name, options->folders)
         if (ln_context_allow_folder(ctx, name))
             return -1;
-    }
-    LN_LIST_FOREACH(name, options->disabled)
-    {
+    LN_LIST_FOREACH (name, options->disabled)
         if (ln_context_disable_rule(ctx, name))
             return -1;
-    }
     if (options->may_write && ln_context_allow_output(ctx, options->may_write))
         return -1;
     return options->weights ? ln_context_bind_file(ctx, options->weights) : 0;
@@ -169,11 +165,9 @@ static int read_model(ln_context *ctx, const ln_model *model)
     const char *name;
     if (read_as_it_is(ctx, model))
         return -1;
-    LN_LIST_FOREACH(name, model->options->outputs)
-    {
+    LN_LIST_FOREACH (name, model->options->outputs)
         if (ln_context_add_output(ctx, name))
             return ln_error_prefix(ctx->error, "%s", model->name);
-    }
     return 0;
 }
 
@@ -220,13 +214,11 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
 static int check_weights(const ln_context *ctx)
 {
     const char *name;
-    LN_LIST_FOREACH(name, ctx->missing)
-    {
+    LN_LIST_FOREACH (name, ctx->missing)
         if (!ln_hash_find(ctx->input_names, name))
             return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                               "%s: tensor '%s' takes its data from a file; set option 'weights'",
                               ctx->source, name);
-    }
     return 0;
 }
 
@@ -331,8 +323,7 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->isstatic && !ln_hash_find(ctx->input_names, te->name) && ln_entry_is_mutated(te))
             return 1;
@@ -345,16 +336,12 @@ static int has_state(const ln_context *ctx)
 {
     const ln_context *body;
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (op_has_state(ctx, op))
             return 1;
-    }
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         if (has_state(body))
             return 1;
-    }
     return 0;
 }
 
@@ -392,17 +379,13 @@ static int bind_option(ln_context *ctx, const ln_bound_value *b)
 static int bind_options(ln_context *ctx, const ln_options *options)
 {
     const ln_shape_option *s;
-    LN_LIST_FOREACH(s, options->shapes)
-    {
+    LN_LIST_FOREACH (s, options->shapes)
         if (ln_context_bind_range(ctx, s->name, s->ndim, s->min, s->max))
             return -1;
-    }
     const ln_bound_value *b;
-    LN_LIST_FOREACH(b, options->bound)
-    {
+    LN_LIST_FOREACH (b, options->bound)
         if (bind_option(ctx, b))
             return -1;
-    }
     return 0;
 }
 

@@ -53,10 +53,8 @@ static void finish(ln_op *op)
     op->post_run(op->op_arg);
     ck_assert_ptr_null(op->op_arg->priv);
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         ck_assert_ptr_null(ln_tensor_table_find(table, tle->name));
-    }
     ln_op_free_lists_too(op);
 }
 

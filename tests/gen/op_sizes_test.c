@@ -71,8 +71,7 @@ static void set_dims(const ln_tensor_entry *te, const int *dims)
 static void open_outputs(const model *m)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, m->op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_tensor_table_find(m->ctx->tensor_table, tle->name);
         te->isdynamic = 1;
         te->capacity = SIZE_MAX;
@@ -82,8 +81,7 @@ static void open_outputs(const model *m)
 static int note_inputs(model *m)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, m->op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, m->op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_tensor_table_find(m->ctx->tensor_table, tle->name);
         if (m->n_inputs == MAX_INPUTS)
             return -1;
@@ -103,11 +101,9 @@ static int read_model(model *m, const ln_example *example)
     *m = (model){.ctx = ln_context_create(), .symbols = ln_symbols_create()};
     if (!m->ctx || !m->symbols || ln_example_read(m->ctx, example, 0))
         return -1;
-    LN_LIST_FOREACH(op, m->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, m->ctx->ops)
         if (strcmp(op->op_arg->optype, example->optype) == 0)
             m->op = op;
-    }
     if (!m->op || note_inputs(m) || !m->n_inputs)
         return -1;
     for (int i = 0; i < m->lengths.n; i++)
@@ -222,10 +218,8 @@ static int try_lengths(model *m)
         ln_error_clear(m->ctx->error);
         return differs ? -1 : 0;
     }
-    LN_LIST_FOREACH(tle, m->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, m->op->op_arg->tensors_out)
         n += compare_output(m, tle, index++);
-    }
     return n ? -1 : 1;
 }
 

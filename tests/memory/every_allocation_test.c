@@ -138,20 +138,17 @@ static int set_inputs(ln_context *ctx)
 {
     static const char zeros[1 << 16];
     const char *name;
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs)
         if (ln_context_data_size(ctx, name) > sizeof(zeros) ||
             ln_context_set_data(ctx, name, zeros))
             return -1;
-    }
     return 0;
 }
 
 static int get_outputs(ln_context *ctx)
 {
     const char *name;
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, ctx->outputs) {
         void *data = ln_context_get_data(ctx, name, NULL);
         if (!data)
             return -1;

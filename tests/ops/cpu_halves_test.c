@@ -188,10 +188,8 @@ static int count(const ln_context *ctx, const char *optype, int at_load)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         n += ln_op_is(op, optype) && (op->op_arg->at_load != 0) == at_load;
-    }
     return n;
 }
 
@@ -244,8 +242,7 @@ static void assert_only_floats_stay(const struct half *type, int how, int n_cast
     const ln_op *op;
     int n_floats = 0;
     ck_assert_msg(!compile(&ctx, model), "%s", ln_context_error(ctx));
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         ck_assert_msg(te->tensor->dtype != type->dtype || !stays(te), "%s", te->name);

@@ -100,8 +100,7 @@ static int computes_in_bfloat16(const ln_context *ctx)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const char *const algorithm = op->op_arg->algorithm;
         n += algorithm && !strcmp(algorithm, "bfloat16");
     }
@@ -210,10 +209,8 @@ static int count_ops(const ln_context *ctx, const char *optype)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         n += ln_op_is(op, optype);
-    }
     return n;
 }
 

@@ -99,8 +99,7 @@ static int num_tiled(const ln_context *ctx, int tile)
 {
     int n = 0;
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_param_entry *size = ln_op_param(op, "size");
         if (ln_op_is(op, "conv2d_winograd_cpu"))
             n += ln_op_int(op, "tile") == tile;
@@ -177,11 +176,9 @@ static int run_bytes(tl_isa isa, float *y)
     ck_assert_int_eq(read_model(&ctx, BYTES), 0);
     ctx->isa = isa;
     ck_assert_msg(!ln_context_compile(ctx, "cpu"), "%s", ln_context_error(ctx));
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (ln_op_is(op, "conv2d_quantized_cpu"))
             tile = ln_op_int(op, "tile");
-    }
     ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
     run(ctx);
     ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));

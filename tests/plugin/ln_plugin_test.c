@@ -195,11 +195,9 @@ static ln_context *run_model(const char *optype, const char *target)
 static int count_fired(const ln_context *ctx, const char *name)
 {
     const ln_rule_count *rule;
-    LN_LIST_FOREACH(rule, ctx->rules)
-    {
+    LN_LIST_FOREACH (rule, ctx->rules)
         if (ln_streq(rule->name, name))
             return rule->count;
-    }
     return 0;
 }
 

@@ -23,8 +23,7 @@ static ln_context *load(void)
         printf("%s\n", ln_context_error(ctx));
         exit(1);
     }
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs) {
         void *const data = calloc(1, ln_context_data_size(ctx, name));
         ln_context_set_data(ctx, name, data);
         free(data);

@@ -191,11 +191,9 @@ static inline int ln_example_run_with(ln_context *ctx, const tl_tensor *input, c
     ln_free(data);
     if (status || !ln_context_run(ctx))
         return status;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (ln_op_can_fail(op))
             return 0;
-    }
     return ln_fail(ctx, "a run with %g in '%s' fails, but \"can_fail\" says that none does", number,
                    name);
 }
@@ -208,8 +206,7 @@ static inline int ln_example_try_numbers(ln_context *ctx)
 {
     static const double numbers[] = {0, -99, 99, -1e9, 1e9};
     const char *name;
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs) {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         char *given = te->tensor->dtype == TL_STRING ? NULL : ln_context_get_data(ctx, name, NULL);
         for (size_t k = 0; given && k < sizeof(numbers) / sizeof(*numbers); k++) {
@@ -278,8 +275,7 @@ static inline int ln_example_give(ln_context *ctx, ln_context *own, int binds)
 {
     const char *name;
     int status = 0;
-    LN_LIST_FOREACH(name, own->inputs)
-    {
+    LN_LIST_FOREACH (name, own->inputs) {
         const ln_tensor_entry *te = ln_tensor_table_find(own->tensor_table, name);
         tl_tensor tensor = *te->tensor;
         tensor.data = status ? NULL : ln_context_get_data(own, name, NULL);
@@ -384,8 +380,7 @@ static inline int ln_example_main(const ln_example *examples, size_t n, int argc
     for (size_t i = 0; i < n; i++) {
         const ln_list *archs = ln_arch_list();
         const ln_arch *arch;
-        LN_LIST_FOREACH(arch, archs)
-        {
+        LN_LIST_FOREACH (arch, archs) {
             for (int w = 0; w < LN_EXAMPLE_WAYS && ln_example_is_for(&examples[i], arch->arch_name);
                  w++) {
                 ln_example_way way;

@@ -181,11 +181,9 @@ static int count_fired(const compiled *model, const ln_rule_case *rule_case)
     const ln_rule_count *rule;
     if (rule_case->warns)
         return model->warnings;
-    LN_LIST_FOREACH(rule, model->ctx->rules)
-    {
+    LN_LIST_FOREACH (rule, model->ctx->rules)
         if (ln_streq(rule->name, rule_case->rule))
             return rule->count;
-    }
     return 0;
 }
 

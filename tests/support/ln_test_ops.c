@@ -199,10 +199,8 @@ static void check_stack(ln_op_arg *op_arg)
     if (!begin_check(op_arg))
         return;
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_in)
         len += ln_entry_of(tle, op_arg->tensor_table)->tensor->len;
-    }
     define(op_arg, len, LN_MEM_CPU);
 }
 
@@ -323,8 +321,7 @@ static void run_stack(ln_op_arg *op_arg)
     const test_priv *priv = op_arg->priv;
     const ln_tensor_list_entry *tle;
     float *to = data_of(priv->dst);
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
         const tl_tensor *src = ln_entry_of(tle, op_arg->tensor_table)->tensor;
         memmove(to, src->data, tl_tensor_size(src));
         to += src->len;
@@ -577,12 +574,10 @@ int ln_test_load(ln_context *ctx)
     const ln_op *op;
     if (ln_context_alloc_mem(ctx))
         return -1;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (ln_op_call((ln_op *)op, op->static_run) ||
             (op->op_arg->at_load && ln_dynamic_run((ln_op *)op)))
             return -1;
-    }
     return 0;
 }
 
@@ -686,12 +681,10 @@ const char *ln_test_types(const ln_context *ctx)
     const ln_op *op;
     size_t len = 0;
     types[0] = '\0';
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (len < sizeof(types))
             len += (size_t)snprintf(types + len, sizeof(types) - len, "%s%s", len ? " " : "",
                                     op->op_arg->optype);
-    }
     return types;
 }
 

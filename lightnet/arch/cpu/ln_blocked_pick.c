@@ -124,8 +124,7 @@ static int can_join(const ln_op *op)
     int n_blocked = 0;
     if (!is_about_channels(op, LN_OP_JOIN_CPU, "src0") || ln_op_num_in(op) > MAX_SRCS)
         return 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *const te = entry_of(op, tle);
         if (te->tensor->dims[1] < 1 || ln_entry_is_mutated(te))
             return 0;
@@ -139,8 +138,7 @@ static sources joined(ln_rule_made *made, const ln_op *op)
 {
     sources srcs = {0};
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *const te = entry_of(op, tle);
         const ln_tensor_entry *const blocks = blocks_of(te);
         srcs.channels[srcs.n] = te->tensor->dims[1];
@@ -195,11 +193,9 @@ static int can_split(const ln_op *op)
     const ln_tensor_list_entry *tle;
     if (!is_about_channels(op, LN_OP_SPLIT_CPU, "src") || ln_op_num_in(op) != 1)
         return 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (entry_of(op, tle)->tensor->dims[1] < 1)
             return 0;
-    }
     return ln_op_reads(op, "src", &x) && blocks_of(x);
 }
 
@@ -215,8 +211,7 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
         return NULL;
     const sources srcs = {1, {blocks_of(x)->name}, {x->tensor->dims[1]}};
     int first = 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const int channels = entry_of(op, tle)->tensor->dims[1];
         const char *const dst = ln_rule_tensor(&made, "yb");
         add_range(&made, &srcs, first, channels, dst);
@@ -255,11 +250,9 @@ static const ln_op *pick_of(const ln_tensor_entry *te)
 static int is_steady(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
         if (ln_entry_is_mutated(entry_of(op, tle)))
             return 0;
-    }
     return 1;
 }
 
@@ -269,8 +262,7 @@ static int picks_picked(const ln_op *op)
     if (!ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) || ln_op_is_dynamic_beyond_batch(op) ||
         !is_steady(op))
         return 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_op *const pick = pick_of(entry_of(op, tle));
         if (pick && is_steady(pick))
             return 1;

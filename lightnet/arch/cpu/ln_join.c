@@ -39,8 +39,7 @@ static int are_different(const ln_list *tensors)
     const ln_tensor_list_entry *tle;
     ln_hash *const names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     int differ = names != NULL;
-    LN_LIST_FOREACH(tle, names ? tensors : NULL)
-    {
+    LN_LIST_FOREACH (tle, names ? tensors : NULL) {
         if (ln_hash_insert(names, tle->name, NULL) != 1) {
             differ = 0;
             break;
@@ -112,8 +111,7 @@ static const ln_op *join_of(const ln_op *op)
     if (!ln_op_is(join, LN_OP_JOIN_CPU) || ln_op_is_dynamic_beyond_batch(join) ||
         ln_op_num_in(join) > MAX_SRCS)
         return NULL;
-    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, join->op_arg->tensors_in) {
         const ln_tensor_entry *const te = ln_entry_of(tle, join->op_arg->tensor_table);
         if (te->tensor->dtype != TL_FLOAT || te->isconst || !is_read_once(te))
             return NULL;
@@ -139,16 +137,12 @@ static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, c
     const char *parts[MAX_SRCS];
     const ln_tensor_list_entry *tle;
     int n = 0;
-    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, join->op_arg->tensors_in)
         parts[n++] = add_quantize(made, op, tle->name);
-    }
     n = 0;
     ln_rule_op(made, LN_OP_JOIN_CPU);
-    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, join->op_arg->tensors_in)
         ln_rule_input(made, tle->arg_name, parts[n++]);
-    }
     ln_rule_all_params(made, join);
     ln_rule_output(made, "dst", dst);
 }

@@ -82,8 +82,7 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 static int reads_half(const ln_op *op, int rounded)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         if (rounded ? unrounded(te, 1) != NULL : is_half(te->tensor->dtype))
             return 1;
@@ -96,18 +95,15 @@ static int reads_half(const ln_op *op, int rounded)
 static int touches_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         const ln_tensor_entry *wide = unrounded(te, 0);
         if (ln_entry_is_mutated(te) || (wide && ln_entry_is_mutated(wide)))
             return 1;
     }
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (ln_entry_is_mutated(ln_entry_of(tle, op->op_arg->tensor_table)))
             return 1;
-    }
     return 0;
 }
 
@@ -128,8 +124,7 @@ static int may_widen(const ln_op *op)
 static int enter_inputs(ln_hash *table, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         const tl_tensor *t = te->tensor;
         if (ln_tensor_table_find(table, tle->name))
@@ -162,10 +157,8 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
         trial->op_arg->ctx = NULL;
         takes = !ln_op_call(trial, trial->pre_run);
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, takes ? trial->op_arg->tensors_out : NULL)
-        {
+        LN_LIST_FOREACH (tle, takes ? trial->op_arg->tensors_out : NULL)
             *dtypes++ = dtype_of(trial, tle);
-        }
         ln_op_call(trial, trial->post_run);
     }
     ln_op_free_lists_too(trial);
@@ -177,8 +170,7 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
 static int are_like(const ln_op *op, const tl_dtype *dtypes)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const tl_dtype dtype = dtype_of(op, tle), wide = *dtypes++;
         if (wide != dtype && !(is_half(dtype) && wide == TL_FLOAT))
             return 0;
@@ -241,11 +233,9 @@ static int decides(const ln_op *op)
         return 0;
     if (has_steps(op))
         return 1;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (!is_floating(dtype_of(op, tle)))
             return 1;
-    }
     return sets_shape(op);
 }
 

@@ -777,10 +777,8 @@ static int place_join(placing *p)
     int n = 0;
     if (ln_op_num_in(p->op) > MAX)
         return 0;
-    LN_LIST_FOREACH(tle, p->op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, p->op->op_arg->tensors_in)
         srcs[n++] = ln_entry_of(tle, p->op->op_arg->tensor_table);
-    }
     if (!is_any_on_gpu(srcs, n))
         return 0;
     const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, n, ndim, &found);
@@ -836,8 +834,7 @@ static int place_split(placing *p)
     int starts[LN_MAXDIM] = {0};
     if (!x.name || ln_op_input(p->op, "lens_now"))
         return 0;
-    LN_LIST_FOREACH(tle, p->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, p->op->op_arg->tensors_out) {
         const ln_tensor_entry *dst = ln_entry_of(tle, p->op->op_arg->tensor_table);
         add_region(p, &x, starts, one_by_one, dst);
         starts[axis] += dst->tensor->dims[axis];
@@ -939,8 +936,7 @@ static const struct {
 static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_be_open)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         if (te->tensor->len == 0 || ln_entry_is_mutated(te) || (te->isdynamic && !may_be_open))
             return 0;
@@ -951,11 +947,9 @@ static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_b
 static int is_constant(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
         if (!ln_entry_of(tle, op->op_arg->tensor_table)->isconst)
             return 0;
-    }
     return 1;
 }
 
@@ -999,12 +993,10 @@ static tl_dtype computed_type(const ln_context *ctx)
 {
     const ln_op *op;
     tl_dtype found = TL_DTYPE_INVALID;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *tle;
         const int counts = op->op_arg->tensors_in && !ln_op_is(op, LN_OP_CAST);
-        LN_LIST_FOREACH(tle, counts ? op->op_arg->tensors_out : NULL)
-        {
+        LN_LIST_FOREACH (tle, counts ? op->op_arg->tensors_out : NULL) {
             const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
             const tl_dtype dtype = te->tensor->dtype;
             if (te->isconst || (!is_real(dtype) && dtype != TL_DOUBLE))
@@ -1037,11 +1029,9 @@ static int is_fast_channels_last(const ln_op *op)
 static int are_fast_channels_last(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (ln_op_is(op, LN_OP_CONV2D) && !is_fast_channels_last(op))
             return 0;
-    }
     return 1;
 }
 

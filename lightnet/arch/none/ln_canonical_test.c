@@ -92,10 +92,8 @@ static ln_context *read_case(const canonical_case *c, int is_open)
 static char *put_tensors(char *end, ln_list *tensors)
 {
     ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
+    LN_LIST_FOREACH (tle, tensors)
         end += sprintf(end, " %s=%s", tle->arg_name, tle->name);
-    }
     return end;
 }
 
@@ -116,18 +114,14 @@ static const char *last_op(const ln_context *ctx)
 {
     static char text[TEXT];
     const ln_op *op, *last = NULL;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         last = op;
-    }
     char *end = text + sprintf(text, "%s", last->op_arg->optype);
     end = put_tensors(end, last->op_arg->tensors_in);
     end = put_tensors(end, last->op_arg->tensors_out);
     const ln_param_entry *pe;
-    LN_LIST_FOREACH(pe, last->op_arg->params)
-    {
+    LN_LIST_FOREACH (pe, last->op_arg->params)
         end = put_param(end, pe);
-    }
     return text;
 }
 

@@ -364,12 +364,10 @@ static ln_list *replace(const matching *m, const char *func, ln_rule_made *made,
 {
     const ln_op *replaced[MAX_OPS + 1] = {NULL}, *op;
     int n = 0;
-    LN_LIST_FOREACH(op, m->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, m->ctx->ops)
         for (int i = 0; i < m->n_ops; i++)
             if (m->ops[i] == op)
                 replaced[n++] = op;
-    }
     ln_rule_op(made, LN_OP_UNARY);
     ln_rule_input(made, "src", m->x->name);
     ln_rule_output(made, "dst", ln_op_output_name(m->ops[0], "dst"));

@@ -102,10 +102,8 @@ static int count(const ln_context *ctx, const char *optype)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         n += !strncmp(op->op_arg->optype, optype, strlen(optype));
-    }
     return n;
 }
 

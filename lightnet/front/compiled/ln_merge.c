@@ -120,11 +120,9 @@ int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored)
     *stored = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!*stored)
         return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         if (add_taken(m, ctx, op, *stored))
             return -1;
-    }
     return 0;
 }
 

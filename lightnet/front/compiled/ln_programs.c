@@ -99,8 +99,7 @@ static int read_tensors(const place *at, const json_t *json, const ln_bundle *al
     own->file = all->file;
     if (!json_is_object(tensors))
         return fail(at, "'tensors' is missing");
-    json_object_foreach((json_t *)tensors, name, value)
-    {
+    json_object_foreach ((json_t *)tensors, name, value) {
         const char *stored = json_string_value(value);
         const ln_bundle_entry *entry = stored ? ln_bundle_entry_of(all, stored) : NULL;
         if (!entry)

@@ -143,8 +143,7 @@ static int print_tensors(FILE *fp, const saving *s, const program *p, ln_error *
     const ln_op *op;
     int n = 0;
     fputs(",\"tensors\":{", fp);
-    LN_LIST_FOREACH(op, p->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, p->ctx->ops) {
         const char *name = ln_from_file_name(op);
         const size_t position = name ? (size_t)ln_hash_find(p->stored, name) : 0;
         if (!position)

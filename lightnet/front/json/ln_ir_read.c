@@ -80,8 +80,7 @@ static int read_mem_sizes(const ln_ir_reader *r, const json_t *object, size_t *m
     const ln_ir_element e = {.json = object, .label = "mem_sizes: "};
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         const int mtype = ln_mem_type_from_str(key);
         if (mtype < 0)
             return ln_ir_fail(r, "mem_sizes: unknown memory type '%s'", key);
@@ -369,8 +368,7 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
     const json_t *object = ln_ir_get(r, top, "bodies", LN_IR_OBJECT);
     if (!object)
         return -1;
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach ((json_t *)object, name, value) {
         if (!*name || strlen(name) >= LN_MAX_NAME_LEN)
             return ln_ir_fail(r, "bodies: a name has %zu bytes, expected 1 to %d", strlen(name),
                               LN_MAX_NAME_LEN - 1);

@@ -65,7 +65,9 @@ static ln_param_type element_ptype(const json_t *array)
     const json_t *value;
     if (first != LN_PARAM_STRING || !as_number(json_array_get(array, 0), &number))
         return first;
-    json_array_foreach(array, i, value) if (json_is_number(value)) return LN_PARAM_NUMBER;
+    json_array_foreach (array, i, value)
+        if (json_is_number(value))
+            return LN_PARAM_NUMBER;
     return first;
 }
 
@@ -147,12 +149,10 @@ static int read_elements(const ln_ir_reader *r, const param *p, const array_kind
 {
     size_t i;
     const json_t *json;
-    json_array_foreach(p->value, i, json)
-    {
+    json_array_foreach (p->value, i, json)
         if (!kind->read(json, array, i))
             return ln_ir_fail(r, "parameter '%s': element %zu is %s, expected %s", p->arg_name, i,
                               ln_json_describe(json), ln_param_type_text(kind->element));
-    }
     return 0;
 }
 

@@ -130,8 +130,7 @@ int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const c
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)e->json, key, value)
-    {
+    json_object_foreach ((json_t *)e->json, key, value) {
         const int is_known = is_listed(key, known),
                   is_idle = !r->target && is_listed(key, of_plans);
         if ((is_known && !is_idle) || ln_hash_find(r->unknown, key))

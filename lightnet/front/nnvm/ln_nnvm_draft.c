@@ -592,11 +592,9 @@ static int keep_graph_attrs(ln_nnvm_draft *d, const order *o)
     if (!d->graph || !json_object_size(d->graph->attrs))
         return 0;
     d->attrs = json_object();
-    json_object_foreach((json_t *)d->graph->attrs, key, pair)
-    {
+    json_object_foreach ((json_t *)d->graph->attrs, key, pair)
         if (!d->attrs || keep_attr(d, o, key, pair))
             return ln_fail_memory(d->base.ctx);
-    }
     return 0;
 }
 

@@ -91,8 +91,7 @@ static void read_attrs_of(reader *r, const json_t *object, const char *where, ln
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         const char *text = json_string_value(value);
         char number[LN_NUMBER_SIZE];
         if (json_is_boolean(value))
@@ -173,8 +172,7 @@ static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex
         "subgraphs", "control_deps", NULL};
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)json, key, value)
-    {
+    json_object_foreach ((json_t *)json, key, value) {
         if (is_listed(key, known))
             continue;
         if (r->n_strange++ == 0) {
@@ -284,11 +282,9 @@ static void warn_unknown_keys(reader *r)
                                         "attrs", "attr",      NULL};
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)r->g->json, key, value)
-    {
+    json_object_foreach ((json_t *)r->g->json, key, value)
         if (!is_listed(key, known))
             ln_warn(r->t->ctx, "%s: unknown key '%s'", r->t->file, key);
-    }
     if (r->strange)
         ln_warn(r->t->ctx, "%s: nodes[%zu] \"%.256s\": unknown key '%.256s' (in %zu nodes)",
                 r->t->file, r->strange->at, r->strange->name, r->strange_key, r->n_strange);
@@ -316,11 +312,9 @@ static void check_graph_attrs(reader *r)
     json_t *value;
     const char *const name = json_object_get(r->g->json, "attrs") ? "attrs" : "attr";
     r->g->attrs = member(r, r->g->json, "", name, JSON_OBJECT, 0);
-    json_object_foreach((json_t *)r->g->attrs, key, value)
-    {
+    json_object_foreach ((json_t *)r->g->attrs, key, value)
         if (json_array_size(value) != 2 || !json_is_string(json_array_get(value, 0)))
             ln_translation_fail(r->t, "%s.%s: expected [type, value]", name, key);
-    }
     const json_t *version = json_array_get(json_object_get(r->g->attrs, "mxnet_version"), 1);
     if (version && !json_is_integer(version))
         ln_translation_fail(r->t, "attrs.mxnet_version: expected [\"int\", number]");

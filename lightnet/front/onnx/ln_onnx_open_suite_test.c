@@ -255,10 +255,8 @@ static bool try_open(model *m, ln_context *fixed, const axes *open, int size, co
         ck_assert_msg(*ln_context_error(ctx), "%s: no reason", what);
         printf("# %s: %s\n", what, ln_context_error(ctx));
     }
-    LN_LIST_FOREACH(name, is_served ? ctx->outputs : NULL)
-    {
+    LN_LIST_FOREACH (name, is_served ? ctx->outputs : NULL)
         compare_output(ctx, fixed, name, what);
-    }
     ln_context_free(ctx);
     name_axes(m, &(axes){{0}}, NULL);
     return is_served;

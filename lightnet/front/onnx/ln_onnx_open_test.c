@@ -107,10 +107,8 @@ static void check_shapes(ln_context *open, const char *model, const shapes *s, t
     ln_context *fixed = made(model, s, s, isa, threads);
     run(open, s);
     run(fixed, s);
-    LN_LIST_FOREACH(name, open->outputs)
-    {
+    LN_LIST_FOREACH (name, open->outputs)
         compare(open, fixed, name);
-    }
     ln_context_free(fixed);
 }
 
@@ -257,10 +255,8 @@ static int count(const ln_context *ctx, const char *optype)
 {
     const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         n += ln_op_is(op, optype);
-    }
     return n;
 }
 

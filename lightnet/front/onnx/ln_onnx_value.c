@@ -151,8 +151,7 @@ static int push_inputs(part *p, const ln_op *op, ln_list **stack)
 {
     const ln_tensor_list_entry *tle;
     int ready = 1;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         if (has_entered(p, tle->name))
             continue;
         ln_list *longer = ln_list_prepend(*stack, tle->name);
@@ -204,11 +203,9 @@ static int enter_producers(part *p, const char *tensor)
 static void keep_all(part *p, const char *wanted)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, p->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, p->ctx->ops) {
         const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_entry_of(tle, p->ctx->tensor_table);
             const int asked = ln_streq(tle->name, wanted);
             if (!ln_hash_find(p->model->values, tle->name) &&
@@ -224,10 +221,8 @@ static int check_macs(const ln_context *ctx)
 {
     const ln_op *op;
     double macs = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops)
         macs += op->op_arg->macs;
-    }
     return ln_limits_check_macs(ctx, macs);
 }
 
@@ -314,11 +309,9 @@ const char *ln_onnx_setter(ln_onnx_node *n, int i)
 static const char *unknown_input(const ln_onnx_model *m, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op ? op->op_arg->tensors_in : NULL)
-    {
+    LN_LIST_FOREACH (tle, op ? op->op_arg->tensors_in : NULL)
         if (ln_onnx_variation_of(m, tle->name) > LN_ONNX_BOUND)
             return tle->name;
-    }
     return NULL;
 }
 
@@ -349,16 +342,14 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
 static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
         const int is_input = !op->op_arg->tensors_in;
         if (is_input && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
             (!ln_hash_find(n->model->base.ctx->input_names, tle->name) ||
              ln_onnx_tensor_of(n, tle->name)->len != 1))
             return 1;
     }
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         ln_list *longer = ln_list_prepend(*stack, tle->name);
         if (!longer)
             return -1;

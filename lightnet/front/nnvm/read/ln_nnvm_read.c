@@ -181,11 +181,9 @@ static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
         else
             path = longer;
     }
-    LN_LIST_FOREACH(v, path)
-    {
+    LN_LIST_FOREACH (v, path)
         if (!m->base.failed)
             translate_node(m, v);
-    }
     ln_list_free(path);
 }
 

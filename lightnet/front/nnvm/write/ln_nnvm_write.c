@@ -33,14 +33,11 @@ static const ln_nnvm_op_row *find_row(const char *optype)
 static void take_names(ln_nnvm_writer *w)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
-    {
+    LN_LIST_FOREACH (op, w->draft.base.ctx->ops) {
         const ln_tensor_list_entry *out;
-        LN_LIST_FOREACH(out, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (out, op->op_arg->tensors_out)
             if (!w->draft.base.failed && ln_hash_insert(w->names, out->name, (void *)out->name) < 0)
                 ln_translation_fail_memory(&w->draft.base);
-        }
     }
 }
 
@@ -49,8 +46,7 @@ static void take_names(ln_nnvm_writer *w)
 static void check_sizes(ln_nnvm_op *n)
 {
     const ln_tensor_list_entry *out;
-    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(out, n->writer->draft.base.ctx->tensor_table);
         if (te && te->isdynamic)
             ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
@@ -96,8 +92,7 @@ static void check_support(ln_nnvm_writer *w)
 {
     ln_missing missing = {.translation = &w->draft.base, .shows_first = 1, .is_writer = 1};
     const ln_op *op;
-    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
-    {
+    LN_LIST_FOREACH (op, w->draft.base.ctx->ops) {
         const char *const what = lacking(op);
         char place[256];
         if (!what)
@@ -134,8 +129,7 @@ static ln_nnvm_value named_head(ln_nnvm_op *n)
 static void add_heads(ln_nnvm_writer *w)
 {
     const char *name;
-    LN_LIST_FOREACH(name, w->draft.base.ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, w->draft.base.ctx->outputs) {
         ln_nnvm_op n = {.writer = w,
                         .op = ln_context_creater(w->draft.base.ctx, name),
                         .label = name,
@@ -152,15 +146,11 @@ static void write_model(ln_nnvm_writer *w)
     const ln_op *op;
     take_names(w);
     check_support(w);
-    LN_LIST_FOREACH(name, w->draft.base.ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, w->draft.base.ctx->inputs)
         ln_nnvm_writer_input(w, name);
-    }
-    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
-    {
+    LN_LIST_FOREACH (op, w->draft.base.ctx->ops)
         if (!w->draft.base.failed)
             write_op(w, op);
-    }
     add_heads(w);
 }
 

@@ -145,8 +145,7 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
         return src;
     take_output_names(n, len);
     const ln_nnvm_value split = put_split(n, src, axis, len, lens);
-    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
         if (i && i < len)
             ln_nnvm_op_give(n, out->name, part_at(split, axis, i, lens[i]));
         i++;
@@ -167,8 +166,7 @@ static ln_nnvm_value write_scatter(ln_nnvm_op *n)
     if (!lens || !len)
         return src;
     const ln_nnvm_value split = put_split(n, src, 0, len, lens);
-    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
-    {
+    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
         const ln_nnvm_value row = part_at(split, 0, i, 1);
         if (i)
             ln_nnvm_op_give(n, out->name, ln_put_reshape(n, row, src.ndim - 1, src.dims + 1));
@@ -188,10 +186,8 @@ static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
     *srcs = ln_translation_alloc(&n->writer->draft.base, (size_t)(len + 1) * sizeof(**srcs));
     if (!*srcs)
         return 0;
-    LN_LIST_FOREACH(in, n->op->op_arg->tensors_in)
-    {
+    LN_LIST_FOREACH (in, n->op->op_arg->tensors_in)
         (*srcs)[i++] = ln_nnvm_op_whole(n, in->name);
-    }
     return ln_nnvm_op_failed(n) ? 0 : len;
 }
 

@@ -83,8 +83,7 @@ static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
 void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, level->ctx->ops)
-    {
+    LN_LIST_FOREACH (op, level->ctx->ops) {
         ln_translation_check(&w->base);
         if (w->n_ops++ >= MAX_OPS && !w->base.failed)
             ln_translation_fail_as(&w->base, LN_LIMIT_REACHED,
@@ -116,11 +115,9 @@ static void check_name(ln_onnx_writer *w, const char *name)
 static void take_names(ln_onnx_writer *w, const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+    LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *out;
-        LN_LIST_FOREACH(out, op->op_arg->tensors_out)
-        {
+        LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
             check_name(w, out->name);
             if (!w->base.failed && !ctx->outer &&
                 ln_hash_insert(w->names, out->name, (void *)out->name) < 0)
@@ -128,10 +125,8 @@ static void take_names(ln_onnx_writer *w, const ln_context *ctx)
         }
     }
     const ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
+    LN_LIST_FOREACH (body, ctx->bodies)
         take_names(w, body);
-    }
 }
 
 // Inputs and outputs
@@ -217,17 +212,13 @@ static void write_graph(ln_onnx_writer *w, ln_onnx_level *level)
     const ln_context *const ctx = level->ctx;
     const char *name;
     take_names(w, ctx);
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
+    LN_LIST_FOREACH (name, ctx->inputs)
         if (!w->base.failed)
             add_input(w, level, name);
-    }
     ln_onnx_write_level(w, level);
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, ctx->outputs)
         if (!w->base.failed)
             add_output(w, level, name);
-    }
 }
 
 // The operator sets of a model, ONNX's own first.

@@ -92,10 +92,8 @@ static void write_body(graph *g)
     const char *name;
     if (!g->at.lacks)
         ln_onnx_write_level(g->at.writer, &g->level);
-    LN_LIST_FOREACH(name, g->level.ctx->outputs)
-    {
+    LN_LIST_FOREACH (name, g->level.ctx->outputs)
         add_output(g, name);
-    }
 }
 
 // NULL after a failure.
