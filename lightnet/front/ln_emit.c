@@ -362,8 +362,12 @@ void ln_emit_set(ln_emit *e, ln_part part)
         [LN_PART_BOOL] = with_bool,       [LN_PART_TEXT] = with_text,
         [LN_PART_DTYPE] = with_dtype,     [LN_PART_INTS] = with_ints,
         [LN_PART_NUMBERS] = with_numbers, [LN_PART_BOOLS] = with_bools,
-        [LN_PART_TEXTS] = with_texts};
-    if (e->translation->failed)
+        [LN_PART_TEXTS] = with_texts,     [LN_PART_NONE] = NULL};
+    if (part.kind == LN_PART_ARG && part.len)
+        ln_emit_arg_at(e, part.name, part.len - 1, part.text);
+    else if (part.kind == LN_PART_ARG)
+        ln_emit_arg(e, part.name, part.text);
+    if (e->translation->failed || !with[part.kind])
         return;
     ln_list *const longer = with[part.kind](e, &part);
     if (longer)
@@ -473,22 +477,11 @@ const char *ln_emit_end(ln_emit *e, const char *arg, int i)
     return e->translation->failed ? NULL : name;
 }
 
-static void put_part(ln_emit *e, const ln_part *part)
-{
-    if (part->kind != LN_PART_ARG)
-        ln_emit_set(e, *part);
-    else if (part->len)
-        ln_emit_arg_at(e, part->name, part->len - 1, part->text);
-    else
-        ln_emit_arg(e, part->name, part->text);
-}
-
 void ln_emit_begin_parts(ln_emit *e, const char *optype, const ln_part *parts)
 {
     ln_emit_begin(e, optype);
     for (; parts->kind != LN_PART_END; parts++)
-        if (parts->kind != LN_PART_NONE)
-            put_part(e, parts);
+        ln_emit_set(e, *parts);
 }
 
 const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *parts)

@@ -231,7 +231,7 @@ void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor);
 /** Its input number `i` of the variadic `arg`. */
 void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor);
 
-/** A parameter. */
+/** A parameter or an input. */
 void ln_emit_set(ln_emit *e, ln_part part);
 
 /** One of its outputs: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */

@@ -54,6 +54,8 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_CALL,
     LN_OPDESC_POST_RUN,
     LN_OPDESC_CALC_OFFSET,
+    LN_OPDESC_ONNX,
+    LN_OPDESC_NNVM,
     LN_OPDESC_EXAMPLES,
     LN_OPDESC_FIELDS
 } ln_opdesc_field;

@@ -134,10 +134,43 @@ START_TEST(a_list_holds_the_operators_of_one_architecture_and_types_those_of_all
 }
 END_TEST
 
+static int generate_forms(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+{
+    return ln_opgen_forms(out, descs, "onnx", err);
+}
+
+START_TEST(forms_in_another_format_become_tables)
+{
+    static const char *const expected[] = {
+        "static const ln_attr_word words_0_0[] = {{\"mirror\", \"mirror\", 0}, {\"zero\", "
+        "\"none\", "
+        "5}, {0}};\n",
+        "{LN_FORM_IN, \"src\", .is_required = 1, .dtype = TL_FLOAT, .is_cast = 1},\n"
+        "    {LN_FORM_IN, \"bias\"},\n    {LN_FORM_INT, \"width\", .is_required = 1},\n"
+        "    {LN_FORM_NUMBER, \"sigma\", .name = \"sigma\", .is_required = 1},\n",
+        "{LN_FORM_BOOL, \"wrap\", .name = \"wrapped\", .is_not = 1, .since = 4, .has_default = 1,\n"
+        "     .number = 1},\n",
+        "    {LN_FORM_IS_TEXT, \"edge\", .text = \"mirror\", .number = 0},\n",
+        "    {LN_FORM_IS_NUMBER, \"width\", .text = \"3\", .number = 3},\n",
+        "    {\"blur\", \"com.acme:Soften\", 1, items_1},\n",
+        "ROW(0, \"Blur\", 3, \"3\", \"1\", \"sigma:f old:i<3 wrapped:i>=4 border:s weights:F\")\n",
+        "#define LN_FORMS_COM_ACME(ROW) \\\n    ROW(1, \"Soften\", 1, \"1\", \"1\", \"\")\n"};
+    char *text = generate("good.op", NULL, "forms.h", generate_forms);
+    ck_assert_msg(text != NULL, "%s", ln_last_error());
+    for (size_t i = 0; i < LENGTH_OF(expected); i++)
+        ck_assert_msg(strstr(text, expected[i]) != NULL, "%s\n%s", expected[i], text);
+    ln_free(text);
+}
+END_TEST
+
 static void reject(const char *file, char *message, size_t size)
 {
     char *text = generate(file, NULL, "bad.c", generate_c);
-    if (text) { // a mistake in an example
+    if (text) { // a mistake in a form
+        ln_free(text);
+        text = generate(file, NULL, "bad.h", generate_forms);
+    }
+    if (text) { // in an example
         ln_free(text);
         text = generate(file, NULL, "bad.c", ln_opgen_tests);
     }
@@ -155,4 +188,4 @@ LN_TEST_MAIN("operator generator", generated_c_is_as_expected, generated_page_is
              documentation_is_left_out_for_a_table, no_line_is_too_long_except_the_authors,
              an_operator_inherits_from_another_file,
              a_list_holds_the_operators_of_one_architecture_and_types_those_of_all,
-             errors_have_the_expected_messages)
+             forms_in_another_format_become_tables, errors_have_the_expected_messages)

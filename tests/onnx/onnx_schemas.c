@@ -24,7 +24,8 @@ static void print_schemas(const char *domain, const ln_onnx_schema *schema, int 
 {
     for (; schema->op_type; schema++) {
         for (int opset = 1; opset <= newest; opset++) {
-            if (!ln_onnx_find_row(domain, schema->op_type, opset))
+            if (!ln_onnx_find_row(domain, schema->op_type, opset) ||
+                ln_onnx_find_schema(domain, schema->op_type) != schema)
                 continue;
             const char *list = schema->attrs;
             ln_onnx_word word;
@@ -43,8 +44,10 @@ int main(void)
 {
     print_schemas("ai.onnx", ln_onnx_schemas, 28);
     print_schemas("ai.onnx", ln_onnx_schemas_function, 28);
+    print_schemas("ai.onnx", ln_onnx_schemas_form, 28);
     print_schemas("ai.onnx.preview", ln_onnx_schemas_preview, 1);
     print_schemas("ai.onnx.ml", ln_onnx_schemas_ml, 5);
     print_schemas("com.microsoft", ln_onnx_schemas_contrib, 1);
+    print_schemas("com.microsoft", ln_onnx_schemas_contrib_form, 1);
     return 0;
 }

@@ -22,7 +22,7 @@
 
 #include <stdint.h>
 
-#include "front/ln_attr.h"
+#include "front/ln_form.h"
 #include "ir/ln_sizes.h"
 #include "ln_onnx.pb-c.h"
 
@@ -51,6 +51,21 @@ typedef struct ln_onnx_row {
     ln_onnx_translate translate; // NULL: not supported
     const char *with;            // distinguishes rows of one function; or why it is not supported
 } ln_onnx_row;
+
+/** The forms of operators in ONNX; and the tables of those that need no other translator. */
+extern const ln_form *const ln_onnx_forms;
+extern const ln_onnx_row ln_onnx_rows_form[];
+extern const ln_onnx_row ln_onnx_rows_contrib_form[];
+
+/** Translates the node by the form of its operator. */
+void ln_onnx_translate_form(ln_onnx_node *n);
+
+/** The same with these parts in place of those that the form says, or as further ones; the first
+ *  output of the form is the node's output `i`, or LN_EMIT_TEMP. Returns its name. */
+const char *ln_onnx_emit_form(ln_onnx_node *n, int i, const ln_part *parts);
+
+#define LN_ONNX_FORM(n, i, ...) \
+    ln_onnx_emit_form(n, i, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 // The tables of translators, one for each kind of operators.
 

@@ -42,6 +42,10 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
  *  and `round_mode`. */
 void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype);
 
+/** Input 1, an operand that is broadcast. Up to opset 6 it begins at attribute `axis` of input 0,
+ * at its end by default: it gets axes of length 1 for those of the first that follow. */
+const char *ln_onnx_second_operand(ln_onnx_node *n);
+
 /** Conv of `src`, with the weight and bias in inputs 1 and 2. */
 const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i);
 

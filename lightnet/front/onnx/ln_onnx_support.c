@@ -45,6 +45,7 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_state,
     ln_onnx_rows_strings,
     ln_onnx_rows_unary,
+    ln_onnx_rows_form,
 };
 
 static const ln_onnx_row *const preview_tables[] = {
@@ -66,6 +67,7 @@ static const ln_onnx_row *const contrib_tables[] = {
     ln_onnx_rows_contrib_norm,
     ln_onnx_rows_contrib_quantize,
     ln_onnx_rows_contrib_recurrent,
+    ln_onnx_rows_contrib_form,
 };
 
 static const ln_onnx_row *const ml_tables[] = {
@@ -92,8 +94,8 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
 // The tables of a domain.
 typedef struct domain_rows {
     const char *domain;
-    int newest;                    // of its operator sets
-    const ln_onnx_schema *schemas; // of all operators that are supported; NULL: none is
+    int newest;                       // of its operator sets
+    const ln_onnx_schema *schemas[3]; // of all operators that are supported
     const ln_onnx_row *const *tables;
     size_t n;
 } domain_rows;
@@ -102,12 +104,18 @@ typedef struct domain_rows {
 #define TABLES(tables) tables, LEN(tables)
 
 static const domain_rows domains[] = {
-    {"", 28, ln_onnx_schemas, TABLES(default_tables)},
-    {"ai.onnx.preview", 1, ln_onnx_schemas_preview, TABLES(preview_tables)},
-    {"ai.onnx.preview.training", 1, NULL, TABLES(training_tables)},
-    {"ai.onnx.training", 1, NULL, TABLES(training_tables)},
-    {"ai.onnx.ml", 5, ln_onnx_schemas_ml, TABLES(ml_tables)},
-    {"com.microsoft", 1, ln_onnx_schemas_contrib, TABLES(contrib_tables)},
+    {"",
+     28,
+     {ln_onnx_schemas, ln_onnx_schemas_function, ln_onnx_schemas_form},
+     TABLES(default_tables)},
+    {"ai.onnx.preview", 1, {ln_onnx_schemas_preview}, TABLES(preview_tables)},
+    {"ai.onnx.preview.training", 1, {NULL}, TABLES(training_tables)},
+    {"ai.onnx.training", 1, {NULL}, TABLES(training_tables)},
+    {"ai.onnx.ml", 5, {ln_onnx_schemas_ml}, TABLES(ml_tables)},
+    {"com.microsoft",
+     1,
+     {ln_onnx_schemas_contrib, ln_onnx_schemas_contrib_form},
+     TABLES(contrib_tables)},
 };
 
 // NULL: the domain is unknown.
@@ -133,7 +141,8 @@ void ln_onnx_each_row(void (*func)(void *data, const char *domain, const ln_onnx
     for (size_t i = 0; i < LEN(domains); i++)
         for (size_t k = 0; k < domains[i].n; k++)
             for (const ln_onnx_row *row = domains[i].tables[k]; row->op_type; row++)
-                func(data, domains[i].domain, row);
+                if (ln_onnx_find_row(domains[i].domain, row->op_type, row->since) == row)
+                    func(data, domains[i].domain, row);
 }
 
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
@@ -145,19 +154,14 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
     return found;
 }
 
-static const ln_onnx_schema *schema_in(const ln_onnx_schema *schema, const char *op_type)
-{
-    while (schema && schema->op_type && strcmp(schema->op_type, op_type) < 0)
-        schema++;
-    return schema && ln_streq(schema->op_type, op_type) ? schema : NULL;
-}
-
 const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_type)
 {
     const domain_rows *const rows = find_domain(domain);
-    const char *const name = ln_onnx_text(op_type);
-    const ln_onnx_schema *const schema = schema_in(rows ? rows->schemas : NULL, name);
-    return schema || rows != &domains[0] ? schema : schema_in(ln_onnx_schemas_function, name);
+    for (size_t i = 0; rows && op_type && i < LEN(rows->schemas); i++)
+        for (const ln_onnx_schema *s = rows->schemas[i]; s && s->op_type; s++)
+            if (s->op_type[0] == op_type[0] && ln_streq(s->op_type, op_type))
+                return s;
+    return NULL;
 }
 
 // Reasons

@@ -6,11 +6,6 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-static void translate_inverse(ln_onnx_node *n)
-{
-    ln_emit_simple(&n->emit, LN_OP_INVERSE, ln_onnx_in(n, 0), 0);
-}
-
 // Between the rows of two matrices; the columns of a constant one are made at load.
 static void translate_cdist(ln_onnx_node *n)
 {
@@ -47,7 +42,6 @@ static void translate_sparse_matmul(ln_onnx_node *n)
 
 const ln_onnx_row ln_onnx_rows_contrib_algebra[] = {
     {"CDist", 1, translate_cdist},
-    {"Inverse", 1, translate_inverse},
     {"SparseToDenseMatMul", 1, translate_sparse_matmul},
     {NULL},
 };

@@ -214,13 +214,6 @@ static void translate_bias_gelu(ln_onnx_node *n)
     translate_gelu(n);
 }
 
-// x * sigmoid(alpha * x).
-static void translate_quick_gelu(ln_onnx_node *n)
-{
-    ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", ln_onnx_in(n, 0),
-                       ln_attr_number(&n->emit, "alpha", (double)1.702F), 0, 0);
-}
-
 static void translate_gemm_fast_gelu(ln_onnx_node *n)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
@@ -376,7 +369,6 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"NhwcConv", 1, translate_nhwc_conv},
     {"NhwcFusedConv", 1, translate_nhwc_conv},
     {"Pad", 1, ln_onnx_translate_standard},
-    {"QuickGelu", 1, translate_quick_gelu},
     {"Range", 1, translate_range},
     {"TorchEmbedding", 1, translate_torch_embedding},
     {"TransposeMatMul", 1, translate_fused_matmul},

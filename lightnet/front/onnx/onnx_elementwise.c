@@ -2,14 +2,14 @@
 // ONNX operators on the elements of tensors that are broadcast: arithmetic, logic, comparisons,
 // choice.
 
-#include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_elementwise.h"
 
 // Operands
 
 // Up to opset 6 the second operand begins at `axis` of the first, at its end by default: it gets
 // axes of length 1 for those of the first that follow.
-static const char *second_operand(ln_onnx_node *n)
+const char *ln_onnx_second_operand(ln_onnx_node *n)
 {
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
     if (n->opset >= 7 || !ln_attr_has(&n->emit, "axis"))
@@ -28,27 +28,7 @@ static const char *second_operand(ln_onnx_node *n)
     return ln_emit_reshape(&n->emit, src2, ndim - axis, dims, LN_EMIT_TEMP);
 }
 
-static void expect_bool(ln_onnx_node *n, int i)
-{
-    const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, i))->dtype;
-    if (dtype != TL_BOOL)
-        ln_emit_fail(&n->emit, "input %d has type %s, expected TL_BOOL", i, tl_dtype_name(dtype));
-}
-
 // Two operands: `with` is the operation
-
-static void translate_binary(ln_onnx_node *n)
-{
-    const char *const src2 = second_operand(n);
-    ln_emit_binary(&n->emit, n->row->with, ln_onnx_in(n, 0), src2, 0);
-}
-
-static void translate_logic(ln_onnx_node *n)
-{
-    expect_bool(n, 0);
-    expect_bool(n, 1);
-    translate_binary(n);
-}
 
 static void translate_mod(ln_onnx_node *n)
 {
@@ -78,7 +58,7 @@ static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
 // The result has the type of the base.
 static void translate_pow(ln_onnx_node *n)
 {
-    const char *const src1 = ln_onnx_in(n, 0), *const src2 = second_operand(n);
+    const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_second_operand(n);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src1)->dtype;
     const tl_dtype wide = power_dtype(dtype, ln_onnx_tensor_of(n, src2)->dtype);
     const char *const base = ln_emit_cast(&n->emit, src1, wide, LN_EMIT_TEMP);
@@ -105,18 +85,6 @@ static void translate_prelu(ln_onnx_node *n)
         ln_emit_fail(
             &n->emit, "the slope has shape %s, expected one that broadcasts to that of X, %s",
             tl_shape_text(slope_text, s->ndim, s->dims), tl_shape_text(text, t->ndim, t->dims));
-}
-
-static void translate_compare(ln_onnx_node *n)
-{
-    const char *const src2 = second_operand(n);
-    const int has_strings = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING;
-    if (has_strings && ln_streq(n->proto->op_type, "Equal"))
-        LN_EMIT(&n->emit, 0, LN_OP_STRING_EQUAL, LN_ARG("src1", ln_onnx_in(n, 0)),
-                LN_ARG("src2", src2));
-    else
-        LN_EMIT(&n->emit, 0, LN_OP_COMPARE, LN_ARG("src1", ln_onnx_in(n, 0)), LN_ARG("src2", src2),
-                LN_TEXT("op", n->row->with));
 }
 
 // Any number of operands
@@ -150,12 +118,6 @@ static void translate_mean(ln_onnx_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", sum, ln_emit_scalar(&n->emit, dtype, inputs), 0);
 }
 
-static void translate_where(ln_onnx_node *n)
-{
-    const char *const cond = ln_onnx_in(n, 0);
-    ln_emit_where(&n->emit, cond, ln_onnx_in(n, 1), ln_onnx_in(n, 2), 0);
-}
-
 static void translate_swiglu(ln_onnx_node *n)
 {
     const char *const gate = ln_onnx_in(n, 0), *const value = ln_onnx_in(n, 1);
@@ -167,30 +129,14 @@ static void translate_swiglu(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_elementwise[] = {
-    {"Add", 1, translate_binary, "TL_BINARY_ADD"},
-    {"And", 1, translate_logic, "TL_BINARY_AND"},
     {"BitShift", 11, translate_bit_shift},
-    {"BitwiseAnd", 18, translate_binary, "TL_BINARY_AND"},
-    {"BitwiseOr", 18, translate_binary, "TL_BINARY_OR"},
-    {"BitwiseXor", 18, translate_binary, "TL_BINARY_XOR"},
-    {"Div", 1, translate_binary, "TL_BINARY_DIV"},
-    {"Equal", 1, translate_compare, "TL_COMPARE_EQUAL"},
-    {"Greater", 1, translate_compare, "TL_COMPARE_GREATER"},
-    {"GreaterOrEqual", 12, translate_compare, "TL_COMPARE_GREATER_EQUAL"},
-    {"Less", 1, translate_compare, "TL_COMPARE_LESS"},
-    {"LessOrEqual", 12, translate_compare, "TL_COMPARE_LESS_EQUAL"},
     {"Max", 1, translate_join, "TL_BINARY_MAX"},
     {"Mean", 1, translate_mean, "TL_BINARY_ADD"},
     {"Min", 1, translate_join, "TL_BINARY_MIN"},
     {"Mod", 10, translate_mod},
-    {"Mul", 1, translate_binary, "TL_BINARY_MUL"},
-    {"Or", 1, translate_logic, "TL_BINARY_OR"},
     {"PRelu", 1, translate_prelu},
     {"Pow", 1, translate_pow},
-    {"Sub", 1, translate_binary, "TL_BINARY_SUB"},
     {"Sum", 1, translate_join, "TL_BINARY_ADD"},
     {"SwiGLU", 28, translate_swiglu},
-    {"Where", 9, translate_where},
-    {"Xor", 1, translate_logic, "TL_BINARY_XOR"},
     {NULL},
 };

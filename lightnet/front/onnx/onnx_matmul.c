@@ -45,13 +45,7 @@ static void translate_gemm(ln_onnx_node *n)
     ln_onnx_emit_gemm(n, 0);
 }
 
-static void translate_det(ln_onnx_node *n)
-{
-    ln_emit_simple(&n->emit, LN_OP_DET, ln_onnx_in(n, 0), 0);
-}
-
 const ln_onnx_row ln_onnx_rows_matmul[] = {
-    {"Det", 11, translate_det},
     {"Gemm", 1, translate_gemm},
     {"MatMul", 1, translate_matmul},
     {"MatMulInteger", 10, translate_matmul_integer},

@@ -381,32 +381,19 @@ static void translate_lp_norm(ln_onnx_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, above, 0);
 }
 
-static void translate_lrn(ln_onnx_node *n)
-{
-    ln_attr_require(&n->emit, "size");
-    LN_EMIT(&n->emit, 0, LN_OP_LRN, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_INT("size", ln_attr_int(&n->emit, "size", 1)),
-            LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1e-4)),
-            LN_NUMBER("beta", ln_attr_number(&n->emit, "beta", 0.75)),
-            LN_NUMBER("bias", ln_attr_number(&n->emit, "bias", 1)));
-}
-
 const ln_onnx_row ln_onnx_rows_norm[] = {
     {"BatchNormalization", 1, translate_batchnorm},
     {"GroupNormalization", 18, translate_groupnorm},
     {"Hardmax", 1, translate_along_rest, "hardmax"},
     {"Hardmax", 13, translate_along_axis, "hardmax"},
     {"InstanceNormalization", 1, translate_instancenorm},
-    {"LRN", 1, translate_lrn},
     // Before opset 17 as ONNX Runtime writes it, in ONNX's own domain.
     {"LayerNormalization", 1, translate_layernorm, LN_OP_LAYERNORM},
     {"LogSoftmax", 1, translate_along_rest, LN_OP_LOGSOFTMAX},
-    {"LogSoftmax", 13, translate_along_axis, LN_OP_LOGSOFTMAX},
     {"LpNormalization", 1, translate_lp_norm},
     {"MeanVarianceNormalization", 9, translate_mvn},
     {"RMSNormalization", 23, translate_layernorm, LN_OP_RMSNORM},
     {"SimplifiedLayerNormalization", 1, translate_layernorm, LN_OP_RMSNORM}, // of ONNX Runtime
     {"Softmax", 1, translate_along_rest, LN_OP_SOFTMAX},
-    {"Softmax", 13, translate_along_axis, LN_OP_SOFTMAX},
     {NULL},
 };

@@ -37,31 +37,6 @@ static void translate_reduce_by_input(ln_onnx_node *n)
     emit_reduce(n, axes, len);
 }
 
-// `with`: whether it is the minimum.
-static void translate_arg_reduce(ln_onnx_node *n)
-{
-    const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, LN_OP_ARGREDUCE, LN_ARG("src", src),
-            LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)),
-            LN_BOOL("is_min", n->row->with != NULL),
-            LN_BOOL("is_last", ln_attr_bool(&n->emit, "select_last_index", 0)),
-            LN_BOOL("keepdims", ln_attr_bool(&n->emit, "keepdims", 1)));
-}
-
-// Cumulative
-
-// `with`: whether it is the product.
-static void translate_cumulate(ln_onnx_node *n)
-{
-    const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, LN_OP_CUMULATE, LN_ARG("src", src),
-            LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_required_int(n, 1),
-                                           ln_onnx_tensor_of(n, src)->ndim)),
-            LN_BOOL("is_product", n->row->with != NULL),
-            LN_BOOL("is_exclusive", ln_attr_bool(&n->emit, "exclusive", 0)),
-            LN_BOOL("is_reverse", ln_attr_bool(&n->emit, "reverse", 0)));
-}
-
 // The k best
 
 static void translate_topk(ln_onnx_node *n)
@@ -121,10 +96,6 @@ static void translate_softmax_cross_entropy(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_reduce[] = {
-    {"ArgMax", 1, translate_arg_reduce},
-    {"ArgMin", 1, translate_arg_reduce, "min"},
-    {"CumProd", 26, translate_cumulate, "product"},
-    {"CumSum", 11, translate_cumulate},
     REDUCTION("ReduceL1", 18, "TL_REDUCE_L1"),
     REDUCTION("ReduceL2", 18, "TL_REDUCE_L2"),
     REDUCTION("ReduceLogSum", 18, "TL_REDUCE_LOG_SUM"),
@@ -136,6 +107,7 @@ const ln_onnx_row ln_onnx_rows_reduce[] = {
     REDUCTION("ReduceSum", 13, "TL_REDUCE_SUM"),
     REDUCTION("ReduceSumSquare", 18, "TL_REDUCE_SUM_SQUARE"),
     {"TopK", 1, translate_topk},
+    {"TopK", 10, translate_topk},
     {"NegativeLogLikelihoodLoss", 12, translate_nll},
     {"SoftmaxCrossEntropyLoss", 12, translate_softmax_cross_entropy},
     {NULL},

@@ -17,28 +17,7 @@ static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
     return t;
 }
 
-// GridSample, AffineGrid
-
-static const ln_attr_word grid_modes[] = {
-    {"linear", "TL_RESAMPLE_LINEAR", 0},   {"bilinear", "TL_RESAMPLE_LINEAR", 0},
-    {"nearest", "TL_RESAMPLE_NEAREST", 0}, {"cubic", "TL_RESAMPLE_CUBIC", 0},
-    {"bicubic", "TL_RESAMPLE_CUBIC", 0},   {0},
-};
-static const ln_attr_word paddings[] = {
-    {"zeros", "TL_OUTSIDE_ZERO", 0},
-    {"border", "TL_OUTSIDE_BORDER", 0},
-    {"reflection", "TL_OUTSIDE_REFLECT", 0},
-    {0},
-};
-
-static void translate_grid_sample(ln_onnx_node *n)
-{
-    const char *const mode = ln_attr_choose(&n->emit, "mode", "linear", grid_modes);
-    const char *const outside = ln_attr_choose(&n->emit, "padding_mode", "zeros", paddings);
-    LN_EMIT(&n->emit, 0, LN_OP_GRID_SAMPLE, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("grid", ln_onnx_in(n, 1)), LN_TEXT("mode", mode), LN_TEXT("outside", outside),
-            LN_BOOL("align_corners", ln_attr_bool(&n->emit, "align_corners", 0)));
-}
+// AffineGrid
 
 // Coordinate -1 .. 1 of index `i` of `len`.
 static double coordinate(int i, int len, int aligns_corners)
@@ -131,16 +110,6 @@ static void translate_roi_align(ln_onnx_node *n)
             LN_NUMBER("scale", ln_attr_number(&n->emit, "spatial_scale", 1)),
             LN_INT("samples", ln_attr_int_in(&n->emit, "sampling_ratio", 0, 0, INT_MAX)),
             LN_BOOL("is_max", is_max), LN_BOOL("half_pixel", is_half));
-}
-
-static void translate_max_roi_pool(ln_onnx_node *n)
-{
-    int size[2];
-    ln_attr_require(&n->emit, "pooled_shape");
-    ln_attr_ints_of(&n->emit, "pooled_shape", 2, 1, 1, size);
-    LN_EMIT(&n->emit, 0, LN_OP_ROI_MAXPOOL, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("rois", ln_onnx_in(n, 1)), LN_INTS("size", 2, size),
-            LN_NUMBER("scale", ln_attr_number(&n->emit, "spatial_scale", 1)));
 }
 
 // DeformConv, Col2Im
@@ -250,10 +219,8 @@ static void translate_space_to_depth(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_sample[] = {
-    {"GridSample", 16, translate_grid_sample},
     {"AffineGrid", 20, translate_affine_grid},
     {"RoiAlign", 10, translate_roi_align},
-    {"MaxRoiPool", 1, translate_max_roi_pool},
     {"DeformConv", 19, translate_deform_conv},
     {"Col2Im", 18, translate_col2im},
     {"DepthToSpace", 1, translate_depth_to_space},

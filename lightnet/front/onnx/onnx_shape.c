@@ -667,25 +667,6 @@ static void translate_tile(ln_onnx_node *n)
     emit_tile(n, src, repeats);
 }
 
-// Order
-
-static void translate_reverse_sequence(ln_onnx_node *n)
-{
-    const char *const src = ln_onnx_in(n, 0);
-    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    LN_EMIT(&n->emit, 0, LN_OP_REVERSE_SEQUENCE, LN_ARG("src", src),
-            LN_ARG("lens", ln_onnx_in(n, 1)),
-            LN_INT("time_axis", ln_attr_axis(&n->emit, "time_axis", 0, ndim)),
-            LN_INT("batch_axis", ln_attr_axis(&n->emit, "batch_axis", 1, ndim)));
-}
-
-static void translate_trilu(ln_onnx_node *n)
-{
-    LN_EMIT(&n->emit, 0, LN_OP_TRILU, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("k", ln_onnx_optional(n, 1)),
-            LN_BOOL("upper", ln_attr_bool(&n->emit, "upper", 1)));
-}
-
 const ln_onnx_row ln_onnx_rows_shape[] = {
     {"CenterCropPad", 18, translate_center_crop_pad},
     {"Concat", 1, translate_concat},
@@ -697,7 +678,6 @@ const ln_onnx_row ln_onnx_rows_shape[] = {
     {"Pad", 11, translate_pad},
     {"Reshape", 1, translate_reshape_1},
     {"Reshape", 5, translate_reshape},
-    {"ReverseSequence", 10, translate_reverse_sequence},
     {"Shape", 1, translate_shape},
     {"Size", 1, translate_size},
     {"Slice", 1, translate_slice},
@@ -706,7 +686,7 @@ const ln_onnx_row ln_onnx_rows_shape[] = {
     {"Tile", 1, translate_tile_1},
     {"Tile", 6, translate_tile},
     {"Transpose", 1, translate_transpose},
-    {"Trilu", 14, translate_trilu},
     {"Unsqueeze", 1, translate_unsqueeze},
+    {"Unsqueeze", 13, translate_unsqueeze},
     {NULL},
 };

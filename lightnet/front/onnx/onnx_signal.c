@@ -52,10 +52,8 @@ static int frame_length(ln_onnx_node *n, const char *window)
 static void translate_stft(ln_onnx_node *n)
 {
     const char *const window = ln_onnx_optional(n, 2);
-    const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, LN_OP_STFT, LN_ARG("src", src), LN_ARG("window", window),
-            LN_INT("step", length_in(n, 1, "frame_step")), LN_INT("len", frame_length(n, window)),
-            LN_BOOL("onesided", ln_attr_bool(&n->emit, "onesided", 1)));
+    LN_ONNX_FORM(n, 0, LN_INT("step", length_in(n, 1, "frame_step")),
+                 LN_INT("len", frame_length(n, window)));
 }
 
 // Constants

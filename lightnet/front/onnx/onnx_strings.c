@@ -8,12 +8,6 @@
 #include "front/onnx/ln_onnx.h"
 #include "lightnet/ln_util.h"
 
-static void translate_concat(ln_onnx_node *n)
-{
-    LN_EMIT(&n->emit, 0, LN_OP_STRING_JOIN, LN_ARG("src1", ln_onnx_in(n, 0)),
-            LN_ARG("src2", ln_onnx_in(n, 1)));
-}
-
 // A split without a limit has room for so many parts of each string.
 enum { MAX_PARTS = 256 };
 
@@ -39,14 +33,6 @@ static void translate_normalizer(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_STRING_NORMALIZE, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("stopwords", ln_onnx_text_constant(n, "stopwords")), LN_TEXT("letters", letters),
             LN_BOOL("ignores_case", !ln_attr_bool(&n->emit, "is_case_sensitive", 0)));
-}
-
-static void translate_regex(ln_onnx_node *n)
-{
-    if (!ln_attr_has(&n->emit, "pattern"))
-        ln_emit_fail(&n->emit, "attribute 'pattern' is missing");
-    LN_EMIT(&n->emit, 0, LN_OP_REGEX_MATCH, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_TEXT("pattern", ln_attr_text(&n->emit, "pattern", "")));
 }
 
 // TfIdfVectorizer
@@ -115,7 +101,8 @@ static void translate_tfidf(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_strings[] = {
-    {"RegexFullMatch", 20, translate_regex},        {"StringConcat", 20, translate_concat},
-    {"StringNormalizer", 10, translate_normalizer}, {"StringSplit", 20, translate_split},
-    {"TfIdfVectorizer", 9, translate_tfidf},        {NULL},
+    {"StringNormalizer", 10, translate_normalizer},
+    {"StringSplit", 20, translate_split},
+    {"TfIdfVectorizer", 9, translate_tfidf},
+    {NULL},
 };

@@ -68,21 +68,6 @@ static void translate_gelu(ln_onnx_node *n)
                   ln_onnx_in(n, 0), 0);
 }
 
-// BitwiseNot: `with` is the function.
-static void translate_unary(ln_onnx_node *n)
-{
-    ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
-}
-
-static void translate_not(ln_onnx_node *n)
-{
-    const char *const src = ln_onnx_in(n, 0);
-    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    if (dtype != TL_BOOL)
-        ln_emit_fail(&n->emit, "input 0 has type %s, expected TL_BOOL", tl_dtype_name(dtype));
-    ln_emit_unary(&n->emit, "TL_UNARY_NOT", src, 0);
-}
-
 // Bounds
 
 // The bounds as numbers, where both are known and the elements are floats, in one step.
@@ -141,21 +126,9 @@ static void translate_clip(ln_onnx_node *n)
 
 // Classes and conversion
 
-static void translate_is_inf(ln_onnx_node *n)
-{
-    LN_EMIT(&n->emit, 0, LN_OP_CLASSIFY, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_BOOL("positive_inf", ln_attr_bool(&n->emit, "detect_positive", 1)),
-            LN_BOOL("negative_inf", ln_attr_bool(&n->emit, "detect_negative", 1)));
-}
-
 static const char *is_nan(ln_onnx_node *n, const char *src, int i)
 {
     return LN_EMIT(&n->emit, i, LN_OP_CLASSIFY, LN_ARG("src", src), LN_BOOL("nan", 1));
-}
-
-static void translate_is_nan(ln_onnx_node *n)
-{
-    is_nan(n, ln_onnx_in(n, 0), 0);
 }
 
 // The type to convert to.
@@ -297,7 +270,6 @@ static void translate_cast_like(ln_onnx_node *n)
 
 const ln_onnx_row ln_onnx_rows_unary[] = {
     {"BitCast", 26, translate_bit_cast},
-    {"BitwiseNot", 18, translate_unary, "TL_UNARY_NOT"},
     {"Cast", 1, translate_cast_by_name, "cut"},
     {"Cast", 6, translate_cast, "cut"},
     {"Cast", 19, translate_cast},
@@ -306,9 +278,6 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
     {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
     {"Gelu", 20, translate_gelu},
-    {"IsInf", 10, translate_is_inf},
-    {"IsNaN", 9, translate_is_nan},
-    {"Not", 1, translate_not},
     {NULL},
 };
 

@@ -81,7 +81,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 82 "good.c"
     if (!ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_NONE, NULL))
         return;
-#line 79 "good.op"
+#line 84 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
 #line 88 "good.c"
@@ -154,7 +154,7 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 90 "good.op"
+#line 95 "good.op"
     int runs;
     double *table;
 #line 161 "good.c"
@@ -170,14 +170,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 94 "good.op"
+#line 99 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
 #line 176 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 104 "good.op"
+#line 109 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -188,7 +188,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 189 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 112 "good.op"
+#line 117 "good.op"
     ln_free(upper_dims);
 #line 194 "good.c"
     if (!upper_entry)
@@ -202,7 +202,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 122 "good.op"
+#line 127 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
 #line 208 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
@@ -217,11 +217,11 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 129 "good.op"
+#line 134 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // about a run
-#line 131 "good.op"
+#line 136 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
 #line 228 "good.c"
@@ -233,7 +233,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 141 "good.op"
+#line 146 "good.op"
     ln_free(priv->table);
 #line 239 "good.c"
     ln_op_end(op_arg);
@@ -244,7 +244,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 142 "good.op"
+#line 147 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
 #line 250 "good.c"
 }
@@ -272,7 +272,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 134 "good.op"
+#line 139 "good.op"
     ((struct priv_s *)priv)->runs = 0;
 #line 278 "good.c"
 }
@@ -283,7 +283,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 136 "good.op"
+#line 141 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
@@ -323,18 +323,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 156 "good.op"
+#line 161 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
 #line 329 "good.c"
     }
-#line 157 "good.op"
+#line 162 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
 #line 334 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 168 "good.op"
+#line 173 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -384,7 +384,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 179 "good.op"
+#line 184 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
 #line 390 "good.c"
         ln_op_fail_tl(op_arg);
@@ -427,7 +427,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 199 "good.op"
+#line 204 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
 #line 434 "good.c"
@@ -468,7 +468,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 204 "good.op"
+#line 209 "good.op"
     if (tl_exec_zeros(&exec, total))
 #line 474 "good.c"
         ln_op_fail_tl(op_arg);
@@ -482,7 +482,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 205 "good.op"
+#line 210 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
 #line 488 "good.c"
         ln_op_fail_tl(op_arg);
@@ -525,7 +525,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 199 "good.op"
+#line 204 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
 #line 531 "good.c"
 }
@@ -565,7 +565,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 215 "good.op"
+#line 220 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
 #line 571 "good.c"
 }
@@ -580,7 +580,7 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 222 "good.op"
+#line 227 "good.op"
     int lines;
 #line 586 "good.c"
 };
@@ -602,10 +602,10 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 225 "good.op"
+#line 230 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 226 "good.op"
+#line 231 "good.op"
     op_arg->can_fail = axis > 1;
 #line 611 "good.c"
 }
@@ -645,7 +645,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 228 "good.op"
+#line 233 "good.op"
     if (tl_exec_relu(&exec, src, dst))
 #line 651 "good.c"
         ln_op_fail_tl(op_arg);
@@ -667,10 +667,10 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 231 "good.op"
+#line 236 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 232 "good.op"
+#line 237 "good.op"
     op_arg->macs = priv->lines;
 #line 676 "good.c"
 }
@@ -681,7 +681,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 233 "good.op"
+#line 238 "good.op"
     if (tl_exec_zeros(&exec, dst))
 #line 687 "good.c"
         ln_op_fail_tl(op_arg);
@@ -692,7 +692,7 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 234 "good.op"
+#line 239 "good.op"
     ((struct priv_s *)priv)->lines += axis;
 #line 698 "good.c"
 }
@@ -708,7 +708,7 @@ struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 222 "good.op"
+#line 227 "good.op"
     int lines;
 #line 714 "good.c"
 };
@@ -730,10 +730,10 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 225 "good.op"
+#line 230 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 226 "good.op"
+#line 231 "good.op"
     op_arg->can_fail = axis > 1;
 #line 739 "good.c"
 }
@@ -769,7 +769,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 242 "good.op"
+#line 247 "good.op"
     if (tl_exec_relu(NULL, src, dst))
 #line 775 "good.c"
         ln_op_fail_tl(op_arg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of an operator for its ONNX writer: tensors, constants, parameters; operators of one
-// node.
+// The view of an operator for its ONNX writer: tensors, constants, parameters; operators that are
+// one node by their form.
 
 #include "front/onnx/write/ln_onnx_write.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
@@ -354,64 +355,68 @@ const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg)
                                                         : ln_onnx_put_cast(n, value, TL_INT64);
 }
 
-// Operators of one node
+// Forms
 
-// The words of a text, one after the other.
-static int next_word(const char **text, char word[LN_MAX_NAME_LEN])
+// The value of an input of the node, from an input of the operator.
+static const char *form_input(ln_onnx_op *n, const ln_form_item *item)
 {
-    const char *p = *text + strspn(*text, " ");
-    const size_t len = strcspn(p, " ");
-    snprintf(word, LN_MAX_NAME_LEN, "%.*s", (int)len, p);
-    *text = p + len;
-    return len > 0;
+    const char *const value =
+        item->is_required ? ln_onnx_op_in(n, item->arg) : ln_onnx_op_optional(n, item->arg);
+    if (!value || !item->is_cast || ln_onnx_op_tensor(n, item->arg)->dtype == item->dtype)
+        return value;
+    return ln_onnx_put_cast(n, value, item->dtype);
 }
 
-static void put_number(ln_onnx_op *n, const char *name, const ln_param_entry *pe, int is_float)
+// The value of an input of the node that is a parameter of the operator.
+static const char *form_value(ln_onnx_op *n, const ln_form_item *item)
 {
-    ln_onnx_put_set(n, is_float ? LN_NUMBER(name, pe->value_double) : LN_INT(name, pe->value_int));
-}
-
-// "ATTRIBUTE=PARAMETER", "~" before a float.
-static void put_attr(ln_onnx_op *n, char *word)
-{
-    const int is_float = *word == '~';
-    char *const equal = strchr(word, '=');
-    const char *const param = equal ? equal + 1 : word + is_float;
-    const ln_param_entry *const pe = ln_op_param(n->op, param);
-    if (equal)
-        *equal = '\0';
-    const char *const name = ln_translation_print(&n->writer->base, "%s", word + is_float);
-    if (!pe || !name)
-        return;
-    if (pe->type == LN_PARAM_NUMBER)
-        put_number(n, name, pe, is_float);
-    if (pe->type == LN_PARAM_BOOL)
-        ln_onnx_put_set(n, LN_BOOL(name, pe->value_bool));
-    if (pe->type == LN_PARAM_STRING)
-        ln_onnx_put_set(n, LN_TEXT(name, pe->value_string));
-    if (pe->type == LN_PARAM_ARRAY_NUMBER)
-        ln_onnx_put_set(n, LN_INTS(name, pe->array_len, pe->value_array_int));
-}
-
-void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row)
-{
-    enum { MAX_OUTS = 4 };
-    const char *inputs = row->inputs, *outputs = row->outputs ? row->outputs : "dst";
-    const char *attrs = row->attrs ? row->attrs : "", *outs[MAX_OUTS] = {""};
-    char word[LN_MAX_NAME_LEN];
-    int n_outs = 0;
-    ln_onnx_op_since(n, row->since);
-    ln_onnx_put_begin(n, row->op_type);
-    while (next_word(&inputs, word)) {
-        char *const mark = strchr(word, '?');
-        if (mark)
-            *mark = '\0';
-        ln_onnx_put_set(n,
-                        LN_ONNX_SRC(mark ? ln_onnx_op_optional(n, word) : ln_onnx_op_in(n, word)));
+    int len;
+    const char *const now = item->text ? ln_onnx_op_optional(n, item->text) : NULL;
+    if (now)
+        return ln_onnx_op_indices(n, item->text);
+    if (item->kind == LN_FORM_INTS) {
+        const int *const ints = ln_op_ints(n->op, item->arg, &len);
+        return ln_onnx_put_ints(n, len, ints);
     }
-    while (next_word(&attrs, word))
-        put_attr(n, word);
-    while (n_outs < MAX_OUTS && next_word(&outputs, word))
-        outs[n_outs++] = ln_onnx_op_out(n, word);
+    return ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, item->arg));
+}
+
+// NULL: the operator has no form in ONNX.
+static const ln_form *find_form(const ln_op *op)
+{
+    const ln_form *form = ln_onnx_forms;
+    while (form->optype && !ln_form_is_of(form, op))
+        form++;
+    return form->optype ? form : NULL;
+}
+
+void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
+{
+    enum { MAX_PARTS = 24, MAX_OUTS = 4 };
+    const ln_form *const form = find_form(n->op);
+    const char *outs[MAX_OUTS] = {""};
+    ln_part parts[MAX_PARTS] = {{LN_PART_END}};
+    int len = 0, n_outs = 0, since = 0;
+    if (!form) {
+        ln_onnx_op_lacks(n, "%s", "");
+        return;
+    }
+    for (const ln_form_item *item = form->items; item->kind; item++) {
+        const ln_part *const given = ln_form_find_part(own, item->name ? item->name : item->arg);
+        if (item->kind == LN_FORM_OUT)
+            outs[n_outs++] = ln_onnx_op_out(n, item->arg);
+        else if (given)
+            parts[len++] = *given;
+        else if (item->kind == LN_FORM_IN)
+            parts[len++] = LN_ONNX_SRC(form_input(n, item));
+        else if (ln_form_is_input(item))
+            parts[len++] = LN_ONNX_SRC(form_value(n, item));
+        else
+            parts[len++] = ln_form_write(n->op, item, &since);
+    }
+    ln_onnx_op_since(n, form->since > since ? form->since : since);
+    ln_onnx_put_begin(n, form->type);
+    for (const ln_part *part = parts; part->kind != LN_PART_END; part++)
+        ln_onnx_put_set(n, *part);
     ln_onnx_put_end(n, n_outs, outs);
 }

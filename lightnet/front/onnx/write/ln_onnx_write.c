@@ -18,11 +18,11 @@
 enum { MAX_OPS = 1 << 22 };
 
 static const ln_onnx_op_row *const tables[] = {
-    ln_onnx_write_rows_control,     ln_onnx_write_rows_conv,    ln_onnx_write_rows_detect,
-    ln_onnx_write_rows_elementwise, ln_onnx_write_rows_image,   ln_onnx_write_rows_ml,
-    ln_onnx_write_rows_nodes,       ln_onnx_write_rows_product, ln_onnx_write_rows_quantize,
-    ln_onnx_write_rows_recurrent,   ln_onnx_write_rows_select,  ln_onnx_write_rows_shape,
-    ln_onnx_write_rows_statistics,  ln_onnx_write_rows_strings, ln_onnx_write_rows_trees,
+    ln_onnx_write_rows_control,     ln_onnx_write_rows_conv,     ln_onnx_write_rows_detect,
+    ln_onnx_write_rows_elementwise, ln_onnx_write_rows_image,    ln_onnx_write_rows_ml,
+    ln_onnx_write_rows_product,     ln_onnx_write_rows_quantize, ln_onnx_write_rows_recurrent,
+    ln_onnx_write_rows_select,      ln_onnx_write_rows_shape,    ln_onnx_write_rows_statistics,
+    ln_onnx_write_rows_strings,     ln_onnx_write_rows_trees,
 };
 
 static const ln_onnx_op_row *find_row(const char *optype)
@@ -72,12 +72,10 @@ static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
     const ln_tensor_list_entry *const first = outs ? outs->data : NULL;
     if (first)
         n.label = ln_onnx_op_out(&n, first->arg_name);
-    if (!row)
-        ln_onnx_op_lacks(&n, "%s", "");
-    else if (row->write)
+    if (row)
         row->write(&n);
     else
-        ln_onnx_write_row(&n, row);
+        ln_onnx_write_form(&n, NULL);
 }
 
 void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level)

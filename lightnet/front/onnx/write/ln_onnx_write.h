@@ -11,7 +11,7 @@
 //                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
-// An operator that is one node is a row of onnx_write_rows.c instead.
+// What an operator's description says of ONNX ("onnx") needs no writer.
 //
 // A value is the name of a node's output, an input or an initializer. Attributes are parts of
 // ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
@@ -26,7 +26,7 @@
 #ifndef LN_ONNX_WRITE_H
 #define LN_ONNX_WRITE_H
 
-#include "front/ln_emit.h"
+#include "front/ln_form.h"
 #include "front/ln_missing.h"
 #include "ir/ln_weights.h"
 #include "ln_onnx.pb-c.h"
@@ -92,18 +92,11 @@ typedef struct ln_onnx_op {
 
 typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 
-/** How an operator is written. A table of these ends with an optype of NULL. An operator of one
- * node has its inputs, outputs and attributes as strings:
- *
- *     inputs   names, "?" after one that may be absent
- *     attrs    ATTRIBUTE=PARAMETER, or PARAMETER for both; "~" before a float
- */
+/** How an operator is written, unless its form says all (ln_form.h). A table ends with an optype of
+ *  NULL. */
 typedef struct ln_onnx_op_row {
     const char *optype;
-    ln_onnx_write_func write; // NULL: one node,
-    const char *op_type;      // of this type
-    const char *inputs, *outputs, *attrs;
-    int since; // the operator set that has it, if newer than the oldest that is written
+    ln_onnx_write_func write;
 } ln_onnx_op_row;
 
 extern const ln_onnx_op_row ln_onnx_write_rows_control[];
@@ -112,7 +105,6 @@ extern const ln_onnx_op_row ln_onnx_write_rows_detect[];
 extern const ln_onnx_op_row ln_onnx_write_rows_elementwise[];
 extern const ln_onnx_op_row ln_onnx_write_rows_image[];
 extern const ln_onnx_op_row ln_onnx_write_rows_ml[];
-extern const ln_onnx_op_row ln_onnx_write_rows_nodes[];
 extern const ln_onnx_op_row ln_onnx_write_rows_product[];
 extern const ln_onnx_op_row ln_onnx_write_rows_quantize[];
 extern const ln_onnx_op_row ln_onnx_write_rows_recurrent[];
@@ -122,8 +114,11 @@ extern const ln_onnx_op_row ln_onnx_write_rows_statistics[];
 extern const ln_onnx_op_row ln_onnx_write_rows_strings[];
 extern const ln_onnx_op_row ln_onnx_write_rows_trees[];
 
-/** Writes an operator by its row without a function. */
-void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
+/** Writes the node that the operator's form says; with these parts (NULL: none) in place of those
+ *  for inputs, by the operator's names for them, and for attributes. */
+void ln_onnx_write_form(ln_onnx_op *n, const ln_part *parts);
+#define LN_ONNX_WRITE_FORM(n, ...) \
+    ln_onnx_write_form(n, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 // Failing
 

@@ -209,22 +209,6 @@ static void write_deform_columns(ln_onnx_op *n)
                          ln_onnx_put_view(n, columns, 3, (int[]){0, channels * taps, -1}));
 }
 
-static void write_col2im(ln_onnx_op *n)
-{
-    int len, n_extents, stride[AXES], dilation[AXES], padding[2 * AXES];
-    const int *const size = ln_op_ints(n->op, "size", &len);
-    const int *const extents = ln_op_ints(n->op, "extents", &n_extents);
-    const char *const src = ln_onnx_op_in(n, "src");
-    const char *const image = ln_onnx_put_ints(n, n_extents, extents);
-    read_ints(n, "stride", 1, len, stride);
-    read_ints(n, "dilation", 1, len, dilation);
-    read_ints(n, "padding", 0, 2 * len, padding);
-    ln_onnx_op_since(n, 18);
-    LN_ONNX_PUT_AS(n, "dst", "Col2Im", LN_ONNX_SRC(src), LN_ONNX_SRC(image),
-                   LN_ONNX_SRC(ln_onnx_put_ints(n, len, size)), LN_INTS("strides", len, stride),
-                   LN_INTS("dilations", len, dilation), LN_INTS("pads", 2 * len, padding));
-}
-
 // Pools
 
 // A pool of a kind, with what only some kinds have.
@@ -321,7 +305,6 @@ const ln_onnx_op_row ln_onnx_write_rows_conv[] = {
     {LN_OP_DECONVND, write_deconv},
     {LN_OP_CONV_INT, write_conv_int},
     {LN_OP_DEFORM_COLUMNS, write_deform_columns},
-    {LN_OP_COL2IM, write_col2im},
     {LN_OP_MAXPOOL2D, write_maxpool2d},
     {LN_OP_AVGPOOL2D, write_avgpool2d},
     {LN_OP_POOLND, write_poolnd},

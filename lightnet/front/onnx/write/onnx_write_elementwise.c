@@ -433,23 +433,11 @@ static void write_elew(ln_onnx_op *n)
 
 static void write_compare(ln_onnx_op *n)
 {
-    static const struct {
-        const char *op, *op_type;
-    } rows[] = {{"TL_COMPARE_EQUAL", "Equal"},
-                {"TL_COMPARE_LESS", "Less"},
-                {"TL_COMPARE_LESS_EQUAL", "LessOrEqual"},
-                {"TL_COMPARE_GREATER", "Greater"},
-                {"TL_COMPARE_GREATER_EQUAL", "GreaterOrEqual"},
-                {"TL_COMPARE_NOT_EQUAL", NULL}};
-    const char *const op = ln_op_string(n->op, "op");
     const char *const a = ln_onnx_op_in(n, "src1"), *const b = ln_onnx_op_in(n, "src2");
-    size_t k = 0;
-    while (rows[k].op_type && strcmp(rows[k].op, op) != 0)
-        k++;
-    if (rows[k].op_type)
-        LN_ONNX_PUT_AS(n, "dst", rows[k].op_type, LN_ONNX_SRC(a), LN_ONNX_SRC(b));
-    else
+    if (ln_op_has_string(n->op, "op", "TL_COMPARE_NOT_EQUAL"))
         LN_ONNX_PUT_AS(n, "dst", "Not", LN_ONNX_SRC(ln_onnx_put_pair(n, "Equal", a, b)));
+    else
+        ln_onnx_write_form(n, NULL);
 }
 
 // Classes and types

@@ -291,18 +291,12 @@ static void write_dft(ln_onnx_op *n)
                    LN_INT("onesided", onesided));
 }
 
-static void write_stft(ln_onnx_op *n)
-{
-    const char *const step = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "step"));
-    const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "len"));
-    LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(step),
-                   LN_ONNX_SRC(ln_onnx_op_optional(n, "window")), LN_ONNX_SRC(len),
-                   LN_INT("onesided", ln_op_bool(n->op, "onesided")));
-}
-
 const ln_onnx_op_row ln_onnx_write_rows_image[] = {
-    {LN_OP_RESAMPLE, write_resample},   {LN_OP_RESIZE, write_resize},
-    {LN_OP_UPSAMPLE, write_resize},     {LN_OP_GRID_SAMPLE, write_grid_sample},
-    {LN_OP_ROI_ALIGN, write_roi_align}, {LN_OP_DFT, write_dft},
-    {LN_OP_STFT, write_stft},           {NULL},
+    {LN_OP_RESAMPLE, write_resample},
+    {LN_OP_RESIZE, write_resize},
+    {LN_OP_UPSAMPLE, write_resize},
+    {LN_OP_GRID_SAMPLE, write_grid_sample},
+    {LN_OP_ROI_ALIGN, write_roi_align},
+    {LN_OP_DFT, write_dft},
+    {NULL},
 };

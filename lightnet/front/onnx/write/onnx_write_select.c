@@ -8,67 +8,6 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-// Picked and placed
-
-static void write_take_nd(ln_onnx_op *n)
-{
-    const char *const index = ln_onnx_op_indices(n, "index");
-    LN_ONNX_PUT_AS(n, "dst", "GatherND", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(index),
-                   LN_INT("batch_dims", ln_op_int(n->op, "batch")));
-}
-
-// The reduction with old elements, as ONNX names it, and the operator set that has it.
-static const struct put_op {
-    const char *name, *reduction;
-    int since;
-} put_ops[] = {
-    {"TL_PUT_SUM", "add", 0},  {"TL_PUT_MUL", "mul", 0},  {"TL_PUT_MAX", "max", 18},
-    {"TL_PUT_MIN", "min", 18}, {"TL_PUT_SET", "none", 0},
-};
-
-static const char *reduction_of(ln_onnx_op *n)
-{
-    const char *const op = ln_op_string(n->op, "op");
-    size_t k = 0;
-    while (k < 4 && strcmp(put_ops[k].name, op) != 0)
-        k++;
-    ln_onnx_op_since(n, put_ops[k].since);
-    return put_ops[k].reduction;
-}
-
-static void write_put_along(ln_onnx_op *n)
-{
-    LN_ONNX_PUT_AS(n, "dst", "ScatterElements", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "index"),
-                   LN_ONNX_IN(n, "update"), LN_INT("axis", ln_onnx_op_axis(n)),
-                   LN_TEXT("reduction", reduction_of(n)));
-}
-
-static void write_put_nd(ln_onnx_op *n)
-{
-    const char *const index = ln_onnx_op_indices(n, "index");
-    LN_ONNX_PUT_AS(n, "dst", "ScatterND", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(index),
-                   LN_ONNX_IN(n, "update"), LN_TEXT("reduction", reduction_of(n)));
-}
-
-static void write_put_range(ln_onnx_op *n)
-{
-    const int is_circular = ln_op_bool(n->op, "circular");
-    const char *const first =
-        ln_onnx_op_optional(n, "first") ? ln_onnx_op_indices(n, "first") : NULL;
-    ln_onnx_op_since(n, 24);
-    LN_ONNX_PUT_AS(n, "dst", "TensorScatter", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "update"),
-                   LN_ONNX_SRC(first), LN_INT("axis", ln_onnx_op_axis(n)),
-                   LN_TEXT("mode", is_circular ? "circular" : "linear"));
-}
-
-static void write_onehot(ln_onnx_op *n)
-{
-    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim + 1);
-    const char *const depth = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "depth"));
-    LN_ONNX_PUT_AS(n, "dst", "OneHot", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(depth),
-                   LN_ONNX_IN(n, "values"), LN_INT("axis", axis));
-}
-
 // The first `len` indices, each of a row of `stride` elements.
 static void write_pick1d(ln_onnx_op *n)
 {
@@ -151,15 +90,11 @@ static void write_nms(ln_onnx_op *n)
 {
     const int limit = ln_op_int(n->op, "limit");
     const char *max = ln_onnx_op_optional(n, "most");
-    const char *const overlap = ln_onnx_op_optional(n, "overlap");
-    const char *const score = ln_onnx_op_optional(n, "score");
     if (!max)
         max = ln_onnx_put_scalar(n, TL_INT64, limit);
     else if (limit != INT_MAX)
         max = ln_onnx_put_pair(n, "Min", max, ln_onnx_put_scalar(n, TL_INT64, limit));
-    LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_IN(n, "boxes"), LN_ONNX_IN(n, "scores"),
-                   LN_ONNX_SRC(max), LN_ONNX_SRC(overlap), LN_ONNX_SRC(score),
-                   LN_INT("center_point_box", ln_op_bool(n->op, "center")));
+    LN_ONNX_WRITE_FORM(n, LN_ARG("most", max));
 }
 
 // Random numbers
@@ -194,11 +129,6 @@ static void write_random(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_select[] = {
-    {LN_OP_TAKE_ND, write_take_nd},
-    {LN_OP_PUT_ALONG, write_put_along},
-    {LN_OP_PUT_ND, write_put_nd},
-    {LN_OP_PUT_RANGE, write_put_range},
-    {LN_OP_ONEHOT, write_onehot},
     {LN_OP_PICK1D, write_pick1d},
     {LN_OP_TOPK, write_topk},
     {LN_OP_SORT1D, write_sort1d},

@@ -72,14 +72,6 @@ static void write_squeeze(ln_onnx_op *n)
         ln_onnx_put_as(n, "dst", src);
 }
 
-static void write_unsqueeze(ln_onnx_op *n)
-{
-    int len;
-    const int *const axes = ln_op_ints(n->op, "axes", &len);
-    LN_ONNX_PUT_AS(n, "dst", "Unsqueeze", LN_ONNX_IN(n, "src"),
-                   LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
-}
-
 // The shape of a source with open sizes: the axes before, one product, and those after.
 static const char *flat_shape(ln_onnx_op *n, int start, int end)
 {
@@ -234,18 +226,6 @@ static void write_scatter(ln_onnx_op *n)
 
 // Repeating and padding
 
-static void write_expand(ln_onnx_op *n)
-{
-    LN_ONNX_PUT_AS(n, "dst", "Expand", LN_ONNX_IN(n, "src"),
-                   LN_ONNX_SRC(bounds(n, "dims_now", "dims", TL_INT64)));
-}
-
-static void write_tile(ln_onnx_op *n)
-{
-    LN_ONNX_PUT_AS(n, "dst", "Tile", LN_ONNX_IN(n, "src"),
-                   LN_ONNX_SRC(bounds(n, NULL, "repeats", TL_INT64)));
-}
-
 // Removes what negative padding crops, before anything is added; `pads` then has none.
 static const char *crop(ln_onnx_op *n, const char *src, int ndim, int *pads)
 {
@@ -317,8 +297,7 @@ static void write_reverse_sequence(ln_onnx_op *n)
     const char *src = ln_onnx_op_in(n, "src");
     int axes[LN_MAXDIM] = {time, batch}, back[LN_MAXDIM], k = 2;
     if (time + batch == 1) {
-        LN_ONNX_PUT_AS(n, "dst", "ReverseSequence", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
-                       LN_INT("time_axis", time), LN_INT("batch_axis", batch));
+        ln_onnx_write_form(n, NULL);
         return;
     }
     for (int i = 0; i < ndim; i++)
@@ -419,7 +398,6 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_RESHAPE, write_reshape},
     {LN_OP_RESHAPE_TO, write_reshape_to},
     {LN_OP_SQUEEZE, write_squeeze},
-    {LN_OP_UNSQUEEZE, write_unsqueeze},
     {LN_OP_FLATTEN, write_flatten},
     {LN_OP_STRIDE_SLICE, write_stride_slice},
     {LN_OP_SLICE_FROM, write_slice_from},
@@ -429,8 +407,6 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_CONCAT, write_concat},
     {LN_OP_SPLIT, write_split},
     {LN_OP_SCATTER, write_scatter},
-    {LN_OP_EXPAND, write_expand},
-    {LN_OP_TILE, write_tile},
     {LN_OP_PAD, write_pad},
     {LN_OP_REVERSE_SEQUENCE, write_reverse_sequence},
     {LN_OP_ZEROS, write_zeros},

@@ -277,23 +277,7 @@ static void write_maxreduce_arg(ln_onnx_op *n)
 
 static void write_argreduce(ln_onnx_op *n)
 {
-    const int is_min = ln_op_bool(n->op, "is_min");
-    LN_ONNX_PUT_AS(n, "dst", is_min ? "ArgMin" : "ArgMax", LN_ONNX_SRC(ordered(n)),
-                   LN_INT("axis", ln_onnx_op_axis(n)),
-                   LN_INT("keepdims", ln_op_bool(n->op, "keepdims")),
-                   LN_INT("select_last_index", ln_op_bool(n->op, "is_last")));
-}
-
-static void write_cumulate(ln_onnx_op *n)
-{
-    const int is_product = ln_op_bool(n->op, "is_product");
-    const double axis = ln_onnx_op_axis(n);
-    if (is_product)
-        ln_onnx_op_since(n, 26);
-    LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum", LN_ONNX_IN(n, "src"),
-                   LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, axis)),
-                   LN_INT("exclusive", ln_op_bool(n->op, "is_exclusive")),
-                   LN_INT("reverse", ln_op_bool(n->op, "is_reverse")));
+    LN_ONNX_WRITE_FORM(n, LN_ARG("src", ordered(n)));
 }
 
 // Of truth values: whether there is a pair of true ones.
@@ -336,7 +320,6 @@ const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {
     {LN_OP_MAXREDUCE, write_maxreduce},
     {LN_OP_MAXREDUCE_ARG, write_maxreduce_arg},
     {LN_OP_ARGREDUCE, write_argreduce},
-    {LN_OP_CUMULATE, write_cumulate},
     {LN_OP_DOT_PRODUCT, write_dot_product},
     {LN_OP_NLLLOSS, write_nllloss},
     {NULL},

@@ -127,12 +127,9 @@ static void write_tfidf(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_strings[] = {
-    {LN_OP_STRING_EQUAL, NULL, "Equal", "src1 src2", NULL, NULL, 19},
-    {LN_OP_STRING_JOIN, NULL, "StringConcat", "src1 src2", NULL, NULL, 20},
     {LN_OP_STRING_CAST, write_cast},
     {LN_OP_STRING_SPLIT, write_split},
     {LN_OP_STRING_NORMALIZE, write_normalize},
-    {LN_OP_REGEX_MATCH, NULL, "RegexFullMatch", "src", NULL, "pattern", 20},
     {LN_OP_NGRAMS_ORDER, write_order},
     {LN_OP_TFIDF, write_tfidf},
     {NULL},

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forms: how an operator of LightNet is one operator of another format, as the descriptions say it
+// (fields "onnx" and "nnvm"; ln-opgen --forms). A reader and a writer interpret them.
+//
+//     "onnx": "Trilu-14(src, k, upper=1)"
+//
+// Items are in order: those between parentheses, then conditions, then outputs.
+
+#ifndef LN_FORM_H
+#define LN_FORM_H
+
+#include "front/ln_attr.h"
+
+typedef enum ln_form_kind {
+    LN_FORM_END,
+    LN_FORM_IN,  // the next input of the node is input `arg`
+    LN_FORM_OUT, // the next output of the node is output `arg`
+    // Attribute `name` is parameter `arg`, of this type; AXIS is one of the first input. Without a
+    // name, it is the next input of the node, and `text` the input that sets it in each run.
+    LN_FORM_INT,
+    LN_FORM_AXIS,
+    LN_FORM_NUMBER,
+    LN_FORM_BOOL,
+    LN_FORM_TEXT,
+    LN_FORM_DTYPE,
+    LN_FORM_INTS,
+    LN_FORM_NUMBERS,
+    // Parameter `arg` has this value, `text` or `number`.
+    LN_FORM_IS_NUMBER,
+    LN_FORM_IS_BOOL,
+    LN_FORM_IS_TEXT,
+} ln_form_kind;
+
+typedef struct ln_form_item {
+    ln_form_kind kind;
+    const char *arg, *name;
+    unsigned is_required : 1, // it must be there
+        is_wanted : 1,        // an input must be of `dtype`
+        is_cast : 1,          // an input is converted to `dtype` by writers
+        is_not : 1,           // the attribute is the opposite of the parameter
+        has_default : 1;      // of the attribute: `text` or `number`
+    tl_dtype dtype;
+    int since; // the version of the format that has the attribute
+    const char *text;
+    double number;
+    const ln_attr_word *words; // of an attribute that is a text; or NULL
+} ln_form_item;
+
+typedef struct ln_form {
+    const char *optype; // LightNet's; NULL at the end of a table
+    const char *type;   // the format's, after its domain: "com.microsoft:Inverse"
+    int since;          // the version of the format that has it
+    const ln_form_item *items;
+} ln_form;
+
+/** Whether it is an input of the node. */
+static inline int ln_form_is_input(const ln_form_item *item)
+{
+    return item->kind == LN_FORM_IN ||
+           (item->kind >= LN_FORM_INT && item->kind <= LN_FORM_NUMBERS && !item->name);
+}
+
+/** The parameter that a node's attribute, or a condition, means: of no kind if there is none, and
+ *  the parameter has its default then. `ndim`: of the first input. */
+ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim);
+
+/** The attribute that says what a parameter of the operator does. `*since` becomes the version of
+ *  the format that this needs, if that is newer. */
+ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since);
+
+/** Whether the operator has the types and the values that the form is about. */
+int ln_form_is_of(const ln_form *form, const ln_op *op);
+
+/** The part of that name; NULL: there is none. */
+const ln_part *ln_form_find_part(const ln_part *parts, const char *name);
+
+#endif
