@@ -59,15 +59,35 @@ def relus(n, source="x", stem="y"):
     return [node("Relu", [source], [name]) for name in names(stem, n)]
 
 
+def chain(n, make, stem="t"):
+    """The nodes of n links of a chain, and its last tensor: make(i, last, name) makes the nodes, or the node, of link i."""
+    nodes, last = [], "x"
+    for i in range(n):
+        made = make(i, last, f"{stem}{i}")
+        nodes += made if isinstance(made, list) else [made]
+        last = f"{stem}{i}"
+    return nodes, last
+
+
+def named_chain(n, stem):
+    nodes, last = chain(n, lambda i, x, y: node("Relu" if i % 2 else "Neg", [x], [y], name=f"{stem}_{i}"), stem=stem)
+    return onnx(nodes, [last])
+
+
+def constants(n, dims=()):
+    return [tensor(f"c{i}", "float", dims, [i]) for i in range(n)]
+
+
+def sub_constant(i, last, name):
+    return node("Sub", [last, f"c{i}"], [name])
+
+
 # ---- nodes ----
 
 @axis("nodes: chain", *ALL, "graph", "back")
-def chain(n):
-    nodes, last = [], "x"
-    for i in range(n):
-        kind = ("Relu", "Identity", "Add")[i % 3]
-        nodes.append(node(kind, [last, "one"] if kind == "Add" else [last], [f"t{i}"]))
-        last = f"t{i}"
+def nodes_chain(n):
+    kinds = ("Relu", "Identity", "Add")
+    nodes, last = chain(n, lambda i, x, y: node(kinds[i % 3], [x, "one"] if i % 3 == 2 else [x], [y]))
     return onnx(nodes, [last], weights=[tensor("one", "float", [], [1])])
 
 
@@ -109,10 +129,7 @@ def folded(n):
 
 @axis("nodes: Constant")
 def constant_nodes(n):
-    nodes, last = [], "x"
-    for i in range(n // 2):
-        nodes += [node("Constant", [], [f"c{i}"], value_float=float(i)), node("Add", [last, f"c{i}"], [f"t{i}"])]
-        last = f"t{i}"
+    nodes, last = chain(n // 2, lambda i, x, y: [node("Constant", [], [f"c{i}"], value_float=float(i)), node("Add", [x, f"c{i}"], [y])])
     return onnx(nodes, [last])
 
 
@@ -126,37 +143,23 @@ def tree(n):
 
 @axis("nodes: names of 2,000 characters", per=16, why="64,000 would be 400 MB")
 def long_names(n):
-    stem, nodes, last = "n" * 2000, [], "x"
-    for i in range(n // 16):
-        nodes.append(node("Relu" if i % 2 else "Neg", [last], [f"{stem}{i}"], name=f"{stem}_{i}"))
-        last = f"{stem}{i}"
-    return onnx(nodes, [last])
+    return named_chain(n // 16, "n" * 2000)
 
 
 @axis("nodes: a name of n characters, 20 times")
 def huge_names(n):
-    stem, nodes, last = "n" * n, [], "x"
-    for i in range(20):
-        nodes.append(node("Relu" if i % 2 else "Neg", [last], [f"{stem}{i}"], name=f"{stem}_{i}"))
-        last = f"{stem}{i}"
-    return onnx(nodes, [last])
+    return named_chain(20, "n" * n)
 
 
 @axis("nodes: all with the same name")
 def one_name(n):
-    nodes, last = [], "x"
-    for i in range(n):
-        nodes.append(node("Relu" if i % 2 else "Neg", [last], [f"t{i}"], name="same"))
-        last = f"t{i}"
+    nodes, last = chain(n, lambda i, x, y: node("Relu" if i % 2 else "Neg", [x], [y], name="same"))
     return onnx(nodes, [last])
 
 
 @axis("views: chain")
 def views(n):
-    nodes, last = [], "x"
-    for i in range(n):
-        nodes.append(node("Reshape", [last, "ab"[i % 2]], [f"t{i}"]))
-        last = f"t{i}"
+    nodes, last = chain(n, lambda i, x, y: node("Reshape", [x, "ab"[i % 2]], [y]))
     return onnx(nodes + [node("Neg", [last], ["z"])], [value("z", "float", None)],
                 weights=[tensor("a", "int64", [2], [2, 2]), tensor("b", "int64", [1], [4])])
 
@@ -214,8 +217,7 @@ def given_files(n):
 
 @axis("outputs", *ALL, "graph", "back")
 def outputs(n):
-    return onnx([node("Add", ["x", f"c{i % 7}"], [name]) for i, name in enumerate(names("y", n))], names("y", n),
-                weights=[tensor(f"c{i}", "float", [], [i]) for i in range(7)])
+    return onnx([node("Add", ["x", f"c{i % 7}"], [name]) for i, name in enumerate(names("y", n))], names("y", n), weights=constants(7))
 
 
 @axis("outputs: of equal nodes")
@@ -230,26 +232,20 @@ def outputs_constant(n):
 
 @axis("initializers", *ALL, "graph", "back")
 def initializers(n):
-    nodes, last = [], "x"
-    for i in range(n):
-        nodes.append(node("Sub", [last, f"c{i}"], [f"t{i}"]))
-        last = f"t{i}"
+    nodes, last = chain(n, sub_constant)
     return onnx(nodes, [last], weights=[tensor(f"c{i}", "float", [4], [i, 1, 2, 3]) for i in range(n)])
 
 
 @axis("initializers: unused")
 def initializers_unused(n):
-    return onnx([node("Relu", ["x"], ["y"])], ["y"], weights=[tensor(f"c{i}", "float", [1], [i]) for i in range(n)])
+    return onnx([node("Relu", ["x"], ["y"])], ["y"], weights=constants(n, [1]))
 
 
 @axis("initializers: sparse")
 def initializers_sparse(n):
     count = n // 4
     sparse = [sparse_tensor([4], tensor(f"c{i}", "float", [1], [i]), tensor("", "int64", [1], [2])) for i in range(count)]
-    nodes, last = [], "x"
-    for i in range(count):
-        nodes.append(node("Sub", [last, f"c{i}"], [f"t{i}"]))
-        last = f"t{i}"
+    nodes, last = chain(count, sub_constant)
     return onnx(nodes, [last], in_graph=repeated(15, sparse))
 
 
@@ -258,10 +254,7 @@ def initializers_external(n):
     entry = lambda key, text: field(1, key) + field(2, text)  # StringStringEntryProto
     weights = [field(1, 4) + field(2, 1) + field(8, f"c{i}") + field(13, entry("location", "w.bin")) +
                field(13, entry("offset", str(16 * i))) + field(13, entry("length", "16")) + field(14, 1) for i in range(n)]
-    nodes, last = [], "x"
-    for i in range(n):
-        nodes.append(node("Sub", [last, f"c{i}"], [f"t{i}"]))
-        last = f"t{i}"
+    nodes, last = chain(n, sub_constant)
     return {"model.onnx": onnx(nodes, [last], weights=weights), "w.bin": struct.pack("<4f", 1, 2, 3, 4) * n}
 
 
@@ -269,9 +262,9 @@ def initializers_external(n):
 def initializers_files(n):
     weights = [field(1, 4) + field(2, 1) + field(8, f"c{i}") +
                field(13, field(1, "location") + field(2, f"w{i}.bin")) + field(14, 1) for i in range(n // 8)]
-    nodes = [node("Sub", [f"t{i - 1}" if i else "x", f"c{i}"], [f"t{i}"]) for i in range(n // 8)]
+    nodes, last = chain(n // 8, sub_constant)
     files = {f"w{i}.bin": struct.pack("<4f", 1, 2, 3, 4) for i in range(n // 8)}
-    return {"model.onnx": onnx(nodes, [f"t{n // 8 - 1}"], weights=weights), **files}
+    return {"model.onnx": onnx(nodes, [last], weights=weights), **files}
 
 
 @axis("operator sets imported", "show", "compile")
@@ -283,10 +276,7 @@ def opset_imports(n):
 def opset_functions(n):
     count = n // 2
     functions = [function(f"d{i}", "F", ["a"], ["b"], [node("Relu" if i % 2 else "Neg", ["a"], ["b"])]) for i in range(count)]
-    nodes, last = [], "x"
-    for i in range(count):
-        nodes.append(node("F", [last], [f"t{i}"], domain=f"d{i}"))
-        last = f"t{i}"
+    nodes, last = chain(count, lambda i, x, y: node("F", [x], [y], domain=f"d{i}"))
     return onnx(nodes, [last], opset={**{f"d{i}": 1 for i in range(count)}, "": 17}, functions=functions)
 
 
@@ -298,42 +288,35 @@ def metadata(n):
 
 # ---- functions ----
 
+MINE = {"mine": 1, "": 17}
+
 @axis("functions: each called once")
 def functions_called(n):
     count = n // 2
     functions = [function("mine", f"F{i}", ["a"], ["b"], [node("Relu" if i % 2 else "Neg", ["a"], ["b"])]) for i in range(count)]
-    nodes, last = [], "x"
-    for i in range(count):
-        nodes.append(node(f"F{i}", [last], [f"t{i}"], domain="mine"))
-        last = f"t{i}"
-    return onnx(nodes, [last], opset={"mine": 1, "": 17}, functions=functions)
+    nodes, last = chain(count, lambda i, x, y: node(f"F{i}", [x], [y], domain="mine"))
+    return onnx(nodes, [last], opset=MINE, functions=functions)
 
 
 @axis("functions: never called", "show", "compile")
 def functions_unused(n):
     functions = [function("mine", f"F{i}", ["a"], ["b"], [node("Relu", ["a"], ["b"])]) for i in range(n)]
-    return onnx(relus(1), ["y0"], opset={"mine": 1, "": 17}, functions=functions)
+    return onnx(relus(1), ["y0"], opset=MINE, functions=functions)
 
 
 @axis("functions: one called n times")
 def function_often(n):
     functions = [function("mine", "F", ["a"], ["b"], [node("Relu", ["a"], ["c"]), node("Neg", ["c"], ["b"])])]
-    nodes, last = [], "x"
-    for i in range(n // 2):
-        nodes.append(node("F", [last], [f"t{i}"], domain="mine"))
-        last = f"t{i}"
-    return onnx(nodes, [last], opset={"mine": 1, "": 17}, functions=functions)
+    nodes, last = chain(n // 2, lambda i, x, y: node("F", [x], [y], domain="mine"))
+    return onnx(nodes, [last], opset=MINE, functions=functions)
 
 
 @axis("functions: calls nested 30 deep")
 def functions_deep(n):
     functions = [function("mine", "F0", ["a"], ["b"], [node("Neg", ["a"], ["b"])])]
-    functions += [function("mine", f"F{i}", ["a"], ["b"], [node(f"F{i - 1}", ["a"], ["b"], domain="mine")], opset={"mine": 1, "": 17}) for i in range(1, 30)]
-    nodes, last = [], "x"
-    for i in range(n // 8):
-        nodes.append(node("F29", [last], [f"t{i}"], domain="mine"))
-        last = f"t{i}"
-    return onnx(nodes, [last], opset={"mine": 1, "": 17}, functions=functions)
+    functions += [function("mine", f"F{i}", ["a"], ["b"], [node(f"F{i - 1}", ["a"], ["b"], domain="mine")], opset=MINE) for i in range(1, 30)]
+    nodes, last = chain(n // 8, lambda i, x, y: node("F29", [x], [y], domain="mine"))
+    return onnx(nodes, [last], opset=MINE, functions=functions)
 
 
 @axis("functions: inputs and outputs of one function")
@@ -342,7 +325,7 @@ def function_wide(n):
     body = [node("Neg", [f"a{i}"], [f"b{i}"]) for i in range(count)]
     functions = [function("mine", "F", names("a", count), names("b", count), body)]
     first = [node("Add", ["x", "x"], [name]) for name in names("t", count)]
-    return onnx(first + [node("F", names("t", count), names("y", count), domain="mine")], names("y", count), opset={"mine": 1, "": 17}, functions=functions)
+    return onnx(first + [node("F", names("t", count), names("y", count), domain="mine")], names("y", count), opset=MINE, functions=functions)
 
 
 @axis("functions: attributes of one function", "show", "compile")
@@ -351,7 +334,7 @@ def function_attributes(n):
     functions = [function("mine", "F", ["a"], names("b", count),
                           [node("LeakyRelu", ["a"], [f"b{i}"], alpha=ref(f"k{i}", "FLOAT")) for i in range(count)], attributes=names("k", count))]
     return onnx([node("F", ["x"], names("y", count), domain="mine", **{f"k{i}": 0.5 + i for i in range(count)})], names("y", count),
-                opset={"mine": 1, "": 17}, functions=functions)
+                opset=MINE, functions=functions)
 
 
 @axis("functions: default attributes of one function", "show", "compile")
@@ -360,7 +343,7 @@ def function_defaults(n):
     functions = [function("mine", "F", ["a"], names("b", count),
                           [node("LeakyRelu", ["a"], [f"b{i}"], alpha=ref(f"k{i}", "FLOAT")) for i in range(count)],
                           defaults={f"k{i}": 0.5 + i for i in range(count)})]
-    return onnx([node("F", ["x"], names("y", count), domain="mine")], names("y", count), opset={"mine": 1, "": 17}, functions=functions)
+    return onnx([node("F", ["x"], names("y", count), domain="mine")], names("y", count), opset=MINE, functions=functions)
 
 
 # ---- one node ----
@@ -373,22 +356,20 @@ def split(n):
 @axis("one node: inputs of a Concat", *ALL, "graph", "back")
 def concat(n):
     first = [node("Add", ["x", f"c{i % 7}"], [name]) for i, name in enumerate(names("t", n))]
-    return onnx(first + [node("Concat", names("t", n), ["y"], axis=0)], [value("y", "float", [4 * n])],
-                weights=[tensor(f"c{i}", "float", [], [i]) for i in range(7)])
+    return onnx(first + [node("Concat", names("t", n), ["y"], axis=0)], [value("y", "float", [4 * n])], weights=constants(7))
 
 
 @axis("one node: a Concat of different tensors")
 def concat_different(n):
     # Of 64 bytes, so that their producers can write them where the Concat wants them.
     first = [node("Add", ["x", f"c{i}"], [name]) for i, name in enumerate(names("t", n))]
-    return onnx(first + [node("Concat", names("t", n), ["y"], axis=0)], [value("y", "float", [16 * n])], inputs=[("x", [16])],
-                weights=[tensor(f"c{i}", "float", [], [i]) for i in range(n)])
+    return onnx(first + [node("Concat", names("t", n), ["y"], axis=0)], [value("y", "float", [16 * n])], inputs=[("x", [16])], weights=constants(n))
 
 
 @axis("one node: a Concat of constants")
 def concat_constants(n):
     return onnx([node("Concat", names("c", n), ["w"], axis=0), node("Add", ["w", "x"], ["y"])], [value("y", "float", [n])],
-                inputs=[("x", [1])], weights=[tensor(f"c{i}", "float", [1], [i]) for i in range(n)])
+                inputs=[("x", [1])], weights=constants(n, [1]))
 
 
 @axis("one node: one tensor concatenated n times", *ALL, "graph", "back")
@@ -399,13 +380,13 @@ def concat_same(n):
 @axis("one node: inputs of a Sum, all rewritten")
 def sum_rewritten(n):
     nodes = [node("Add", ["x", f"c{i % 7}"], [f"s{i}"]) for i in range(n)] + [node("Identity", [f"s{i}"], [f"t{i}"]) for i in range(n)]
-    return onnx(nodes + [node("Sum", names("t", n), ["y"])], ["y"], weights=[tensor(f"c{i}", "float", [], [i]) for i in range(7)])
+    return onnx(nodes + [node("Sum", names("t", n), ["y"])], ["y"], weights=constants(7))
 
 
 @axis("one node: inputs of a Max")
 def maximum(n):
     nodes = [node("Add", ["x", f"c{i}"], [f"t{i}"]) for i in range(n)]
-    return onnx(nodes + [node("Max", names("t", n), ["y"])], ["y"], weights=[tensor(f"c{i}", "float", [], [i]) for i in range(n)])
+    return onnx(nodes + [node("Max", names("t", n), ["y"])], ["y"], weights=constants(n))
 
 
 @axis("one node: Split and Concat")
@@ -416,8 +397,7 @@ def split_concat(n):
 
 @axis("one node: readers of a tensor", *ALL, "graph", "back")
 def readers(n):
-    return onnx([node("Neg", ["x"], ["t"])] + [node("Add", ["t", f"c{i}"], [f"y{i}"]) for i in range(n)], names("y", n),
-                weights=[tensor(f"c{i}", "float", [], [i]) for i in range(n)])
+    return onnx([node("Neg", ["x"], ["t"])] + [node("Add", ["t", f"c{i}"], [f"y{i}"]) for i in range(n)], names("y", n), weights=constants(n))
 
 
 @axis("one node: attributes")
@@ -444,27 +424,29 @@ def branch(i, reads="x"):
     return graph([node("Neg" if i % 2 else "Abs", [reads], [f"b{i}"])], [], [value(f"b{i}", "float", [4])], name=f"g{i}")
 
 
+def conditional(nodes, outputs, weights=()):
+    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], outputs, weights))
+
+
+def if_of_branches(i, last, name):
+    return node("If", ["c"], [name], then_branch=branch(2 * i, last), else_branch=branch(2 * i + 1, last))
+
+
 @axis("bodies: chain of If")
 def ifs(n):
-    nodes, last = [], "x"
-    for i in range(n // 4):
-        nodes.append(node("If", ["c"], [f"t{i}"], then_branch=branch(2 * i, last), else_branch=branch(2 * i + 1, last)))
-        last = f"t{i}"
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(last, "float", [4])]))
+    nodes, last = chain(n // 4, if_of_branches)
+    return conditional(nodes, [value(last, "float", [4])])
 
 
 @axis("bodies: independent If nodes")
 def ifs_beside(n):
     nodes = [node("If", ["c"], [f"t{i}"], then_branch=branch(2 * i), else_branch=branch(2 * i + 1)) for i in range(n // 4)]
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(f"t{i}", "float", [4]) for i in range(n // 4)]))
+    return conditional(nodes, [value(f"t{i}", "float", [4]) for i in range(n // 4)])
 
 
 @axis("bodies: If with a constant condition")
 def ifs_known(n):
-    nodes, last = [], "x"
-    for i in range(n // 4):
-        nodes.append(node("If", ["c"], [f"t{i}"], then_branch=branch(2 * i, last), else_branch=branch(2 * i + 1, last)))
-        last = f"t{i}"
+    nodes, last = chain(n // 4, if_of_branches)
     return onnx(nodes, [last], weights=[tensor("c", "bool", [], [True])])
 
 
@@ -482,19 +464,18 @@ def binary(depth, path="r"):
 def ifs_nested(n):
     inner = binary((n // 8).bit_length() - 1)
     nodes = [node("If", ["c"], ["y"], then_branch=inner, else_branch=branch(1))]
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value("y", "float", [4])]))
+    return conditional(nodes, [value("y", "float", [4])])
 
 
 @axis("bodies: chain of If nested 25 deep", per=1)
 def ifs_deep(n):
-    nodes, last = [], "x"
-    for i in range(max(1, n // 200)):
+    def link(_, last, name):
         inner = branch(0, last)
         for k in range(25):
             inner = graph([node("If", ["c"], [f"u{k}"], then_branch=inner, else_branch=branch(1, last))], [], [value(f"u{k}", "float", [4])], name="g")
-        nodes.append(node("If", ["c"], [f"t{i}"], then_branch=inner, else_branch=branch(1, last)))
-        last = f"t{i}"
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(last, "float", [4])]))
+        return node("If", ["c"], [name], then_branch=inner, else_branch=branch(1, last))
+    nodes, last = chain(max(1, n // 200), link)
+    return conditional(nodes, [value(last, "float", [4])])
 
 
 @axis("bodies: outputs of an If")
@@ -502,7 +483,7 @@ def if_outputs(n):
     count = n // 2
     made = lambda kind: graph([node(kind, ["x"], [f"{kind}{i}"]) for i in range(count)], [], [value(f"{kind}{i}", "float", [4]) for i in range(count)], name=kind)
     nodes = [node("If", ["c"], names("y", count), then_branch=made("Neg"), else_branch=made("Abs"))]
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(f"y{i}", "float", [4]) for i in range(count)]))
+    return conditional(nodes, [value(f"y{i}", "float", [4]) for i in range(count)])
 
 
 @axis("bodies: tensors captured by an If")
@@ -511,18 +492,14 @@ def if_captures(n):
     first = [node("Add", ["x", f"c{i}"], [f"t{i}"]) for i in range(count)]
     made = lambda kind: graph([node(kind, names("t", count), [kind])], [], [value(kind, "float", [4])], name=kind)
     nodes = first + [node("If", ["c"], ["y"], then_branch=made("Sum"), else_branch=made("Max"))]
-    return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value("y", "float", [4])],
-                       [tensor(f"c{i}", "float", [], [i]) for i in range(count)]))
+    return conditional(nodes, [value("y", "float", [4])], constants(count))
 
 
 @axis("bodies: nodes of a branch")
 def if_nodes(n):
-    nodes, last = [], "x"
-    for i in range(n):
-        nodes.append(node("Neg" if i % 2 else "Relu", [last], [f"t{i}"]))
-        last = f"t{i}"
+    nodes, last = chain(n, lambda i, x, y: node("Neg" if i % 2 else "Relu", [x], [y]))
     long = graph(nodes, [], [value(last, "float", [4])], name="g")
-    return model(graph([node("If", ["c"], ["y"], then_branch=long, else_branch=branch(1))], [value("x", "float", [4]), value("c", "bool", [])], [value("y", "float", [4])]))
+    return conditional([node("If", ["c"], ["y"], then_branch=long, else_branch=branch(1))], [value("y", "float", [4])])
 
 
 def loop_body(i, states=1):
@@ -533,10 +510,7 @@ def loop_body(i, states=1):
 
 @axis("bodies: chain of Loop")
 def loops(n):
-    nodes, last = [], "x"
-    for i in range(n // 8):
-        nodes.append(node("Loop", ["m", "", last], [f"t{i}"], body=loop_body(i)))
-        last = f"t{i}"
+    nodes, last = chain(n // 8, lambda i, x, y: node("Loop", ["m", "", x], [y], body=loop_body(i)))
     return model(graph(nodes, [value("x", "float", [4]), value("m", "int64", [])], [value(last, "float", [4])]))
 
 
