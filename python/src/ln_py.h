@@ -68,8 +68,22 @@ void ln_py_array_release(ln_py_array *array);
 /** Whether it holds memory, or strings. */
 int ln_py_array_is_set(const ln_py_array *array);
 
-/** The tensor of the array, which must outlive it and stay where it is. */
-tl_tensor ln_py_array_tensor(ln_py_array *array);
+/** The tensors of a sequence of arrays. Zero: none. */
+typedef struct ln_py_tensors {
+    Py_ssize_t n;
+    ln_py_array *arrays;
+    tl_tensor *items;
+    const tl_tensor **list;
+} ln_py_tensors;
+
+/** Takes the arrays; without `with_data`, tensors have no data. -1: an exception is set. Free in
+ * any case. */
+int ln_py_tensors_get(ln_py_tensors *tensors, PyObject *sequence, int with_data);
+
+void ln_py_tensors_free(ln_py_tensors *tensors);
+
+/** Returns new: a tuple of sizes. NULL: an exception is set. */
+PyObject *ln_py_shape(int ndim, const int *dims);
 
 /** Returns new: an array of str from a tensor of TL_STRING. NULL: an exception is set. */
 PyObject *ln_py_strings_new(const tl_tensor *t);

@@ -204,16 +204,42 @@ int ln_py_array_is_set(const ln_py_array *array)
     return array->view.obj || array->strings;
 }
 
-tl_tensor ln_py_array_tensor(ln_py_array *array)
+void ln_py_tensors_free(ln_py_tensors *t)
 {
-    return (tl_tensor){.dtype = array->dtype,
-                       .ndim = array->ndim,
-                       .dims = array->dims,
-                       .len = array->len,
-                       .data = array->data};
+    for (Py_ssize_t i = 0; t->arrays && i < t->n; i++)
+        ln_py_array_release(&t->arrays[i]);
+    PyMem_Free(t->arrays);
+    PyMem_Free(t->items);
+    PyMem_Free(t->list);
 }
 
-static PyObject *shape_of(int ndim, const int *dims)
+int ln_py_tensors_get(ln_py_tensors *t, PyObject *sequence, int with_data)
+{
+    t->n = PySequence_Size(sequence);
+    const size_t room = t->n > 0 ? (size_t)t->n : 1;
+    t->arrays = PyMem_Calloc(room, sizeof(*t->arrays));
+    t->items = PyMem_Calloc(room, sizeof(*t->items));
+    t->list = PyMem_Calloc(room, sizeof(*t->list));
+    if (t->n < 0 || !t->arrays || !t->items || !t->list)
+        return t->n < 0 ? -1 : (PyErr_NoMemory(), -1);
+    for (Py_ssize_t i = 0; i < t->n; i++) {
+        ln_py_array *const a = &t->arrays[i];
+        PyObject *const item = PySequence_GetItem(sequence, i);
+        const int status = item ? ln_py_array_get(a, item, 0) : -1;
+        Py_XDECREF(item);
+        if (status < 0)
+            return -1;
+        t->items[i] = (tl_tensor){.dtype = a->dtype,
+                                  .ndim = a->ndim,
+                                  .dims = a->dims,
+                                  .len = a->len,
+                                  .data = with_data ? a->data : NULL};
+        t->list[i] = &t->items[i];
+    }
+    return 0;
+}
+
+PyObject *ln_py_shape(int ndim, const int *dims)
 {
     PyObject *const shape = PyTuple_New(ndim);
     for (int i = 0; shape && i < ndim; i++)
@@ -223,7 +249,7 @@ static PyObject *shape_of(int ndim, const int *dims)
 
 PyObject *ln_py_strings_new(const tl_tensor *t)
 {
-    PyObject *const shape = shape_of(t->ndim, t->dims), *const texts = PyList_New(t->len);
+    PyObject *const shape = ln_py_shape(t->ndim, t->dims), *const texts = PyList_New(t->len);
     int status = shape && texts ? 0 : -1;
     for (int i = 0; !status && i < t->len; i++) {
         const tl_string *const s = tl_tensor_string(t, i);
@@ -261,7 +287,7 @@ PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const in
 {
     if (!kinds[dtype] && fetch_kind(dtype) < 0)
         return NULL;
-    PyObject *const shape = shape_of(ndim, dims);
+    PyObject *const shape = ln_py_shape(ndim, dims);
     PyObject *const object =
         shape ? PyObject_CallFunctionObjArgs(empty, shape, kinds[dtype], NULL) : NULL;
     Py_XDECREF(shape);

@@ -48,58 +48,16 @@ static int set_options(ln_options *options, PyObject *pairs)
     return n < 0 ? -1 : 0;
 }
 
-// The tensors of a list of arrays.
-typedef struct tensors {
-    Py_ssize_t n;
-    ln_py_array *arrays;
-    tl_tensor *items;
-    const tl_tensor **list;
-} tensors;
-
-static void tensors_free(tensors *t)
-{
-    for (Py_ssize_t i = 0; t->arrays && i < t->n; i++)
-        ln_py_array_release(&t->arrays[i]);
-    PyMem_Free(t->arrays);
-    PyMem_Free(t->items);
-    PyMem_Free(t->list);
-}
-
-// -1: an exception is set.
-static int tensors_get(tensors *t, PyObject *list, int with_data)
-{
-    t->n = PySequence_Size(list);
-    const size_t room = t->n > 0 ? (size_t)t->n : 1;
-    t->arrays = PyMem_Calloc(room, sizeof(*t->arrays));
-    t->items = PyMem_Calloc(room, sizeof(*t->items));
-    t->list = PyMem_Calloc(room, sizeof(*t->list));
-    if (t->n < 0 || !t->arrays || !t->items || !t->list)
-        return t->n < 0 ? -1 : (PyErr_NoMemory(), -1);
-    for (Py_ssize_t i = 0; i < t->n; i++) {
-        ln_py_array *const a = &t->arrays[i];
-        PyObject *const item = PySequence_GetItem(list, i);
-        const int status = item ? ln_py_array_get(a, item, 0) : -1;
-        Py_XDECREF(item);
-        if (status < 0)
-            return -1;
-        t->items[i] = ln_py_array_tensor(a);
-        if (!with_data)
-            t->items[i].data = NULL;
-        t->list[i] = &t->items[i];
-    }
-    return 0;
-}
-
 // Binds one value, of (name, arrays or None, whether it is a sequence, whether its data counts).
 static int bind_value(ln_options *options, PyObject *value)
 {
     PyObject *name, *list;
     int is_sequence, with_data;
-    tensors t = {0};
+    ln_py_tensors t = {0};
     if (!PyArg_ParseTuple(value, "O&Opp", ln_py_bytes_arg, &name, &list, &is_sequence, &with_data))
         return -1;
     const int is_absent = list == Py_None;
-    int failed = !is_absent && tensors_get(&t, list, with_data) < 0;
+    int failed = !is_absent && ln_py_tensors_get(&t, list, with_data) < 0;
     if (!failed) {
         const char *const text = PyBytes_AsString(name);
         const ln_status status =
@@ -109,7 +67,7 @@ static int bind_value(ln_options *options, PyObject *value)
         if (failed)
             ln_py_fail(status, ln_session_error(NULL));
     }
-    tensors_free(&t);
+    ln_py_tensors_free(&t);
     Py_DECREF(name);
     return failed ? -1 : 0;
 }
@@ -196,54 +154,54 @@ static void model_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-typedef const char *dim_name_func(const ln_model *model, int i, int axis);
+// The functions of inputs, or of outputs.
+typedef struct ports {
+    int (*count)(const ln_model *model);
+    const char *(*name)(const ln_model *model, int i);
+    const tl_tensor *(*info)(const ln_model *model, int i);
+    const char *(*dim_name)(const ln_model *model, int i, int axis);
+} ports;
 
-// A size: a number, the name of an open one, or None for one without a name.
-static PyObject *size_of(const ln_model *model, const tl_tensor *info, int i, int axis,
-                         dim_name_func *dim_name)
+// (name, type or None, shape or None). A size is a number, the name of an open one, or None.
+static PyObject *describe(const ln_model *model, const ports *of, int i)
 {
-    if (info->dims[axis] >= 0)
-        return PyLong_FromLong(info->dims[axis]);
-    return ln_py_text(dim_name(model, i, axis));
-}
-
-// (name, type or None, shape or None) of an input or output.
-static PyObject *describe(const ln_model *model, int i, const char *name, const tl_tensor *info,
-                          dim_name_func *dim_name)
-{
+    const tl_tensor *const info = of->info(model, i);
     PyObject *const shape = info->ndim >= 0 ? PyTuple_New(info->ndim) : Py_BuildValue("");
     for (int k = 0; shape && k < info->ndim; k++) {
-        PyObject *const size = size_of(model, info, i, k, dim_name);
+        PyObject *const size = info->dims[k] >= 0 ? PyLong_FromLong(info->dims[k])
+                                                  : ln_py_text(of->dim_name(model, i, k));
         if (!size || PyTuple_SetItem(shape, k, size) < 0) {
             Py_DECREF(shape);
             return NULL;
         }
     }
-    return shape ? Py_BuildValue("NzN", ln_py_text(name), ln_py_dtype_name(info->dtype), shape)
+    return shape ? Py_BuildValue("NzN", ln_py_text(of->name(model, i)),
+                                 ln_py_dtype_name(info->dtype), shape)
                  : NULL;
+}
+
+static PyObject *list_ports(const ln_model *model, const ports *of)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < of->count(model); i++)
+        list = ln_py_append(list, describe(model, of, i));
+    return list;
 }
 
 static PyObject *model_inputs(PyObject *self, void *closure)
 {
-    const ln_model *const model = ln_py_model_of(self);
-    PyObject *list = PyList_New(0);
+    static const ports inputs = {ln_model_num_inputs, ln_model_input_name, ln_model_input_info,
+                                 ln_model_input_dim_name};
     (void)closure;
-    for (int i = 0; list && i < ln_model_num_inputs(model); i++)
-        list = ln_py_append(list, describe(model, i, ln_model_input_name(model, i),
-                                           ln_model_input_info(model, i), ln_model_input_dim_name));
-    return list;
+    return list_ports(ln_py_model_of(self), &inputs);
 }
 
 static PyObject *model_outputs(PyObject *self, void *closure)
 {
-    const ln_model *const model = ln_py_model_of(self);
-    PyObject *list = PyList_New(0);
+    static const ports outputs = {ln_model_num_outputs, ln_model_output_name, ln_model_output_info,
+                                  ln_model_output_dim_name};
     (void)closure;
-    for (int i = 0; list && i < ln_model_num_outputs(model); i++)
-        list =
-            ln_py_append(list, describe(model, i, ln_model_output_name(model, i),
-                                        ln_model_output_info(model, i), ln_model_output_dim_name));
-    return list;
+    return list_ports(ln_py_model_of(self), &outputs);
 }
 
 typedef ln_status value_func(const ln_model *model, int k, ln_value_info *info);

@@ -75,14 +75,10 @@ static PyObject *configure(PyObject *module, PyObject *args)
 
 static PyObject *statuses(PyObject *module, PyObject *args)
 {
-    PyObject *const list = PyList_New(0);
+    PyObject *list = PyList_New(0);
     (void)module, (void)args;
-    for (int i = 0; list && i < LN_STATUS_SIZE; i++) {
-        PyObject *const name = Py_BuildValue("s", ln_status_name((ln_status)i));
-        if (!name || PyList_Append(list, name) < 0)
-            return NULL;
-        Py_DECREF(name);
-    }
+    for (int i = 0; list && i < LN_STATUS_SIZE; i++)
+        list = ln_py_append(list, Py_BuildValue("s", ln_status_name((ln_status)i)));
     return list;
 }
 

@@ -36,58 +36,15 @@ static PyObject *quantizer_set(PyObject *object, PyObject *args)
 
 // Samples
 
-// The arrays of one sample, and tensors over them.
-typedef struct sample {
-    int n, n_taken;
-    ln_py_array *arrays;
-    tl_tensor *tensors;
-    const tl_tensor **pointers;
-} sample;
-
-static int sample_new(sample *s, Py_ssize_t n)
-{
-    const size_t count = n > 0 ? (size_t)n : 1;
-    *s = (sample){.n = (int)n,
-                  .arrays = PyMem_Calloc(count, sizeof(*s->arrays)),
-                  .tensors = PyMem_Calloc(count, sizeof(*s->tensors)),
-                  .pointers = PyMem_Calloc(count, sizeof(*s->pointers))};
-    if (s->arrays && s->tensors && s->pointers)
-        return 0;
-    PyErr_NoMemory();
-    return -1;
-}
-
-static void sample_free(sample *s)
-{
-    for (int i = 0; i < s->n_taken; i++)
-        ln_py_array_release(&s->arrays[i]);
-    PyMem_Free(s->arrays);
-    PyMem_Free(s->tensors);
-    PyMem_Free(s->pointers);
-}
-
-static int take_array(sample *s, PyObject *object)
-{
-    ln_py_array *const array = &s->arrays[s->n_taken];
-    if (ln_py_array_get(array, object, 0) < 0)
-        return -1;
-    s->tensors[s->n_taken] = ln_py_array_tensor(array);
-    s->pointers[s->n_taken] = &s->tensors[s->n_taken];
-    s->n_taken++;
-    return 0;
-}
-
 static PyObject *add_sample(quantizer_object *self, PyObject *arrays)
 {
-    sample s;
-    PyObject *result = NULL;
+    ln_py_tensors t = {0};
     self->is_busy = 1; // taking an array may run code of Python
-    int status = sample_new(&s, PyTuple_Size(arrays));
-    for (int i = 0; !status && i < s.n; i++)
-        status = take_array(&s, PyTuple_GetItem(arrays, i));
-    if (!status)
-        result = finish(self, ln_quantizer_add_sample(self->quantizer, s.n, s.pointers));
-    sample_free(&s);
+    PyObject *const result =
+        ln_py_tensors_get(&t, arrays, 1) < 0
+            ? NULL
+            : finish(self, ln_quantizer_add_sample(self->quantizer, (int)t.n, t.list));
+    ln_py_tensors_free(&t);
     self->is_busy = 0;
     return result;
 }

@@ -15,8 +15,8 @@ enum { DIRECT_BYTES = 64 * 1024 }; // outputs of so many bytes are worth being b
 typedef struct session_object {
     PyObject base;
     ln_session *session;
-    PyObject *model;     // a Model
-    struct bound *bound; // the arrays of bind_input and bind_output
+    PyObject *model;       // a Model
+    struct binding *bound; // by bind_input and bind_output
     Py_ssize_t n_bound;
     unsigned long long timeout; // ms; 0: none
     int is_busy;    // a call is in progress: others may have the lock of the interpreter meanwhile
@@ -26,12 +26,12 @@ typedef struct session_object {
     unsigned long long number; // of the current run
 } session_object;
 
-// Memory that stays bound from run to run.
-struct bound {
+// An input or output, and the array that is bound to it, for one call or from run to run.
+typedef struct binding {
     PyObject *name; // bytes, owned
     int is_output;
     ln_py_array array;
-};
+} binding;
 
 // Running
 
@@ -152,13 +152,10 @@ static int fail_session(session_object *self, ln_status status)
 
 // One call: inputs, run, outputs
 
-// The inputs or outputs of one call: arrays, and the names they are bound to.
+// The inputs or outputs of one call.
 typedef struct feed {
     Py_ssize_t n, capacity;
-    struct feed_entry {
-        PyObject *name; // bytes, owned
-        ln_py_array array;
-    } * entries;
+    binding *entries;
 } feed;
 
 static feed feed_new(Py_ssize_t n)
@@ -169,28 +166,34 @@ static feed feed_new(Py_ssize_t n)
     return f;
 }
 
-static const char *name_of(const struct feed_entry *entry)
+static const char *name_of(const binding *b)
 {
-    return PyBytes_AsString(entry->name);
+    return PyBytes_AsString(b->name);
 }
 
-// Binds the memory of `array`; one that holds nothing unbinds. Strings are copied.
-static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
-                            int is_output)
+// Binds the memory of `array`; one that holds nothing unbinds. Strings are copied. -1: an exception
+// is set.
+static int bind_array(session_object *self, const char *name, const ln_py_array *array,
+                      int is_output)
 {
-    if (is_output)
-        return ln_session_bind_output(self->session, name, array->data, array->size);
-    if (array->strings)
-        return ln_session_set_input(self->session, name, TL_STRING, array->ndim, array->dims,
-                                    array->data);
-    return ln_session_bind_input(self->session, name, array->dtype, array->ndim, array->dims,
-                                 array->data, array->size);
+    ln_session *const s = self->session;
+    return fail_session(
+        self, is_output ? ln_session_bind_output(s, name, array->data, array->size)
+              : array->strings
+                  ? ln_session_set_input(s, name, TL_STRING, array->ndim, array->dims, array->data)
+                  : ln_session_bind_input(s, name, array->dtype, array->ndim, array->dims,
+                                          array->data, array->size));
 }
 
-// Binds the array of `entry` to the input.
-static int bind_entry(session_object *self, const struct feed_entry *entry)
+// Unbinds what it holds, and releases it.
+static void release(session_object *self, binding *b)
 {
-    return fail_session(self, bind_array(self, name_of(entry), &entry->array, 0));
+    if (ln_py_array_is_set(&b->array) && b->is_output)
+        ln_session_bind_output(self->session, name_of(b), NULL, 0);
+    else if (ln_py_array_is_set(&b->array))
+        ln_session_bind_input(self->session, name_of(b), b->array.dtype, 0, NULL, NULL, 0);
+    ln_py_array_release(&b->array);
+    Py_CLEAR(b->name);
 }
 
 // Takes the arrays of a dict of inputs, and binds them.
@@ -199,31 +202,22 @@ static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
     PyObject *key, *value;
     Py_ssize_t at = 0;
     while (inputs->n < inputs->capacity && PyDict_Next(dict, &at, &key, &value)) {
-        struct feed_entry *const entry = &inputs->entries[inputs->n];
+        binding *const entry = &inputs->entries[inputs->n];
         entry->name = ln_py_bytes(key);
         inputs->n++;
         Py_INCREF(value);
         const int got = entry->name ? ln_py_array_get(&entry->array, value, 0) : -1;
         Py_DECREF(value);
-        if (got < 0 || bind_entry(self, entry) < 0)
+        if (got < 0 || bind_array(self, name_of(entry), &entry->array, 0) < 0)
             return -1;
     }
     return 0;
 }
 
-// Unbinds and releases all. `is_output`: which of the two they are.
-static void feed_free(session_object *self, feed *f, int is_output)
+static void feed_free(session_object *self, feed *f)
 {
-    for (Py_ssize_t i = 0; f->entries && i < f->n; i++) {
-        struct feed_entry *const entry = &f->entries[i];
-        if (ln_py_array_is_set(&entry->array) && is_output)
-            ln_session_bind_output(self->session, name_of(entry), NULL, 0);
-        else if (ln_py_array_is_set(&entry->array))
-            ln_session_bind_input(self->session, name_of(entry), entry->array.dtype, 0, NULL, NULL,
-                                  0);
-        ln_py_array_release(&entry->array);
-        Py_XDECREF(entry->name);
-    }
+    for (Py_ssize_t i = 0; f->entries && i < f->n; i++)
+        release(self, &f->entries[i]);
     PyMem_Free(f->entries);
 }
 
@@ -257,7 +251,8 @@ static int is_repeated(const feed *f)
 static int bind_results(session_object *self, feed *outputs, PyObject *names, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->capacity; i++) {
-        struct feed_entry *const entry = &outputs->entries[outputs->n];
+        binding *const entry = &outputs->entries[outputs->n];
+        entry->is_output = 1;
         entry->name = ln_py_bytes(PyTuple_GetItem(names, i));
         outputs->n++;
         const tl_tensor *const info = entry->name ? fixed_output(self, name_of(entry)) : NULL;
@@ -268,8 +263,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
         PyObject *const result =
             ln_py_array_new(&entry->array, info->dtype, info->ndim, info->dims);
         if (!result || PyList_SetItem(results, i, result) < 0 ||
-            fail_session(self, ln_session_bind_output(self->session, name_of(entry),
-                                                      entry->array.data, entry->array.size)) < 0)
+            bind_array(self, name_of(entry), &entry->array, 1) < 0)
             return -1;
     }
     return 0;
@@ -318,8 +312,8 @@ static PyObject *run_feed(session_object *self, PyObject *dict, PyObject *names)
         (bind_feed(self, &inputs, dict) < 0 || bind_results(self, &outputs, names, results) < 0 ||
          run_session(self, NULL) < 0 || copy_results(self, &outputs, results) < 0))
         Py_CLEAR(results);
-    feed_free(self, &outputs, 1);
-    feed_free(self, &inputs, 0);
+    feed_free(self, &outputs);
+    feed_free(self, &inputs);
     return results;
 }
 
@@ -339,33 +333,21 @@ static PyObject *session_run(PyObject *object, PyObject *args)
 
 // Bindings that stay
 
-// Unbinds what `it` holds, and releases it.
-static void free_bound(session_object *self, struct bound *it)
+static binding *find_bound(const session_object *self, const char *name, int is_output)
 {
-    const char *const name = PyBytes_AsString(it->name);
-    if (it->is_output)
-        ln_session_bind_output(self->session, name, NULL, 0);
-    else
-        ln_session_bind_input(self->session, name, it->array.dtype, 0, NULL, NULL, 0);
-    ln_py_array_release(&it->array);
-    Py_CLEAR(it->name);
-}
-
-static struct bound *find_bound(const session_object *self, const char *name, int is_output)
-{
-    for (struct bound *it = self->bound; it && it < self->bound + self->n_bound; it++)
-        if (it->is_output == is_output && !strcmp(PyBytes_AsString(it->name), name))
+    for (binding *it = self->bound; it && it < self->bound + self->n_bound; it++)
+        if (it->is_output == is_output && !strcmp(name_of(it), name))
             return it;
     return NULL;
 }
 
 // The place of that name: a new one holds nothing. NULL: an exception is set.
-static struct bound *add_bound(session_object *self, PyObject *name, int is_output)
+static binding *add_bound(session_object *self, PyObject *name, int is_output)
 {
-    struct bound *const found = find_bound(self, PyBytes_AsString(name), is_output);
+    binding *const found = find_bound(self, PyBytes_AsString(name), is_output);
     if (found)
         return found;
-    struct bound *const longer =
+    binding *const longer =
         PyMem_Realloc(self->bound, (size_t)(self->n_bound + 1) * sizeof(*longer));
     if (!longer) {
         PyErr_NoMemory();
@@ -373,16 +355,16 @@ static struct bound *add_bound(session_object *self, PyObject *name, int is_outp
     }
     self->bound = longer;
     Py_INCREF(name);
-    longer[self->n_bound] = (struct bound){.name = name, .is_output = is_output};
+    longer[self->n_bound] = (binding){.name = name, .is_output = is_output};
     return &longer[self->n_bound++];
 }
 
 static void remove_bound(session_object *self, const char *name, int is_output)
 {
-    struct bound *const it = find_bound(self, name, is_output);
+    binding *const it = find_bound(self, name, is_output);
     if (!it)
         return;
-    struct bound old = *it;
+    binding old = *it;
     *it = self->bound[--self->n_bound];
     ln_py_array_release(&old.array);
     Py_DECREF(old.name);
@@ -396,8 +378,8 @@ static int bind_object(session_object *self, PyObject *name, PyObject *object, i
     if (object != Py_None && ln_py_array_get(&array, object, is_output) < 0)
         return -1;
     const int is_set = ln_py_array_is_set(&array);
-    struct bound *const it = is_set ? add_bound(self, name, is_output) : NULL;
-    if ((is_set && !it) || fail_session(self, bind_array(self, text, &array, is_output)) < 0) {
+    binding *const it = is_set ? add_bound(self, name, is_output) : NULL;
+    if ((is_set && !it) || bind_array(self, text, &array, is_output) < 0) {
         ln_py_array_release(&array);
         if (it && !ln_py_array_is_set(&it->array))
             remove_bound(self, text, is_output);
@@ -472,9 +454,7 @@ static PyObject *describe_output(session_object *self, const char *name)
     const tl_tensor *const t = ln_session_output(self->session, name);
     if (!t)
         return ln_py_fail(LN_BAD_ARGUMENT, ln_session_error(self->session));
-    PyObject *const shape = PyTuple_New(t->ndim);
-    for (int i = 0; shape && i < t->ndim; i++)
-        PyTuple_SetItem(shape, i, PyLong_FromLong(t->dims[i]));
+    PyObject *const shape = ln_py_shape(t->ndim, t->dims);
     return shape ? Py_BuildValue("sN", ln_py_dtype_name(t->dtype), shape) : NULL;
 }
 
@@ -624,8 +604,8 @@ static int session_clear(PyObject *object)
 {
     session_object *const self = (session_object *)object;
     while (self->n_bound) {
-        struct bound last = self->bound[--self->n_bound];
-        free_bound(self, &last);
+        binding last = self->bound[--self->n_bound];
+        release(self, &last);
     }
     PyMem_Free(self->bound);
     self->bound = NULL;
