@@ -544,13 +544,13 @@ ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     return find_commutative(symbols, LN_DIM_BROADCAST, a, b);
 }
 
-ln_dim ln_dim_is_equal(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+ln_dim ln_dim_is_equal(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     const int sign = compare(symbols, a, b);
     return sign == 2 ? ln_dim_unknown() : ln_dim_number(sign == 0);
 }
 
-ln_dim ln_dim_is_less(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+ln_dim ln_dim_is_less(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (compare(symbols, a, b) == -1)
         return ln_dim_number(1);

@@ -91,7 +91,7 @@ ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 
 /** Comparisons, 1 or 0; unknown where it differs from run to run. */
-ln_dim ln_dim_is_equal(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
-ln_dim ln_dim_is_less(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_is_equal(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_is_less(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 
 #endif

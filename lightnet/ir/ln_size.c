@@ -266,17 +266,6 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
 
 // Operations
 
-static ln_dim negated(const ln_dim *a)
-{
-    return ln_dim_is_number(a) ? ln_dim_number(!a->plus) : ln_dim_unknown();
-}
-
-static ln_dim root(const ln_dim *a)
-{
-    return ln_dim_is_number(a) && a->plus >= 0 ? ln_dim_number((int64_t)sqrt((double)a->plus))
-                                               : ln_dim_unknown();
-}
-
 // Of two conditions; `decisive` is the one that alone decides.
 static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
 {
@@ -286,38 +275,60 @@ static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
     return a_known && b_known ? ln_dim_number(!decisive) : ln_dim_unknown();
 }
 
-static ln_dim binary(ln_symbols *symbols, int op, const ln_dim *a, const ln_dim *b)
+static ln_dim both(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
-    switch (op) {
-    case LN_SIZE_ADD:
-        return ln_dim_add(symbols, a, b);
-    case LN_SIZE_SUB:
-        return ln_dim_sub(symbols, a, b);
-    case LN_SIZE_MUL:
-        return ln_dim_mul(symbols, a, b);
-    case LN_SIZE_DIV:
-        return ln_dim_div(symbols, a, b);
-    case LN_SIZE_MOD:
-        return ln_dim_mod(symbols, a, b);
-    case LN_SIZE_MIN:
-        return ln_dim_smaller(symbols, a, b);
-    case LN_SIZE_MAX:
-        return ln_dim_larger(symbols, a, b);
-    case LN_SIZE_EQ:
-        return ln_dim_is_equal(symbols, a, b);
-    case LN_SIZE_LT:
-        return ln_dim_is_less(symbols, a, b);
-    default:
-        return combined(a, b, op == LN_SIZE_OR);
-    }
+    (void)symbols;
+    return combined(a, b, 0);
 }
 
-static ln_dim choose(machine *m)
+static ln_dim either(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+{
+    (void)symbols;
+    return combined(a, b, 1);
+}
+
+static void binary(machine *m, const ln_size_code *c)
+{
+    static ln_dim (*const functions[])(ln_symbols *, const ln_dim *, const ln_dim *) = {
+        [LN_SIZE_ADD] = ln_dim_add,    [LN_SIZE_SUB] = ln_dim_sub,
+        [LN_SIZE_MUL] = ln_dim_mul,    [LN_SIZE_DIV] = ln_dim_div,
+        [LN_SIZE_MOD] = ln_dim_mod,    [LN_SIZE_MIN] = ln_dim_smaller,
+        [LN_SIZE_MAX] = ln_dim_larger, [LN_SIZE_EQ] = ln_dim_is_equal,
+        [LN_SIZE_LT] = ln_dim_is_less, [LN_SIZE_AND] = both,
+        [LN_SIZE_OR] = either};
+    const ln_dim b = pop(m), a = pop(m);
+    push(m, functions[c->op](m->source->symbols, &a, &b));
+}
+
+static void negative(machine *m, const ln_size_code *c)
+{
+    const ln_dim a = pop(m), zero = ln_dim_number(0);
+    (void)c;
+    push(m, ln_dim_sub(m->source->symbols, &zero, &a));
+}
+
+static void opposite(machine *m, const ln_size_code *c)
+{
+    const ln_dim a = pop(m);
+    (void)c;
+    push(m, ln_dim_is_number(&a) ? ln_dim_number(!a.plus) : ln_dim_unknown());
+}
+
+static void root(machine *m, const ln_size_code *c)
+{
+    const ln_dim a = pop(m);
+    (void)c;
+    push(m, ln_dim_is_number(&a) && a.plus >= 0 ? ln_dim_number((int64_t)sqrt((double)a.plus))
+                                                : ln_dim_unknown());
+}
+
+static void choose(machine *m, const ln_size_code *c)
 {
     const ln_dim no = pop(m), yes = pop(m), condition = pop(m);
-    if (ln_dim_is_number(&condition))
-        return condition.plus ? yes : no;
-    return ln_dim_equals(&yes, &no) ? yes : ln_dim_unknown();
+    (void)c;
+    push(m, ln_dim_is_number(&condition) ? (condition.plus ? yes : no)
+            : ln_dim_equals(&yes, &no)   ? yes
+                                         : ln_dim_unknown());
 }
 
 // A position as in NumPy, counted from the end if it is negative, within bounds.
@@ -332,7 +343,7 @@ static ln_dim position(ln_symbols *s, const ln_dim *at, const ln_dim *len, const
     return ln_dim_smaller(s, &cut, high);
 }
 
-static ln_dim slice(machine *m)
+static ln_dim slice_length(machine *m)
 {
     ln_symbols *s = m->source->symbols;
     const ln_dim step = pop(m), end = pop(m), start = pop(m), len = pop(m);
@@ -352,14 +363,17 @@ static ln_dim slice(machine *m)
     return ln_dim_larger(s, &n, &zero);
 }
 
-// What data decide: when memory is planned, the max.
-static ln_dim decided(machine *m, int is_alone)
+static void slice(machine *m, const ln_size_code *c)
 {
-    const ln_dim value = is_alone ? ln_dim_unknown() : pop(m), max = pop(m);
-    ln_symbols *symbols = m->source->symbols;
-    if (!symbols || !ln_dim_is_known(&max))
-        return max;
-    return value;
+    (void)c;
+    push(m, slice_length(m));
+}
+
+// What data decide: when memory is planned, the max.
+static void decided(machine *m, const ln_size_code *c)
+{
+    const ln_dim value = c->n ? ln_dim_unknown() : pop(m), max = pop(m);
+    push(m, m->source->symbols && ln_dim_is_known(&max) ? value : max);
 }
 
 // The result
@@ -400,23 +414,33 @@ static ln_dim span_axis(const machine *m, const span *s, int i)
     return s->te ? axis_of(m, s->te, i) : item_of(m, s->arg, i);
 }
 
-static void append_span(machine *m, const span *s)
+static void append_span(machine *m, const ln_size_code *c)
 {
-    for (int i = s->from; i < s->to && !m->is_bad; i++) {
-        const ln_dim axis = span_axis(m, s, i);
+    const span s = pop_span(m, c);
+    for (int i = s.from; i < s.to && !m->is_bad; i++) {
+        const ln_dim axis = span_axis(m, &s, i);
         append(m, &axis);
     }
 }
 
-// Their product or sum.
-static ln_dim folded(machine *m, const span *s, int is_sum)
+static void append_axis(machine *m, const ln_size_code *c)
 {
+    const ln_dim axis = pop(m);
+    (void)c;
+    append(m, &axis);
+}
+
+// Their product or sum.
+static void fold(machine *m, const ln_size_code *c)
+{
+    const int is_sum = c->op == LN_SIZE_SUM;
+    const span s = pop_span(m, c);
     ln_dim result = ln_dim_number(!is_sum);
-    for (int i = s->from; i < s->to; i++) {
-        const ln_dim axis = span_axis(m, s, i);
+    for (int i = s.from; i < s.to; i++) {
+        const ln_dim axis = span_axis(m, &s, i);
         result = (is_sum ? ln_dim_add : ln_dim_mul)(m->source->symbols, &result, &axis);
     }
-    return result;
+    push(m, result);
 }
 
 // Both are aligned at their last axes; the shorter one has axes of length 1 before them.
@@ -450,6 +474,15 @@ static void broadcast_inputs(machine *m, const char *arg_name)
         if (ln_name_number(tle->arg_name, arg_name) >= 0)
             broadcast_span(m, &s);
     }
+}
+
+static void broadcast(machine *m, const ln_size_code *c)
+{
+    const span s = pop_span(m, c);
+    if (!c->n && input_info(m, c->arg)->variadic)
+        broadcast_inputs(m, input_info(m, c->arg)->arg_name);
+    else
+        broadcast_span(m, &s);
 }
 
 // What is left of the elements, after the other axes of the new shape; axes that stay do not count.
@@ -510,82 +543,29 @@ static void end_round(machine *m, const ln_size_code *c)
 
 static void step(machine *m, const ln_size_code *c)
 {
-    if (c->op == LN_SIZE_EMIT) {
-        const ln_dim axis = pop(m);
-        append(m, &axis);
-    } else if (c->op == LN_SIZE_SHAPE || c->op == LN_SIZE_PRODUCT || c->op == LN_SIZE_SUM ||
-               c->op == LN_SIZE_BROADCAST) {
-        const span s = pop_span(m, c);
-        if (c->op == LN_SIZE_SHAPE)
-            append_span(m, &s);
-        else if (c->op == LN_SIZE_BROADCAST && !c->n && input_info(m, c->arg)->variadic)
-            broadcast_inputs(m, input_info(m, c->arg)->arg_name);
-        else if (c->op == LN_SIZE_BROADCAST)
-            broadcast_span(m, &s);
-        else
-            push(m, folded(m, &s, c->op == LN_SIZE_SUM));
-    } else if (c->op == LN_SIZE_RESHAPE) {
-        append_reshaped(m, c);
-    } else if (c->op == LN_SIZE_IF) {
-        skip_unless(m, c);
-    } else if (c->op == LN_SIZE_FOR) {
-        begin_loop(m, c);
-    } else if (c->op == LN_SIZE_NEXT) {
-        end_round(m, c);
-    } else if (c->op == LN_SIZE_SELECT) {
-        push(m, choose(m));
-    } else if (c->op == LN_SIZE_SLICE) {
-        push(m, slice(m));
-    } else if (c->op == LN_SIZE_DATA) {
-        push(m, decided(m, c->n));
-    } else if (c->op == LN_SIZE_NOT) {
-        const ln_dim a = pop(m);
-        push(m, negated(&a));
-    } else if (c->op == LN_SIZE_SQRT) {
-        const ln_dim a = pop(m);
-        push(m, root(&a));
-    } else if (c->op == LN_SIZE_NEG) {
-        const ln_dim a = pop(m), zero = ln_dim_number(0);
-        push(m, ln_dim_sub(m->source->symbols, &zero, &a));
-    } else {
-        const ln_dim b = pop(m), a = pop(m);
-        push(m, binary(m->source->symbols, c->op, &a, &b));
-    }
+    static void (*const others[])(machine *, const ln_size_code *) = {
+        [LN_SIZE_NEG] = negative,        [LN_SIZE_NOT] = opposite,
+        [LN_SIZE_SQRT] = root,           [LN_SIZE_SELECT] = choose,
+        [LN_SIZE_SLICE] = slice,         [LN_SIZE_DATA] = decided,
+        [LN_SIZE_EMIT] = append_axis,    [LN_SIZE_SHAPE] = append_span,
+        [LN_SIZE_PRODUCT] = fold,        [LN_SIZE_SUM] = fold,
+        [LN_SIZE_BROADCAST] = broadcast, [LN_SIZE_RESHAPE] = append_reshaped,
+        [LN_SIZE_IF] = skip_unless,      [LN_SIZE_FOR] = begin_loop,
+        [LN_SIZE_NEXT] = end_round};
+    if (c->op <= LN_SIZE_IS)
+        push(m, operand(m, c));
+    else if (c->op <= LN_SIZE_SCALE)
+        push(m, indexed(m, c));
+    else if (c->op <= LN_SIZE_OR)
+        binary(m, c);
+    else
+        others[c->op](m, c);
 }
 
 static void run(machine *m)
 {
-    while (m->code->op != LN_SIZE_END && !m->is_bad) {
-        const ln_size_code *c = m->code++;
-        switch (c->op) {
-        case LN_SIZE_NUMBER:
-        case LN_SIZE_LOOP:
-        case LN_SIZE_INDEX:
-        case LN_SIZE_PART:
-        case LN_SIZE_UNKNOWN:
-        case LN_SIZE_NDIM:
-        case LN_SIZE_LEN:
-        case LN_SIZE_COUNT:
-        case LN_SIZE_HAS:
-        case LN_SIZE_PARAM:
-        case LN_SIZE_ITEMS:
-        case LN_SIZE_IS:
-            push(m, operand(m, c));
-            break;
-        case LN_SIZE_AXIS:
-        case LN_SIZE_VALUE:
-        case LN_SIZE_TOTAL:
-        case LN_SIZE_ITEM:
-        case LN_SIZE_IN:
-        case LN_SIZE_AT:
-        case LN_SIZE_BELOW:
-        case LN_SIZE_SCALE:
-            push(m, indexed(m, c));
-            break;
-        default:
-            step(m, c);
-        }
-    }
+    while (m->code->op != LN_SIZE_END && !m->is_bad)
+        step(m, m->code++);
 }
 
 // Descriptions

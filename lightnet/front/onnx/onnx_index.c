@@ -20,6 +20,17 @@ static void translate_onehot(ln_onnx_node *n)
 
 // Counting
 
+// The length of Range in steps of 1, as far as lengths decide it; or of an empty one.
+static ln_dim counted_length(ln_onnx_node *n)
+{
+    ln_symbols *const symbols = ln_emit_symbols(&n->emit);
+    const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0), zero = ln_dim_number(0);
+    const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
+    const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
+    const ln_dim length = ln_dim_sub(symbols, &limit, &start);
+    return ln_dim_is(&delta, 1) ? ln_dim_larger(symbols, &length, &zero) : ln_dim_unknown();
+}
+
 // The length of Range, which its three inputs decide, or the largest; integers are compared as
 // such.
 static int range_length(ln_onnx_node *n)
@@ -29,6 +40,9 @@ static int range_length(ln_onnx_node *n)
     tl_tensor t[3];
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     const int is_integer = dtype == TL_INT64 || dtype == TL_INT32;
+    const ln_dim counted = counted_length(n);
+    if (is_integer && ln_dim_is_known(&counted) && ln_onnx_max(n, &counted) <= INT_MAX)
+        return (int)ln_onnx_max(n, &counted);
     for (int i = 0; i < 3; i++) {
         ln_onnx_in(n, i);
         int len = 0;
@@ -49,19 +63,6 @@ static int range_length(ln_onnx_node *n)
     return len < 0 ? 0 : len;
 }
 
-// The min length of Range that sizes determine, in steps of 1; 0: unknown.
-static int min_range_length(ln_onnx_node *n, int len)
-{
-    const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
-    const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
-    const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
-    const ln_dim length = ln_dim_sub(ln_emit_symbols(&n->emit), &limit, &start);
-    if (!ln_dim_is_number(&delta) || delta.plus != 1 || !ln_dim_is_known(&length))
-        return 0;
-    const int64_t min = ln_onnx_min(n, &length);
-    return min < 0 ? 0 : min > len ? len : (int)min;
-}
-
 static void translate_range(ln_onnx_node *n)
 {
     const int len = range_length(n);
@@ -69,7 +70,7 @@ static void translate_range(ln_onnx_node *n)
     if (varies)
         LN_EMIT(&n->emit, 0, LN_OP_RANGE_TO, LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("limit", ln_onnx_in(n, 1)), LN_ARG("delta", ln_onnx_in(n, 2)),
-                LN_INT("len", len), LN_INT("least", min_range_length(n, len)));
+                LN_INT("len", len));
     else
         LN_EMIT(&n->emit, 0, LN_OP_RANGE, LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("delta", ln_onnx_in(n, 2)), LN_INT("len", len));

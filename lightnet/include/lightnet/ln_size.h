@@ -26,34 +26,38 @@ typedef enum ln_size_op {
     LN_SIZE_UNKNOWN,
     LN_SIZE_NDIM,  // dimensions of input `arg`
     LN_SIZE_LEN,   // elements of input `arg`
-    LN_SIZE_AXIS,  // pops i: the length of its axis i; -1: the last
-    LN_SIZE_VALUE, // pops i: its element i; of a single element for all i; of variadic inputs
-                   // the element among those of all
     LN_SIZE_COUNT, // the number of variadic inputs `arg`
-    LN_SIZE_TOTAL, // pops i: the sum of the lengths of their axes i
     LN_SIZE_HAS,   // whether optional input `arg` is there
     LN_SIZE_PARAM, // parameter `arg`, a number or bool
     LN_SIZE_ITEMS, // the number of elements of parameter `arg`, an array
-    LN_SIZE_ITEM,  // pops i: its element i; -1: the last
     LN_SIZE_IS,    // whether it is words[n]
-    LN_SIZE_IN,    // pops x: whether an element is x
-    LN_SIZE_AT,    // pops x: the index of that element
-    LN_SIZE_BELOW, // pops x: how many elements are less than x
-    LN_SIZE_SCALE, // pops x, i: x times element i of `arg`, rounded down
 
-    // Operations, on the last one to four operands.
+    // Operands with an index, which they pop.
+    LN_SIZE_AXIS,  // the length of axis i of input `arg`; -1: the last
+    LN_SIZE_VALUE, // its element i; of a single element for all i; of variadic inputs
+                   // the element among those of all
+    LN_SIZE_TOTAL, // the sum of the lengths of axes i of variadic inputs
+    LN_SIZE_ITEM,  // element i of parameter `arg`; -1: the last
+    LN_SIZE_IN,    // whether an element of parameter `arg` is i
+    LN_SIZE_AT,    // the index of that element
+    LN_SIZE_BELOW, // how many elements are less than i
+    LN_SIZE_SCALE, // pops x, too: x times element i of `arg`, rounded down
+
+    // Operations on the last two operands.
     LN_SIZE_ADD,
     LN_SIZE_SUB,
     LN_SIZE_MUL,
     LN_SIZE_DIV, // rounded down
     LN_SIZE_MOD,
-    LN_SIZE_NEG,
     LN_SIZE_MIN,
     LN_SIZE_MAX,
     LN_SIZE_EQ,
     LN_SIZE_LT,
     LN_SIZE_AND,
     LN_SIZE_OR,
+
+    // Others.
+    LN_SIZE_NEG,
     LN_SIZE_NOT,
     LN_SIZE_SQRT,   // of a number, rounded down
     LN_SIZE_SELECT, // condition, result if it holds, result if not
@@ -83,7 +87,10 @@ typedef struct ln_size_code {
 } ln_size_code;
 
 /** The lengths of a shape of which a kernel says nothing. */
-#define LN_NO_DIMS {-1, -1, -1, -1, -1, -1, -1, -1}
+#define LN_NO_DIMS                     \
+    {                                  \
+        -1, -1, -1, -1, -1, -1, -1, -1 \
+    }
 
 LN_END_DECLS
 
