@@ -52,7 +52,8 @@ typedef struct ln_nnvm_node {
     const struct ln_nnvm_row *row;
 } ln_nnvm_node;
 
-struct ln_nnvm_recast;
+struct ln_nnvm_value;
+struct ln_nnvm_op;
 
 typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 
@@ -67,7 +68,7 @@ typedef struct ln_nnvm_row {
     uint16_t unread;     // bit i: input i is ignored: labels
     uint8_t keeps_shape; // the output has the shape of the only input, and vice versa
     const char *ignored; // attributes without effect, each between blanks
-    void (*rewrite)(struct ln_nnvm_recast *r); // ln_nnvm_core.h
+    struct ln_nnvm_value (*rewrite)(struct ln_nnvm_op *n); // ln_nnvm_core.h
     const char *attrs; // names of its attributes in core (ln_nnvm_next_rename)
 } ln_nnvm_row;
 

@@ -46,40 +46,26 @@ static int is_variable(const node *n)
 void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file)
 {
     *d = (ln_nnvm_draft){.base = {.ctx = ctx, .file = file}};
-    d->variables = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!d->variables)
-        ln_translation_fail_memory(&d->base);
+    ln_hash **hashes[] = {&d->variables, &d->names, &d->steps};
+    for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
+        *hashes[i] = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+        if (!*hashes[i])
+            ln_translation_fail_memory(&d->base);
+    }
 }
 
 void ln_nnvm_draft_clear(ln_nnvm_draft *d)
 {
-    for (size_t i = 0; i < d->n_nodes; i++) {
-        ln_free(d->nodes[i].attrs);
-        ln_free(d->nodes[i].inputs);
-        ln_free(d->nodes[i].deps);
-    }
     json_decref(d->attrs);
-    ln_free(d->nodes);
-    ln_free(d->heads);
     ln_hash_free(d->variables);
+    ln_hash_free(d->names);
+    ln_hash_free(d->steps);
     ln_translation_clear(&d->base);
 }
 
-// Arrays that grow
-
-// Room for one more element in an array of `len`, whose capacity is the next power of two. NULL
-// after a failure, the array is then as before.
 static void *grow(ln_nnvm_draft *d, void *array, size_t len, size_t size)
 {
-    size_t bytes;
-    if (d->base.failed)
-        return NULL;
-    if (len & (len - 1))
-        return array;
-    void *larger = ln_size_mul(len ? 2 * len : 1, size, &bytes) ? NULL : ln_realloc(array, bytes);
-    if (!larger)
-        ln_translation_fail_memory(&d->base);
-    return larger;
+    return ln_translation_grow(&d->base, array, len, size);
 }
 
 static const char *copy(ln_nnvm_draft *d, const char *text)
@@ -88,6 +74,47 @@ static const char *copy(ln_nnvm_draft *d, const char *text)
     char *own = ln_translation_alloc(&d->base, size);
     return own ? memcpy(own, text, size) : NULL;
 }
+
+// Names
+
+// Counts how often a step has been called so.
+static int next_number(ln_nnvm_draft *d, const char *prefix)
+{
+    int *count = ln_hash_find(d->steps, prefix);
+    if (count)
+        return ++*count;
+    count = ln_translation_alloc(&d->base, sizeof(*count));
+    const char *const key = count ? copy(d, prefix) : NULL;
+    if (!key)
+        return 0;
+    *count = 0;
+    if (ln_hash_insert(d->steps, key, count) < 0)
+        ln_translation_fail_memory(&d->base);
+    return 0;
+}
+
+void ln_nnvm_draft_take_name(ln_nnvm_draft *d, const char *name)
+{
+    if (!d->base.failed && ln_hash_insert(d->names, name, (void *)name) < 0)
+        ln_translation_fail_memory(&d->base);
+}
+
+const char *ln_nnvm_draft_step(ln_nnvm_draft *d, const char *label, const char *what)
+{
+    char prefix[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN + 16];
+    if (d->base.failed)
+        return NULL;
+    snprintf(prefix, sizeof(prefix), "%.*s_%.64s", ln_name_stem(label), label, what);
+    do {
+        const int number = next_number(d, prefix);
+        snprintf(name, sizeof(name), number ? "%s_%d" : "%s", prefix, number);
+    } while (!d->base.failed && ln_hash_find(d->names, name));
+    const char *const own = copy(d, name);
+    ln_nnvm_draft_take_name(d, own);
+    return d->base.failed ? NULL : own;
+}
+
+// Nodes
 
 static void add_node(ln_nnvm_draft *d, const char *op, const char *name)
 {
@@ -198,16 +225,6 @@ ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dt
 void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name)
 {
     add_node(d, op, name);
-}
-
-void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry)
-{
-    node *n = last_node(d);
-    ln_nnvm_entry *inputs = n ? grow(d, n->inputs, n->n_inputs, sizeof(*inputs)) : NULL;
-    if (!inputs)
-        return;
-    n->inputs = inputs;
-    inputs[n->n_inputs++] = entry;
 }
 
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry)
@@ -383,7 +400,12 @@ static void set_dtype(ln_nnvm_draft *d, const ln_part *p)
 
 static void add_input(ln_nnvm_draft *d, const ln_part *p)
 {
-    ln_nnvm_draft_arg(d, (ln_nnvm_entry){(uint32_t)p->integer, (uint32_t)p->len});
+    node *n = last_node(d);
+    ln_nnvm_entry *inputs = n ? grow(d, n->inputs, n->n_inputs, sizeof(*inputs)) : NULL;
+    if (!inputs)
+        return;
+    n->inputs = inputs;
+    inputs[n->n_inputs++] = (ln_nnvm_entry){(uint32_t)p->integer, (uint32_t)p->len};
 }
 
 void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
@@ -392,14 +414,8 @@ void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
         [LN_PART_ARG] = add_input,  [LN_PART_INT] = set_int,    [LN_PART_NUMBER] = set_number,
         [LN_PART_BOOL] = set_bool,  [LN_PART_TEXT] = set_text,  [LN_PART_DTYPE] = set_dtype,
         [LN_PART_INTS] = set_tuple, [LN_PART_PAIRS] = set_tuple};
-    setters[part.kind](d, &part);
-}
-
-void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts)
-{
-    for (; parts->kind != LN_PART_END; parts++)
-        if (parts->kind != LN_PART_NONE)
-            ln_nnvm_draft_set(d, *parts);
+    if (part.kind != LN_PART_NONE)
+        setters[part.kind](d, &part);
 }
 
 ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)

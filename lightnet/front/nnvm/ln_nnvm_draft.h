@@ -5,7 +5,7 @@
 // translation, and all further calls do nothing.
 //
 //     ln_nnvm_draft_begin(d, "leaky_relu", "act1");
-//     ln_nnvm_draft_arg(d, src);
+//     ln_nnvm_draft_set(d, LN_ENTRY(src));
 //     ln_nnvm_draft_set(d, LN_NUMBER("alpha", 0.01));
 //     const ln_nnvm_entry dst = ln_nnvm_draft_end(d, 1);
 //
@@ -27,6 +27,8 @@ typedef struct ln_nnvm_draft {
     ln_nnvm_entry *heads;
     size_t n_heads;
     ln_hash *variables;         // names of variables
+    ln_hash *names;             // those that tensors and nodes have
+    ln_hash *steps;             // the prefix of step names -> int: its uses
     const ln_nnvm_graph *graph; // the source of graph attributes; NULL: none
     json_t *attrs;              // graph attributes, set when the order of nodes is known
 } ln_nnvm_draft;
@@ -57,11 +59,14 @@ ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const 
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
                                      const int *dims, const void *data);
 
+/** Reserves a name (borrowed). */
+void ln_nnvm_draft_take_name(ln_nnvm_draft *d, const char *name);
+
+/** A unique name for a node: that of an operator and `what`, the purpose; NULL after a failure. */
+const char *ln_nnvm_draft_step(ln_nnvm_draft *d, const char *label, const char *what);
+
 /** Begins a node with an operator; copies the strings. */
 void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
-
-/** Adds an input to the node. */
-void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
 /** Adds a control dependency: a node that must run before. */
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
@@ -75,12 +80,9 @@ void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 #define LN_ENTRY(input) ln_nnvm_draft_input_part(input)
 ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry);
 
-/** Sets an attribute of the node; a tuple of one is (3,). Types without a name in attributes are
- *  errors. */
+/** Adds an input or an attribute to the node; a tuple of one is (3,). Types without a name in
+ *  attributes are errors. */
 void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part);
-
-/** Adds inputs and attributes to the node. */
-void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts);
 
 /** Ends the node, which has `n_outs` outputs, hidden ones included. Returns output 0. */
 ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions as formulas of NNVM's core operators.
 
-#include "front/nnvm/ln_nnvm_formula.h"
-
 #include <string.h>
 
 #include "base/ln_name.h"
+#include "front/nnvm/ln_nnvm_put.h"
 #include "ir/ln_formula.h"
 
 // Functions that core lacks. Subtracting 1 from a power near 1, or adding a small number to 1,
@@ -42,40 +41,13 @@ static const struct formula {
     {"atanh", "(fabs(x) < 0.5 ? log1p(x * 2 / (1 - x)) : log((x + 1) / (1 - x))) * 0.5"},
 };
 
-// Operators of one value that core has, and what else formulas consist of.
-static const struct word {
-    const char *name, *op;
-} words[] = {
-    {"abs", "abs"},
-    {"neg", "negative"},
-    {"exp", "exp"},
-    {"log", "log"},
-    {"sqrt", "sqrt"},
-    {"ceil", "ceil"},
-    {"floor", "floor"},
-    {"tanh", "tanh"},
-    {"relu", "relu"},
-    {"sigmoid", "sigmoid"},
-    {"logical_not", "logical_not"},
-    {"clip", "clip"},
-    {"broadcast_sub", "broadcast_sub"},
-    {"broadcast_div", "broadcast_div"},
-};
-
-static const ln_nnvm_operation operations[] = {
-    {"add", "add", "add", 1},          {"sub", "sub", "rsub", 1},          {"mul", "mul", "mul", 1},
-    {"div", "div", "rdiv", 1},         {"pow", "pow", "rpow", 1},          {"mod", NULL, NULL, 1},
-    {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
-};
-
+// Operators of one value that core has, and reductions.
+static const char *const words[] = {
+    "abs",  "negative", "exp",     "log",  "sqrt",        "ceil",          "floor",
+    "tanh", "relu",     "sigmoid", "clip", "logical_not", "broadcast_sub", "broadcast_div"};
 static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
 
-const ln_nnvm_operation *ln_nnvm_find_operation(const char *op)
-{
-    return LN_ROW_NAMED(operations, op);
-}
-
-int ln_nnvm_formula_reduces(const char *name)
+static int is_reduction(const char *name)
 {
     return LN_ROW_NAMED(reductions, name) != NULL;
 }
@@ -83,10 +55,8 @@ int ln_nnvm_formula_reduces(const char *name)
 // The operator of core's that a function of formulas is, or NULL.
 static const char *core_op(const char *name)
 {
-    const struct word *const word = LN_ROW_NAMED(words, name);
-    return word                                                            ? word->op
-           : ln_nnvm_find_operation(name) || ln_nnvm_formula_reduces(name) ? name
-                                                                           : NULL;
+    const char *const op = strcmp(name, "neg") ? name : "negative";
+    return LN_ROW_NAMED(words, op) || ln_nnvm_is_operation(op) || is_reduction(op) ? op : NULL;
 }
 
 // The formula of a function that core lacks, or NULL.
@@ -132,42 +102,50 @@ static int is_one(ln_nnvm_value v)
 }
 
 // Products and quotients with 1 are no node. The condition a < b is a number that is not 0.
-static ln_nnvm_value put_call(const ln_nnvm_formula_maker *m, const ln_formula_node *n,
-                              const ln_nnvm_value *v)
+static ln_nnvm_value put_call(ln_nnvm_op *n, const ln_formula_node *call, const ln_nnvm_value *v,
+                              const ln_put_axes *axes)
 {
-    const int is_mul = !strcmp(n->name, "mul"), is_div = !strcmp(n->name, "div");
+    static const char broadcast[] = "broadcast_";
+    const size_t skip = strlen(broadcast);
+    const char *const name = call->name, *const op = core_op(name);
+    const int is_mul = !strcmp(name, "mul"), is_div = !strcmp(name, "div");
     if ((is_mul || is_div) && is_one(v[1]))
         return v[0];
     if (is_mul && is_one(v[0]))
         return v[1];
-    if (!strcmp(n->name, "less")) {
-        const ln_nnvm_value above = m->put(m->to, "sub", 2, (const ln_nnvm_value[]){v[1], v[0]});
-        return m->put(m->to, "relu", 1, &above);
-    }
-    if (!strcmp(n->name, "choice"))
-        return m->put(m->to, "where", 3, v);
-    if (core_op(n->name))
-        return m->put(m->to, core_op(n->name), n->n_srcs, v);
-    return ln_nnvm_formula_make(m, text_of(n->name), v[0], n->n_srcs > 1 ? v[1].number : 1,
-                                n->n_srcs > 2 ? v[2].number : 0);
+    if (!strcmp(name, "less"))
+        return ln_put(n, "relu", ln_put_binary(n, "sub", v[1], v[0]));
+    if (!strcmp(name, "choice"))
+        return ln_put_where(n, v[0], v[1], v[2]);
+    if (!strcmp(name, "clip"))
+        return ln_put_clip(n, v[0], v[1].number, v[2].number);
+    if (!strncmp(name, broadcast, skip))
+        return v[0].ndim ? ln_put_binary(n, name + skip, v[0], v[1])
+                         : ln_put_pair(n, name, v[0], v[1]);
+    if (ln_nnvm_is_operation(name))
+        return ln_put_binary(n, name, v[0], v[1]);
+    if (op)
+        return is_reduction(op) ? ln_put_reduce(n, op, v[0], axes) : ln_put(n, op, v[0]);
+    return ln_put_formula(n, text_of(name), v[0], call->n_srcs > 1 ? v[1].number : 1,
+                          call->n_srcs > 2 ? v[2].number : 0, axes);
 }
 
-ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *text,
-                                   ln_nnvm_value x, double alpha, double beta)
+ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *text, ln_nnvm_value x, double alpha,
+                             double beta, const ln_put_axes *axes)
 {
     ln_formula f;
     ln_nnvm_value values[LN_FORMULA_NODES], v[LN_FORMULA_SRCS];
     x.is_number = 0; // it has a node
     ln_formula_read(&f, text);
     for (int i = 0; i < f.len; i++) {
-        const ln_formula_node *const n = &f.nodes[i];
-        for (int k = 0; k < n->n_srcs; k++)
-            v[k] = values[n->srcs[k]];
-        values[i] = ln_formula_is_number(&f, i) ? number(n->number)
+        const ln_formula_node *const node = &f.nodes[i];
+        for (int k = 0; k < node->n_srcs; k++)
+            v[k] = values[node->srcs[k]];
+        values[i] = ln_formula_is_number(&f, i) ? number(node->number)
                     : ln_formula_is(&f, i, "x") ? x
                     : ln_formula_is(&f, i, "a") ? number(alpha)
                     : ln_formula_is(&f, i, "b") ? number(beta)
-                                                : put_call(m, n, v);
+                                                : put_call(n, node, v, axes);
     }
     return values[f.len - 1];
 }

@@ -9,6 +9,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "data/ln_data_give.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
@@ -29,17 +30,21 @@ typedef struct ln_nnvm_core {
     int is_reading;
 } ln_nnvm_core;
 
-static ln_nnvm_recast recast_init(ln_nnvm_core *c, ln_nnvm_vertex *v)
+static ln_nnvm_op op_init(ln_nnvm_core *c, ln_nnvm_node *node)
 {
-    c->draft->source = v->at;
-    return (ln_nnvm_recast){.node = ln_nnvm_node_init(c->model, v),
-                            .core = c,
-                            .draft = c->draft,
-                            .first = c->draft->n_nodes,
-                            .is_reading = c->is_reading};
+    c->draft->source = node->vertex->at;
+    return (ln_nnvm_op){.draft = c->draft,
+                        .label = node->vertex->name,
+                        .first_node = (uint32_t)c->draft->n_nodes,
+                        .core = c,
+                        .e = &node->emit,
+                        .is_reading = c->is_reading};
 }
 
-static const ln_nnvm_entry no_entry = {0, 0};
+static ln_nnvm_value value_of(ln_nnvm_entry entry)
+{
+    return (ln_nnvm_value){.entry = entry, .dtype = TL_DTYPE_INVALID};
+}
 
 // Variables
 
@@ -78,163 +83,119 @@ static ln_nnvm_entry add_told_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 
 static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
-    ln_nnvm_recast r = recast_init(c, v);
+    ln_nnvm_node node = ln_nnvm_node_init(c->model, v);
+    ln_nnvm_op n = op_init(c, &node);
     const ln_nnvm_entry entry =
         c->is_reading ? add_bare_variable(c, v->name) : add_told_variable(c, v);
     ln_nnvm_draft_set_origin(c->draft, v->at);
-    ln_nnvm_recast_out(&r, 0, entry);
+    ln_nnvm_recast_out(&n, 0, value_of(entry));
 }
 
 // The interface for rewriters
 
-void ln_nnvm_recast_lacks(ln_nnvm_recast *r, int lacks)
+void ln_nnvm_recast_lacks(ln_nnvm_op *n, int lacks)
 {
-    r->node.model->base.failed |= lacks && !r->is_reading;
+    n->e->translation->failed |= lacks && !n->is_reading;
 }
 
-// The new entry for an entry of the graph; `r`: the rewriter whose node needs it.
-static ln_nnvm_entry find_entry(ln_nnvm_recast *r, const ln_nnvm_entry *e)
+// The new entry for an entry of the graph; `n`: the node that needs it.
+static ln_nnvm_entry find_entry(ln_nnvm_op *n, const ln_nnvm_entry *e)
 {
-    const outputs *from = &r->core->outs[e->node];
+    const outputs *from = &n->core->outs[e->node];
     if (from->stays)
         return (ln_nnvm_entry){from->entries[0].node, e->index};
     if (e->index < from->n)
         return from->entries[e->index];
-    ln_nnvm_fail_output(&r->node, e, from->n);
-    return no_entry;
+    ln_nnvm_fail_output(ln_nnvm_recast_node(n), e, from->n);
+    return (ln_nnvm_entry){0, 0};
 }
 
-ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i)
+ln_nnvm_value ln_nnvm_recast_in(ln_nnvm_op *n, int i)
 {
-    if (i >= ln_nnvm_num_inputs(&r->node))
-        ln_emit_fail(&r->node.emit, "input %d is missing", i);
-    return ln_nnvm_failed(&r->node) ? no_entry : find_entry(r, &r->node.vertex->inputs[i]);
+    const ln_nnvm_node *const node = ln_nnvm_recast_node(n);
+    const ln_nnvm_entry none = {0, 0};
+    if (i >= ln_nnvm_num_inputs(node))
+        ln_emit_fail(n->e, "input %d is missing", i);
+    return value_of(ln_nnvm_failed(node) ? none : find_entry(n, &node->vertex->inputs[i]));
 }
 
-ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg)
+ln_nnvm_value ln_nnvm_recast_weight(ln_nnvm_op *n, int i, const char *arg)
 {
-    if (i < ln_nnvm_num_inputs(&r->node) || !r->node.model->graph.is_oldest)
-        return ln_nnvm_recast_in(r, i);
-    const char *name = ln_nnvm_left_out_name(&r->node, arg);
-    if (!name)
-        return no_entry;
-    return r->is_reading ? add_bare_variable(r->core, name) : add_variable(r->core, name, NULL);
+    ln_nnvm_node *const node = ln_nnvm_recast_node(n);
+    if (i < ln_nnvm_num_inputs(node) || !node->model->graph.is_oldest)
+        return ln_nnvm_recast_in(n, i);
+    const char *const name = ln_nnvm_left_out_name(node, arg);
+    const ln_nnvm_entry none = {0, 0};
+    return value_of(!name           ? none
+                    : n->is_reading ? add_bare_variable(n->core, name)
+                                    : add_variable(n->core, name, NULL));
 }
 
-void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
+void ln_nnvm_recast_out(ln_nnvm_op *n, uint32_t i, ln_nnvm_value value)
 {
-    const ln_nnvm_vertex *v = r->node.vertex;
-    outputs *outs = &r->core->outs[v->at];
-    ln_nnvm_entry *entries = i == outs->n ? ln_translation_grow(&r->node.model->base, outs->entries,
+    const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;
+    outputs *outs = &n->core->outs[v->at];
+    ln_nnvm_entry *entries = i == outs->n ? ln_translation_grow(n->e->translation, outs->entries,
                                                                 outs->n, sizeof(*entries))
                                           : NULL;
     if (!entries)
         return;
     outs->entries = entries;
-    outs->entries[outs->n++] = entry;
-    if (entry.node >= r->first && !i)
-        ln_nnvm_draft_rename(r->draft, entry, v->name);
+    outs->entries[outs->n++] = value.entry;
+    if (value.entry.node >= n->first_node && !i)
+        ln_nnvm_draft_rename(n->draft, value.entry, v->name);
 }
 
-void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_nnvm_entry *inputs)
+static void add_inputs(ln_nnvm_op *n)
 {
-    const char *own = r->node.vertex->name;
-    int before = 0; // nodes of the same operator
-    for (size_t i = r->first; i < r->draft->n_nodes; i++)
-        before += !strcmp(ln_nnvm_draft_op(r->draft, (ln_nnvm_entry){(uint32_t)i, 0}), op);
-    const char *name = ln_translation_print(&r->draft->base, before ? "%.*s_%s_%d" : "%.*s_%s",
-                                            ln_name_stem(own), own, op, before);
-    if (!name)
-        return;
-    ln_nnvm_draft_begin(r->draft, op, name);
+    const int len = ln_nnvm_num_inputs(ln_nnvm_recast_node(n));
     for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, inputs[i]);
+        ln_put_set(n, LN_SRC(ln_nnvm_recast_in(n, i)));
 }
 
-ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r)
+void ln_nnvm_recast_begin(ln_nnvm_op *n, const char *op)
 {
-    return ln_nnvm_draft_end(r->draft, 1);
+    ln_put_begin(n, op);
+    add_inputs(n);
 }
 
-ln_nnvm_entry ln_nnvm_recast_parts(ln_nnvm_recast *r, const char *op, const ln_part *parts)
+ln_nnvm_value ln_nnvm_recast_end(ln_nnvm_op *n, uint32_t n_outs)
 {
-    ln_nnvm_recast_begin(r, op, 0, NULL);
-    ln_nnvm_draft_parts(r->draft, parts);
-    return ln_nnvm_recast_end(r);
+    ln_nnvm_recast_attrs(n);
+    return ln_put_end(n, value_of((ln_nnvm_entry){0, 0}), n_outs);
 }
 
-ln_nnvm_entry ln_nnvm_recast_unary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x)
+ln_nnvm_value ln_nnvm_recast_with(ln_nnvm_op *n)
 {
-    return LN_RECAST(r, op, LN_ENTRY(x));
+    return ln_put_formula(n, n->row->with, ln_nnvm_recast_in(n, 0), 0, 0, NULL);
 }
 
-ln_nnvm_entry ln_nnvm_recast_binary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry a,
-                                    ln_nnvm_entry b)
+ln_nnvm_value ln_nnvm_recast_same(ln_nnvm_op *n)
 {
-    return LN_RECAST(r, op, LN_ENTRY(a), LN_ENTRY(b));
+    ln_nnvm_recast_begin(n, n->row->with ? n->row->with : n->row->op);
+    return ln_nnvm_recast_end(n, 1);
 }
 
-ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x,
-                                    double number)
+ln_nnvm_value ln_nnvm_recast_many(ln_nnvm_op *n)
 {
-    return LN_RECAST(r, op, LN_ENTRY(x), LN_NUMBER("scalar", number));
+    ln_nnvm_check_args(ln_nnvm_recast_node(n));
+    return ln_nnvm_recast_same(n);
 }
 
-ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double min, double max)
+ln_nnvm_value ln_nnvm_recast_take(ln_nnvm_op *n, ln_nnvm_value src, ln_nnvm_value index, int axis)
 {
-    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", min), LN_NUMBER("a_max", max));
+    if (!n->is_reading)
+        index = LN_PUT(n, "cast", index, LN_SRC(index), LN_DTYPE("dtype", TL_INT32));
+    ln_put_begin(n, "take");
+    ln_put_set(n, LN_SRC(src));
+    ln_put_set(n, LN_SRC(index));
+    ln_put_set(n, LN_INT("axis", axis));
+    return ln_nnvm_recast_end(n, 1);
 }
 
-// Formulas
-
-// An operation on two values of one shape, or on one and a number.
-static ln_nnvm_entry put_operation(ln_nnvm_recast *r, const char *op, const ln_nnvm_value *v)
+ln_nnvm_value ln_nnvm_recast_alias(ln_nnvm_op *n)
 {
-    const ln_nnvm_operation *const o = ln_nnvm_find_operation(op);
-    const int turned = v[0].is_number;
-    char name[LN_MAX_NAME_LEN];
-    if (!turned && !v[1].is_number) {
-        snprintf(name, sizeof(name), "elemwise_%s", op);
-        return ln_nnvm_recast_binary(r, name, v[0].entry, v[1].entry);
-    }
-    snprintf(name, sizeof(name), "__%s_scalar__", turned ? o->left : o->right);
-    return ln_nnvm_recast_scalar(r, name, v[turned].entry, v[!turned].number);
-}
-
-static ln_nnvm_value recast_word(void *to, const char *word, int len, const ln_nnvm_value *v)
-{
-    ln_nnvm_recast *const r = to;
-    ln_nnvm_value dst = {0};
-    if (ln_nnvm_find_operation(word)) {
-        dst.entry = put_operation(r, word, v);
-        return dst;
-    }
-    if (!strcmp(word, "clip")) {
-        dst.entry = ln_nnvm_recast_clip(r, v[0].entry, v[1].number, v[2].number);
-        return dst;
-    }
-    ln_nnvm_recast_begin(r, word, 0, NULL);
-    for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, v[i].entry);
-    if (ln_nnvm_formula_reduces(word)) {
-        ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, (const int[]){-1}));
-        ln_nnvm_draft_set(r->draft, LN_BOOL("keepdims", 1));
-    }
-    dst.entry = ln_nnvm_recast_end(r);
-    return dst;
-}
-
-ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
-                                     double alpha, double beta)
-{
-    const ln_nnvm_formula_maker m = {&r->draft->base, recast_word, r};
-    return ln_nnvm_formula_make(&m, words, (ln_nnvm_value){.entry = x}, alpha, beta).entry;
-}
-
-void ln_nnvm_recast_with(ln_nnvm_recast *r)
-{
-    ln_nnvm_recast_out(r, 0,
-                       ln_nnvm_recast_formula(r, r->row->with, ln_nnvm_recast_in(r, 0), 0, 0));
+    return ln_nnvm_recast_in(n, 0);
 }
 
 // Attributes
@@ -268,7 +229,7 @@ static void print_tuple(char *to, const char *text)
 }
 
 // A value as core writes it: tuples and truth values as Python does.
-static const char *canonical(ln_nnvm_recast *r, const char *text)
+static const char *canonical(ln_nnvm_op *n, const char *text)
 {
     int64_t numbers[LN_NNVM_MAX_TUPLE];
     double floats[LN_NNVM_MAX_TUPLE];
@@ -278,58 +239,33 @@ static const char *canonical(ln_nnvm_recast *r, const char *text)
     if (!is_bracket(*at, "([") ||
         (ln_nnvm_parse_tuple(at, numbers, NULL) < 0 && ln_nnvm_parse_tuple(at, NULL, floats) < 0))
         return text;
-    char *tuple = ln_translation_alloc(&r->draft->base, 3 * strlen(at) + 1);
+    char *tuple = ln_translation_alloc(&n->draft->base, 3 * strlen(at) + 1);
     if (!tuple)
         return "";
     print_tuple(tuple, at);
     return tuple;
 }
 
-void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_key)
+void ln_nnvm_recast_attr(ln_nnvm_op *n, const char *key, const char *core_key)
 {
-    const char *text = ln_attr_text(&r->node.emit, key, NULL);
+    const char *text = ln_attr_text(n->e, key, NULL);
     if (text)
-        ln_nnvm_draft_set(r->draft, LN_TEXT(core_key, canonical(r, text)));
+        ln_put_set(n, LN_TEXT(core_key, canonical(n, text)));
 }
 
-void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
+void ln_nnvm_recast_attrs(ln_nnvm_op *n)
 {
     ln_nnvm_rename a;
-    for (const char *at = r->row->attrs; (at = ln_nnvm_next_rename(at, &a));) {
-        if (a.is_added && !r->is_reading)
+    for (const char *at = n->row->attrs; (at = ln_nnvm_next_rename(at, &a));) {
+        if (a.is_added && !n->is_reading)
             continue;
         if (a.is_needed)
-            ln_attr_require(&r->node.emit, a.key);
-        if (a.key[0] && ln_attr_has(&r->node.emit, a.key))
-            ln_nnvm_recast_attr(r, a.key, a.core_key);
+            ln_attr_require(n->e, a.key);
+        if (a.key[0] && ln_attr_has(n->e, a.key))
+            ln_nnvm_recast_attr(n, a.key, a.core_key);
         else if (a.deflt[0])
-            ln_nnvm_draft_set(r->draft, LN_TEXT(a.core_key, a.deflt));
+            ln_put_set(n, LN_TEXT(a.core_key, a.deflt));
     }
-}
-
-void ln_nnvm_recast_same(ln_nnvm_recast *r)
-{
-    const int len = ln_nnvm_num_inputs(&r->node);
-    ln_nnvm_recast_begin(r, r->row->with ? r->row->with : r->row->op, 0, NULL);
-    for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
-    ln_nnvm_recast_attrs(r);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
-}
-
-void ln_nnvm_recast_take(ln_nnvm_recast *r, ln_nnvm_entry src, ln_nnvm_entry index, int axis)
-{
-    if (!r->is_reading)
-        index = LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32));
-    ln_nnvm_recast_begin(r, "take", 2, (const ln_nnvm_entry[]){src, index});
-    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
-    ln_nnvm_recast_attrs(r);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
-}
-
-void ln_nnvm_recast_alias(ln_nnvm_recast *r)
-{
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_in(r, 0));
 }
 
 // Core's own operators stay as they are
@@ -342,74 +278,69 @@ static const struct {
     {"batch_norm", 3, 1}, {"dropout", 2, 1}, {"multibox_transform_loc", 2, 2}, {NULL, 1, 1}};
 
 // The outputs of `split`; see the operator's documentation.
-static uint32_t count_parts(ln_nnvm_recast *r)
+static uint32_t count_parts(ln_nnvm_op *n)
 {
     int len;
-    const char *key = "indices_or_sections", *text = ln_attr_text(&r->node.emit, key, "");
-    ln_attr_require(&r->node.emit, key);
+    const char *key = "indices_or_sections", *text = ln_attr_text(n->e, key, "");
+    ln_attr_require(n->e, key);
     if (*text >= '0' && *text <= '9')
-        return (uint32_t)ln_attr_int_in(&r->node.emit, key, 1, 1, 1 << 16);
-    ln_attr_ints(&r->node.emit, key, &len);
+        return (uint32_t)ln_attr_int_in(n->e, key, 1, 1, 1 << 16);
+    ln_attr_ints(n->e, key, &len);
     return (uint32_t)len + 1;
 }
 
-static void keep_node(ln_nnvm_recast *r)
+static void keep_node(ln_nnvm_op *n)
 {
-    const int len = ln_nnvm_num_inputs(&r->node);
-    const ln_nnvm_vertex *v = r->node.vertex;
-    const char *op = v->op;
+    const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;
     size_t k = 0;
-    while (several_outputs[k].op && strcmp(several_outputs[k].op, op))
+    while (several_outputs[k].op && strcmp(several_outputs[k].op, v->op))
         k++;
-    const int splits = !strcmp(op, "split");
-    const uint32_t parts = splits ? count_parts(r) : 0;
-    ln_nnvm_recast_begin(r, op, 0, NULL);
-    for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    const int splits = !strcmp(v->op, "split");
+    const uint32_t parts = splits ? count_parts(n) : several_outputs[k].all;
+    ln_nnvm_recast_begin(n, v->op);
     for (size_t i = 0; i < v->n_deps; i++)
-        ln_nnvm_draft_dep(r->draft, r->core->outs[v->deps[i]].entries[0]);
-    ln_nnvm_draft_set_origin(r->draft, v->at);
+        ln_nnvm_draft_dep(n->draft, n->core->outs[v->deps[i]].entries[0]);
+    ln_nnvm_draft_set_origin(n->draft, v->at);
     for (size_t i = 0; i < v->n_attrs; i++)
-        if (!ln_nnvm_is_harmless(&r->node, v->attrs[i].key))
-            ln_nnvm_recast_attr(r, v->attrs[i].key, v->attrs[i].key);
-    ln_nnvm_entry entry = ln_nnvm_draft_end(r->draft, splits ? parts : several_outputs[k].all);
-    for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, entry.index++)
-        ln_nnvm_recast_out(r, i, entry);
+        if (!ln_nnvm_is_harmless(ln_nnvm_recast_node(n), v->attrs[i].key))
+            ln_nnvm_recast_attr(n, v->attrs[i].key, v->attrs[i].key);
+    ln_nnvm_value value = value_of(ln_nnvm_draft_end(n->draft, parts));
+    for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, value.entry.index++)
+        ln_nnvm_recast_out(n, i, value);
 }
 
 // Nodes
 
 // A node of MXNet that has a translator of its own, to be read.
-static void leave_node(ln_nnvm_recast *r)
+static void leave_node(ln_nnvm_op *n)
 {
-    const ln_nnvm_vertex *v = r->node.vertex;
-    const int len = ln_nnvm_num_inputs(&r->node);
-    ln_nnvm_draft_begin(r->draft, v->op, v->name);
-    for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
-    ln_nnvm_draft_set_origin(r->draft, v->at);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 1));
-    r->core->outs[v->at].stays = !ln_nnvm_failed(&r->node);
+    const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;
+    ln_nnvm_draft_begin(n->draft, v->op, v->name);
+    add_inputs(n);
+    ln_nnvm_draft_set_origin(n->draft, v->at);
+    ln_nnvm_recast_out(n, 0, value_of(ln_nnvm_draft_end(n->draft, 1)));
+    n->core->outs[v->at].stays = !ln_nnvm_failed(ln_nnvm_recast_node(n));
 }
 
 static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
-    ln_nnvm_recast r = recast_init(c, v);
+    ln_nnvm_node node = ln_nnvm_node_init(c->model, v);
+    ln_nnvm_op n = op_init(c, &node);
     if (c->is_reading && v->row->translate) {
-        leave_node(&r);
+        leave_node(&n);
         return;
     }
-    ln_nnvm_check_inputs(&r.node);
+    ln_nnvm_check_inputs(&node);
     if (c->model->graph.dialect == LN_NNVM_CORE) {
-        keep_node(&r);
+        keep_node(&n);
         return;
     }
-    r.row = ln_nnvm_find_rewriter(v->op);
-    if (r.row)
-        r.row->rewrite(&r);
+    n.row = ln_nnvm_find_rewriter(v->op);
+    if (n.row)
+        ln_nnvm_recast_out(&n, 0, n.row->rewrite(&n));
     else
-        ln_nnvm_recast_lacks(&r, 1);
-    ln_nnvm_check_attrs(&r.node);
+        ln_nnvm_recast_lacks(&n, 1);
+    ln_nnvm_check_attrs(&node);
 }
 
 static int failed(const ln_nnvm_core *c)
@@ -430,8 +361,9 @@ static void rewrite_graph(ln_nnvm_core *c)
             rewrite_node(c, &g->nodes[i]);
     }
     for (size_t i = 0; i < g->n_heads && !failed(c); i++) {
-        ln_nnvm_recast r = recast_init(c, &g->nodes[g->heads[i].node]);
-        ln_nnvm_draft_head(c->draft, find_entry(&r, &g->heads[i]));
+        ln_nnvm_node node = ln_nnvm_node_init(c->model, &g->nodes[g->heads[i].node]);
+        ln_nnvm_op n = op_init(c, &node);
+        ln_nnvm_draft_head(c->draft, find_entry(&n, &g->heads[i]));
     }
 }
 

@@ -7,33 +7,28 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
 
-static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
-{
-    ln_nnvm_recast_out(r, 0, entry);
-}
-
 // Functions
 
 // A function that LightNet has: one operator, which it adds to core's, or in a graph that is
 // written the function's formula.
-static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
+static ln_nnvm_value function(ln_nnvm_op *n, const char *func, ln_nnvm_value x, double alpha,
                               double beta)
 {
-    const char *const words = ln_nnvm_formula_of(func);
-    ln_nnvm_recast_lacks(r, !words); // core has no such function
-    if (words && !r->is_reading)
-        return ln_nnvm_recast_formula(r, words, x, alpha, beta);
-    return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
-                     LN_NUMBER("beta", beta));
+    const char *const text = ln_nnvm_formula_of(func);
+    ln_nnvm_recast_lacks(n, !text); // core has no such function
+    if (text && !n->is_reading)
+        return ln_put_formula(n, text, x, alpha, beta, NULL);
+    return LN_PUT(n, "_unary", x, LN_SRC(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
+                  LN_NUMBER("beta", beta));
 }
 
 // `with`: a function without numbers.
-static void rewrite_function(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_function(ln_nnvm_op *n)
 {
-    out(r, function(r, r->row->with, ln_nnvm_recast_in(r, 0), 1, 0));
+    return function(n, n->row->with, ln_nnvm_recast_in(n, 0), 1, 0);
 }
 
-static void rewrite_activation(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_activation(ln_nnvm_op *n)
 {
     static const ln_attr_word types[] = {{"relu"},
                                          {"sigmoid"},
@@ -41,112 +36,84 @@ static void rewrite_activation(ln_nnvm_recast *r)
                                          {"softrelu", "TL_UNARY_SOFTPLUS"},
                                          {"softsign", "TL_UNARY_SOFTSIGN"},
                                          {0}};
-    ln_attr_require(&r->node.emit, "act_type");
-    const char *type = ln_attr_choose(&r->node.emit, "act_type", "relu", types);
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    const int is_core = *type != 'T'; // TL_UNARY_..
-    out(r, is_core ? ln_nnvm_recast_unary(r, type, x) : function(r, type, x, 1, 0));
-}
-
-static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
-{
-    return LN_RECAST(r, "leaky_relu", LN_ENTRY(x), LN_NUMBER("alpha", slope));
+    ln_attr_require(n->e, "act_type");
+    const char *type = ln_attr_choose(n->e, "act_type", "relu", types);
+    const ln_nnvm_value x = ln_nnvm_recast_in(n, 0);
+    return *type == 'T' ? function(n, type, x, 1, 0) : ln_put(n, type, x);
 }
 
 // Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu.
-static void rewrite_leaky_relu(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_leaky_relu(ln_nnvm_op *n)
 {
     static const ln_attr_word types[] = {{"leaky"}, {"rrelu"}, {"prelu"}, {"elu"},
                                          {"gelu"},  {"selu"},  {0}};
-    const char *type = ln_attr_choose(&r->node.emit, "act_type", "leaky", types);
-    double slope = ln_attr_number(&r->node.emit, "slope", 0.25);
-    const double lower = ln_attr_number(&r->node.emit, "lower_bound", 0.125);
-    const double upper = ln_attr_number(&r->node.emit, "upper_bound", 0.334);
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    const char *type = ln_attr_choose(n->e, "act_type", "leaky", types);
+    double slope = ln_attr_number(n->e, "slope", 0.25);
+    const double lower = ln_attr_number(n->e, "lower_bound", 0.125);
+    const double upper = ln_attr_number(n->e, "upper_bound", 0.334);
+    const ln_nnvm_value x = ln_nnvm_recast_in(n, 0);
     if (!strcmp(type, "prelu")) {
-        const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma"); // of each channel
-        out(r, LN_RECAST(r, "prelu", LN_ENTRY(x), LN_ENTRY(gamma), LN_INT("axis", 1)));
-    } else if (!strcmp(type, "selu")) {
-        out(r, function(r, "TL_UNARY_SELU", x, 1.6732632423543772, 1.0507009873554805));
-    } else if (!strcmp(type, "gelu")) {
-        out(r, function(r, "TL_UNARY_GELU", x, 1, 0));
-    } else if (!strcmp(type, "elu")) {
-        out(r, function(r, "TL_UNARY_ELU", x, slope, 0));
-    } else {
-        slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
-        ln_nnvm_recast_lacks(r, slope < 0); // core's slopes are not negative
-        out(r, leaky(r, x, slope));
+        const ln_nnvm_value gamma = ln_nnvm_recast_weight(n, 1, "gamma"); // of each channel
+        return LN_PUT(n, "prelu", x, LN_SRC(x), LN_SRC(gamma), LN_INT("axis", 1));
     }
+    if (!strcmp(type, "selu"))
+        return function(n, "TL_UNARY_SELU", x, 1.6732632423543772, 1.0507009873554805);
+    if (!strcmp(type, "gelu"))
+        return function(n, "TL_UNARY_GELU", x, 1, 0);
+    if (!strcmp(type, "elu"))
+        return function(n, "TL_UNARY_ELU", x, slope, 0);
+    slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
+    ln_nnvm_recast_lacks(n, slope < 0); // core's slopes are not negative
+    return LN_PUT(n, "leaky_relu", x, LN_SRC(x), LN_NUMBER("alpha", slope));
 }
 
-static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_hard_sigmoid(ln_nnvm_op *n)
 {
-    const double alpha = ln_attr_number(&r->node.emit, "alpha", 0.2);
-    const double beta = ln_attr_number(&r->node.emit, "beta", 0.5);
-    out(r, function(r, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(r, 0), alpha, beta));
+    const double alpha = ln_attr_number(n->e, "alpha", 0.2);
+    const double beta = ln_attr_number(n->e, "beta", 0.5);
+    return function(n, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(n, 0), alpha, beta);
 }
 
-static void rewrite_dropout(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_dropout(ln_nnvm_op *n)
 {
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!strcmp(ln_attr_text(&r->node.emit, "mode", "training"), "always"))
-        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"always\": random numbers at inference");
-    ln_nnvm_recast_begin(r, "dropout", 1, &x);
-    ln_nnvm_recast_attrs(r);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 2));
+    if (!strcmp(ln_attr_text(n->e, "mode", "training"), "always"))
+        ln_emit_fail(n->e, "attribute 'mode' is \"always\": random numbers at inference");
+    ln_nnvm_recast_begin(n, "dropout");
+    return ln_nnvm_recast_end(n, 2);
 }
 
 // Two tensors, or one and a number
 
-// 1 where x is not 0, else 0.
-static ln_nnvm_entry truth(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    return ln_nnvm_recast_unary(r, "logical_not", ln_nnvm_recast_unary(r, "logical_not", x));
-}
-
 // Written as an operation on truth values as numbers: core's own does not broadcast.
-static void rewrite_logical(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_logical(ln_nnvm_op *n)
 {
-    const char *with = r->row->with;
-    if (r->is_reading) {
-        ln_nnvm_recast_same(r);
-        return;
-    }
-    const ln_nnvm_entry a = truth(r, ln_nnvm_recast_in(r, 0));
-    const ln_nnvm_entry b = truth(r, ln_nnvm_recast_in(r, 1));
-    with = !strcmp(with, "logical_and")  ? "broadcast_mul"
-           : !strcmp(with, "logical_or") ? "broadcast_max"
-                                         : "broadcast_not_equal";
-    out(r, ln_nnvm_recast_binary(r, with, a, b));
+    const char *const with = n->row->with;
+    if (n->is_reading)
+        return ln_nnvm_recast_same(n);
+    const ln_nnvm_value a = ln_put_truth(n, ln_nnvm_recast_in(n, 0));
+    const ln_nnvm_value b = ln_put_truth(n, ln_nnvm_recast_in(n, 1));
+    return ln_put_pair(n,
+                       !strcmp(with, "logical_and")  ? "broadcast_mul"
+                       : !strcmp(with, "logical_or") ? "broadcast_max"
+                                                     : "broadcast_not_equal",
+                       a, b);
 }
 
 // `with`: an operator that LightNet adds to core. It is written as core's of two tensors, which
 // has that name without `scalar_`, of a tensor that the number fills, or as a clip.
-static void rewrite_scalar(ln_nnvm_recast *r)
+static ln_nnvm_value rewrite_scalar(ln_nnvm_op *n)
 {
-    const char *const core = r->row->with + strlen("scalar_");
+    const char *const core = n->row->with + strlen("scalar_");
     const int is_max = !strcmp(core, "broadcast_max"), is_min = !strcmp(core, "broadcast_min");
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    const double number = ln_attr_number(&r->node.emit, "scalar", 0);
-    ln_attr_require(&r->node.emit, "scalar");
-    if (r->is_reading)
-        ln_nnvm_recast_same(r);
-    else if (is_max || is_min)
-        out(r, ln_nnvm_recast_clip(r, x, is_max ? number : -INFINITY, is_max ? INFINITY : number));
-    else
-        out(r, ln_nnvm_recast_binary(
-                   r, core, x,
-                   LN_RECAST(r, "full_like", LN_ENTRY(x), LN_NUMBER("fill_value", number))));
-}
-
-static void rewrite_sum_of_many(ln_nnvm_recast *r)
-{
-    const int len = ln_nnvm_check_args(&r->node);
-    ln_nnvm_recast_begin(r, "elemwise_sum", 0, NULL);
-    for (int i = 0; i < len; i++)
-        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
-    ln_nnvm_draft_set(r->draft, LN_INT("num_args", len));
-    out(r, ln_nnvm_recast_end(r));
+    const ln_nnvm_value x = ln_nnvm_recast_in(n, 0);
+    const double number = ln_attr_number(n->e, "scalar", 0);
+    ln_attr_require(n->e, "scalar");
+    if (n->is_reading)
+        return ln_nnvm_recast_same(n);
+    if (is_max || is_min)
+        return ln_put_clip(n, x, is_max ? number : -INFINITY, is_max ? INFINITY : number);
+    return ln_put_pair(n, core, x,
+                       LN_PUT(n, "full_like", x, LN_SRC(x), LN_NUMBER("fill_value", number)));
 }
 
 #define UNARY(op, rewrite_it, with) LN_MXNET_ROW(op, with, 1, .rewrite = rewrite_it)
@@ -239,8 +206,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     EQUAL_SHAPES("_Maximum", "broadcast_max"),
     EQUAL_SHAPES("_minimum", "broadcast_min"),
     EQUAL_SHAPES("_Minimum", "broadcast_min"),
-    {"add_n", LN_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
-    {"ElementWiseSum", LN_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
+    {"add_n", LN_IN_MXNET, NULL, "elemwise_sum", 1, .rewrite = ln_nnvm_recast_many,
+     .attrs = "num_args"},
+    {"ElementWiseSum", LN_IN_MXNET, NULL, "elemwise_sum", 1, .rewrite = ln_nnvm_recast_many,
+     .attrs = "num_args"},
 
     BINARY("broadcast_add", NULL),
     BINARY("broadcast_plus", "broadcast_add"),

@@ -15,11 +15,6 @@
 
 // Failing
 
-int ln_nnvm_op_failed(const ln_nnvm_op *n)
-{
-    return n->writer->draft.base.failed;
-}
-
 void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...)
 {
     char reason[LN_MAXLINE - 512];
@@ -29,8 +24,8 @@ void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(reason, sizeof(reason), fmt, ap);
     va_end(ap);
-    ln_translation_fail(&n->writer->draft.base, "operator '%.256s' (%.64s): %s",
-                        n->op->op_arg->name, n->op->op_arg->optype, reason);
+    ln_translation_fail(&n->draft->base, "operator '%.256s' (%.64s): %s", n->op->op_arg->name,
+                        n->op->op_arg->optype, reason);
 }
 
 // Values
@@ -42,9 +37,7 @@ static const tl_tensor *record_of(const ln_nnvm_writer *w, const char *tensor)
 
 static ln_nnvm_value value_like(ln_nnvm_entry entry, const tl_tensor *t)
 {
-    ln_nnvm_value v = {.entry = entry, .dtype = t->dtype, .ndim = t->ndim};
-    memcpy(v.dims, t->dims, (size_t)t->ndim * sizeof(int));
-    return v;
+    return ln_nnvm_shaped((ln_nnvm_value){.entry = entry, .dtype = t->dtype}, t->ndim, t->dims);
 }
 
 static void keep_value(ln_nnvm_writer *w, const char *tensor, ln_nnvm_value v)
@@ -68,7 +61,7 @@ static ln_nnvm_value as_tensor(ln_nnvm_op *n, ln_nnvm_value v, const char *tenso
 // name, unless it is the only reader.
 static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
 {
-    ln_nnvm_draft *const d = &n->writer->draft;
+    ln_nnvm_draft *const d = n->draft;
     const char *const old = ln_nnvm_draft_name(d, v.entry);
     const int is_own = v.entry.node >= n->first_node;
     const char *const op = ln_nnvm_draft_op(d, v.entry);
@@ -85,7 +78,7 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
 {
     if (ln_nnvm_op_failed(n))
         return;
-    if (ln_context_is_output(n->writer->draft.base.ctx, tensor))
+    if (ln_context_is_output(n->draft->base.ctx, tensor))
         value = as_tensor(n, value, tensor);
     name_node(n, tensor, value);
     keep_value(n->writer, tensor, value);
@@ -144,7 +137,7 @@ static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
 
 const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
 {
-    ln_context *const ctx = n->writer->draft.base.ctx;
+    ln_context *const ctx = n->draft->base.ctx;
     const ln_op *const producer = tensor ? ln_context_creater(ctx, tensor) : NULL;
     if (ln_nnvm_op_failed(n) || !producer || !ln_produces_inputs(producer->op_arg->optype) ||
         ln_hash_find(ctx->input_names, tensor) || ln_produces_random(producer))
@@ -292,6 +285,12 @@ const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg)
 const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
                               const char *param, const char *with)
 {
-    const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
+    const ln_op *const op = tensor ? ln_context_creater(n->draft->base.ctx, tensor) : NULL;
     return ln_op_is(op, optype) && (!with || ln_op_has_string(op, param, with)) ? op : NULL;
+}
+
+ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
 }

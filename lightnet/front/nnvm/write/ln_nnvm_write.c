@@ -36,8 +36,7 @@ static void take_names(ln_nnvm_writer *w)
     LN_LIST_FOREACH (op, w->draft.base.ctx->ops) {
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH (out, op->op_arg->tensors_out)
-            if (!w->draft.base.failed && ln_hash_insert(w->names, out->name, (void *)out->name) < 0)
-                ln_translation_fail_memory(&w->draft.base);
+            ln_nnvm_draft_take_name(&w->draft, out->name);
     }
 }
 
@@ -47,7 +46,7 @@ static void check_sizes(ln_nnvm_op *n)
 {
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(out, n->writer->draft.base.ctx->tensor_table);
+        const ln_tensor_entry *te = ln_entry_of(out, n->draft->base.ctx->tensor_table);
         if (te && te->isdynamic)
             ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
                             out->name);
@@ -63,6 +62,7 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
     ln_nnvm_op n = {.writer = w,
+                    .draft = &w->draft,
                     .op = op,
                     .label =
                         outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name,
@@ -131,6 +131,7 @@ static void add_heads(ln_nnvm_writer *w)
     const char *name;
     LN_LIST_FOREACH (name, w->draft.base.ctx->outputs) {
         ln_nnvm_op n = {.writer = w,
+                        .draft = &w->draft,
                         .op = ln_context_creater(w->draft.base.ctx, name),
                         .label = name,
                         .first_node = (uint32_t)w->draft.n_nodes};
@@ -159,7 +160,7 @@ int ln_nnvm_write(ln_context *ctx, const char *file)
     ln_nnvm_writer w = {0};
     if (ln_canonicalize(ctx))
         return -1;
-    ln_hash **hashes[] = {&w.values, &w.constants, &w.names, &w.steps};
+    ln_hash **hashes[] = {&w.values, &w.constants};
     ln_nnvm_draft_init(&w.draft, ctx, file);
     for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
         *hashes[i] = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

@@ -95,7 +95,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
 {
     const ln_nnvm_value weight = ln_put_as_image(n, ln_nnvm_op_in(n, "weight"));
     const ln_nnvm_value bias = bias_of(n, with_bias);
-    return LN_PUT(n, op, src.dtype, 4, dims, LN_SRC(src), LN_SRC(weight),
+    return LN_PUT(n, op, ln_nnvm_shaped(src, 4, dims), LN_SRC(src), LN_SRC(weight),
                   LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("channels", channels),
                   LN_INTS("kernel_size", 2, c->size), LN_INTS("strides", 2, c->stride),
                   LN_INTS("padding", 2, padding), LN_INTS("dilation", 2, c->dilation),
@@ -194,7 +194,7 @@ enum { MAX_STEPS = 16 };
 // Whether the input is a constant of the model, itself or through operators of one input.
 static int is_weight(const ln_nnvm_op *n, const char *arg)
 {
-    const ln_context *const ctx = n->writer->draft.base.ctx;
+    const ln_context *const ctx = n->draft->base.ctx;
     const char *tensor = ln_op_input_name(n->op, arg);
     for (int i = 0; tensor && i < MAX_STEPS; i++) {
         const ln_op *const producer = ln_context_creater(ctx, tensor);
@@ -213,13 +213,13 @@ static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b
 {
     const int trans_a = ln_op_bool(n->op, "trans1"), trans_b = ln_op_bool(n->op, "trans2");
     const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
+    const ln_nnvm_value dst = ln_nnvm_shaped(a, 2, dims);
     if (!trans_a && trans_b && is_weight(n, "src2")) {
         const ln_nnvm_value bias = bias_of(n, with_bias);
-        return LN_PUT(n, "dense", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
-                      LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("units", dims[1]),
-                      LN_BOOL("use_bias", with_bias));
+        return LN_PUT(n, "dense", dst, LN_SRC(a), LN_SRC(b), LN_ONLY_IF(with_bias, LN_SRC(bias)),
+                      LN_INT("units", dims[1]), LN_BOOL("use_bias", with_bias));
     }
-    return LN_PUT(n, "matmul", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
+    return LN_PUT(n, "matmul", dst, LN_SRC(a), LN_SRC(b),
                   LN_ONLY_IF(trans_a, LN_BOOL("transpose_a", 1)),
                   LN_ONLY_IF(trans_b, LN_BOOL("transpose_b", 1)));
 }
@@ -252,7 +252,7 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value 
     const int rows = dst->dims[dst->ndim - 2], columns = dst->dims[dst->ndim - 1];
     const int len = dst->len / rows / columns, dims[] = {1, rows, columns};
     ln_nnvm_value *const parts =
-        ln_translation_alloc(&n->writer->draft.base, (size_t)len * sizeof(*parts));
+        ln_translation_alloc(&n->draft->base, (size_t)len * sizeof(*parts));
     if (len > MAX_PRODUCTS)
         ln_nnvm_op_fail(n,
                         "a product of %d pairs of matrices, expected at most %d, as NNVM's "

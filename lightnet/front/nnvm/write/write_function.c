@@ -29,7 +29,7 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
                                                  : 0x1p7;
     static const char text[] =
         "(clip(fabs(x), 0, a) + a - a + (fabs(x) - clip(fabs(x), 0, a))) * sign(x)";
-    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, text, x, whole, 0, (ln_nnvm_axes){0}) : x;
+    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, text, x, whole, 0, NULL) : x;
 }
 
 static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
@@ -66,7 +66,7 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
     if (f)
         return f->write ? f->write(n, x) : ln_put(n, f->op, x);
     return ln_put_formula(n, ln_nnvm_formula_of(func), x, ln_op_number(n->op, "alpha"),
-                          ln_op_number(n->op, "beta"), (ln_nnvm_axes){0});
+                          ln_op_number(n->op, "beta"), NULL);
 }
 
 static ln_nnvm_value write_cast(ln_nnvm_op *n)

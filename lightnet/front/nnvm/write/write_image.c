@@ -87,11 +87,11 @@ static int is_global(const pool *p)
 static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
 {
     const int padding[] = {p->padding[0], p->padding[1], p->end[0], p->end[1]};
+    const ln_nnvm_value dst = ln_nnvm_shaped(src, 4, p->dims);
     if (is_global(p)) {
-        return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", src.dtype, 4,
-                      p->dims, LN_SRC(src));
+        return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", dst, LN_SRC(src));
     }
-    return LN_PUT(n, p->is_max ? "max_pool2d" : "avg_pool2d", src.dtype, 4, p->dims, LN_SRC(src),
+    return LN_PUT(n, p->is_max ? "max_pool2d" : "avg_pool2d", dst, LN_SRC(src),
                   LN_INTS("pool_size", 2, p->size), LN_INTS("strides", 2, p->stride),
                   LN_INTS("padding", 4, padding),
                   LN_ONLY_IF(!p->is_max, LN_BOOL("count_include_pad", p->counts_padding)));
@@ -141,7 +141,7 @@ static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear,
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     if (ln_nnvm_op_failed(n))
         return src;
-    return LN_PUT(n, "resize", src.dtype, dst->ndim, dst->dims, LN_SRC(src),
+    return LN_PUT(n, "resize", ln_nnvm_shaped(src, dst->ndim, dst->dims), LN_SRC(src),
                   LN_INTS("size", 2, dst->dims + 2),
                   LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"),
                   LN_ONLY_IF(at == ALIGNED, LN_BOOL("align_corners", 1)));
@@ -234,7 +234,7 @@ static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const t
     const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
     const ln_part src = LN_SRC(v);
     v.dims[axis] = picks->dims[0];
-    return LN_PUT(n, "take", v.dtype, v.ndim, v.dims, src, LN_SRC(index), LN_INT("axis", axis));
+    return LN_PUT(n, "take", v, src, LN_SRC(index), LN_INT("axis", axis));
 }
 
 // Multiplies each line along the axis by a matrix [out, in].
@@ -253,7 +253,7 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, cons
     const ln_nnvm_value lines = ln_put_reshape(n, v, 2, rows);
     const ln_nnvm_value weight = ln_put_constant(n, v.dtype, 2, matrix->dims, matrix->data);
     const ln_nnvm_value sums =
-        LN_PUT(n, "dense", v.dtype, 2, products, LN_SRC(lines), LN_SRC(weight),
+        LN_PUT(n, "dense", ln_nnvm_shaped(v, 2, products), LN_SRC(lines), LN_SRC(weight),
                LN_INT("units", matrix->dims[0]), LN_BOOL("use_bias", 0));
     v = ln_put_reshape(n, sums, v.ndim, dims);
     return axis == last ? v : ln_put_transpose(n, v, axes);

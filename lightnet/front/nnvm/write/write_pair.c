@@ -50,8 +50,8 @@ static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const c
     if (!compare || !ln_nnvm_own_scalar(n, ln_op_input_name(compare, "src2"), &zero) || zero != 0)
         return NULL;
     const char *const src = ln_op_input_name(compare, "src1");
-    const tl_tensor *const t = ln_translation_tensor(&n->writer->draft.base, src);
-    return t->ndim == ln_translation_tensor(&n->writer->draft.base, tensor)->ndim ? src : NULL;
+    const tl_tensor *const t = ln_translation_tensor(&n->draft->base, src);
+    return t->ndim == ln_translation_tensor(&n->draft->base, tensor)->ndim ? src : NULL;
 }
 
 // Numbers that are not 0 where the truth value is true.
@@ -71,8 +71,7 @@ static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
     ln_nnvm_value b = truth_of(n, ln_op_input_name(n->op, "src2"));
     b = ln_put_cast(n, b, a.dtype);
     if ((is_and || is_or) && ln_nnvm_same_shape(a, b)) {
-        return LN_PUT(n, is_and ? "logical_and" : "logical_or", a.dtype, a.ndim, a.dims, LN_SRC(a),
-                      LN_SRC(b));
+        return ln_put_pair(n, is_and ? "logical_and" : "logical_or", a, b);
     }
     a = ln_put_truth(n, a);
     b = ln_put_truth(n, b);
@@ -149,8 +148,7 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
     ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_op_input_name(reshape, "src") : src);
     if (alpha.ndim != 1)
         alpha = ln_put_reshape(n, slopes, 1, &slope->len);
-    return LN_PUT(n, "prelu", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_SRC(alpha),
-                  LN_INT("axis", axis));
+    return LN_PUT(n, "prelu", x, LN_SRC(x), LN_SRC(alpha), LN_INT("axis", axis));
 }
 
 // Tables

@@ -63,7 +63,7 @@ static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 {
     const ln_op *const cast = ln_nnvm_producer(n, tensor, LN_OP_CAST, NULL, NULL);
     const char *const src = cast ? ln_op_input_name(cast, "src") : tensor;
-    const tl_dtype dtype = ln_translation_tensor(&n->writer->draft.base, src)->dtype;
+    const tl_dtype dtype = ln_translation_tensor(&n->draft->base, src)->dtype;
     return dtype == TL_BOOL ? tensor : src;
 }
 
@@ -127,8 +127,8 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
         dims[ndim++] = index.dims[i];
     for (int i = axis + 1; i < src.ndim && ndim < LN_MAXDIM; i++)
         dims[ndim++] = src.dims[i];
-    const ln_nnvm_value v =
-        LN_PUT(n, "take", src.dtype, ndim, dims, LN_SRC(src), LN_SRC(index), LN_INT("axis", axis));
+    const ln_nnvm_value v = LN_PUT(n, "take", ln_nnvm_shaped(src, ndim, dims), LN_SRC(src),
+                                   LN_SRC(index), LN_INT("axis", axis));
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
@@ -155,7 +155,8 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
                               : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
     if (!is_turned && ndim > 1)
         index = ln_put_transpose(n, index, axes);
-    return LN_PUT(n, "gather_nd", src.dtype, dst->ndim, dst->dims, LN_SRC(src), LN_SRC(index));
+    return LN_PUT(n, "gather_nd", ln_nnvm_shaped(src, dst->ndim, dst->dims), LN_SRC(src),
+                  LN_SRC(index));
 }
 
 // One of a line
@@ -166,7 +167,7 @@ static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int 
     const int len = dims[axis];
     int own[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     int64_t *const numbers =
-        ln_translation_alloc(&n->writer->draft.base, ((size_t)len + 1) * sizeof(*numbers));
+        ln_translation_alloc(&n->draft->base, ((size_t)len + 1) * sizeof(*numbers));
     own[axis] = len;
     for (int i = 0; numbers && i < len; i++)
         numbers[i] = i;
@@ -191,7 +192,8 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
         rows[i] = i == axis ? ln_put_reshape(n, index, ndim + 1, dims)
                             : put_counting(n, ndim + 1, dims, i + 1);
     const ln_nnvm_value coordinates = ln_put_join(n, ndim, rows, 0);
-    return LN_PUT(n, "gather_nd", src.dtype, ndim, given.dims, LN_SRC(src), LN_SRC(coordinates));
+    return LN_PUT(n, "gather_nd", ln_nnvm_shaped(src, ndim, given.dims), LN_SRC(src),
+                  LN_SRC(coordinates));
 }
 
 // The second value where the index equals the position along the new axis, else the first.
@@ -232,10 +234,10 @@ static int max_of(const ln_nnvm_op *n, const char *param)
 static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value count,
                                      int gives_index)
 {
+    const ln_nnvm_value index = ln_nnvm_typed(ln_nnvm_shaped(rows, 2, rows.dims), TL_INT32);
     return LN_PUT(
-        n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3,
-        rows.dims, LN_SRC(rows), LN_SRC(count), LN_BOOL("return_indices", gives_index),
-        LN_INT("coord_start", ln_op_int(n->op, "box")),
+        n, "non_max_suppression", gives_index ? index : rows, LN_SRC(rows), LN_SRC(count),
+        LN_BOOL("return_indices", gives_index), LN_INT("coord_start", ln_op_int(n->op, "box")),
         LN_INT("score_index", ln_op_int(n->op, "score")),
         LN_INT("id_index", ln_op_int(n->op, "label")),
         LN_NUMBER("iou_threshold", ln_op_number(n->op, "overlap")),

@@ -90,8 +90,7 @@ static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
 // Parts of these lengths, output i of the node being part i.
 static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int len, const int *lens)
 {
-    ln_nnvm_draft *const d = &n->writer->draft;
-    int *const cuts = ln_translation_alloc(&d->base, (size_t)len * sizeof(*cuts));
+    int *const cuts = ln_translation_alloc(&n->draft->base, (size_t)len * sizeof(*cuts));
     ln_nnvm_value dst = src;
     dst.dims[axis] = lens[0];
     if (!cuts || len == 1)
@@ -103,10 +102,10 @@ static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int l
     }
     const char *const key = "indices_or_sections";
     ln_put_begin(n, "split");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set(d, is_even ? LN_INT(key, len) : LN_INTS(key, len - 1, cuts));
-    ln_nnvm_draft_set(d, LN_INT("axis", axis));
-    return ln_put_end(n, src.dtype, dst.ndim, dst.dims, (uint32_t)len);
+    ln_put_set(n, LN_SRC(src));
+    ln_put_set(n, is_even ? LN_INT(key, len) : LN_INTS(key, len - 1, cuts));
+    ln_put_set(n, LN_INT("axis", axis));
+    return ln_put_end(n, dst, (uint32_t)len);
 }
 
 static ln_nnvm_value part_at(ln_nnvm_value split, int axis, int i, int len)
@@ -120,17 +119,16 @@ static ln_nnvm_value part_at(ln_nnvm_value split, int axis, int i, int len)
 // the node keeps its own.
 static void take_output_names(ln_nnvm_op *n, int len)
 {
-    ln_nnvm_writer *const w = n->writer;
     const ln_list *out = n->op->op_arg->tensors_out;
     for (int i = 1; i < len && out && out->next; i++) {
         out = out->next;
         const char *const name =
-            ln_translation_print(&w->draft.base, "%.*s_%d", ln_name_stem(n->label), n->label, i);
+            ln_translation_print(&n->draft->base, "%.*s_%d", ln_name_stem(n->label), n->label, i);
         const int is_own = name && !strcmp(((const ln_tensor_list_entry *)out->data)->name, name);
-        if (name && !is_own && ln_hash_find(w->names, name))
+        if (name && !is_own && ln_hash_find(n->draft->names, name))
             n->keeps_name = 1;
-        else if (name && ln_hash_insert(w->names, name, (void *)name) < 0)
-            ln_nnvm_op_fail(n, LN_MEMORY_REASON);
+        else
+            ln_nnvm_draft_take_name(n->draft, name);
     }
 }
 
@@ -159,7 +157,7 @@ static ln_nnvm_value write_scatter(ln_nnvm_op *n)
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const ln_tensor_list_entry *out;
     const int len = ln_nnvm_op_failed(n) ? 0 : src.dims[0];
-    int *const lens = ln_translation_alloc(&n->writer->draft.base, (size_t)(len + 1) * sizeof(int));
+    int *const lens = ln_translation_alloc(&n->draft->base, (size_t)(len + 1) * sizeof(int));
     int i = 0;
     for (int k = 0; lens && k < len; k++)
         lens[k] = 1;
@@ -183,7 +181,7 @@ static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
     const ln_tensor_list_entry *in;
     const int len = ln_tensor_list_length(n->op->op_arg->tensors_in);
     int i = 0;
-    *srcs = ln_translation_alloc(&n->writer->draft.base, (size_t)(len + 1) * sizeof(**srcs));
+    *srcs = ln_translation_alloc(&n->draft->base, (size_t)(len + 1) * sizeof(**srcs));
     if (!*srcs)
         return 0;
     LN_LIST_FOREACH (in, n->op->op_arg->tensors_in)

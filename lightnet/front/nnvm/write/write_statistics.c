@@ -14,9 +14,9 @@ static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
         srcs[i] = ln_nnvm_op_in(n, args[i]);
     ln_put_begin(n, "batch_norm");
     for (int i = 0; i < 5; i++)
-        ln_put_arg(n, srcs[i]);
-    ln_nnvm_draft_set(&n->writer->draft, LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
-    return ln_put_end(n, srcs[0].dtype, srcs[0].ndim, srcs[0].dims, 3);
+        ln_put_set(n, LN_SRC(srcs[i]));
+    ln_put_set(n, LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
+    return ln_put_end(n, srcs[0], 3);
 }
 
 // A vector as one number for each index along the axis of a tensor.
@@ -39,10 +39,9 @@ static ln_nnvm_value write_affine(ln_nnvm_op *n)
 
 // Means and variances
 
-static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x,
-                                ln_nnvm_axes axes)
+static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x, ln_put_axes axes)
 {
-    return ln_put_formula(n, words, x, ln_op_number(n->op, "epsilon"), 0, axes);
+    return ln_put_formula(n, words, x, ln_op_number(n->op, "epsilon"), 0, &axes);
 }
 
 // Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes.
@@ -51,7 +50,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int axis = ln_op_axis(n->op, x.ndim);
-    ln_nnvm_axes axes = {.keeps = 1};
+    ln_put_axes axes = {.keeps = 1};
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes.axes[axes.len++] = i;
     const int is_rms = ln_op_is(n->op, LN_OP_RMSNORM);
@@ -68,7 +67,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
 // [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group.
 static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 {
-    static const ln_nnvm_axes axes = {2, {2, 3}, .keeps = 1};
+    static const ln_put_axes axes = {2, {2, 3}, .keeps = 1};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int groups = ln_op_int(n->op, "groups"), len = ln_nnvm_op_tensor_of(n, "scale")->len;
     if (ln_nnvm_op_failed(n))
@@ -94,8 +93,8 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
                         "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
                         "images",
                         size, x.ndim);
-    return LN_PUT(n, "lrn", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_INT("size", size),
-                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_op_number(n->op, "alpha")),
+    return LN_PUT(n, "lrn", x, LN_SRC(x), LN_INT("size", size), LN_INT("axis", 1),
+                  LN_NUMBER("alpha", ln_op_number(n->op, "alpha")),
                   LN_NUMBER("beta", ln_op_number(n->op, "beta")),
                   LN_NUMBER("bias", ln_op_number(n->op, "bias")));
 }
@@ -104,20 +103,22 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int is_log = ln_op_is(n->op, LN_OP_LOGSOFTMAX);
-    return LN_PUT(n, is_log ? "log_softmax" : "softmax", x.dtype, x.ndim, x.dims, LN_SRC(x),
+    return LN_PUT(n, is_log ? "log_softmax" : "softmax", x, LN_SRC(x),
                   LN_INT("axis", ln_op_axis(n->op, x.ndim)));
 }
 
 // Reductions
 
 // m + log(sum of e^(x - m)), m being the maximum, as far as it is finite.
-static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nnvm_axes *axes)
+static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_put_axes *axes)
 {
-    const ln_nnvm_value max = ln_put_reduce(n, "max", x, axes->len, axes->axes, 1);
+    ln_put_axes kept = *axes;
+    kept.keeps = 1;
+    const ln_nnvm_value max = ln_put_reduce(n, "max", x, &kept);
     const double largest = tl_dtype_max_double(max.dtype);
     const ln_nnvm_value m = ln_put_clip(n, max, -largest, largest);
     const ln_nnvm_value e = ln_put(n, "exp", ln_put_binary(n, "sub", x, m));
-    const ln_nnvm_value v = ln_put_formula(n, "log(sum(x))", e, 0, 0, *axes);
+    const ln_nnvm_value v = ln_put_formula(n, "log(sum(x))", e, 0, 0, axes);
     return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
 }
 
@@ -135,9 +136,9 @@ static const struct reduction {
 
 // The axes of a reduction of x. Without axes each element is reduced by itself, as along a new axis
 // of length 1.
-static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
+static ln_put_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
 {
-    ln_nnvm_axes r = {.keeps = ln_op_bool(n->op, "keepdims")};
+    ln_put_axes r = {.keeps = ln_op_bool(n->op, "keepdims")};
     int len;
     const int *const axes = ln_op_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
@@ -151,14 +152,14 @@ static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
     }
     memcpy(dims + 1, x->dims, (size_t)x->ndim * sizeof(int));
     *x = ln_put_reshape(n, *x, x->ndim + 1, dims);
-    return (ln_nnvm_axes){.len = 1};
+    return (ln_put_axes){.len = 1};
 }
 
 static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 {
     const char *const op = ln_op_string(n->op, "op");
     ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
-    const ln_nnvm_axes axes = read_axes(n, &x);
+    const ln_put_axes axes = read_axes(n, &x);
     const struct reduction *const row = LN_ROW_NAMED(reductions, op);
     if (!row) {
         ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
@@ -167,14 +168,14 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
     if (row->is_of_floats && !tl_dtype_is_float(x.dtype))
         ln_nnvm_op_fail(n, "parameter 'op' is %s, expected floats, not %s", op,
                         tl_dtype_name(x.dtype));
-    return row->words ? ln_put_formula(n, row->words, x, 0, 0, axes) : put_log_sum_exp(n, x, &axes);
+    return row->words ? ln_put_formula(n, row->words, x, 0, 0, &axes)
+                      : put_log_sum_exp(n, x, &axes);
 }
 
 static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_op_axis(n->op, x.ndim);
-    return ln_put_reduce(n, "max", x, 1, &axis, 1);
+    return ln_put_reduce(n, "max", x, &(ln_put_axes){1, {ln_op_axis(n->op, x.ndim)}, 1});
 }
 
 // Core's indices have 32 bits. The axis stays and is taken out afterwards, as where it is read.
@@ -182,12 +183,13 @@ static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_op_axis(n->op, x.ndim), is_min = ln_op_bool(n->op, "is_min");
+    const int is_min = ln_op_bool(n->op, "is_min");
     if (ln_op_bool(n->op, "is_last"))
         ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
     if (ln_nnvm_op_failed(n))
         return x;
-    ln_nnvm_value v = ln_put_reduce(n, is_min ? "argmin" : "argmax", x, 1, &axis, 1);
+    const ln_put_axes axes = {1, {ln_op_axis(n->op, x.ndim)}, 1};
+    ln_nnvm_value v = ln_put_reduce(n, is_min ? "argmin" : "argmax", x, &axes);
     v.dtype = TL_INT32;
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
@@ -196,10 +198,8 @@ static ln_nnvm_value write_dot_product(ln_nnvm_op *n)
 {
     const ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2");
     const ln_nnvm_value v = ln_put_binary(n, "mul", a, b);
-    int axes[LN_MAXDIM];
-    for (int i = 0; i < v.ndim; i++)
-        axes[i] = i;
-    return v.ndim ? ln_put_reduce(n, "sum", v, v.ndim, axes, 0) : v;
+    const ln_put_axes axes = {v.ndim, {0, 1, 2, 3, 4, 5, 6, 7}};
+    return v.ndim ? ln_put_reduce(n, "sum", v, &axes) : v;
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_statistics[] = {

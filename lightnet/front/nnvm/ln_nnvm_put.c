@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of NNVM's core operators, with the types and shapes of their outputs.
 
-#include "front/nnvm/write/ln_nnvm_write.h"
+#include "front/nnvm/ln_nnvm_put.h"
 
 #include <limits.h>
 #include <math.h>
@@ -15,11 +15,6 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"
 
-static ln_nnvm_draft *draft_of(ln_nnvm_op *n)
-{
-    return &n->writer->draft;
-}
-
 int ln_nnvm_same_shape(ln_nnvm_value a, ln_nnvm_value b)
 {
     return a.ndim == b.ndim && !memcmp(a.dims, b.dims, (size_t)a.ndim * sizeof(int));
@@ -30,81 +25,64 @@ int ln_nnvm_value_len(ln_nnvm_value v)
     return tl_compute_length(v.ndim, v.dims);
 }
 
-// Counts how often a step has been called so.
-static int next_number(ln_nnvm_op *n, const char *prefix)
+ln_nnvm_value ln_nnvm_shaped(ln_nnvm_value v, int ndim, const int *dims)
 {
-    ln_nnvm_writer *const w = n->writer;
-    int *count = ln_hash_find(w->steps, prefix);
-    if (count)
-        return ++*count;
-    count = ln_translation_alloc(&w->draft.base, sizeof(*count));
-    const char *const key = count ? ln_translation_print(&w->draft.base, "%s", prefix) : NULL;
-    if (!key)
-        return 0;
-    *count = 0;
-    if (ln_hash_insert(w->steps, key, count) < 0)
-        ln_translation_fail_memory(&w->draft.base);
-    return 0;
-}
-
-// A unique name: that of the operator and `what`, the purpose of the node.
-static const char *step_name(ln_nnvm_op *n, const char *what)
-{
-    char prefix[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN + 16];
-    snprintf(prefix, sizeof(prefix), "%.*s_%.64s", ln_name_stem(n->label), n->label, what);
-    do {
-        const int number = next_number(n, prefix);
-        snprintf(name, sizeof(name), number ? "%s_%d" : "%s", prefix, number);
-    } while (!ln_nnvm_op_failed(n) && ln_hash_find(n->writer->names, name));
-    const char *const own = ln_translation_print(&draft_of(n)->base, "%s", name);
-    if (own && ln_hash_insert(n->writer->names, own, (void *)own) < 0)
-        ln_translation_fail_memory(&draft_of(n)->base);
-    return own;
-}
-
-// Nodes
-
-void ln_put_begin(ln_nnvm_op *n, const char *op)
-{
-    const char *const name = ln_nnvm_op_failed(n) ? NULL : step_name(n, op);
-    if (name)
-        ln_nnvm_draft_begin(draft_of(n), op, name);
-}
-
-void ln_put_arg(ln_nnvm_op *n, ln_nnvm_value src)
-{
-    ln_nnvm_draft_arg(draft_of(n), src.entry);
-}
-
-// Intermediate results are checked, too: they may be larger than the output.
-ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims, uint32_t n_outs)
-{
-    if (!ln_nnvm_op_failed(n) && tl_compute_length(ndim, dims) < 0)
-        ln_nnvm_op_fail(n, "a step towards it: %s", tl_last_error());
-    ln_nnvm_value v = {
-        .entry = ln_nnvm_draft_end(draft_of(n), n_outs), .dtype = dtype, .ndim = ndim};
+    v.ndim = ndim;
     memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
     return v;
 }
 
-ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, tl_dtype dtype, int ndim, const int *dims,
-                           const ln_part *parts)
+ln_nnvm_value ln_nnvm_typed(ln_nnvm_value v, tl_dtype dtype)
+{
+    v.dtype = dtype;
+    return v;
+}
+
+// Nodes
+
+int ln_nnvm_op_failed(const ln_nnvm_op *n)
+{
+    return n->draft->base.failed;
+}
+
+void ln_put_begin(ln_nnvm_op *n, const char *op)
+{
+    const char *const name = ln_nnvm_draft_step(n->draft, n->label, op);
+    if (name)
+        ln_nnvm_draft_begin(n->draft, op, name);
+}
+
+void ln_put_set(ln_nnvm_op *n, ln_part part)
+{
+    ln_nnvm_draft_set(n->draft, part);
+}
+
+// Intermediate results are checked, too: they may be larger than the output.
+ln_nnvm_value ln_put_end(ln_nnvm_op *n, ln_nnvm_value like, uint32_t n_outs)
+{
+    if (!ln_nnvm_op_failed(n) && tl_compute_length(like.ndim, like.dims) < 0)
+        ln_nnvm_op_fail(n, "a step towards it: %s", tl_last_error());
+    like.entry = ln_nnvm_draft_end(n->draft, n_outs);
+    like.is_number = 0;
+    return like;
+}
+
+ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, ln_nnvm_value like, const ln_part *parts)
 {
     ln_put_begin(n, op);
-    ln_nnvm_draft_parts(draft_of(n), parts);
-    return ln_put_end(n, dtype, ndim, dims, 1);
+    for (; parts->kind != LN_PART_END; parts++)
+        ln_put_set(n, *parts);
+    return ln_put_end(n, like, 1);
 }
 
 ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src)
 {
-    return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src));
+    return LN_PUT(n, op, src, LN_SRC(src));
 }
 
-// An operator of one input, which keeps the shape, with a number.
-static ln_nnvm_value put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
-                                double value)
+ln_nnvm_value ln_put_pair(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
 {
-    return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src), LN_NUMBER(key, value));
+    return LN_PUT(n, op, a, LN_SRC(a), LN_SRC(b));
 }
 
 // The number with the fewest digits that becomes the same one in the type, as it does when the
@@ -112,7 +90,7 @@ static ln_nnvm_value put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src
 static double shortest(tl_dtype dtype, double number)
 {
     char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_NUMBER_SIZE];
-    if (!isfinite(number) && tl_dtype_is_float(dtype))
+    if (dtype == TL_DTYPE_INVALID || (!isfinite(number) && tl_dtype_is_float(dtype)))
         return number;
     tl_convert(wanted, dtype, &number, TL_DOUBLE);
     tl_convert(&number, TL_DOUBLE, wanted, dtype);
@@ -131,7 +109,23 @@ ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, do
 {
     char name[64];
     snprintf(name, sizeof(name), "__%s_scalar__", op);
-    return put_number(n, name, src, "scalar", shortest(src.dtype, number));
+    return LN_PUT(n, name, src, LN_SRC(src), LN_NUMBER("scalar", shortest(src.dtype, number)));
+}
+
+// The operations with a number on the right or the left, and of equal shapes, that core has beside
+// those that are broadcast.
+static const struct operation {
+    const char *op, *right, *left; // "sub", and in __sub_scalar__ and __rsub_scalar__
+    int has_elemwise;
+} operations[] = {
+    {"add", "add", "add", 1},          {"sub", "sub", "rsub", 1},          {"mul", "mul", "mul", 1},
+    {"div", "div", "rdiv", 1},         {"pow", "pow", "rpow", 1},          {"mod", NULL, NULL, 1},
+    {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
+};
+
+int ln_nnvm_is_operation(const char *op)
+{
+    return LN_ROW_NAMED(operations, op) != NULL;
 }
 
 // Whether `b` is a number that leaves the shape of `a` as it is.
@@ -142,7 +136,7 @@ static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 
 ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
 {
-    const ln_nnvm_operation *const o = ln_nnvm_find_operation(op);
+    const struct operation *const o = LN_ROW_NAMED(operations, op);
     const int is_plain = o && o->has_elemwise && ln_nnvm_same_shape(a, b);
     char name[64];
     if (o && o->right && is_number_for(b, a))
@@ -157,7 +151,7 @@ ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_n
         dst.dims[i] = of_a == 1 ? of_b : of_a;
     }
     snprintf(name, sizeof(name), "%s_%s", is_plain ? "elemwise" : "broadcast", op);
-    return LN_PUT(n, name, dst.dtype, dst.ndim, dst.dims, LN_SRC(a), LN_SRC(b));
+    return LN_PUT(n, name, dst, LN_SRC(a), LN_SRC(b));
 }
 
 ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
@@ -172,8 +166,7 @@ ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nn
 
 ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double min, double max)
 {
-    return LN_PUT(n, "clip", src.dtype, src.ndim, src.dims, LN_SRC(src),
-                  LN_NUMBER("a_min", shortest(src.dtype, min)),
+    return LN_PUT(n, "clip", src, LN_SRC(src), LN_NUMBER("a_min", shortest(src.dtype, min)),
                   LN_NUMBER("a_max", shortest(src.dtype, max)));
 }
 
@@ -181,7 +174,7 @@ ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype)
 {
     if (src.dtype == dtype)
         return src;
-    return LN_PUT(n, "cast", dtype, src.ndim, src.dims, LN_SRC(src), LN_DTYPE("dtype", dtype));
+    return LN_PUT(n, "cast", ln_nnvm_typed(src, dtype), LN_SRC(src), LN_DTYPE("dtype", dtype));
 }
 
 // Shapes
@@ -190,7 +183,8 @@ ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const i
 {
     if (ndim == src.ndim && !memcmp(dims, src.dims, (size_t)ndim * sizeof(int)))
         return src;
-    return LN_PUT(n, "reshape", src.dtype, ndim, dims, LN_SRC(src), LN_INTS("shape", ndim, dims));
+    return LN_PUT(n, "reshape", ln_nnvm_shaped(src, ndim, dims), LN_SRC(src),
+                  LN_INTS("shape", ndim, dims));
 }
 
 ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src)
@@ -199,18 +193,12 @@ ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src)
     return src.ndim == 3 ? ln_put_reshape(n, src, 4, dims) : src;
 }
 
-ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src)
-{
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
-}
-
 ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes)
 {
     int dims[LN_MAXDIM];
     for (int i = 0; i < src.ndim; i++)
         dims[i] = src.dims[axes[i]];
-    return LN_PUT(n, "transpose", src.dtype, src.ndim, dims, LN_SRC(src),
+    return LN_PUT(n, "transpose", ln_nnvm_shaped(src, src.ndim, dims), LN_SRC(src),
                   LN_INTS("axes", src.ndim, axes));
 }
 
@@ -230,7 +218,7 @@ ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, c
     }
     if (is_all)
         return src;
-    return LN_PUT(n, "strided_slice", src.dtype, src.ndim, dims, LN_SRC(src),
+    return LN_PUT(n, "strided_slice", ln_nnvm_shaped(src, src.ndim, dims), LN_SRC(src),
                   LN_INTS("begin", src.ndim, begin), LN_INTS("end", src.ndim, ends),
                   LN_INTS("stride", src.ndim, step));
 }
@@ -243,11 +231,11 @@ ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int
     dst.dims[axis] = 0;
     ln_put_begin(n, "concatenate");
     for (int i = 0; i < len; i++) {
-        ln_put_arg(n, srcs[i]);
+        ln_put_set(n, LN_SRC(srcs[i]));
         dst.dims[axis] += srcs[i].dims[axis];
     }
-    ln_nnvm_draft_set(draft_of(n), LN_INT("axis", axis));
-    return ln_put_end(n, dst.dtype, dst.ndim, dst.dims, 1);
+    ln_put_set(n, LN_INT("axis", axis));
+    return ln_put_end(n, dst, 1);
 }
 
 ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, const int *after,
@@ -264,8 +252,7 @@ ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, co
     }
     if (!pads)
         return src;
-    return LN_PUT(n, "pad", dst.dtype, dst.ndim, dst.dims, LN_SRC(src),
-                  LN_PAIRS("pad_width", src.ndim, before, after),
+    return LN_PUT(n, "pad", dst, LN_SRC(src), LN_PAIRS("pad_width", src.ndim, before, after),
                   LN_ONLY_IF(value != 0, LN_NUMBER("pad_value", value)));
 }
 
@@ -277,26 +264,29 @@ ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const in
     src = ln_put_reshape(n, src, ndim, own);
     if (!memcmp(own, dims, (size_t)ndim * sizeof(int)))
         return src;
-    return LN_PUT(n, "broadcast_to", src.dtype, ndim, dims, LN_SRC(src),
+    return LN_PUT(n, "broadcast_to", ln_nnvm_shaped(src, ndim, dims), LN_SRC(src),
                   LN_INTS("shape", ndim, dims));
 }
 
 // Fewer elements
 
-ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, int n_axes,
-                            const int *axes, int keeps)
+ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src,
+                            const ln_put_axes *axes)
 {
     int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, named[LN_MAXDIM], ndim = 0, n_named = 0;
-    for (int i = 0; i < n_axes; i++)
-        goes[axes[i]] = 1;
+    for (int i = 0; i < axes->len && src.ndim; i++)
+        goes[axes->axes[i]] = 1;
     for (int i = 0; i < src.ndim; i++) {
         if (goes[i])
             named[n_named++] = i;
-        if (keeps || !goes[i])
+        if (axes->keeps || !goes[i])
             dims[ndim++] = goes[i] ? 1 : src.dims[i];
     }
-    return LN_PUT(n, op, src.dtype, ndim ? ndim : 1, dims, LN_SRC(src),
-                  LN_INTS("axis", n_named, named), LN_ONLY_IF(keeps, LN_BOOL("keepdims", 1)));
+    const ln_nnvm_value dst = src.ndim ? ln_nnvm_shaped(src, ndim ? ndim : 1, dims) : src;
+    return LN_PUT(n, op, dst, LN_SRC(src),
+                  src.ndim ? LN_INTS("axis", n_named, named)
+                           : LN_INTS("axis", axes->len, axes->axes),
+                  LN_ONLY_IF(axes->keeps, LN_BOOL("keepdims", 1)));
 }
 
 // Constants and compositions
@@ -304,25 +294,25 @@ ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, in
 ln_nnvm_value ln_put_constant(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims,
                               const void *data)
 {
-    ln_nnvm_value v = {.dtype = dtype, .ndim = ndim};
-    const char *const name = ln_nnvm_op_failed(n) ? NULL : step_name(n, "constant");
-    memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
+    ln_nnvm_value v = ln_nnvm_shaped((ln_nnvm_value){.dtype = dtype}, ndim, dims);
+    const char *const name = ln_nnvm_draft_step(n->draft, n->label, "constant");
     if (name)
-        v.entry = ln_nnvm_draft_constant(draft_of(n), name, dtype, ndim, dims, data);
+        v.entry = ln_nnvm_draft_constant(n->draft, name, dtype, ndim, dims, data);
     return v;
 }
 
 ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int ndim,
                           const int *dims, double value)
 {
+    const ln_nnvm_value like = ln_nnvm_shaped((ln_nnvm_value){.dtype = dtype}, ndim, dims);
     if (tensor)
-        ln_nnvm_draft_begin(draft_of(n), "full", tensor);
+        ln_nnvm_draft_begin(n->draft, "full", tensor);
     else
         ln_put_begin(n, "full");
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("shape", ndim, dims));
-    ln_nnvm_draft_set(draft_of(n), LN_DTYPE("dtype", dtype));
-    ln_nnvm_draft_set(draft_of(n), LN_NUMBER("fill_value", shortest(dtype, value)));
-    ln_nnvm_value v = ln_put_end(n, dtype, ndim, dims, 1);
+    ln_put_set(n, LN_INTS("shape", ndim, dims));
+    ln_put_set(n, LN_DTYPE("dtype", dtype));
+    ln_put_set(n, LN_NUMBER("fill_value", shortest(dtype, value)));
+    ln_nnvm_value v = ln_put_end(n, like, 1);
     v.number = value;
     v.is_number = ln_nnvm_value_len(v) == 1;
     return v;
@@ -340,40 +330,11 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src)
 
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b)
 {
-    return LN_PUT(n, "where", a.dtype, a.ndim, a.dims, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
-}
-
-// The operator and the axes of a formula.
-typedef struct maker {
-    ln_nnvm_op *op;
-    ln_nnvm_axes axes;
-} maker;
-
-static ln_nnvm_value write_word(void *to, const char *word, int len, const ln_nnvm_value *v)
-{
-    const char *const line = strchr(word, '_'); // in broadcast_sub
-    const maker *const m = to;
-    if (len == 2)
-        return ln_put_binary(m->op, line ? line + 1 : word, v[0], v[1]);
-    if (len == 3)
-        return *word == 'c' ? ln_put_clip(m->op, v[0], v[1].number, v[2].number)
-                            : ln_put_where(m->op, v[0], v[1], v[2]);
-    return ln_nnvm_formula_reduces(word)
-               ? ln_put_reduce(m->op, word, v[0], m->axes.len, m->axes.axes, m->axes.keeps)
-               : ln_put(m->op, word, v[0]);
-}
-
-ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, double alpha,
-                             double beta, ln_nnvm_axes axes)
-{
-    maker to = {n, axes};
-    const ln_nnvm_formula_maker m = {&draft_of(n)->base, write_word, &to};
-    return ln_nnvm_formula_make(&m, words, x, alpha, beta);
+    return LN_PUT(n, "where", a, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
 }
 
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
 {
-    if (slope >= 0)
-        return put_number(n, "leaky_relu", x, "alpha", slope);
-    return ln_put_formula(n, "x < 0 ? x * a : x", x, slope, 0, (ln_nnvm_axes){0});
+    return slope >= 0 ? LN_PUT(n, "leaky_relu", x, LN_SRC(x), LN_NUMBER("alpha", slope))
+                      : ln_put_formula(n, "x < 0 ? x * a : x", x, slope, 0, NULL);
 }
