@@ -5,7 +5,7 @@
 #include "lightnet/ln_data.h"
 
 #include "base/ln_alloc_fail.h"
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_op.h"

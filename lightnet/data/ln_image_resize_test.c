@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "ln_check.h"
 
 // Axes

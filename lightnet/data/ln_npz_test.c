@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of npz files. What NumPy writes and reads is compared by tests/npz.py.
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "data/ln_zip.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"

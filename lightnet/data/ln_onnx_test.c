@@ -2,7 +2,7 @@
 // Tests of ONNX messages: lean ones, and tensors.
 
 #include "base/ln_protobuf.h"
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "base/ln_budget.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_tensor.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 
 static unsigned char bytes[1024];
 static size_t size;

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 

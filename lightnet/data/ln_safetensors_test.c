@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of safetensors files.
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "data/ln_safetensors.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"

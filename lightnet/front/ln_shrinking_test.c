@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "data/ln_params.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/ln_session_check.h"
+#include "ln_session_check.h"
 
 START_TEST(models_that_cannot_be_opened_say_why)
 {

@@ -14,7 +14,7 @@
 #include "session/ln_model.h"
 #include "session/ln_program.h"
 #include "session/ln_session_program.h"
-#include "session/ln_tiny_onnx.h"
+#include "ln_tiny_onnx.h"
 
 // Models
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lightnet/ln_arch.h"
-#include "session/ln_session_check.h"
+#include "ln_session_check.h"
 
 START_TEST(rejects_bad_options)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
@@ -18,7 +18,7 @@
 #include "session/ln_program.h"
 #include "session/ln_ranges.h"
 #include "session/ln_session_program.h"
-#include "session/ln_tiny_onnx.h"
+#include "ln_tiny_onnx.h"
 
 enum { HEADS = 2, HEAD = 8, LONGEST = 64 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/ln_session_check.h"
+#include "ln_session_check.h"
 #include "tensorlight/tl_util.h"
 
 // y = x and x, joined; z = x. Any number of strings.

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/ln_session_check.h"
+#include "ln_session_check.h"
 
 // Models
 

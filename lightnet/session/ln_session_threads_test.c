@@ -11,7 +11,7 @@
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_session.h"
 #include "ln_check.h"
-#include "session/ln_tiny_onnx.h"
+#include "ln_tiny_onnx.h"
 
 enum { N_THREADS = 4, MAX_ROWS = 8, COLUMNS = 16 };
 

@@ -7,7 +7,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "data/ln_compiled_file.h"
-#include "data/ln_data_check.h"
+#include "ln_data_check.h"
 #include "front/ln_front.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_context.h"

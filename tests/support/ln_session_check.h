@@ -8,7 +8,7 @@
 
 #include "lightnet/ln_session.h"
 #include "ln_check.h"
-#include "session/ln_tiny_onnx.h"
+#include "ln_tiny_onnx.h"
 
 // y = a + b, of any batch.
 static inline tiny_bytes sum_model(void)
