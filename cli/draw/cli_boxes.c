@@ -156,7 +156,7 @@ static int create_suppression(suppression *s, int n, int n_classes)
         return -1;
     s->scratch_size = (tl_nms_scratch(s->boxes) + 63) / 64 * 64;
     s->scratch = s->scratch_size ? aligned_alloc(64, s->scratch_size) : NULL;
-    return s->scratch_size && !s->scratch ? -1 : 0;
+    return -(s->scratch_size && !s->scratch);
 }
 
 static int collect(cli_boxes *boxes, const suppression *s, int n_found, int first)

@@ -42,11 +42,9 @@ int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
 {
     ln_il_text text = {0}, values = {0};
     ln_list *names = NULL;
-    const int rc = ln_il_preprocess(name, data, size, host, &text, &names, err) ||
-                           ln_il_eval_text(&text, &values, err) ||
-                           ln_il_parse(m, name, &values, host, err)
-                       ? -1
-                       : 0;
+    const int rc =
+        -(ln_il_preprocess(name, data, size, host, &text, &names, err) ||
+          ln_il_eval_text(&text, &values, err) || ln_il_parse(m, name, &values, host, err));
     ln_il_text_free(&text);
     ln_il_text_free(&values);
     ln_il_names_free(names);

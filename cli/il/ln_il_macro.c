@@ -84,7 +84,7 @@ static int append_token(ln_il_macros *m, ln_il_text *to, const ln_il_token *t)
     const int after_blank = t->flags & LN_IL_AFTER_BLANK;
     if (!(t->flags & LN_IL_NOT_EXPANDED))
         return append(m, to, t->text, t->len, after_blank);
-    return append(m, to, "", 1, after_blank) || append(m, to, t->text, t->len, 0) ? -1 : 0;
+    return -(append(m, to, "", 1, after_blank) || append(m, to, t->text, t->len, 0));
 }
 
 // The table
@@ -373,7 +373,7 @@ static int append_raw(ln_il_macros *m, ln_il_text *to, const char *text, size_t 
         m->bytes += n;
         rc = ln_il_text_append(to, escaped + 2 - n, n) ? fail_memory(m) : 0;
     }
-    return rc || append(m, to, "\"", (size_t)is_string, 0) ? -1 : 0;
+    return -(rc || append(m, to, "\"", (size_t)is_string, 0));
 }
 
 // The operators around a token of a replacement.

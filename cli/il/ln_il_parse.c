@@ -347,10 +347,8 @@ static int read_statements(parser *p, const program *into, int close, json_t *bo
 static int read_program(parser *p, json_t *json, int close, json_t *bodies)
 {
     program into = {.json = json, .ops = json_array(), .counts = json_object()};
-    const int rc = put(p, json, "ops", into.ops) || (into.counts ? 0 : fail_memory(p)) ||
-                           read_statements(p, &into, close, bodies)
-                       ? -1
-                       : 0;
+    const int rc = -(put(p, json, "ops", into.ops) || (into.counts ? 0 : fail_memory(p)) ||
+                     read_statements(p, &into, close, bodies));
     json_decref(into.counts);
     return rc;
 }
@@ -429,7 +427,7 @@ int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const 
     m->tree = json_object();
     m->places = ln_hash_create(NULL, NULL, NULL, ln_free);
     const int rc = m->tree && m->places ? read_top(&p) : fail_memory(&p);
-    return ln_lexer_end(&p.lexer) || rc ? -1 : 0;
+    return -(ln_lexer_end(&p.lexer) || rc);
 }
 
 void ln_il_model_free(ln_il_model *m)

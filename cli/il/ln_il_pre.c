@@ -145,7 +145,7 @@ static int test(preprocessor *p, const directive *d, int *is_true)
 static int do_if(preprocessor *p, const directive *d)
 {
     int is_true;
-    return test(p, d, &is_true) || open_condition(p, is_true) ? -1 : 0;
+    return -(test(p, d, &is_true) || open_condition(p, is_true));
 }
 
 static int do_elif(preprocessor *p, const directive *d)

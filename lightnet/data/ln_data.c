@@ -141,10 +141,8 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
     if (ln_infile_open(&in, file, NULL))
         return -1;
     ln_error_clear(NULL);
-    const int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ||
-                           copy_to_table(&w, table, file)
-                       ? -1
-                       : 0;
+    const int rc = -(read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ||
+                     copy_to_table(&w, table, file));
     close_weights(&w);
     return rc;
 }

@@ -101,8 +101,7 @@ static int put_varint(writer *w, uint64_t value)
 
 static int put_number(writer *w, uint32_t number, uint64_t value)
 {
-    return put_varint(w, (uint64_t)number << 3 | LN_PROTOBUF_VARINT) || put_varint(w, value) ? -1
-                                                                                             : 0;
+    return -(put_varint(w, (uint64_t)number << 3 | LN_PROTOBUF_VARINT) || put_varint(w, value));
 }
 
 // The length of a message that is written later has the width of any length, unless one byte does.
@@ -144,10 +143,8 @@ static int put_nested(writer *w, const ln_protobuf_field *f, const ProtobufCMess
     if (put_varint(w, (uint64_t)f->number << 3 | LN_PROTOBUF_BYTES))
         return -1;
     const size_t at = w->size;
-    return put(w, no_length, LENGTH_SIZE) || put_message(w, kind, f->value, depth + 1) ||
-                   end_length(w, at)
-               ? -1
-               : 0;
+    return -(put(w, no_length, LENGTH_SIZE) || put_message(w, kind, f->value, depth + 1) ||
+             end_length(w, at));
 }
 
 // A message that occurs again where only one may be would be merged with the first: each time a
@@ -184,13 +181,12 @@ static int put_field(writer *w, const ProtobufCMessageDescriptor *within,
     if (is_tensor && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
         return 0; // a file cannot express this
     if (nested)
-        return check_single(w, within, nested, met) || put_nested(w, f, nested->descriptor, depth)
-                   ? -1
-                   : 0;
+        return -(check_single(w, within, nested, met) ||
+                 put_nested(w, f, nested->descriptor, depth));
     // float_data, raw_data, double_data: little-endian elements one after the other.
     const int is_data = is_tensor && (f->number == 4 || f->number == 9 || f->number == 10);
     if (f->type == LN_PROTOBUF_BYTES && size > SMALL && is_data)
-        return put_number(w, LEAN_OFFSET, f->value.at) || put_number(w, LEAN_SIZE, size) ? -1 : 0;
+        return -(put_number(w, LEAN_OFFSET, f->value.at) || put_number(w, LEAN_SIZE, size));
     return put_copy(w, f->begin, f->value.end);
 }
 

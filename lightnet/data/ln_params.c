@@ -357,7 +357,7 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, name_list *list)
     for (uint64_t i = 0; i < n && !status; i++)
         status = take_mxnet_array(c, &arrays[i]);
     if (!status)
-        status = take_names(c, list) || add_mxnet_arrays(c, bundle, list, arrays, n) ? -1 : 0;
+        status = -(take_names(c, list) || add_mxnet_arrays(c, bundle, list, arrays, n));
     for (uint64_t i = 0; i < n; i++)
         tl_tensor_free(arrays[i].tensor);
     ln_free(arrays);
@@ -382,7 +382,7 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
     bundle->shaped = 1;
     bundle->file = in;
     int status =
-        take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0) ? -1 : 0;
+        -(take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0));
     if (!status)
         status = magic == LN_PARAMS_LIST ? parse_nnvm(&c, bundle, &list)
                                          : parse_mxnet(&c, bundle, &list);

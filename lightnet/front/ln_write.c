@@ -144,7 +144,7 @@ static int convert(ln_context *ctx, const char *source, const char *format, cons
         return -1;
     int status = rewrite(ctx, source, &in, format, file);
     if (status == 1)
-        status = ln_context_init_file(ctx, source, &in) || write_read(ctx, format, file) ? -1 : 0;
+        status = -(ln_context_init_file(ctx, source, &in) || write_read(ctx, format, file));
     ln_infile_close(&in);
     return status;
 }

@@ -204,10 +204,8 @@ static int check_root(const ln_rjson *root, ln_error *err)
                                  ln_rjson_type_name(member->type),
                                  ln_rjson_type_name(fields[f].type));
     }
-    return check_includes(ln_rjson_get(root, "includes"), err) ||
-                   check_types(ln_rjson_get(root, "types"), err)
-               ? -1
-               : 0;
+    return -(check_includes(ln_rjson_get(root, "includes"), err) ||
+             check_types(ln_rjson_get(root, "types"), err));
 }
 
 static int read_root(ln_opdescs *descs, const ln_rjson *root, int own, ln_error *err)

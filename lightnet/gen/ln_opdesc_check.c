@@ -399,7 +399,7 @@ static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     if (arg->ptype == LN_ARGDESC_PTYPES)
         return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
     apply_realtype(op, arg);
-    return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
+    return -(check_param_fields(op, arg, err) || check_default(op, arg, err));
 }
 
 // Where "[...]" ends that begins at `text`; NULL: it does not, or holds no expression.

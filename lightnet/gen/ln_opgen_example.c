@@ -77,11 +77,9 @@ static int check_example(const ln_opdesc *op, const ln_optexample *example, ln_e
     if (example->error ? example->op.outs != NULL : !example->op.outs && ln_opdesc_has_output(op))
         return ln_opdesc_fail(op, &example->op.place, err,
                               "example: expected either outputs or 'fails \"MESSAGE\"'");
-    return check_tensors(op, LN_ARGDESC_IN, example->op.ins, err) ||
-                   check_tensors(op, LN_ARGDESC_OUT, example->op.outs, err) ||
-                   check_params(op, example->op.params, err)
-               ? -1
-               : 0;
+    return -(check_tensors(op, LN_ARGDESC_IN, example->op.ins, err) ||
+             check_tensors(op, LN_ARGDESC_OUT, example->op.outs, err) ||
+             check_params(op, example->op.params, err));
 }
 
 // The model

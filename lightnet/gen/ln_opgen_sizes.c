@@ -101,7 +101,7 @@ static int parse_word(compiler *c, int arg)
         return ln_lexer_unexpected(l, "a value of the parameter");
     const int n = word_index(c, l->text.at ? l->text.at : "");
     ln_lexer_next(l);
-    return emit(c, "IS", arg, n) || (is_not && emit(c, "NOT", 0, 0)) ? -1 : 0;
+    return -(emit(c, "IS", arg, n) || (is_not && emit(c, "NOT", 0, 0)));
 }
 
 // NAME[expr], NAME[from:to]
@@ -115,13 +115,11 @@ static int parse_index(compiler *c, const ln_argdesc *arg)
     if (is_span && (ln_lexer_is(l, ']') ? emit(c, "NUMBER", 0, WHOLE) : parse_length(c)))
         return -1;
     c->is_shape = is_span;
-    return ln_lexer_expect(l, ']') || emit(c,
-                                           is_span    ? "SHAPE"
-                                           : is_param ? "ITEM"
-                                                      : "AXIS",
-                                           index_of(c->g, arg), is_span && is_param)
-               ? -1
-               : 0;
+    return -(ln_lexer_expect(l, ']') || emit(c,
+                                             is_span    ? "SHAPE"
+                                             : is_param ? "ITEM"
+                                                        : "AXIS",
+                                             index_of(c->g, arg), is_span && is_param));
 }
 
 // NAME.ndim, NAME.len, NAME.count
@@ -150,10 +148,8 @@ static int parse_whole(compiler *c, const ln_argdesc *arg)
     if (is_param && !is_array(arg))
         return emit(c, "PARAM", index, 0);
     c->is_shape = 1;
-    return emit(c, "NUMBER", 0, 0) || emit(c, "NUMBER", 0, WHOLE) ||
-                   emit(c, "SHAPE", index, is_param)
-               ? -1
-               : 0;
+    return -(emit(c, "NUMBER", 0, 0) || emit(c, "NUMBER", 0, WHOLE) ||
+             emit(c, "SHAPE", index, is_param));
 }
 
 // NAME{expr}, NAME{}: all elements
@@ -163,8 +159,7 @@ static int parse_value(compiler *c, int arg)
     if (!ln_lexer_accept(l, '}'))
         return parse_length(c) || ln_lexer_expect(l, '}') || emit(c, "VALUE", arg, 0) ? -1 : 0;
     c->is_shape = 1;
-    return emit(c, "NUMBER", 0, 0) || emit(c, "NUMBER", 0, WHOLE) || emit(c, "SHAPE", arg, 2) ? -1
-                                                                                              : 0;
+    return -(emit(c, "NUMBER", 0, 0) || emit(c, "NUMBER", 0, WHOLE) || emit(c, "SHAPE", arg, 2));
 }
 
 static int parse_argument(compiler *c, const ln_argdesc *arg)
@@ -246,10 +241,8 @@ static int parse_shape_as(compiler *c, const char *op)
 static int parse_fold(compiler *c, const char *op)
 {
     ln_lexer_next(&c->lexer);
-    return ln_lexer_expect(&c->lexer, '(') || parse_shape_as(c, op) ||
-                   ln_lexer_expect(&c->lexer, ')')
-               ? -1
-               : 0;
+    return -(ln_lexer_expect(&c->lexer, '(') || parse_shape_as(c, op) ||
+             ln_lexer_expect(&c->lexer, ')'));
 }
 
 // Expressions
@@ -315,11 +308,11 @@ static int parse_primary(compiler *c)
         return emit(c, "NUMBER", 0, (int)number);
     }
     if (ln_lexer_accept(l, '('))
-        return parse_length(c) || ln_lexer_expect(l, ')') ? -1 : 0;
+        return -(parse_length(c) || ln_lexer_expect(l, ')'));
     if (ln_lexer_accept(l, '-'))
-        return parse_primary(c) || negate(c) ? -1 : 0;
+        return -(parse_primary(c) || negate(c));
     if (ln_lexer_accept(l, '!'))
-        return parse_primary(c) || emit(c, "NOT", 0, 0) ? -1 : 0;
+        return -(parse_primary(c) || emit(c, "NOT", 0, 0));
     return ln_lexer_is(l, LN_TOKEN_NAME) ? parse_name(c) : ln_lexer_unexpected(l, "an expression");
 }
 
@@ -399,9 +392,8 @@ static int parse_expr(compiler *c)
         return -1;
     if (c->is_shape || !ln_lexer_accept(l, '?'))
         return 0;
-    return parse_length(c) || ln_lexer_expect(l, ':') || parse_length(c) || emit(c, "SELECT", 0, 0)
-               ? -1
-               : 0;
+    return -(parse_length(c) || ln_lexer_expect(l, ':') || parse_length(c) ||
+             emit(c, "SELECT", 0, 0));
 }
 
 // Lists of axes
@@ -427,7 +419,7 @@ static int parse_loop(compiler *c, int start)
     const int n = body + c->n - condition;
     c->codes[condition - 1].n = n + 1;
     swap_codes(c, start, end);
-    return emit(c, "EMIT", 0, 0) || emit(c, "NEXT", 0, n) ? -1 : 0;
+    return -(emit(c, "EMIT", 0, 0) || emit(c, "NEXT", 0, n));
 }
 
 static int parse_broadcast(compiler *c)
@@ -457,9 +449,8 @@ static int parse_reshape(compiler *c)
     ln_lexer_next(l);
     if (!src || src->kind != LN_ARGDESC_IN || !dims || !is_array(dims))
         return ln_lexer_fail(l, "reshape of an input and a parameter that is an array is expected");
-    return ln_lexer_expect(l, ')') || emit(c, "RESHAPE", index_of(c->g, src), index_of(c->g, dims))
-               ? -1
-               : 0;
+    return -(ln_lexer_expect(l, ')') ||
+             emit(c, "RESHAPE", index_of(c->g, src), index_of(c->g, dims)));
 }
 
 static int parse_item(compiler *c)

@@ -38,7 +38,7 @@ static int check_op(const ln_optrule *rule, const ln_optop *op, ln_error *err)
     if (op->any_in || op->any_out)
         return ln_optrule_fail(rule, &op->place, err,
                                "'*' is not valid in a test; name the arguments of '%s'", op->name);
-    return check_args(rule, op->ins, err) || check_args(rule, op->outs, err) ? -1 : 0;
+    return -(check_args(rule, op->ins, err) || check_args(rule, op->outs, err));
 }
 
 // Whether an operator of the test reads the tensor besides those of the pattern.

@@ -328,7 +328,7 @@ static int param(ln_lexer *l, void *to)
         return expect(r, "*", "'*' after an operator and '.'");
     }
     param->arg_name = name;
-    return expect(r, "=", "'=' after a parameter") || value(r, param) ? -1 : 0;
+    return -(expect(r, "=", "'=' after a parameter") || value(r, param));
 }
 
 // The three groups between the parentheses; trailing groups are optional.
@@ -651,8 +651,7 @@ static int example_tensor(reader *r, ln_optarg **args)
     ln_optdata *data = ln_arena_alloc(r->arena, sizeof(*data));
     arg->data = data;
     arg->arg_name = word(r, "an argument");
-    return !arg->arg_name || expect(r, "=", "'=' after an argument") || tensor_data(r, data) ? -1
-                                                                                             : 0;
+    return -(!arg->arg_name || expect(r, "=", "'=' after an argument") || tensor_data(r, data));
 }
 
 static int example_input(ln_lexer *l, void *op)

@@ -136,10 +136,8 @@ static int check_gathers(const ln_context *ctx)
                        .gathered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     int status = g.origins && g.gathered ? 0 : ln_fail_memory(ctx);
     for (const ln_list *node = ctx->ops; node && !status; node = node->next)
-        status = note_origins(&g, node->data) || check_written(&g, node->data) ||
-                         note_gathered(&g, node->data)
-                     ? -1
-                     : 0;
+        status = -(note_origins(&g, node->data) || check_written(&g, node->data) ||
+                   note_gathered(&g, node->data));
     ln_hash_free(g.origins);
     ln_hash_free(g.gathered);
     return status;
@@ -150,5 +148,5 @@ static int check_gathers(const ln_context *ctx)
 int ln_context_check(const ln_context *ctx)
 {
     tally found = {.ops = 0};
-    return check_ops(ctx, &found) || (found.has_gathers && check_gathers(ctx)) ? -1 : 0;
+    return -(check_ops(ctx, &found) || (found.has_gathers && check_gathers(ctx)));
 }

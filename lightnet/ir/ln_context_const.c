@@ -70,7 +70,7 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
         if (producer)
             status =
                 revoke_outputs(ctx, producer, &todo) || revoke_taken_inputs(ctx, producer, &todo);
-        status = status || revoke_readers(ctx, te, &todo) ? -1 : 0;
+        status = -(status || revoke_readers(ctx, te, &todo));
     }
     ln_list_free(todo);
     return status;
@@ -219,10 +219,8 @@ static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list 
 
 int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op)
 {
-    return mutate_tensors(ctx, op, op->op_arg->tensors_out) ||
-                   (op->op_arg->takes_inputs && mutate_tensors(ctx, op, op->op_arg->tensors_in))
-               ? -1
-               : 0;
+    return -(mutate_tensors(ctx, op, op->op_arg->tensors_out) ||
+             (op->op_arg->takes_inputs && mutate_tensors(ctx, op, op->op_arg->tensors_in)));
 }
 
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
@@ -235,14 +233,14 @@ int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
         return 0;
     ln_list *todo = NULL;
     const int status = revoke_taken_inputs(ctx, op, &todo);
-    return revoke_all(ctx, todo) || status ? -1 : 0;
+    return -(revoke_all(ctx, todo) || status);
 }
 
 int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)
 {
     ln_list *todo = NULL;
     const int status = revoke_outputs(ctx, op, &todo);
-    return revoke_all(ctx, todo) || status ? -1 : 0;
+    return -(revoke_all(ctx, todo) || status);
 }
 
 static void unmark(const ln_list *tensors)

@@ -181,10 +181,8 @@ static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *no
     if (!node->ports)
         return -1;
     node->ports->home = home;
-    return add_ports(dfg, node, op_arg->tensors_out, 1) ||
-                   add_ports(dfg, node, op_arg->tensors_in, 0)
-               ? -1
-               : 0;
+    return -(add_ports(dfg, node, op_arg->tensors_out, 1) ||
+             add_ports(dfg, node, op_arg->tensors_in, 0));
 }
 
 // Nodes

@@ -306,7 +306,7 @@ static int add_term(ln_dim *sum, int which, int64_t times)
         at->times += times;
         if (at->times == 0)
             memmove(at, at + 1, (size_t)(--sum->n - i) * sizeof(*at));
-        return at->times < -LIMIT || at->times > LIMIT ? -1 : 0;
+        return -(at->times < -LIMIT || at->times > LIMIT);
     }
     if (sum->n == LN_DIM_TERMS)
         return -1;

@@ -205,10 +205,8 @@ int ln_op_check_args(ln_op_arg *op_arg)
                                  info ? info->tensors_out : NULL, op_arg->out_arg_names};
     const struct args params = {"parameter", op_arg->params, param_arg_name,
                                 info ? info->params : NULL, op_arg->param_arg_names};
-    return check_args(op_arg, &inputs) || check_args(op_arg, &outputs) ||
-                   check_args(op_arg, &params)
-               ? -1
-               : 0;
+    return -(check_args(op_arg, &inputs) || check_args(op_arg, &outputs) ||
+             check_args(op_arg, &params));
 }
 
 // Outputs

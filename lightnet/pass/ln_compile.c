@@ -239,9 +239,8 @@ static int compile(ln_context *ctx, const ln_arch *arch)
     if (set_target(ctx, arch) || lower(ctx, arch))
         return -1;
     ln_hoist_note_runners(ctx);
-    return lower_bodies(ctx, arch) || hoist(ctx) || finish_bodies(ctx, arch) || finish(ctx, arch)
-               ? -1
-               : 0;
+    return -(lower_bodies(ctx, arch) || hoist(ctx) || finish_bodies(ctx, arch) ||
+             finish(ctx, arch));
 }
 
 int ln_context_compile(ln_context *ctx, const char *target)
@@ -257,10 +256,8 @@ int ln_context_compile(ln_context *ctx, const char *target)
     ln_context_fit_precision(ctx, arch, ctx->source ? ctx->source : "model");
     ln_budget *const before = ln_limits_enter(ctx);
     // Measurements use the threads of the runs.
-    int status = ln_context_threads(ctx, &ctx->planned_threads) ||
-                         (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch)
-                     ? -1
-                     : 0;
+    int status = -(ln_context_threads(ctx, &ctx->planned_threads) ||
+                   (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch));
     if (status && ctx->source)
         ln_fail_at(ctx, "%s", ctx->source);
     status = ln_limits_leave(ctx, before, status);

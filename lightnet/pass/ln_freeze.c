@@ -162,7 +162,7 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
         tl_tensor_free_data_too(copy);
         return ln_fail_memory(f->ctx);
     }
-    return ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash) ? -1 : 0;
+    return -(ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash));
 }
 
 // A constant that is not computed from others.

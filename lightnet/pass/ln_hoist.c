@@ -461,7 +461,7 @@ static int hoist_from(hoisting *h)
         if (!h->names[which])
             status = ln_fail_memory(h->ctx);
     }
-    status = status || hoist_all(h) ? -1 : 0;
+    status = -(status || hoist_all(h));
     for (int which = 0; which < h->n_bodies; which++)
         ln_hash_free(h->names[which]);
     ln_list_free_deep(h->srcs, ln_free);
@@ -497,5 +497,5 @@ int ln_hoist(ln_context *ctx)
         node = h.runner->op_arg->node;
         n++;
     }
-    return n && ln_cleanup_dead(ctx) < 0 ? -1 : 0;
+    return -(n && ln_cleanup_dead(ctx) < 0);
 }

@@ -115,7 +115,7 @@ static int check_schedule(const ln_context *ctx, const ages *before)
     ages after;
     if (ln_context_check(ctx))
         return -1;
-    const int status = find_ages(ctx, &after) || compare_ages(ctx, before, &after) ? -1 : 0;
+    const int status = -(find_ages(ctx, &after) || compare_ages(ctx, before, &after));
     free_ages(&after);
     return status;
 }

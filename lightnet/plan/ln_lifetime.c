@@ -167,11 +167,8 @@ static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *o
     const ln_list *outs = op->op_arg->tensors_out;
     if (!op->op_arg->tensors_in && outs && ln_entry_of(outs->data, ctx->tensor_table)->isconst)
         return begin_life(ctx, life, op);
-    return use_all(ctx, life, op->op_arg->tensors_out, time) ||
-                   use_all(ctx, life, op->op_arg->tensors_in, time) ||
-                   add_scratch(ctx, life, op, time)
-               ? -1
-               : 0;
+    return -(use_all(ctx, life, op->op_arg->tensors_out, time) ||
+             use_all(ctx, life, op->op_arg->tensors_in, time) || add_scratch(ctx, life, op, time));
 }
 
 static int find_uses(const ln_context *ctx, ln_lifetime *life)
@@ -181,9 +178,7 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
     LN_LIST_FOREACH (op, ctx->ops)
         if (find_uses_of(ctx, life, op, ++position))
             return -1;
-    return use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end)
-               ? -1
-               : 0;
+    return -(use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end));
 }
 
 // Marks tensors that are alive only during loading, if operators run at load.
@@ -522,5 +517,5 @@ int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life)
     ln_free(r.at);
     ln_free(r.due);
     ln_free(r.ranks);
-    return status || check_parts(ctx, life) || check_load_scratch(ctx, life) ? -1 : 0;
+    return -(status || check_parts(ctx, life) || check_load_scratch(ctx, life));
 }

@@ -84,8 +84,7 @@ int ln_context_memory_plan(const ln_context *ctx, ln_memory_func func, void *dat
     if (ln_lifetime_find(ctx, &life))
         return -1;
     const int status =
-        (totals && sum_up(ctx, &life, totals)) || (func && list_blocks(ctx, &life, func, data)) ? -1
-                                                                                                : 0;
+        -((totals && sum_up(ctx, &life, totals)) || (func && list_blocks(ctx, &life, func, data)));
     ln_lifetime_free(&life);
     return status;
 }

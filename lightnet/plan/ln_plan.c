@@ -14,10 +14,8 @@
 
 int ln_plan(ln_context *ctx)
 {
-    return ln_limits_check(ctx) || ln_context_recheck(ctx) || ln_limits_check(ctx) ||
-                   ln_plan_memory(ctx) || ln_context_check(ctx)
-               ? -1
-               : 0;
+    return -(ln_limits_check(ctx) || ln_context_recheck(ctx) || ln_limits_check(ctx) ||
+             ln_plan_memory(ctx) || ln_context_check(ctx));
 }
 
 int ln_plan_all(ln_context *ctx)

@@ -40,10 +40,8 @@ static int measure_mix(const choosing *c, const ln_quantize_mix *mix, int n,
                        ln_quantize_error *error)
 {
     ln_quantize_program p = {0};
-    const int status =
-        make(c, &p, mix) || ln_quantize_error_find(error, &c->outputs, &p, c->samples, n, c->err)
-            ? -1
-            : 0;
+    const int status = -(make(c, &p, mix) ||
+                         ln_quantize_error_find(error, &c->outputs, &p, c->samples, n, c->err));
     ln_quantize_program_free(&p);
     return status;
 }
@@ -70,12 +68,10 @@ static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_er
 static int measure_float(choosing *c)
 {
     ln_quantize_program p = {0};
-    const int status = make(c, &p, &float32) ||
-                               ln_quantize_outputs_find(&c->outputs, &p, c->samples, c->err) ||
-                               ln_quantize_time_layers(c->choice->ns_before, NULL, c->layers, &p,
-                                                       c->samples, c->budget->seconds, c->err)
-                           ? -1
-                           : 0;
+    const int status =
+        -(make(c, &p, &float32) || ln_quantize_outputs_find(&c->outputs, &p, c->samples, c->err) ||
+          ln_quantize_time_layers(c->choice->ns_before, NULL, c->layers, &p, c->samples,
+                                  c->budget->seconds, c->err));
     ln_quantize_program_free(&p);
     return status;
 }
@@ -241,10 +237,8 @@ static int time_variant(const choosing *c, variant *v)
     ln_quantize_program before = {0}, after = {0};
     const ln_quantize_program *const both[2] = {&before, &after};
     const int status =
-        make(c, &before, &float32) || make(c, &after, &v->mix) ||
-                ln_quantize_time_both(v->total, both, c->samples, c->budget->seconds, c->err)
-            ? -1
-            : 0;
+        -(make(c, &before, &float32) || make(c, &after, &v->mix) ||
+          ln_quantize_time_both(v->total, both, c->samples, c->budget->seconds, c->err));
     ln_quantize_program_free(&before);
     ln_quantize_program_free(&after);
     return status;
@@ -296,12 +290,9 @@ static int begin_variants(const choosing *c, variant *best)
 static int time_layers(const choosing *c)
 {
     ln_quantize_program p = {0};
-    const int status =
-        make(c, &p, &c->choice->mix) ||
-                ln_quantize_time_layers(c->choice->ns_after, c->choice->is_bf16, c->layers, &p,
-                                        c->samples, c->budget->seconds, c->err)
-            ? -1
-            : 0;
+    const int status = -(make(c, &p, &c->choice->mix) ||
+                         ln_quantize_time_layers(c->choice->ns_after, c->choice->is_bf16, c->layers,
+                                                 &p, c->samples, c->budget->seconds, c->err));
     ln_quantize_program_free(&p);
     return status;
 }
@@ -351,11 +342,9 @@ int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *lay
         .choice = choice, .layers = layers, .samples = samples, .budget = budget, .err = err};
     *choice = (ln_quantize_choice){0};
     const int status =
-        allocate(&c) || ln_quantize_report(samples, "time", 0, 2, err) || measure_float(&c) ||
-                ln_quantize_report(samples, "time", 1, 2, err) || measure_all(&c) ||
-                measure_singles(&c) || order_candidates(&c) || choose_within(&c) || time_choice(&c)
-            ? -1
-            : 0;
+        -(allocate(&c) || ln_quantize_report(samples, "time", 0, 2, err) || measure_float(&c) ||
+          ln_quantize_report(samples, "time", 1, 2, err) || measure_all(&c) ||
+          measure_singles(&c) || order_candidates(&c) || choose_within(&c) || time_choice(&c));
     ln_quantize_outputs_free(&c.outputs);
     ln_free(c.order);
     ln_free(c.trial);

@@ -169,12 +169,9 @@ static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number
     }
     ins->made.ops = longer;
     ln_list *const in = copy->op_arg->tensors_in, *const out = copy->op_arg->tensors_out;
-    return note_weight(ins, weight8, number) || set_name(ins, in, a.src, src) ||
-                   set_name(ins, in, a.weight, weight) ||
-                   (bias && set_name(ins, in, "bias", bias)) ||
-                   (norm && set_name(ins, out, "dst", ln_op_output_name(norm, "dst")))
-               ? -1
-               : 0;
+    return -(note_weight(ins, weight8, number) || set_name(ins, in, a.src, src) ||
+             set_name(ins, in, a.weight, weight) || (bias && set_name(ins, in, "bias", bias)) ||
+             (norm && set_name(ins, out, "dst", ln_op_output_name(norm, "dst"))));
 }
 
 static int replace(insertion *ins, const ln_op *op, const ln_op *norm)
@@ -201,7 +198,7 @@ static int insert(insertion *ins, const ln_quantize_layer *layer, int number)
         return ln_fail_as(ins->ctx, LN_INTERNAL_ERROR, "the model has no operator '%s' any more",
                           op ? layer->norm : layer->name);
     const char *const src = dequantized_of(ins, layer->src);
-    return !src || make_layer(ins, layer, number, op, norm, src) || replace(ins, op, norm) ? -1 : 0;
+    return -(!src || make_layer(ins, layer, number, op, norm, src) || replace(ins, op, norm));
 }
 
 // Joints
@@ -362,8 +359,7 @@ static int find_between(const insertion *ins, const char *is_on, char *between)
 {
     const flow f = {ins->layers, ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                     ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    const int status =
-        !f.roles || !f.marks || set_roles(&f, is_on) || flow_all(&f, ins->ctx) ? -1 : 0;
+    const int status = -(!f.roles || !f.marks || set_roles(&f, is_on) || flow_all(&f, ins->ctx));
     for (int i = 0; i < ins->layers->n_joints && !status; i++)
         between[i] = (char)is_between(&f, ins->ctx, &ins->layers->joints[i]);
     ln_hash_free(f.roles);

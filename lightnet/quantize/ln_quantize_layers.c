@@ -147,14 +147,11 @@ static int note_layer(const ln_context *ctx, ln_quantize_layer *layer, const ln_
                       const parts *p)
 {
     layer->axis = p->axis;
-    return copy_name(ctx, &layer->name, op->op_arg->name) ||
-                   copy_name(ctx, &layer->optype, op->op_arg->optype) ||
-                   copy_name(ctx, &layer->src, p->src->name) ||
-                   copy_name(ctx, &layer->weight, p->weight->name) ||
-                   (p->bias && copy_name(ctx, &layer->bias, p->bias->name)) ||
-                   note_norm(ctx, layer, op)
-               ? -1
-               : 0;
+    return -(copy_name(ctx, &layer->name, op->op_arg->name) ||
+             copy_name(ctx, &layer->optype, op->op_arg->optype) ||
+             copy_name(ctx, &layer->src, p->src->name) ||
+             copy_name(ctx, &layer->weight, p->weight->name) ||
+             (p->bias && copy_name(ctx, &layer->bias, p->bias->name)) || note_norm(ctx, layer, op));
 }
 
 static int note_source(ln_quantize_layers *layers, const ln_context *ctx, const char *name)
@@ -214,10 +211,8 @@ int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
         if (args)
             status = note_joint(layers, ctx, op, args);
         else if (is_layer(op, &p))
-            status = note_source(layers, ctx, p.src->name) ||
-                             note_layer(ctx, &layers->items[layers->n++], op, &p)
-                         ? -1
-                         : 0;
+            status = -(note_source(layers, ctx, p.src->name) ||
+                       note_layer(ctx, &layers->items[layers->n++], op, &p));
     }
     return status;
 }

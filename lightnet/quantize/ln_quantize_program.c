@@ -60,10 +60,8 @@ int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *
                              const ln_quantize_layers *layers, const ln_quantize_mix *mix,
                              ln_error *err)
 {
-    return ln_quantize_program_compile(p, samples, layers, mix, err) ||
-                   ln_quantize_program_load(p, samples, err)
-               ? -1
-               : 0;
+    return -(ln_quantize_program_compile(p, samples, layers, mix, err) ||
+             ln_quantize_program_load(p, samples, err));
 }
 
 int ln_quantize_program_set(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,

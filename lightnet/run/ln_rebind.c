@@ -84,10 +84,8 @@ static int check_anew(ln_context *ctx)
     if (!shapes)
         return ln_fail_last(ctx);
     visit_shapes(ctx, shapes, note_shape);
-    const int status = ln_context_recheck(ctx) || visit_shapes(ctx, shapes, compare_shape) ||
-                               ln_context_check_plan(ctx)
-                           ? -1
-                           : 0;
+    const int status = -(ln_context_recheck(ctx) || visit_shapes(ctx, shapes, compare_shape) ||
+                         ln_context_check_plan(ctx));
     ln_free(shapes);
     return status;
 }
@@ -95,7 +93,7 @@ static int check_anew(ln_context *ctx)
 // Checks the operators of a compiled context as they were before.
 static int check_unchanged(ln_context *ctx)
 {
-    return ln_context_recheck(ctx) || (ctx->target && ln_context_check_plan(ctx)) ? -1 : 0;
+    return -(ln_context_recheck(ctx) || (ctx->target && ln_context_check_plan(ctx)));
 }
 
 // After the operators were checked again with this status: tensors have new entries, and operators
@@ -132,7 +130,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
         return ln_fail_last(ctx);
     }
     ln_update_forget(ctx);
-    const int status = check_anew(ctx) || ln_fixed_check_params(ctx) ? -1 : 0;
+    const int status = -(check_anew(ctx) || ln_fixed_check_params(ctx));
     if (status)
         ln_param_entry_exchange(entry, old);
     ln_param_entry_free(old);
@@ -179,5 +177,5 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
         return status;
     if (op->op_arg->tensors_in)
         return 0;
-    return ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
+    return -(ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg));
 }

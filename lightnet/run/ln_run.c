@@ -61,7 +61,7 @@ static int run_stepwise(ln_context *ctx, int (*seen)(void *data, const ln_op *op
     ctx->device_ns = 0;
     for (const ln_list *node = ctx->ops; node && !status; node = node->next) {
         const ln_op *op = node->data;
-        status = (!op->op_arg->at_load && run_op(op)) || seen(data, op) ? -1 : 0;
+        status = -((!op->op_arg->at_load && run_op(op)) || seen(data, op));
     }
     ctx->is_stepwise = 0;
     return status;

@@ -267,7 +267,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH (tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
         if (ln_entry_of(tle, ctx->tensor_table)->isconst)
-            return ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
+            return -(ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg));
     return 0;
 }
 

@@ -146,7 +146,7 @@ static int parse_and_describe(ln_model *model, const ln_context *ctx)
                          ? model->front->describe(ctx, model->name, model->parsed, model->interface)
                          : -1;
     model->is_described = says == 0;
-    return says < 0 || (model->is_described && narrow(model, ctx)) ? -1 : 0;
+    return -(says < 0 || (model->is_described && narrow(model, ctx)));
 }
 
 // Files of other formats have no weights that runs read as they are.
@@ -205,8 +205,7 @@ static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
 {
     ln_budget *const before = ln_limits_enter(ctx);
     const int status =
-        open_file(&model->file, o, model->options->is_mapped, ctx->error) || parse(model, ctx) ? -1
-                                                                                               : 0;
+        -(open_file(&model->file, o, model->options->is_mapped, ctx->error) || parse(model, ctx));
     model->read_size = ln_limits_held(ctx);
     return ln_limits_leave(ctx, before, status);
 }

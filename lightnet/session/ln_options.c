@@ -129,7 +129,7 @@ static int read_range(const char **p, int *min, int *max)
     if (strncmp(*p, "..", 2))
         return 0;
     *p += 2;
-    return read_size(p, max) || *max < *min ? -1 : 0;
+    return -(read_size(p, max) || *max < *min);
 }
 
 static int read_ranges(const char *text, ln_shape_option *shape)

@@ -56,14 +56,12 @@ static int set_options(ln_context *ctx, const ln_options *options)
         ctx->optimize = LN_OPTIMIZE_TARGET;
     if (options->is_reference)
         ln_context_set_reference(ctx);
-    return ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||
-                   ln_context_set_limit(ctx, LN_LIMIT_OPS, options->operators_limit) ||
-                   ln_context_set_limit(ctx, LN_LIMIT_FOLD_MEMORY, options->constant_limit) ||
-                   set_lists(ctx, options) ||
-                   (options->precision && ln_context_set_precision(ctx, options->precision)) ||
-                   (options->is_tuned && ln_context_set_tuning(ctx))
-               ? -1
-               : 0;
+    return -(ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||
+             ln_context_set_limit(ctx, LN_LIMIT_OPS, options->operators_limit) ||
+             ln_context_set_limit(ctx, LN_LIMIT_FOLD_MEMORY, options->constant_limit) ||
+             set_lists(ctx, options) ||
+             (options->precision && ln_context_set_precision(ctx, options->precision)) ||
+             (options->is_tuned && ln_context_set_tuning(ctx)));
 }
 
 // The memory limit includes memory that a program shares with others.
@@ -204,10 +202,8 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
         ln_session_unlock();
         count_shared(ctx, model); // the failure has emptied the context
     }
-    return ln_bind_set_offers(ctx, 0) || bind_inputs(ctx, model, values, 1) ||
-                   read_model(ctx, model)
-               ? -1
-               : 0;
+    return -(ln_bind_set_offers(ctx, 0) || bind_inputs(ctx, model, values, 1) ||
+             read_model(ctx, model));
 }
 
 // Inputs are given before each run; weights must be there by now.
@@ -312,8 +308,7 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
         program->inputs[i] = values[i];
         program->inputs[i].data = program->inputs[i].own = NULL;
     }
-    return note_inputs(program, model, values) || note_outputs(program) || note_loans(program) ? -1
-                                                                                               : 0;
+    return -(note_inputs(program, model, values) || note_outputs(program) || note_loans(program));
 }
 
 // State
@@ -448,8 +443,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 
 int ln_program_make(ln_program *program, ln_model *model, const ln_value *values)
 {
-    return ln_program_read(program, model, values) || ln_program_finish(program, model, values) ? -1
-                                                                                                : 0;
+    return -(ln_program_read(program, model, values) || ln_program_finish(program, model, values));
 }
 
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
@@ -461,10 +455,8 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
             ln_context_bind_range(program->ctx, model->interface->inputs[i]->name, values[i].ndim,
                                   ranges[i].min, ranges[i].max))
             return -1;
-    return ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
-                   compile(program->ctx, model)
-               ? -1
-               : 0;
+    return -(ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
+             compile(program->ctx, model));
 }
 
 // Use

@@ -36,7 +36,7 @@ static int choose_program(ln_session *session)
     ln_value *const before = ln_clone(session->values, (n ? n : 1) * sizeof(*before));
     if (!before)
         return ln_error_set_last(&session->error);
-    const int status = set_shapes(session) || ln_session_choose_program(session) ? -1 : 0;
+    const int status = -(set_shapes(session) || ln_session_choose_program(session));
     memcpy(session->values, before, n * sizeof(*before));
     ln_free(before);
     return status;

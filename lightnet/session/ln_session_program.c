@@ -349,7 +349,7 @@ int ln_session_make_fixed(ln_session *session, ln_program **open)
     *open = session->program;
     session->program = NULL;
     ln_error_clear(&session->error);
-    return make_program(session) || lend(session) ? -1 : 0;
+    return -(make_program(session) || lend(session));
 }
 
 void ln_session_keep_fixed(ln_session *session, ln_program *open)

@@ -93,7 +93,7 @@ static int count_bytes(tl_dtype dtype, int ndim, const int *dims, size_t *size)
     for (int i = 0; i < ndim; i++)
         if (ln_size_mul(len, (size_t)dims[i], &len))
             return -1;
-    return len > INT_MAX || ln_size_mul(len, tl_size_of(dtype), size) ? -1 : 0;
+    return -(len > INT_MAX || ln_size_mul(len, tl_size_of(dtype), size));
 }
 
 int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int ndim,

@@ -410,10 +410,8 @@ int ln_cuda_end(ln_cuda_node *node, int status)
 
 int ln_cuda_wait(ln_cuda_node *node)
 {
-    return close_segment(node->cuda) ||
-                   ln_cuda_expect(cudaStreamSynchronize(node->stream), "finish the work")
-               ? -1
-               : 0;
+    return -(close_segment(node->cuda) ||
+             ln_cuda_expect(cudaStreamSynchronize(node->stream), "finish the work"));
 }
 
 void ln_cuda_leave(ln_cuda_node *node)

@@ -273,10 +273,8 @@ int ln_cuda_run_nms(ln_cuda_node *node, const tl_tensor *boxes, const tl_tensor 
         ln_cuda_wait(node))
         return -1;
     const size_t size = (size_t)*n * 3 * sizeof(int64_t);
-    return size && (ln_cuda_expect(cudaMemcpyAsync(dst->data, rows.data, size,
-                                                   cudaMemcpyDeviceToHost, node->stream),
-                                   "copy from the GPU") ||
-                    ln_cuda_wait(node))
-               ? -1
-               : 0;
+    return -(size && (ln_cuda_expect(cudaMemcpyAsync(dst->data, rows.data, size,
+                                                     cudaMemcpyDeviceToHost, node->stream),
+                                     "copy from the GPU") ||
+                      ln_cuda_wait(node)));
 }

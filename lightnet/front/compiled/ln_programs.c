@@ -125,11 +125,9 @@ static int read_program(const place *at, const json_t *json, const ln_bundle *al
     program->tensors = &program->own;
     if (!program->ir || !program->interface)
         return fail_memory(at);
-    return read_ports(at, json, "inputs", LN_PORT_INPUT, program->interface) ||
-                   read_ports(at, json, "outputs", LN_PORT_OUTPUT, program->interface) ||
-                   read_tensors(at, json, all, &program->own)
-               ? -1
-               : 0;
+    return -(read_ports(at, json, "inputs", LN_PORT_INPUT, program->interface) ||
+             read_ports(at, json, "outputs", LN_PORT_OUTPUT, program->interface) ||
+             read_tensors(at, json, all, &program->own));
 }
 
 // All have the same inputs and outputs, of the same types.

@@ -79,7 +79,7 @@ int ln_context_save(ln_context *ctx, const char *datafile, const char *file)
     if (check(ctx))
         return -1;
     ln_budget *const before = ln_limits_enter(ctx);
-    const int status = ln_freeze(ctx, datafile) || write_file(ctx, file) ? -1 : 0;
+    const int status = -(ln_freeze(ctx, datafile) || write_file(ctx, file));
     return ln_limits_leave(ctx, before, status);
 }
 

@@ -232,9 +232,8 @@ static int read_version(ln_ir_reader *r, const ln_ir_element *top)
 // Common keys of models and bodies.
 static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 {
-    return ln_ir_read_ops(r, e, &m->ops) || read_interface(r, e, 1, m) || read_interface(r, e, 0, m)
-               ? -1
-               : 0;
+    return -(ln_ir_read_ops(r, e, &m->ops) || read_interface(r, e, 1, m) ||
+             read_interface(r, e, 0, m));
 }
 
 // NULL after a failure. Integers are read as doubles, which all numbers become.
@@ -273,12 +272,9 @@ static int read_top(ln_ir_reader *r, const json_t *json, model *m)
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
-    return check_is_model(r, json) || read_version(r, &top) || read_plan(r, &top, m) ||
-                   read_fixed(r, &top) || read_sizes(r, &top) ||
-                   ln_ir_warn_of_unknown(r, &top, keys) || read_program(r, &top, m) ||
-                   read_bodies(r, &top, m)
-               ? -1
-               : 0;
+    return -(check_is_model(r, json) || read_version(r, &top) || read_plan(r, &top, m) ||
+             read_fixed(r, &top) || read_sizes(r, &top) || ln_ir_warn_of_unknown(r, &top, keys) ||
+             read_program(r, &top, m) || read_bodies(r, &top, m));
 }
 
 static int create_tables(ln_ir_reader *r)
@@ -348,7 +344,7 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     snprintf(label, sizeof(label), "%s: body '%s'", place ? place : outer->file, name);
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(&r, "it is %s, expected an object", ln_json_describe(json));
-    int status = create_tables(&r) || read_body_keys(&r, &e, &m) ? -1 : 0;
+    int status = -(create_tables(&r) || read_body_keys(&r, &e, &m));
     if (!status && target && !(m.target = ln_strdup(target)))
         status = ln_ir_fail_last(&r);
     if (status)
@@ -383,7 +379,7 @@ static int read_tree(ln_context *ctx, const char *name, const json_t *tree,
 {
     ln_ir_reader r = {.ctx = ctx, .file = name, .places = places};
     model m = {0};
-    const int rc = create_tables(&r) || read_top(&r, tree, &m) ? -1 : 0;
+    const int rc = -(create_tables(&r) || read_top(&r, tree, &m));
     if (rc) {
         free_model(&m);
         ln_bodies_free(ctx);

@@ -129,10 +129,8 @@ static int read_scratch(const ln_ir_reader *r, const ln_ir_element *e, ln_op_arg
         return 0;
     if (!ln_ir_get(r, e, "scratch", LN_IR_OBJECT) || ln_ir_warn_of_unknown(r, &scratch, keys))
         return -1;
-    return ln_ir_get_size(r, &scratch, "size", &op_arg->scratch_size) ||
-                   ln_ir_get_size(r, &scratch, "offset", &op_arg->scratch_offset)
-               ? -1
-               : 0;
+    return -(ln_ir_get_size(r, &scratch, "size", &op_arg->scratch_size) ||
+             ln_ir_get_size(r, &scratch, "offset", &op_arg->scratch_offset));
 }
 
 static ln_op *create_op(ln_ir_reader *r, const ln_ir_element *e, const ln_op *proto)

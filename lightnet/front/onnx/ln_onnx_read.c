@@ -272,10 +272,10 @@ static int build(ln_context *ctx, const char *name, const void *data)
 {
     ln_onnx_model m = {.base = {.ctx = ctx, .file = name}, .has_twins = 1}; // `parse` has warned
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    int status = create_tables(&m) || open_model(&m, data) ? -1 : 0;
+    int status = -(create_tables(&m) || open_model(&m, data));
     if (!status) {
         translate(&m);
-        status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
+        status = -(m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0);
         ln_bodies_prune(ctx);
     }
     free_model(&m);

@@ -234,10 +234,8 @@ static int run_part(part *p, const char *tensor)
         return -1;
     ln_context_set_reference(p->ctx);
     ln_context_keep_all(p->ctx);
-    return ln_context_compile(p->ctx, "cpu") || check_macs(p->ctx) ||
-                   ln_context_load(p->ctx, NULL) || ln_context_run(p->ctx)
-               ? -1
-               : 0;
+    return -(ln_context_compile(p->ctx, "cpu") || check_macs(p->ctx) ||
+             ln_context_load(p->ctx, NULL) || ln_context_run(p->ctx));
 }
 
 static void compute(ln_onnx_node *n, const char *tensor)

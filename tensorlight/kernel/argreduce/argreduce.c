@@ -107,10 +107,8 @@ int tl_argreduce_check(const tl_tensor *src, int axis)
 
 static int check(const tl_tensor *src, const tl_tensor *dst, int axis)
 {
-    return tl_check_data(src, "src") < 0 || tl_argreduce_check(src, axis) < 0 ||
-                   tl_check_apart(dst, src) < 0
-               ? -1
-               : 0;
+    return -(tl_check_data(src, "src") < 0 || tl_argreduce_check(src, axis) < 0 ||
+             tl_check_apart(dst, src) < 0);
 }
 
 tl_tensor *tl_tensor_argreduce(const tl_tensor *src, tl_tensor *dst, int axis, int is_min,

@@ -48,7 +48,7 @@ static int check_ndim(const tl_tensor *t, const char *name, int ndim)
 // -1 with a reason: `t` has no data, or dst overlaps it.
 static int check_operand(const tl_tensor *t, const char *name, const tl_tensor *dst)
 {
-    return tl_check_data(t, name) < 0 || tl_check_apart(dst, t) < 0 ? -1 : 0;
+    return -(tl_check_data(t, name) < 0 || tl_check_apart(dst, t) < 0);
 }
 
 static size_t product(const int *dims, int n)

@@ -370,8 +370,7 @@ static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
     ln_nnvm_graph_read(&m.graph, &m.base, file->data, file->size);
     if (!m.base.failed)
         translate(&m, &d);
-    const int status =
-        m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
+    const int status = -(m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0);
     ln_hash_free(m.base.reserved);
     ln_nnvm_draft_clear(&d);
     ln_nnvm_graph_clear(&m.graph);

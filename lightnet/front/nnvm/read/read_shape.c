@@ -63,7 +63,7 @@ static int apply_code(reshaping *r, const int64_t *codes, int len, int *i)
         dim = code >= INFER ? code : -2;
     }
     r->dims[r->ndim++] = dim;
-    return dim < INFER || dim > INT_MAX ? -1 : 0;
+    return -(dim < INFER || dim > INT_MAX);
 }
 
 static void reverse(int *dims, int len)

@@ -167,7 +167,7 @@ static int votes_of(const forest *f, int node, int *first, int *end)
         return -1;
     *first = f->start ? f->start[leaf] : leaf;
     *end = f->start ? f->start[leaf + 1] : leaf + 1;
-    return *first < 0 || *first > *end || *end > f->n_votes ? -1 : 0;
+    return -(*first < 0 || *first > *end || *end > f->n_votes);
 }
 
 // Leaves of a single target have one vote each for ONNX Runtime; of two targets, they have any
