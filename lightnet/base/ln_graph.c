@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/ln_list_end.h"
 #include "base/ln_slab.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
@@ -433,10 +434,8 @@ static int fill_layers(ln_list **tops, const struct sorting *sorting)
 {
     for (size_t i = sorting->n_ready; i > 0; i--) {
         const struct place *place = &sorting->places[i - 1];
-        ln_list *top = ln_list_prepend(tops[place->layer], place->node);
-        if (!top)
+        if (ln_list_push(&tops[place->layer], place->node, NULL))
             return -1;
-        tops[place->layer] = top;
     }
     return 0;
 }
@@ -445,14 +444,11 @@ static int fill_layers(ln_list **tops, const struct sorting *sorting)
 static ln_list *list_of_lists(ln_list *const *lists, size_t n)
 {
     ln_list *list = NULL;
-    for (size_t i = n; i > 0; i--) {
-        ln_list *longer = ln_list_prepend(list, lists[i - 1]);
-        if (!longer) {
+    for (size_t i = n; i > 0; i--)
+        if (ln_list_push(&list, lists[i - 1], NULL)) {
             ln_list_free(list);
             return NULL;
         }
-        list = longer;
-    }
     return list;
 }
 

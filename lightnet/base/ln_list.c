@@ -354,16 +354,31 @@ ln_bool ln_stack_is_valid(const ln_stack *stack)
     return stack && (size_t)ln_list_length(stack->top) == stack->size ? LN_TRUE : LN_FALSE;
 }
 
+// `longer`: the list with `data`, NULL after a failure.
+static int keep_longer(ln_list **list, ln_list *longer, void *data, ln_free_func free_data)
+{
+    if (longer)
+        *list = longer;
+    else if (data && free_data)
+        free_data(data);
+    return longer ? 0 : -1;
+}
+
+int ln_list_push(ln_list **list, void *data, ln_free_func free_data)
+{
+    return keep_longer(list, data ? ln_list_prepend(*list, data) : NULL, data, free_data);
+}
+
+int ln_list_add(ln_list **list, void *data, ln_free_func free_data)
+{
+    return keep_longer(list, data ? ln_list_append(*list, data) : NULL, data, free_data);
+}
+
 // Lists that own their elements
 
 ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func)
 {
-    if (!entry)
-        return NULL;
-    ln_list *longer = ln_list_append(list, entry);
-    if (!longer)
-        free_func(entry);
-    return longer;
+    return ln_list_add(&list, entry, free_func) ? NULL : list;
 }
 
 ln_list *ln_entry_list_copy(const ln_list *list, void *(*copy_func)(const void *),
@@ -371,15 +386,10 @@ ln_list *ln_entry_list_copy(const ln_list *list, void *(*copy_func)(const void *
 {
     ln_list *reversed = NULL;
     for (; list; list = list->next) {
-        void *copy = copy_func(list->data);
-        ln_list *longer = copy ? ln_list_prepend(reversed, copy) : NULL;
-        if (!longer) {
-            if (copy)
-                free_func(copy);
+        if (ln_list_push(&reversed, copy_func(list->data), free_func)) {
             ln_list_free_deep(reversed, free_func);
             return NULL;
         }
-        reversed = longer;
     }
     return ln_list_reverse(reversed);
 }

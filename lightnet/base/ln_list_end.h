@@ -23,6 +23,11 @@ static inline void ln_list_extend(ln_list **list, ln_list **end, ln_list *more)
     *end = ln_list_end(more ? more : *end);
 }
 
+/** Adds `data` in front of the first element, or after the last one. -1 with a reason: `data` is
+ * NULL, or no memory; the list is as before, and `data` is freed (free_data NULL: it is not). */
+int ln_list_push(ln_list **list, void *data, ln_free_func free_data);
+int ln_list_add(ln_list **list, void *data, ln_free_func free_data);
+
 // Lists that own their elements
 
 /** Appends the new `entry` (NULL: its creation failed). Returns the list; NULL with a reason: the

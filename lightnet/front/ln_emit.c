@@ -69,14 +69,10 @@ void ln_translation_clear(ln_translation *t)
 void *ln_translation_alloc(ln_translation *t, size_t size)
 {
     void *data = t->failed ? NULL : ln_alloc(size);
-    ln_list *longer = data ? ln_list_prepend(t->memory, data) : NULL;
-    if (!longer) {
-        ln_free(data);
-        ln_translation_fail_memory(t);
-        return NULL;
-    }
-    t->memory = longer;
-    return data;
+    if (!ln_list_push(&t->memory, data, ln_free))
+        return data;
+    ln_translation_fail_memory(t);
+    return NULL;
 }
 
 void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t size)

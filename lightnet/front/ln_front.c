@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ln_il_look.h"
+#include "base/ln_list_end.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_compiled_file.h"
 #include "data/ln_safetensors.h"
@@ -23,11 +24,7 @@ static ln_list *fronts;
 
 int ln_front_register(const ln_front *front)
 {
-    ln_list *longer = ln_list_append(fronts, (void *)front);
-    if (!longer)
-        return -1;
-    fronts = longer;
-    return 0;
+    return ln_list_add(&fronts, (void *)front, NULL);
 }
 
 const ln_list *ln_front_list(void)

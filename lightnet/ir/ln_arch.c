@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "ir/ln_arch_tables.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
@@ -128,13 +129,9 @@ int ln_arch_check_ops(const ln_arch *arch)
 static change *begin_change(ln_arch *arch, const ln_arch *more)
 {
     change *c = ln_alloc(sizeof(*c));
-    ln_list *longer = c ? ln_list_prepend(changes, c) : NULL;
-    if (!longer) {
-        ln_free(c);
+    if (ln_list_push(&changes, c, ln_free))
         return NULL;
-    }
     *c = (change){.arch = arch, .more = more, .before = *arch};
-    changes = longer;
     return c;
 }
 
@@ -187,12 +184,9 @@ static int enter_ops(const ln_arch *arch)
 // Last the list, by which undoing knows that init_func was called.
 static int enter_arch(ln_arch *arch)
 {
-    if (enter_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0)
+    if (enter_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0 ||
+        ln_list_add(&archs, arch, NULL))
         return -1;
-    ln_list *longer = ln_list_append(archs, arch);
-    if (!longer)
-        return -1;
-    archs = longer;
     if (arch->init_func)
         arch->init_func(&arch->priv);
     return 0;
@@ -233,12 +227,8 @@ static void *join(change *c, const void *first, const void *second, size_t size)
 {
     const size_t n = count(first, size), m = count(second, size);
     char *joined = ln_alloc_array(n + m + 1, size);
-    ln_list *longer = joined ? ln_list_prepend(c->made, joined) : NULL;
-    if (!longer) {
-        ln_free(joined);
+    if (ln_list_push(&c->made, joined, ln_free))
         return NULL;
-    }
-    c->made = longer;
     if (n)
         memcpy(joined, first, n * size);
     if (m)

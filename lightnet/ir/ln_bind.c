@@ -430,14 +430,7 @@ int ln_context_allow_folder(ln_context *ctx, const char *folder)
     ln_context_clear_error(ctx);
     if (ln_beneath_check_folder(folder, ctx->error))
         return -1;
-    char *copy = ln_strdup(folder);
-    ln_list *longer = copy ? ln_list_append(ctx->folders, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return ln_fail_memory(ctx);
-    }
-    ctx->folders = longer;
-    return 0;
+    return ln_list_add(&ctx->folders, ln_strdup(folder), ln_free) ? ln_fail_memory(ctx) : 0;
 }
 
 int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like)

@@ -6,6 +6,7 @@
 // to be visited.
 
 #include "ir/ln_bodies.h"
+#include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
@@ -16,11 +17,7 @@ static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
     if (!te || !te->isconst)
         return 0;
     te->isconst = 0;
-    ln_list *longer = ln_list_prepend(*todo, te);
-    if (!longer)
-        return ln_fail_memory(ctx);
-    *todo = longer;
-    return 0;
+    return ln_list_push(todo, te, NULL) ? ln_fail_memory(ctx) : 0;
 }
 
 static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
@@ -86,11 +83,7 @@ static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **to
     if (!te || !te->value || te->value->ismutated)
         return 0;
     te->value->ismutated = 1;
-    ln_list *longer = ln_list_prepend(*todo, te);
-    if (!longer)
-        return ln_fail_memory(ctx);
-    *todo = longer;
-    return 0;
+    return ln_list_push(todo, te, NULL) ? ln_fail_memory(ctx) : 0;
 }
 
 static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln_list *tensors,

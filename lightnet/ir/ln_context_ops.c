@@ -7,6 +7,7 @@
 
 #include "ir/ln_context_ops.h"
 
+#include "base/ln_list_end.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_sizes.h"
@@ -361,15 +362,12 @@ int ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len, ln_l
 {
     ln_list *old_ops = NULL;
     const ln_list *node = *position;
-    for (size_t i = 0; i < len && node; i++, node = node->next) {
-        ln_list *longer = ln_list_prepend(old_ops, node->data);
-        if (!longer) {
+    for (size_t i = 0; i < len && node; i++, node = node->next)
+        if (ln_list_push(&old_ops, node->data, NULL)) {
             ln_list_free(old_ops);
             ln_op_list_free_lists_too(new_ops);
             return ln_fail_memory(ctx);
         }
-        old_ops = longer;
-    }
     old_ops = ln_list_reverse(old_ops);
     const int status = ln_context_substitute(ctx, old_ops, new_ops, position);
     ln_list_free(old_ops);

@@ -110,14 +110,7 @@ int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
 
 int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *name)
 {
-    char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_prepend(*names, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return ln_fail_memory(ctx);
-    }
-    *names = longer;
-    return 0;
+    return ln_list_push(names, ln_strdup(name), ln_free) ? ln_fail_memory(ctx) : 0;
 }
 
 static int index_list(ln_hash *names, const ln_list *list)

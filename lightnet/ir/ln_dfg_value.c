@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "lightnet/ln_util.h"
 
 // Life
@@ -120,12 +121,10 @@ ln_list *ln_dfg_value_readers(const ln_dfg_value *value)
         // An operator's reads of one tensor are neighbours, since they were added together.
         if (!reader->out_end || (reversed && reversed->data == op_of(reader)))
             continue;
-        ln_list *longer = ln_list_prepend(reversed, op_of(reader));
-        if (!longer) {
+        if (ln_list_push(&reversed, op_of(reader), NULL)) {
             ln_list_free(reversed);
             return NULL;
         }
-        reversed = longer;
     }
     return ln_list_reverse(reversed);
 }

@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_op.h"
 
+#include "base/ln_list_end.h"
 #include "base/ln_slab.h"
 #include "base/ln_name.h"
 #include "lightnet/ln_util.h"
@@ -335,14 +336,11 @@ int ln_op_call(ln_op *op, ln_op_func func)
 ln_list *ln_op_list_create_from_array(ln_op **op_array)
 {
     ln_list *reversed = NULL;
-    for (; *op_array; op_array++) {
-        ln_list *longer = ln_list_prepend(reversed, *op_array);
-        if (!longer) {
+    for (; *op_array; op_array++)
+        if (ln_list_push(&reversed, *op_array, NULL)) {
             ln_list_free(reversed);
             return NULL;
         }
-        reversed = longer;
-    }
     return ln_list_reverse(reversed);
 }
 

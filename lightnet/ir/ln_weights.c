@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
+#include "base/ln_list_end.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_util.h"
@@ -253,24 +254,14 @@ const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err)
 const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file)
 {
     ln_infile *kept = ln_clone(file, sizeof(*file));
-    ln_list *longer = kept ? ln_list_prepend(weights->files, kept) : NULL;
-    if (!longer) {
-        ln_free(kept);
-        return NULL;
-    }
-    weights->files = longer;
-    return kept;
+    return ln_list_push(&weights->files, kept, ln_free) ? NULL : kept;
 }
 
 int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing))
 {
     adopted *a = ln_alloc(sizeof(*a));
-    ln_list *longer = a ? ln_list_prepend(weights->things, a) : NULL;
-    if (!longer) {
-        ln_free(a);
+    if (ln_list_push(&weights->things, a, ln_free))
         return -1;
-    }
     *a = (adopted){thing, close};
-    weights->things = longer;
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Freezing: replaces the static operators of a compiled program by their results.
 
+#include "base/ln_list_end.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -134,13 +135,9 @@ static int keep_results(const freezing *f, const ln_op *op)
 static int note_gone(freezing *f, const ln_tensor_entry *te, uint64_t hash)
 {
     ln_fixed_value *value = ln_fixed_value_create(te->name, NULL, hash);
-    ln_list *longer = value ? ln_list_prepend(f->gone, value) : NULL;
-    if (!longer) {
-        ln_fixed_value_free(value);
+    if (ln_list_push(&f->gone, value, ln_fixed_value_free))
         return ln_fail_memory(f->ctx);
-    }
     value->frozen = 1;
-    f->gone = longer;
     return 0;
 }
 
@@ -193,29 +190,28 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
 
 // The frozen program
 
-// Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
-// reason.
-static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
+static void free_op(void *op)
 {
-    static const char optype[] = LN_OP_SOURCE_CPU; // for all that lies in this memory
+    ln_op_free_lists_too(op);
+}
+
+int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_file)
+{
+    const ln_op *const op = (*position)->data;
+    const ln_tensor_list_entry *tle;
     char name[LN_MAX_NAME_LEN];
     ln_list *sources = NULL;
-    const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor;
-        ln_op *source = ln_context_unique_name(ctx, name, "source")
-                            ? NULL
-                            : ln_source_create(ctx, optype, name, tle->name, like, 1);
-        ln_list *longer = source ? ln_list_append(sources, source) : NULL;
-        if (!longer) {
-            ln_op_free_lists_too(source);
-            ln_op_list_free_lists_too(sources);
-            ln_fail_memory(ctx);
-            return NULL;
+        const tl_tensor *like = ln_entry_of(tle, ctx->tensor_table)->tensor;
+        if (ln_context_unique_name(ctx, name, "source") ||
+            ln_list_add(&sources,
+                        ln_source_create(ctx, LN_OP_SOURCE_CPU, name, tle->name, like, from_file),
+                        free_op)) {
+            ln_list_free_deep(sources, free_op);
+            return ln_fail_memory(ctx);
         }
-        sources = longer;
     }
-    return sources;
+    return ln_context_replace_ops(ctx, position, 1, sources);
 }
 
 static int put_sources(const freezing *f)
@@ -225,8 +221,7 @@ static int put_sources(const freezing *f)
         next = node->next;
         if (!ln_hash_find(f->frozen, op->op_arg->name))
             continue;
-        ln_list *sources = create_sources(f->ctx, op);
-        if (!sources || ln_context_replace_ops(f->ctx, &node, 1, sources))
+        if (ln_context_replace_by_sources(f->ctx, &node, 1))
             return -1;
         next = node;
     }

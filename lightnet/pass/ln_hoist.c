@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ln_name.h"
+#include "base/ln_list_end.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
@@ -231,37 +232,6 @@ static int enter_copy(const hoisting *h, int which, const ln_op *op)
 
 // In the body, sources replace moved operators.
 
-// Returns new: an operator that has tensor `tname`, of like's type and shape, as an input.
-static ln_op *create_source(const ln_context *body, const char *tname, const tl_tensor *like)
-{
-    static const char optype[] = LN_OP_SOURCE_CPU; // for all that lies in this memory
-    char name[LN_MAX_NAME_LEN];
-    if (ln_context_unique_name(body, name, "source"))
-        return NULL;
-    return ln_source_create(body, optype, name, tname, like, 0);
-}
-
-// Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
-// reason.
-static ln_list *create_sources(const ln_context *body, const ln_op *op)
-{
-    ln_list *sources = NULL;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, body->tensor_table);
-        ln_op *source = create_source(body, tle->name, te->tensor);
-        ln_list *longer = source ? ln_list_append(sources, source) : NULL;
-        if (!longer) {
-            ln_op_free_lists_too(source);
-            ln_op_list_free_lists_too(sources);
-            ln_fail_memory(body);
-            return NULL;
-        }
-        sources = longer;
-    }
-    return sources;
-}
-
 // Returns how many operators have moved out of the body, or -1.
 static int move_ops(const hoisting *h, int which)
 {
@@ -272,8 +242,7 @@ static int move_ops(const hoisting *h, int which)
         next = node->next;
         if (!may_move(h, which, op))
             continue;
-        ln_list *sources = enter_copy(h, which, op) ? NULL : create_sources(body, op);
-        if (!sources || ln_context_replace_ops(body, &node, 1, sources))
+        if (enter_copy(h, which, op) || ln_context_replace_by_sources(body, &node, 0))
             return -1;
         next = node;
         n++;
@@ -285,14 +254,7 @@ static int move_ops(const hoisting *h, int which)
 
 static int add_src(hoisting *h, const char *name)
 {
-    char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_append(h->srcs, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return ln_fail_memory(h->ctx);
-    }
-    h->srcs = longer;
-    return 0;
+    return ln_list_add(&h->srcs, ln_strdup(name), ln_free) ? ln_fail_memory(h->ctx) : 0;
 }
 
 // Whether a body reads the runner's number `i` of src, which begin at `first` there.
@@ -352,11 +314,12 @@ static int keep_srcs(hoisting *h)
 static int push_unread(const hoisting *h, int which, const tl_tensor *like)
 {
     ln_context *body = h->bodies[which];
-    char name[LN_MAX_NAME_LEN];
+    char name[LN_MAX_NAME_LEN], op_name[LN_MAX_NAME_LEN];
     ln_list *position = body->ops;
-    if (ln_context_unique_name(body, name, "unread"))
+    if (ln_context_unique_name(body, name, "unread") ||
+        ln_context_unique_name(body, op_name, "source"))
         return -1;
-    ln_op *source = create_source(body, name, like);
+    ln_op *source = ln_source_create(body, LN_OP_SOURCE_CPU, op_name, name, like, 0);
     if (source && !ln_context_push_input(body, name))
         return ln_context_add_op(body, &position, source);
     ln_op_free_lists_too(source);

@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_pass.h"
 
+#include "base/ln_list_end.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -112,12 +113,8 @@ static int count_rewrite(ln_context *ctx)
     ln_rule_count *rule = find_count(ctx, fired);
     if (!rule) {
         rule = ln_alloc(sizeof(*rule));
-        ln_list *longer = rule ? ln_list_append(ctx->rules, rule) : NULL;
-        if (!longer) {
-            ln_free(rule);
+        if (ln_list_add(&ctx->rules, rule, ln_free))
             return ln_fail_memory(ctx);
-        }
-        ctx->rules = longer;
         *rule = (ln_rule_count){.name = fired};
     }
     rule->count++;
@@ -262,14 +259,11 @@ int ln_pass_subgraph(ln_context *ctx, const ln_subgraph_func *sg_funcs)
 static ln_list *window(const ln_list *node, size_t size)
 {
     ln_list *ops = NULL;
-    for (; node && size; node = node->next, size--) {
-        ln_list *longer = ln_list_prepend(ops, node->data);
-        if (!longer) {
+    for (; node && size; node = node->next, size--)
+        if (ln_list_push(&ops, node->data, NULL)) {
             ln_list_free(ops);
             return NULL;
         }
-        ops = longer;
-    }
     return ln_list_reverse(ops);
 }
 

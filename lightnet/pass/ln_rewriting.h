@@ -91,4 +91,8 @@ void ln_hoist_end(const ln_context *body);
  * context is as before, or empty. */
 int ln_freeze(ln_context *ctx, const char *datafile);
 
+/** Replaces the operator at *position by sources of all its outputs, in the CPU's memory; *position
+ * becomes the node after them. -1 with the reason in the context. */
+int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_file);
+
 #endif

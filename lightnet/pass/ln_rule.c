@@ -40,12 +40,7 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
         return 0;
     const uint64_t hash = ln_fnv64(element, tl_size_of(te->tensor->dtype));
     ln_fixed_value *const value = ln_fixed_value_create(te->name, NULL, hash);
-    ln_list *const longer = value ? ln_list_prepend(at_work->inspected, value) : NULL;
-    if (longer)
-        at_work->inspected = longer;
-    else
-        ln_fixed_value_free(value);
-    return longer ? 0 : -1;
+    return ln_list_push(&at_work->inspected, value, ln_fixed_value_free);
 }
 
 // The source of the cast that produces `te`, or NULL.
@@ -119,14 +114,15 @@ const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
         return "";
     }
     char *name = ln_strdup(buf);
-    ln_list *longer = name ? ln_list_append(made->names, name) : NULL;
-    if (!longer) {
-        ln_free(name);
-        fail_last(made);
-        return "";
-    }
-    made->names = longer;
-    return name;
+    if (!ln_list_add(&made->names, name, ln_free))
+        return name;
+    fail_last(made);
+    return "";
+}
+
+static void free_op(void *op)
+{
+    ln_op_free_lists_too(op);
 }
 
 // Adds an operator; `name` NULL: with a new name.
@@ -145,10 +141,8 @@ static void add_op(ln_rule_made *made, const char *optype, const char *name)
     }
     made->op = ln_op_create_from_proto(proto, name ? name : unique, NULL, NULL, NULL,
                                        made->ctx->tensor_table);
-    ln_list *longer = made->op ? ln_list_append(made->ops, made->op) : NULL;
-    if (!longer)
-        ln_op_free(made->op);
-    keep_list(made, &made->ops, longer);
+    if (ln_list_add(&made->ops, made->op, free_op))
+        fail_last(made);
 }
 
 void ln_rule_op(ln_rule_made *made, const char *optype)
@@ -307,11 +301,6 @@ void ln_rule_numbers(ln_rule_made *made, const char *arg_name, int len, const do
 void ln_rule_strings(ln_rule_made *made, const char *arg_name, int len, const char *const *values)
 {
     set_from_list(made, arg_name, ln_param_list_append_array_string(NULL, arg_name, len, values));
-}
-
-static void free_op(void *op)
-{
-    ln_op_free_lists_too(op);
 }
 
 ln_list *ln_rule_end(ln_rule_made *made, int *match)

@@ -2,6 +2,7 @@
 // The memory planner: offsets of all tensors and scratch memory, before anything runs.
 
 #include "lightnet/ln_context.h"
+#include "base/ln_list_end.h"
 #include "lightnet/ln_util.h"
 #include "plan/ln_plan.h"
 
@@ -58,15 +59,11 @@ static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
 static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_entry *te)
 {
     ln_list *chain = NULL;
-    while (te->owner && !is_resolved(te)) {
-        ln_list *longer = ln_list_prepend(chain, te);
-        if (!longer) {
+    for (; te->owner && !is_resolved(te); te = ln_entry_owner(te, ctx->tensor_table))
+        if (ln_list_push(&chain, te, NULL)) {
             ln_list_free(chain);
             return ln_fail_last(ctx);
         }
-        chain = longer;
-        te = ln_entry_owner(te, ctx->tensor_table);
-    }
     if (!is_resolved(te))
         te->offset = ln_lifetime_block(ctx, life, te)->offset;
     LN_LIST_FOREACH (te, chain)

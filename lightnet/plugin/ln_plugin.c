@@ -17,6 +17,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_infile.h"
+#include "base/ln_list_end.h"
 #include "base/ln_name.h"
 #include "ir/ln_arch_tables.h"
 #include "lightnet/ln_msg.h"
@@ -169,13 +170,9 @@ static int is_loaded(const void *handle)
 static int remember(void *handle, const ln_plugin *plugin, char *path)
 {
     ln_plugin_loaded *loaded = ln_alloc(sizeof(*loaded));
-    ln_list *longer = loaded ? ln_list_append(plugins, loaded) : NULL;
-    if (!longer) {
-        ln_free(loaded);
+    if (ln_list_add(&plugins, loaded, ln_free))
         return -1;
-    }
     *loaded = (ln_plugin_loaded){.file = path, .plugin = plugin, .handle = handle};
-    plugins = longer;
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_op.h"
@@ -162,12 +163,10 @@ static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number
     const char *const weight = make_step(ins, LN_OP_DEQUANTIZE, weight8, scale, NULL, layer->axis);
     const char *const bias = layer->folded ? make_constant(ins, "bias", layer->folded) : NULL;
     ln_op *const copy = ins->made.failed ? NULL : ln_op_copy(op);
-    ln_list *const longer = copy ? ln_list_append(ins->made.ops, copy) : NULL;
-    if (!longer) {
+    if (ln_list_add(&ins->made.ops, copy, NULL)) {
         ln_op_free_lists_too(copy);
         return ins->made.failed ? -1 : fail(ins);
     }
-    ins->made.ops = longer;
     ln_list *const in = copy->op_arg->tensors_in, *const out = copy->op_arg->tensors_out;
     return -(note_weight(ins, weight8, number) || set_name(ins, in, a.src, src) ||
              set_name(ins, in, a.weight, weight) || (bias && set_name(ins, in, "bias", bias)) ||

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/ln_list_end.h"
 #include "data/ln_data_give.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
@@ -78,14 +79,7 @@ int ln_context_start_threads(ln_context *ctx)
 // The caller has to set the data of this tensor before the first run.
 static int note_missing(ln_context *ctx, const char *tname)
 {
-    char *name = ln_strdup(tname);
-    ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
-    if (!longer) {
-        ln_free(name);
-        return ln_fail_memory(ctx);
-    }
-    ctx->missing = longer;
-    return 0;
+    return ln_list_push(&ctx->missing, ln_strdup(tname), ln_free) ? ln_fail_memory(ctx) : 0;
 }
 
 // A tensor whose data comes from a file or the caller, or an input of the model that it reads and

@@ -3,6 +3,7 @@
 
 #include "run/ln_update.h"
 
+#include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "run/ln_load.h"
 #include "ir/ln_dynamic.h"
@@ -118,11 +119,7 @@ static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
 static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     drop(ctx, te);
-    ln_list *longer = ln_list_prepend(*todo, te);
-    if (!longer)
-        return -1;
-    *todo = longer;
-    return 0;
+    return ln_list_push(todo, te, NULL);
 }
 
 static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)

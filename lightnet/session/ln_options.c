@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
 #include "session/ln_pool.h"
@@ -79,21 +80,10 @@ static int parse_text(const option *o, void *field, const char *value)
     return 0;
 }
 
-static int append(ln_list **list, void *data, ln_free_func free_data)
-{
-    ln_list *longer = data ? ln_list_append(*list, data) : NULL;
-    if (!longer) {
-        free_data(data);
-        return -1;
-    }
-    *list = longer;
-    return 0;
-}
-
 static int parse_texts(const option *o, void *field, const char *value)
 {
     (void)o;
-    return append(field, ln_strdup(value), ln_free);
+    return ln_list_add(field, ln_strdup(value), ln_free);
 }
 
 // Shapes
@@ -157,7 +147,7 @@ static int parse_shape(const option *o, void *field, const char *value)
     name[sizes - value] = '\0';
     shape->name = name;
     if (!read_ranges(sizes + 1, shape))
-        return append(field, shape, free_shape);
+        return ln_list_add(field, shape, free_shape);
     free_shape(shape);
     return fail_value(o, value);
 }
@@ -240,7 +230,7 @@ static int set(ln_options *options, const option *o, const char *value)
         free_setting(s);
         return -1;
     }
-    if (append(&options->settings, s, free_setting))
+    if (ln_list_add(&options->settings, s, free_setting))
         return -1;
     if (!o->parse(o, (char *)options + o->offset, value))
         return 0;
@@ -294,7 +284,7 @@ static int bind(ln_options *options, const char *name, int is_sequence, int n,
         b->n++;
     if (b->name && (b->n == n || n < 0)) {
         b->n = n;
-        return append(&options->bound, b, free_bound);
+        return ln_list_add(&options->bound, b, free_bound);
     }
     free_bound(b);
     return -1;

@@ -15,6 +15,7 @@
 #include "ln_rules_cpu.h"
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_list_end.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_type.h"
@@ -295,9 +296,7 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
     ln_op *const wide = ln_op_copy(op);
     if (wide)
         widen_inputs(made, op, wide);
-    ln_list *const longer = wide && !made->failed ? ln_list_append(made->ops, wide) : NULL;
-    if (longer) {
-        made->ops = longer;
+    if (!made->failed && !ln_list_add(&made->ops, wide, NULL)) {
         widen_outputs(made, op, wide, dtypes);
         return;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
+#include "base/ln_list_end.h"
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
@@ -58,13 +59,7 @@ static const char *unique_name(ln_merge *m, const char *name)
             break;
     }
     char *copy = ln_strdup(text);
-    ln_list *longer = copy ? ln_list_prepend(m->texts, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return NULL;
-    }
-    m->texts = longer;
-    return copy;
+    return ln_list_push(&m->texts, copy, ln_free) ? NULL : copy;
 }
 
 // Adding

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "lightnet/ln_util.h"
 
 // The largest integer up to which a double holds every one.
@@ -170,9 +171,5 @@ int ln_ir_take_arg_name(const ln_ir_reader *r, const ln_ir_element *e, const jso
 
 int ln_ir_push(const ln_ir_reader *r, ln_list **list, void *data)
 {
-    ln_list *longer = data ? ln_list_prepend(*list, data) : NULL;
-    if (!longer)
-        return ln_ir_fail_last(r);
-    *list = longer;
-    return 0;
+    return ln_list_push(list, data, NULL) ? ln_ir_fail_last(r) : 0;
 }

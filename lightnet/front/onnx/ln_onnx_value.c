@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_list_end.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_bind.h"
@@ -154,10 +155,8 @@ static int push_inputs(part *p, const ln_op *op, ln_list **stack)
     LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
         if (has_entered(p, tle->name))
             continue;
-        ln_list *longer = ln_list_prepend(*stack, tle->name);
-        if (!longer)
+        if (ln_list_push(stack, tle->name, NULL))
             return -1;
-        *stack = longer;
         ready = 0;
     }
     return ready;
@@ -347,12 +346,9 @@ static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack
              ln_onnx_tensor_of(n, tle->name)->len != 1))
             return 1;
     }
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        ln_list *longer = ln_list_prepend(*stack, tle->name);
-        if (!longer)
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+        if (ln_list_push(stack, tle->name, NULL))
             return -1;
-        *stack = longer;
-    }
     return 0;
 }
 

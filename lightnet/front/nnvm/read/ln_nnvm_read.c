@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ln_name.h"
+#include "base/ln_list_end.h"
 #include "data/ln_data_give.h"
 #include "front/ln_front.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
@@ -174,13 +175,9 @@ static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_list *path = NULL;
-    for (; waits(v) && !v->is_variable && !m->base.failed; v = &m->graph.nodes[v->inputs[0].node]) {
-        ln_list *longer = ln_list_prepend(path, v);
-        if (!longer)
+    for (; waits(v) && !v->is_variable && !m->base.failed; v = &m->graph.nodes[v->inputs[0].node])
+        if (ln_list_push(&path, v, NULL))
             ln_translation_fail_memory(&m->base);
-        else
-            path = longer;
-    }
     LN_LIST_FOREACH (v, path)
         if (!m->base.failed)
             translate_node(m, v);
