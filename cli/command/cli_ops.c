@@ -9,7 +9,6 @@
 
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
-#include "lightnet/ln_functions.h"
 #include "lightnet/ln_optypes.h"
 #include "ln_op_docs.h"
 #include "output/cli_color.h"
@@ -131,55 +130,42 @@ static void print_one(const ln_op *op)
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
-// Names that are not those of operators
+// Operators of ONNX
 
-static const struct onnx_op {
-    const char *name, *ops, *domains;
-} onnx_ops[] = {
-#define X(name, ops, domains) {name, ops, domains},
-#include "command/cli_onnx_ops.def"
-#undef X
-#define FUNCTION(arg, op_type, ...) {op_type, LN_OP_UNARY, "ai.onnx"},
-    LN_ONNX_FUNCTIONS(FUNCTION, )};
-
-enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
-
-// Whether `name` is the operator, alone or after one of its domains, "com.microsoft.QuickGelu".
-static int is_named(const struct onnx_op *onnx, const char *name)
+// Whether `name` is the operator, alone or after its domain, "com.microsoft.QuickGelu".
+static int is_named(const ln_format_operator *op, const char *name)
 {
-    const char *const dot = strrchr(name, '.');
-    if (!dot || strcmp(dot + 1, onnx->name) != 0)
-        return !strcmp(name, onnx->name);
-    const size_t size = (size_t)(dot - name);
-    for (const char *domain = onnx->domains; *domain;) {
-        const size_t len = strcspn(domain, " ");
-        if (len == size && !memcmp(domain, name, len))
+    const size_t len = strlen(op->domain);
+    return !strcmp(name, op->type) || (!strncmp(name, op->domain, len) && name[len] == '.' &&
+                                       !strcmp(name + len + 1, op->type));
+}
+
+static int find_onnx(const char *name, ln_format_operator *op)
+{
+    for (size_t i = 0; ln_format_operator_at(i, op); i++)
+        if (is_named(op, name))
             return 1;
-        domain += len + (domain[len] == ' ');
-    }
     return 0;
 }
 
-static const struct onnx_op *find_onnx(const char *name)
+// The next of the operator's types; 0: there are no more.
+static int next_type(const char **ops, char type[LN_MAX_NAME_LEN])
 {
-    for (int i = 0; i < N_ONNX_OPS; i++)
-        if (is_named(&onnx_ops[i], name))
-            return &onnx_ops[i];
-    return NULL;
+    const int len = (int)strcspn(*ops, " ");
+    snprintf(type, LN_MAX_NAME_LEN, "%.*s", len, *ops);
+    *ops += len + ((*ops)[len] == ' ');
+    return len > 0;
 }
 
-static void print_onnx(const struct onnx_op *onnx)
+static void print_onnx(const ln_format_operator *onnx)
 {
-    char optype[LN_MAX_NAME_LEN];
+    char type[LN_MAX_NAME_LEN];
     const char *rest = onnx->ops;
-    cli_print("%s (ONNX)\n", onnx->name);
+    cli_print("%s (ONNX)\n", onnx->type);
     cli_print("  %s\n", *rest ? "is translated to" : "is computed when the model is read");
-    while (*rest) {
-        const int len = (int)strcspn(rest, " ");
-        snprintf(optype, sizeof(optype), "%.*s", len, rest);
-        const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, optype);
-        cli_print("  %-24s %s\n", optype, op ? doc_of(op) : "");
-        rest += len + (rest[len] == ' ');
+    while (next_type(&rest, type)) {
+        const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, type);
+        cli_print("  %-24s %s\n", type, op ? doc_of(op) : "");
     }
 }
 
@@ -191,8 +177,9 @@ static int fail_unknown(const char *name)
     LN_LIST_FOREACH (arch, ln_arch_list())
         for (ln_op **op = arch->reg_ops; op && *op; op++)
             closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
-    for (int i = 0; i < N_ONNX_OPS; i++)
-        closest = ln_closer_name(optype, closest, onnx_ops[i].name);
+    ln_format_operator onnx;
+    for (size_t i = 0; ln_format_operator_at(i, &onnx); i++)
+        closest = ln_closer_name(optype, closest, onnx.type);
     return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", name, closest)
                    : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", name);
 }
@@ -280,19 +267,15 @@ static void print_one_as_json(const ln_op *op)
     cli_json_close(&doc);
 }
 
-static void print_onnx_as_json(const struct onnx_op *onnx)
+static void print_onnx_as_json(const ln_format_operator *onnx)
 {
     cli_json doc = {0};
-    char optype[LN_MAX_NAME_LEN];
+    char type[LN_MAX_NAME_LEN];
     cli_json_open(&doc, NULL, '{');
-    cli_json_text(&doc, "onnx", onnx->name);
+    cli_json_text(&doc, "onnx", onnx->type);
     cli_json_open(&doc, "operators", '[');
-    for (const char *rest = onnx->ops; *rest;) {
-        const int len = (int)strcspn(rest, " ");
-        snprintf(optype, sizeof(optype), "%.*s", len, rest);
-        cli_json_text(&doc, NULL, optype);
-        rest += len + (rest[len] == ' ');
-    }
+    for (const char *rest = onnx->ops; next_type(&rest, type);)
+        cli_json_text(&doc, NULL, type);
     cli_json_close(&doc);
     cli_json_close(&doc);
 }
@@ -313,13 +296,13 @@ static int run_ops(const cli_options *shared)
         return CLI_OK;
     }
     const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, shared->args[0]);
-    const struct onnx_op *onnx = op ? NULL : find_onnx(shared->args[0]);
-    if (!op && !onnx)
+    ln_format_operator onnx;
+    if (!op && !find_onnx(shared->args[0], &onnx))
         return fail_unknown(shared->args[0]);
     if (op)
         (shared->json ? print_one_as_json : print_one)(op);
     else
-        (shared->json ? print_onnx_as_json : print_onnx)(onnx);
+        (shared->json ? print_onnx_as_json : print_onnx)(&onnx);
     return CLI_OK;
 }
 

@@ -74,6 +74,15 @@ char *ln_sprint_formats(char *buf, size_t size)
     return buf;
 }
 
+int ln_format_operator_at(size_t i, ln_format_operator *op)
+{
+    const ln_front *front;
+    LN_LIST_FOREACH (front, fronts)
+        if (front->operator_at && front->operator_at(i, op))
+            return 1;
+    return 0;
+}
+
 // Text of white space alone counts, too: the parser reports that it is empty.
 static int begins_like_json(const unsigned char *data, size_t size)
 {

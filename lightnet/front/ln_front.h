@@ -67,6 +67,9 @@ typedef struct ln_front {
      * stays empty: if possible without the shapes of its inputs. 1: not possible. -1 with the
      * reason in the context. NULL: a model is only written from a context. */
     int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
+
+    /** Operator `i` of the format; 0: there are fewer. NULL: they are not listed. */
+    int (*operator_at)(size_t i, ln_format_operator *op);
 } ln_front;
 
 /** Enters a front end (keeps it). -1: no memory. */

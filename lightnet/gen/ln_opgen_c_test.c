@@ -153,8 +153,10 @@ START_TEST(forms_in_another_format_become_tables)
         "    {LN_FORM_IS_TEXT, \"edge\", .text = \"mirror\", .number = 0},\n",
         "    {LN_FORM_IS_NUMBER, \"width\", .text = \"3\", .number = 3},\n",
         "    {\"blur\", \"com.acme:Soften\", 1, items_1},\n",
-        "ROW(0, \"Blur\", 3, \"3\", \"1\", \"sigma:f old:i<3 wrapped:i>=4 border:s weights:F\")\n",
-        "#define LN_FORMS_COM_ACME(ROW) \\\n    ROW(1, \"Soften\", 1, \"1\", \"1\", \"\")\n"};
+        "ROW(0, \"Blur\", 3, \"3\", \"1\", \"sigma:f old:i<3 wrapped:i>=4 border:s weights:F\", "
+        "\"blur\")\n",
+        "#define LN_FORMS_COM_ACME(ROW) \\\n    ROW(1, \"Soften\", 1, \"1\", \"1\", \"\", "
+        "\"blur\")\n"};
     char *text = generate("good.op", NULL, "forms.h", generate_forms);
     ck_assert_msg(text != NULL, "%s", ln_last_error());
     for (size_t i = 0; i < LENGTH_OF(expected); i++)

@@ -367,9 +367,9 @@ static void write_form(form *f, lists *all)
     print_lines(f->out, 4, f->items);
     print_lines(f->out, 4, f->outs);
     ln_cgen_print(f->out, "    {LN_FORM_END},\n};\n");
-    ADD(f, rows_of(all, list_of(f)), " \\\n    ROW(%d, \"%s\", %d, \"%d\", \"%d\", %s)", f->n,
-        colon ? colon + 1 : f->type, f->since, f->n_ins, f->n_outs,
-        ln_cgen_quote(f->out, f->schema));
+    ADD(f, rows_of(all, list_of(f)), " \\\n    ROW(%d, \"%s\", %d, \"%d\", \"%d\", %s, \"%s\")",
+        f->n, colon ? colon + 1 : f->type, f->since, f->n_ins, f->n_outs,
+        ln_cgen_quote(f->out, f->schema), f->op->optype);
     ADD(f, &all->table, "{\"%s\", \"%s\", %d, items_%d},\n", f->op->optype, f->type, f->since,
         f->n);
 }

@@ -52,10 +52,8 @@ typedef struct ln_onnx_row {
     const char *with;            // distinguishes rows of one function; or why it is not supported
 } ln_onnx_row;
 
-/** The forms of operators in ONNX; and the tables of those that need no other translator. */
+/** The forms of operators in ONNX. */
 extern const ln_form *const ln_onnx_forms;
-extern const ln_onnx_row ln_onnx_rows_form[];
-extern const ln_onnx_row ln_onnx_rows_contrib_form[];
 
 /** Translates the node by the form of its operator. */
 void ln_onnx_translate_form(ln_onnx_node *n);
@@ -67,60 +65,29 @@ const char *ln_onnx_emit_form(ln_onnx_node *n, int i, const ln_part *parts);
 #define LN_ONNX_FORM(n, i, ...) \
     ln_onnx_emit_form(n, i, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
-// The tables of translators, one for each kind of operators.
+// The tables of translators, one for each kind of operators, ln_onnx_rows_KIND, by domains.
 
-extern const ln_onnx_row ln_onnx_rows_attention[];
-extern const ln_onnx_row ln_onnx_rows_branch[];
-extern const ln_onnx_row ln_onnx_rows_control[];
-extern const ln_onnx_row ln_onnx_rows_conv[];
-extern const ln_onnx_row ln_onnx_rows_dropped[];
-extern const ln_onnx_row ln_onnx_rows_einsum[];
-extern const ln_onnx_row ln_onnx_rows_elementwise[];
-extern const ln_onnx_row ln_onnx_rows_function[];
-extern const ln_onnx_row ln_onnx_rows_image[];
-extern const ln_onnx_row ln_onnx_rows_index[];
-extern const ln_onnx_row ln_onnx_rows_matmul[];
-extern const ln_onnx_row ln_onnx_rows_labels[]; // of the domain ai.onnx.ml
-extern const ln_onnx_row ln_onnx_rows_norm[];
-extern const ln_onnx_row ln_onnx_rows_optional[];
-extern const ln_onnx_row ln_onnx_rows_pool[];
-extern const ln_onnx_row ln_onnx_rows_preview[]; // of the domain ai.onnx.preview
-extern const ln_onnx_row ln_onnx_rows_quantize[];
-extern const ln_onnx_row ln_onnx_rows_random[];
-extern const ln_onnx_row ln_onnx_rows_recurrent[];
-extern const ln_onnx_row ln_onnx_rows_reduce[];
-extern const ln_onnx_row ln_onnx_rows_resize[];
-extern const ln_onnx_row ln_onnx_rows_sample[];
-extern const ln_onnx_row ln_onnx_rows_sequence[];
-extern const ln_onnx_row ln_onnx_rows_shape[];
-extern const ln_onnx_row ln_onnx_rows_signal[];
-extern const ln_onnx_row ln_onnx_rows_state[];
-extern const ln_onnx_row ln_onnx_rows_strings[];
-extern const ln_onnx_row ln_onnx_rows_unary[];
+// clang-format off
+#define LN_ONNX_TABLES(T) \
+    T(attention) T(branch) T(control) T(conv) T(dropped) T(einsum) T(elementwise) T(function) \
+    T(image) T(index) T(matmul) T(norm) T(optional) T(pool) T(quantize) T(random) T(recurrent) \
+    T(reduce) T(resize) T(sample) T(sequence) T(shape) T(signal) T(state) T(strings) T(unary) \
+    T(form)
+#define LN_ONNX_PREVIEW_TABLES(T) \
+    T(preview)
+#define LN_ONNX_ML_TABLES(T) \
+    T(labels) T(ml_features) T(ml_linear) T(ml_map) T(ml_svm) T(ml_trees)
+#define LN_ONNX_CONTRIB_TABLES(T) \
+    T(contrib_absent) T(contrib_algebra) T(contrib_attention) T(contrib_experts) \
+    T(contrib_fused) T(contrib_grouped) T(contrib_nbits) T(contrib_norm) T(contrib_quantize) \
+    T(contrib_recurrent) T(contrib_form)
+// clang-format on
 
-// Those of ONNX Runtime's domain com.microsoft.
-
-extern const ln_onnx_row ln_onnx_rows_contrib_absent[];
-extern const ln_onnx_row ln_onnx_rows_contrib_algebra[];
-extern const ln_onnx_row ln_onnx_rows_contrib_attention[];
-extern const ln_onnx_row ln_onnx_rows_contrib_experts[];
-extern const ln_onnx_row ln_onnx_rows_contrib_fused[];
-extern const ln_onnx_row ln_onnx_rows_contrib_grouped[];
-extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
-extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
-extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
-extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
-
-// Those of the domain ai.onnx.ml.
-
-extern const ln_onnx_row ln_onnx_rows_ml_trees[];
-
-// Those of the domain ai.onnx.ml.
-
-extern const ln_onnx_row ln_onnx_rows_ml_features[];
-extern const ln_onnx_row ln_onnx_rows_ml_linear[];
-extern const ln_onnx_row ln_onnx_rows_ml_map[];
-extern const ln_onnx_row ln_onnx_rows_ml_svm[];
+#define LN_ONNX_DECLARE(kind) extern const ln_onnx_row ln_onnx_rows_##kind[];
+LN_ONNX_TABLES(LN_ONNX_DECLARE)
+LN_ONNX_PREVIEW_TABLES(LN_ONNX_DECLARE)
+LN_ONNX_ML_TABLES(LN_ONNX_DECLARE)
+LN_ONNX_CONTRIB_TABLES(LN_ONNX_DECLARE)
 
 // Failing
 

@@ -120,6 +120,9 @@ const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOn
 /** Whether the function declares the attribute, with or without a default. */
 int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f, const char *name);
 
+/** As ln_front.operator_at. */
+int ln_onnx_operator_at(size_t i, ln_format_operator *op);
+
 /** Why no row was found, or one without a translator; NULL: the operator is unknown. In
  * ln_onnx_support.c. */
 const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,

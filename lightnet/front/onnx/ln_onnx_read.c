@@ -390,4 +390,5 @@ const ln_front ln_front_onnx = {
     .drop = drop,
     .write = ln_onnx_write,
     .write_apart = ln_onnx_write_apart,
+    .operator_at = ln_onnx_operator_at,
 };

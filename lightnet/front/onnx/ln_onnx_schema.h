@@ -6,7 +6,10 @@
 // (">=N"), those before N ("<N"). Lengths are the max numbers of inputs and outputs, "*": any;
 // the last one that applies counts. Attributes have the letter of their type (LN_ONNX_TYPES).
 //
-//     {"Clip", "1 3>=11", "1", "consumed_inputs:I<6 max:f<11 min:f<11"}
+//     {"Clip", "1 3>=11", "1", "consumed_inputs:I<6 max:f<11 min:f<11", "binary forward unary"}
+//
+// `ops` are the operators of LightNet that a node becomes, the most frequent first; "": none, it is
+// computed when the model is read. tests/onnx/names.py compares them with ONNX's own test data.
 //
 // Sources: ONNX's operator schemas; for com.microsoft, those of ONNX Runtime.
 
@@ -18,7 +21,7 @@
 /** A table is in order of names (strcmp), and ends with the op_type NULL. */
 typedef struct ln_onnx_schema {
     const char *op_type;
-    const char *inputs, *outputs, *attrs;
+    const char *inputs, *outputs, *attrs, *ops;
 } ln_onnx_schema;
 
 extern const ln_onnx_schema ln_onnx_schemas[];          // of ONNX's own domain

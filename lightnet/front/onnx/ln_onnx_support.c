@@ -17,68 +17,12 @@ static const ln_onnx_row of_training[] = {
     {"Momentum", 1, NULL, training}, {NULL},
 };
 
-// clang-format off
-static const ln_onnx_row *const default_tables[] = {
-    ln_onnx_rows_attention,
-    ln_onnx_rows_branch,
-    ln_onnx_rows_control,
-    ln_onnx_rows_conv,
-    ln_onnx_rows_dropped,
-    ln_onnx_rows_einsum,
-    ln_onnx_rows_elementwise,
-    ln_onnx_rows_function,
-    ln_onnx_rows_image,
-    ln_onnx_rows_index,
-    ln_onnx_rows_matmul,
-    ln_onnx_rows_norm,
-    ln_onnx_rows_optional,
-    ln_onnx_rows_pool,
-    ln_onnx_rows_quantize,
-    ln_onnx_rows_random,
-    ln_onnx_rows_recurrent,
-    ln_onnx_rows_reduce,
-    ln_onnx_rows_resize,
-    ln_onnx_rows_sample,
-    ln_onnx_rows_sequence,
-    ln_onnx_rows_shape,
-    ln_onnx_rows_signal,
-    ln_onnx_rows_state,
-    ln_onnx_rows_strings,
-    ln_onnx_rows_unary,
-    ln_onnx_rows_form,
-};
-
-static const ln_onnx_row *const preview_tables[] = {
-    ln_onnx_rows_preview,
-};
-
-static const ln_onnx_row *const training_tables[] = {
-    of_training,
-};
-
-static const ln_onnx_row *const contrib_tables[] = {
-    ln_onnx_rows_contrib_absent,
-    ln_onnx_rows_contrib_algebra,
-    ln_onnx_rows_contrib_attention,
-    ln_onnx_rows_contrib_experts,
-    ln_onnx_rows_contrib_fused,
-    ln_onnx_rows_contrib_grouped,
-    ln_onnx_rows_contrib_nbits,
-    ln_onnx_rows_contrib_norm,
-    ln_onnx_rows_contrib_quantize,
-    ln_onnx_rows_contrib_recurrent,
-    ln_onnx_rows_contrib_form,
-};
-
-static const ln_onnx_row *const ml_tables[] = {
-    ln_onnx_rows_labels,
-    ln_onnx_rows_ml_features,
-    ln_onnx_rows_ml_linear,
-    ln_onnx_rows_ml_map,
-    ln_onnx_rows_ml_svm,
-    ln_onnx_rows_ml_trees,
-};
-// clang-format on
+#define TABLE(kind) ln_onnx_rows_##kind,
+static const ln_onnx_row *const default_tables[] = {LN_ONNX_TABLES(TABLE)};
+static const ln_onnx_row *const preview_tables[] = {LN_ONNX_PREVIEW_TABLES(TABLE)};
+static const ln_onnx_row *const training_tables[] = {of_training};
+static const ln_onnx_row *const contrib_tables[] = {LN_ONNX_CONTRIB_TABLES(TABLE)};
+static const ln_onnx_row *const ml_tables[] = {LN_ONNX_ML_TABLES(TABLE)};
 
 // The newest row for an opset, in a table; `found` is the best one of others.
 static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, int opset,
@@ -162,6 +106,19 @@ const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_typ
             if (s->op_type[0] == op_type[0] && ln_streq(s->op_type, op_type))
                 return s;
     return NULL;
+}
+
+int ln_onnx_operator_at(size_t i, ln_format_operator *op)
+{
+    for (const domain_rows *d = domains; d < domains + LEN(domains); d++)
+        for (size_t k = 0; k < LEN(d->schemas); k++)
+            for (const ln_onnx_schema *s = d->schemas[k]; s && s->op_type; s++)
+                if (i-- == 0) {
+                    *op = (ln_format_operator){s->op_type, *d->domain ? d->domain : "ai.onnx",
+                                               s->ops};
+                    return 1;
+                }
+    return 0;
 }
 
 // Reasons

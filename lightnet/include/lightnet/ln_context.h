@@ -107,17 +107,17 @@ typedef struct ln_context {
     int allows_tf32;                // their float32 factors may round to 10 bits of mantissa
     int notes;                      // bits of the target: what its rules keep about the whole model
     int has_writers;                // it has, or had, an operator that writes in place
-    uint64_t run_number;   // of the current run, from 1: shows operators on other devices than
-                           // the CPU that a new run has begun
-    int is_stepwise;       // each operator of the run is done when its `run` returns, since
-                           // its time is taken, or its results are read
-    tl_strings strings[2]; // strings created at load, and by the last run [is_running]
-    int is_running;        // 1: a run has begun since the context was loaded, or updated
-    ln_list *texts;        // strings that the caller has set (run/ln_texts.c)
-    char *output_folder;   // the folder of ln_context_allow_output; or NULL
+    uint64_t run_number;        // of the current run, from 1: shows operators on other devices than
+                                // the CPU that a new run has begun
+    int is_stepwise;            // each operator of the run is done when its `run` returns, since
+                                // its time is taken, or its results are read
+    tl_strings strings[2];      // strings created at load, and by the last run [is_running]
+    int is_running;             // 1: a run has begun since the context was loaded, or updated
+    ln_list *texts;             // strings that the caller has set (run/ln_texts.c)
+    char *output_folder;        // the folder of ln_context_allow_output; or NULL
     struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
-    uint64_t device_ns;    // if not 0: the time of its last operator on its device; taken,
-                           // and set to 0, by ln_context_run_timed
+    uint64_t device_ns;         // if not 0: the time of its last operator on its device; taken,
+                                // and set to 0, by ln_context_run_timed
 } ln_context;
 
 /** The number of times that a rule fired. */
@@ -180,6 +180,17 @@ LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *t
 /** Writes the names of the model formats that this build reads, "JSON IR,
  * ONNX", to `buf` of `size` bytes, truncated if necessary. Returns buf. */
 LN_API char *ln_sprint_formats(char *buf, size_t size);
+
+/** An operator of a model format: its type, its domain ("": the format has none), and the types of
+ * LightNet's operators that it is translated to, with blanks between; none: it is computed when the
+ * model is read. Constants. */
+typedef struct ln_format_operator {
+    const char *type, *domain, *ops;
+} ln_format_operator;
+
+/** Operator `i` of those that this build reads in formats that list them (ONNX). 0: there are
+ * fewer. */
+LN_API int ln_format_operator_at(size_t i, ln_format_operator *op);
 
 /** The type of a file by its content: "an ONNX model", "an NNVM graph", "an
  * IL model", "a compiled model", "weights", or a name of ln_content_of (a

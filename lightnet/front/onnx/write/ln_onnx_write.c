@@ -17,13 +17,8 @@
 // The most operators that a model may have, as bodies that run bodies can multiply them.
 enum { MAX_OPS = 1 << 22 };
 
-static const ln_onnx_op_row *const tables[] = {
-    ln_onnx_write_rows_control,     ln_onnx_write_rows_conv,     ln_onnx_write_rows_detect,
-    ln_onnx_write_rows_elementwise, ln_onnx_write_rows_image,    ln_onnx_write_rows_ml,
-    ln_onnx_write_rows_product,     ln_onnx_write_rows_quantize, ln_onnx_write_rows_recurrent,
-    ln_onnx_write_rows_select,      ln_onnx_write_rows_shape,    ln_onnx_write_rows_statistics,
-    ln_onnx_write_rows_strings,     ln_onnx_write_rows_trees,
-};
+#define TABLE(kind) ln_onnx_write_rows_##kind,
+static const ln_onnx_op_row *const tables[] = {LN_ONNX_WRITE_TABLES(TABLE)};
 
 static const ln_onnx_op_row *find_row(const char *optype)
 {

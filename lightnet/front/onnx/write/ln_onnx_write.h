@@ -99,20 +99,14 @@ typedef struct ln_onnx_op_row {
     ln_onnx_write_func write;
 } ln_onnx_op_row;
 
-extern const ln_onnx_op_row ln_onnx_write_rows_control[];
-extern const ln_onnx_op_row ln_onnx_write_rows_conv[];
-extern const ln_onnx_op_row ln_onnx_write_rows_detect[];
-extern const ln_onnx_op_row ln_onnx_write_rows_elementwise[];
-extern const ln_onnx_op_row ln_onnx_write_rows_image[];
-extern const ln_onnx_op_row ln_onnx_write_rows_ml[];
-extern const ln_onnx_op_row ln_onnx_write_rows_product[];
-extern const ln_onnx_op_row ln_onnx_write_rows_quantize[];
-extern const ln_onnx_op_row ln_onnx_write_rows_recurrent[];
-extern const ln_onnx_op_row ln_onnx_write_rows_select[];
-extern const ln_onnx_op_row ln_onnx_write_rows_shape[];
-extern const ln_onnx_op_row ln_onnx_write_rows_statistics[];
-extern const ln_onnx_op_row ln_onnx_write_rows_strings[];
-extern const ln_onnx_op_row ln_onnx_write_rows_trees[];
+// clang-format off
+#define LN_ONNX_WRITE_TABLES(T) \
+    T(control) T(conv) T(detect) T(elementwise) T(image) T(ml) T(product) T(quantize) \
+    T(recurrent) T(select) T(shape) T(statistics) T(strings) T(trees)
+// clang-format on
+
+#define LN_ONNX_DECLARE_WRITE(kind) extern const ln_onnx_op_row ln_onnx_write_rows_##kind[];
+LN_ONNX_WRITE_TABLES(LN_ONNX_DECLARE_WRITE)
 
 /** Writes the node that the operator's form says; with these parts (NULL: none) in place of those
  *  for inputs, by the operator's names for them, and for attributes. */
