@@ -11,8 +11,6 @@
 
 #include "input/cli_given.h"
 #include "input/cli_model.h"
-#include "input/cli_model_fail.h"
-#include "input/cli_model_inputs.h"
 #include "input/cli_session.h"
 #include "input/cli_source.h"
 #include "lightnet/ln_input.h"
@@ -137,9 +135,9 @@ tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_er
 
 // Other inputs
 
-static int set_other(const cli_each_input *each, ln_session *session, int i, const char *file)
+static tl_tensor *read_other(void *data, int i, const char *file)
 {
-    char text[LN_MAXLINE];
+    const cli_each_input *const each = data;
     ln_error err;
     const cli_each_input in = {.opt = each->opt,
                                .model = each->model,
@@ -149,72 +147,17 @@ static int set_other(const cli_each_input *each, ln_session *session, int i, con
     ln_error_clear(&err);
     tl_tensor *t = cli_each_input_read(&in, file, &err);
     if (!t)
-        return cli_fail("%s: input '%s': %s", cli_source_name(in.opt->shared.args[0]), in.name,
-                        ln_error_text(&err));
-    if (cli_given_has_nan(text, file, in.name, t))
-        cli_model_print_message((void *)in.opt, LN_MSG_WARN, text);
-    const ln_status status =
-        ln_session_set_input(session, in.name, t->dtype, t->ndim, t->dims, t->data);
-    tl_tensor_free_data_too(t);
-    return status ? cli_session_fail(session, &in.opt->shared) : 0;
-}
-
-static int fail_named(const cli_each_input *each, const char *arg, const char *name, int is_input)
-{
-    char list[LN_MAXLINE];
-    const char *const source = cli_source_name(each->opt->shared.args[0]);
-    return is_input ? cli_given_fail_duplicate(source, arg, name)
-                    : cli_given_fail_unknown(source, arg, name,
-                                             cli_session_list_inputs(each->model, list));
-}
-
-// Those that -i names. `is_set`: for each input.
-static int set_named(const cli_each_input *each, ln_session *session, char *is_set)
-{
-    char name[LN_MAX_NAME_LEN];
-    int status = 0;
-    for (int k = 0; k < each->opt->shared.inputs.n && !status; k++) {
-        const char *arg = each->opt->shared.inputs.items[k], *file = cli_given_split(arg, name);
-        const int i = file ? ln_model_input_index(each->model, name) : 0;
-        if (!file)
-            continue;
-        status = i < 0 || is_set[i] ? fail_named(each, arg, name, i >= 0)
-                                    : set_other(each, session, i, file);
-        if (!status)
-            is_set[i] = 1;
-    }
-    return status;
-}
-
-static int set_unnamed(const cli_each_input *each, ln_session *session, const char *is_set)
-{
-    char shape[LN_MAXLINE];
-    const ln_model *model = each->model;
-    const char *const source = cli_source_name(each->opt->shared.args[0]);
-    int k = 0, status = 0;
-    for (int i = 0; i < ln_model_num_inputs(model) && !status; i++) {
-        if (is_set[i] || i == each->index)
-            continue;
-        const char *file = cli_given_next(&each->opt->shared, &k);
-        status = file ? set_other(each, session, i, file)
-                      : cli_model_fail_not_given(source, ln_model_input_name(model, i),
-                                                 ln_model_input_info(model, i)->dtype,
-                                                 cli_session_input_shape(model, i, shape), "");
-    }
-    const char *surplus = status ? NULL : cli_given_next(&each->opt->shared, &k);
-    return surplus ? cli_fail("%s: unexpected '-i %s': the files of --each are input '%s'", source,
-                              surplus, each->name)
-                   : status;
+        cli_fail("%s: input '%s': %s", cli_source_name(in.opt->shared.args[0]), in.name,
+                 ln_error_text(&err));
+    return t;
 }
 
 int cli_each_input_set_others(const cli_each_input *each, ln_session *session)
 {
-    char *is_set = calloc((size_t)ln_model_num_inputs(each->model), 1);
-    int status = is_set ? 0 : cli_fail_memory();
-    if (!status)
-        status = set_named(each, session, is_set);
-    if (!status)
-        status = set_unnamed(each, session, is_set);
-    free(is_set);
-    return status;
+    return cli_session_set_inputs(&(cli_session_inputs){.opt = &each->opt->shared,
+                                                        .model = each->model,
+                                                        .session = session,
+                                                        .read = read_other,
+                                                        .data = (void *)each,
+                                                        .each = each->index});
 }

@@ -36,8 +36,7 @@ typedef struct run {
     const char *source; // for messages
     ln_model *model;
     ln_session *session;
-    char *is_named; // of each input: an -i has given it by name
-    int has_other;  // an array has not the fixed shape of its input
+    int has_other; // an array has not the fixed shape of its input
 } run;
 
 // Standard output during a run: with --json, the output of `print` operators is dropped.
@@ -183,57 +182,11 @@ static tl_tensor *read_closed(run *r, int i, const char *file)
     return tensor;
 }
 
-static int set_input(run *r, int i, const char *file)
+static tl_tensor *read_input(void *data, int i, const char *file)
 {
-    char text[LN_MAXLINE];
-    const char *name = ln_model_input_name(r->model, i);
+    run *const r = data;
     const int is_open = *file && cli_session_is_open(ln_model_input_info(r->model, i));
-    tl_tensor *t = is_open ? read_open(r, i, file) : read_closed(r, i, file);
-    if (!t)
-        return CLI_FAILED;
-    if (cli_given_has_nan(text, file, name, t))
-        cli_model_print_message((void *)r->opt, LN_MSG_WARN, text);
-    const ln_status status =
-        ln_session_set_input(r->session, name, t->dtype, t->ndim, t->dims, t->data);
-    tl_tensor_free_data_too(t);
-    return status ? cli_session_fail(r->session, &r->opt->shared) : 0;
-}
-
-static int set_named(run *r)
-{
-    char name[LN_MAX_NAME_LEN];
-    for (int k = 0; k < r->opt->shared.inputs.n; k++) {
-        const char *arg = r->opt->shared.inputs.items[k], *file = cli_given_split(arg, name);
-        const int i = file ? ln_model_input_index(r->model, name) : -1;
-        if (!file)
-            continue;
-        if (r->is_named[i])
-            return cli_given_fail_duplicate(r->source, arg, name);
-        r->is_named[i] = 1;
-        if (set_input(r, i, file))
-            return CLI_FAILED;
-    }
-    return 0;
-}
-
-static int set_unnamed(run *r)
-{
-    const int n = ln_model_num_inputs(r->model);
-    char shape[LN_MAXLINE];
-    int k = 0;
-    for (int i = 0; i < n; i++) {
-        if (r->is_named[i])
-            continue;
-        const char *file = cli_given_next(&r->opt->shared, &k);
-        if (!file)
-            return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
-                                            ln_model_input_info(r->model, i)->dtype,
-                                            cli_session_input_shape(r->model, i, shape), "");
-        if (set_input(r, i, file))
-            return CLI_FAILED;
-    }
-    const char *surplus = cli_given_next(&r->opt->shared, &k);
-    return surplus ? cli_given_fail_surplus(r->source, surplus, n) : 0;
+    return is_open ? read_open(r, i, file) : read_closed(r, i, file);
 }
 
 // Running
@@ -280,7 +233,13 @@ static int deliver_all(const run *r, const cli_labels *names)
 
 static int set_and_run(run *r)
 {
-    if (set_named(r) || set_unnamed(r))
+    const cli_session_inputs inputs = {.opt = &r->opt->shared,
+                                       .model = r->model,
+                                       .session = r->session,
+                                       .read = read_input,
+                                       .data = r,
+                                       .each = -1};
+    if (cli_session_set_inputs(&inputs))
         return CLI_FAILED;
     cli_preprocess_warn(r->opt->shared.images.photo);
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
@@ -293,16 +252,11 @@ static int set_and_run(run *r)
 static int run_session(ln_model *model, const cli_run_options *opt, const cli_labels *names,
                        int *has_other_shape)
 {
-    run r = {opt,   cli_source_name(opt->shared.args[0]),
-             model, cli_session_create(model, &opt->shared),
-             NULL,  0};
-    r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
-    if (!r.is_named)
-        cli_fail_memory();
-    int status = r.session && r.is_named ? set_and_run(&r) : CLI_FAILED;
+    run r = {opt, cli_source_name(opt->shared.args[0]), model,
+             cli_session_create(model, &opt->shared), 0};
+    int status = r.session ? set_and_run(&r) : CLI_FAILED;
     if (!status)
         status = deliver_all(&r, names);
-    free(r.is_named);
     ln_session_free(r.session);
     ln_model_free(model);
     *has_other_shape = r.has_other;

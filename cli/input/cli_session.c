@@ -7,11 +7,13 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "input/cli_given.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
+#include "input/cli_model_inputs.h"
 #include "input/cli_source.h"
 #include "output/cli_msg.h"
 
@@ -358,4 +360,81 @@ ln_status cli_session_run(ln_session *session, const cli_options *opt)
 {
     ln_session_set_timeout(session, cli_options_time_left(opt));
     return ln_session_run(session);
+}
+
+// Inputs
+
+static const char *source_of(const cli_session_inputs *in)
+{
+    return cli_source_name(in->opt->args[0]);
+}
+
+static int set_input(const cli_session_inputs *in, int i, const char *file)
+{
+    char text[LN_MAXLINE];
+    const char *const name = ln_model_input_name(in->model, i);
+    tl_tensor *const t = in->read(in->data, i, file);
+    if (!t)
+        return CLI_FAILED;
+    if (cli_given_has_nan(text, file, name, t))
+        cli_model_print_message((void *)in->opt, LN_MSG_WARN, text);
+    const ln_status status =
+        ln_session_set_input(in->session, name, t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(in->session, in->opt) : 0;
+}
+
+// `is_set`: for each input.
+static int set_named(const cli_session_inputs *in, char *is_set)
+{
+    char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];
+    int status = 0;
+    for (int k = 0; k < in->opt->inputs.n && !status; k++) {
+        const char *const arg = in->opt->inputs.items[k], *const file = cli_given_split(arg, name);
+        const int i = file ? ln_model_input_index(in->model, name) : -1;
+        if (!file)
+            continue;
+        status = i < 0       ? cli_given_fail_unknown(source_of(in), arg, name,
+                                                      cli_session_list_inputs(in->model, list))
+                 : is_set[i] ? cli_given_fail_duplicate(source_of(in), arg, name)
+                             : set_input(in, i, file);
+        if (!status)
+            is_set[i] = 1;
+    }
+    return status;
+}
+
+static int fail_surplus(const cli_session_inputs *in, const char *surplus)
+{
+    if (in->each < 0)
+        return cli_given_fail_surplus(source_of(in), surplus, ln_model_num_inputs(in->model));
+    return cli_fail("%s: unexpected '-i %s': the files of --each are input '%s'", source_of(in),
+                    surplus, ln_model_input_name(in->model, in->each));
+}
+
+static int set_unnamed(const cli_session_inputs *in, const char *is_set)
+{
+    char shape[LN_MAXLINE];
+    int k = 0, status = 0;
+    for (int i = 0; i < ln_model_num_inputs(in->model) && !status; i++) {
+        if (is_set[i] || i == in->each)
+            continue;
+        const char *const file = cli_given_next(in->opt, &k);
+        status = file ? set_input(in, i, file)
+                      : cli_model_fail_not_given(source_of(in), ln_model_input_name(in->model, i),
+                                                 ln_model_input_info(in->model, i)->dtype,
+                                                 cli_session_input_shape(in->model, i, shape), "");
+    }
+    const char *const surplus = status ? NULL : cli_given_next(in->opt, &k);
+    return surplus ? fail_surplus(in, surplus) : status;
+}
+
+int cli_session_set_inputs(const cli_session_inputs *in)
+{
+    char *const is_set = calloc((size_t)ln_model_num_inputs(in->model) + 1, 1);
+    int status = is_set ? set_named(in, is_set) : cli_fail_memory();
+    if (!status)
+        status = set_unnamed(in, is_set);
+    free(is_set);
+    return status;
 }

@@ -27,6 +27,21 @@ ln_model *cli_session_open(const cli_options *opt);
  * NULL after a message. */
 ln_session *cli_session_create(ln_model *model, const cli_options *opt);
 
+/** Where the values of inputs come from. */
+typedef struct cli_session_inputs {
+    const cli_options *opt;
+    const ln_model *model;
+    ln_session *session;
+    /** Reads a file for input `i`. Returns new (tl_tensor_free_data_too); NULL after a message. */
+    tl_tensor *(*read)(void *data, int i, const char *file);
+    void *data; // of `read`
+    int each;   // the input for the files of --each, which is not set; -1: none
+} cli_session_inputs;
+
+/** Sets all inputs: those that -i names, then the others in the model's order. Warns of NaN
+ * elements. Returns 0, or CLI_FAILED after a message. */
+int cli_session_set_inputs(const cli_session_inputs *inputs);
+
 /** As ln_session_run, within the remaining --max-seconds. */
 ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
