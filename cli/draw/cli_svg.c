@@ -3,13 +3,11 @@
 
 #include "draw/cli_svg.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lightnet/ln_msg.h"
 #include "output/cli_print.h"
-#include "output/cli_utf8.h"
 
 void cli_svg_begin(double width, double height, const char *style)
 {
@@ -25,18 +23,20 @@ void cli_svg_end(void)
     cli_print("</svg>\n");
 }
 
+// Whether the character of `used` bytes is one of XML; `is_shown`: as it is, not as an escape.
 // Source: XML 1.0, production 2.
-static int is_char(uint32_t c)
+static int is_char(const char *text, size_t used, int is_shown)
 {
-    return c == '\t' || c == '\n' || (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) ||
-           (c >= 0xe000 && c < 0xfffe) || c >= 0x10000;
+    if (is_shown)
+        return used != 3 || memcmp(text, "\xef\xbf", 2) != 0 || (unsigned char)text[2] < 0xbe;
+    return used == 1 ? *text == '\t' || *text == '\n' : *text != '\xc2'; // below U+00A0
 }
 
-static const char *entity_of(uint32_t c)
+static const char *entity_of(char c)
 {
     static const char chars[] = "<>&\"";
     static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
-    const char *at = c && c < 0x80 ? strchr(chars, (int)c) : NULL;
+    const char *at = strchr(chars, c);
     return at ? entities[at - chars] : NULL;
 }
 
@@ -45,13 +45,11 @@ void cli_svg_text(const char *text, int max)
     size_t used, left = strlen(text);
     for (int i = 0; left > 0 && i < max; text += used, left -= used, i++) {
         char shown[8];
-        uint32_t c;
         const size_t n = ln_escape_char(shown, text, left, &used);
-        cli_utf8_decode(text, &c);
-        if (!is_char(c))
+        if (!is_char(text, used, n == used))
             putchar('?');
-        else if (entity_of(c))
-            fputs(entity_of(c), stdout);
+        else if (entity_of(*text))
+            fputs(entity_of(*text), stdout);
         else
             fwrite(shown, 1, n, stdout);
     }

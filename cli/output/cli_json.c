@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lightnet/ln_msg.h"
-#include "output/cli_utf8.h"
 
 static FILE *stream_of(const cli_json *json)
 {
@@ -21,15 +21,13 @@ static void print_string(FILE *fp, const char *text, size_t len)
 {
     fputc('"', fp);
     for (const char *const end = text + len; text < end;) {
-        uint32_t c;
         char shown[8];
         size_t size;
         const size_t n_shown = ln_escape_char(shown, text, (size_t)(end - text), &size);
-        const unsigned byte = (unsigned char)*text;
-        cli_utf8_decode(text, &c);
-        if (n_shown != size) // not as it is
-            fprintf(fp, "\\u%04x", c ? c : byte < 0x80 ? byte : 0xdc00u + byte);
-        else if (c == '"' || c == '\\')
+        if (n_shown != size) { // "\\x1b", of a byte, or "\\u202e"
+            const unsigned code = (unsigned)strtoul(shown + 2, NULL, 16);
+            fprintf(fp, "\\u%04x", shown[1] == 'x' && code >= 0x80 ? 0xdc00u + code : code);
+        } else if (*text == '"' || *text == '\\')
             fprintf(fp, "\\%c", *text);
         else
             fwrite(text, 1, size, fp);
