@@ -121,13 +121,14 @@ typedef struct cli_option {
     size_t field;    // its offset in the command's options
     const char *arg; // the name of the value in the help; NULL: none
     const char *help;
+    const char *words; // that the value may be, for shells; NULL: others
 } cli_option;
 
 #define CLI_ROWS(table) table, sizeof(table) / sizeof((table)[0])
 #define CLI_FIELD(name) offsetof(cli_options, name)
-#define CLI_SHARED(first, last)                  \
-    {                                            \
-        first, 0, CLI_SHARED_ROWS, 0, last, NULL \
+#define CLI_SHARED(first, last)                        \
+    {                                                  \
+        first, 0, CLI_SHARED_ROWS, 0, last, NULL, NULL \
     }
 
 /** -i of commands that set no inputs. */

@@ -2,7 +2,6 @@
 // lightnet completion: scripts that let bash, zsh and fish complete commands, options and their
 // values, from the tables of commands and options.
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,51 +10,15 @@
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 
-// The kind of words that complete the value of an option, or an argument.
+// How the shell completes the value of an option.
 typedef enum kind { NOTHING, WORDS, FILES, FOLDERS } kind;
 
-typedef struct value {
-    kind kind;
-    char words[128]; // of WORDS, separated by spaces
-} value;
-
-// Values that the name of the value does not list.
-static const struct {
-    const char *option, *words;
-} choices[] = {
-    {"to", "ir il nnvm onnx"},
-    {"calibration", "minmax percentile entropy"},
-    {"precision", "float32 bf16 tf32 fp16"},
-    {"target", "cpu cuda dnnl"},
-    {"threads", "0 1 2 4 8"},
-    {"draw", "boxes mask classes"},
-    {"preprocess", "imagenet clip yolo caffe inception 0-1 0-255"},
-    {"resize", "stretch crop letterbox"},
-    {"filter", "linear antialias bicubic"},
-};
-
-// "nchw|nhwc" has the words; DIR, FILE and what contains it are paths.
-static value value_of(const cli_option *o)
+static kind kind_of(const cli_option *o)
 {
-    value v = {NOTHING, ""};
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-        if (strcmp(choices[i].option, o->name) != 0)
-            continue;
-        v.kind = WORDS;
-        snprintf(v.words, sizeof(v.words), "%s", choices[i].words);
-        return v;
-    }
-    if (strstr(o->arg, "FILE"))
-        v.kind = FILES;
-    else if (!strcmp(o->arg, "DIR"))
-        v.kind = FOLDERS;
-    else if (strchr(o->arg, '|') && islower((unsigned char)*o->arg)) {
-        v.kind = WORDS;
-        snprintf(v.words, sizeof(v.words), "%s", o->arg);
-        for (char *at = v.words; *at; at++)
-            *at = *at == '|' ? ' ' : *at;
-    }
-    return v;
+    return o->words                 ? WORDS
+           : strstr(o->arg, "FILE") ? FILES
+           : !strcmp(o->arg, "DIR") ? FOLDERS
+                                    : NOTHING;
 }
 
 // Prints text within single quotes of the shell; `quote` ends, adds and begins them again.
@@ -122,17 +85,16 @@ static void print_bash_value(const cli_option *o)
                                         [FILES] = "_lightnet_files \"$cur\"",
                                         [FOLDERS] =
                                             "_lightnet_lines \"$(compgen -d -- \"$cur\")\""};
-    const value v = value_of(o);
     cli_print("    --%s", o->name);
     if (o->letter)
         cli_print(" | -%c", o->letter);
-    if (v.kind == WORDS)
-        cli_print(") words='%s' ;;\n", v.words);
+    if (o->words)
+        cli_print(") words='%s' ;;\n", o->words);
     else if (!strcmp(o->name, "disable-rule"))
         cli_print(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
                   " sed -n 's/^  //p') ;;\n");
     else
-        cli_print(") %s; return ;;\n", calls[v.kind]);
+        cli_print(") %s; return ;;\n", calls[kind_of(o)]);
 }
 
 static void print_bash_values(const cli_command *const *commands)
@@ -216,13 +178,12 @@ static void print_zsh_option(const cli_option *o, const char *dashes, const char
     print_quoted(o->help, "'\\''", "[]:\\");
     cli_print("]");
     if (o->arg) {
-        const value v = value_of(o);
         cli_print(":");
         print_quoted(o->arg, "'\\''", "[]:\\");
-        if (v.kind == WORDS)
-            cli_print(":(%s)", v.words);
+        if (o->words)
+            cli_print(":(%s)", o->words);
         else
-            cli_print(":%s", actions[v.kind]);
+            cli_print(":%s", actions[kind_of(o)]);
     }
     cli_print("' \\\n");
 }
@@ -280,17 +241,17 @@ static void print_zsh(const cli_command *const *commands)
 
 static void print_fish_option(const cli_option *o, const char *condition)
 {
+    static const char *const actions[] = {[NOTHING] = " -x",
+                                          [FILES] = " -r -F",
+                                          [FOLDERS] = " -x -a '(__fish_complete_directories)'"};
     cli_print("complete -c lightnet -n '%s' -l %s", condition, o->name);
     if (o->letter)
         cli_print(" -s %c", o->letter);
     if (o->arg) {
-        const value v = value_of(o);
-        if (v.kind == WORDS)
-            cli_print(" -x -a '%s'", v.words);
-        else if (v.kind == FOLDERS)
-            cli_print(" -x -a '(__fish_complete_directories)'");
+        if (o->words)
+            cli_print(" -x -a '%s'", o->words);
         else
-            cli_print(v.kind == FILES ? " -r -F" : " -x");
+            cli_print("%s", actions[kind_of(o)]);
     }
     cli_print(" -d '");
     print_quoted(o->help, "\\'", "\\");

@@ -118,7 +118,7 @@ static convert_options given = {.shared = {CLI_DEFAULTS, .may_write = "-", .only
 static const cli_option options[] = {
     CLI_SHARED("outfile", "outfile"),
     {"to", 0, CLI_TEXT, OWN(format), "FORMAT",
-     "write ir, il, nnvm or onnx (default: by the suffix of FILE)"},
+     "write ir, il, nnvm or onnx (default: by the suffix of FILE)", "ir il nnvm onnx"},
     {"external-data", 0, CLI_FLAG, OWN(external_data), NULL,
      "write the data of an ONNX model to FILE.data"},
     CLI_SHARED("datafile", "allow-output"),

@@ -399,7 +399,8 @@ static const cli_option run_options[] = {
     CLI_SHARED("labels", "labels"),
     {"draw", 0, CLI_TEXT, OWN(draw), "WHAT",
      "draw boxes, mask or classes on the image of -i, and write -o FILE; --each: on all, in -O "
-     "DIR"},
+     "DIR",
+     "boxes mask classes"},
     {"outfile", 'o', CLI_TEXT, CLI_FIELD(outfile), "FILE",
      "--draw: the image to write, .png, .jpg or .ppm"},
     {"threshold", 0, CLI_NOT_NEGATIVE, OWN(threshold), "T",
