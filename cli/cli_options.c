@@ -408,57 +408,19 @@ static const struct old_warning {
     {"-Wno-inter", -1},
 };
 
-static int read_old_warning(const cli_command *command, const char *arg)
+// Reads the next argument if it is one of them; returns whether it is.
+static int read_old_warning(const cli_command *command, int argc, char **argv)
 {
     int *const quiet = &command->values->quiet;
+    const char *const arg = optind < argc ? argv[optind] : "";
     for (size_t i = 0; i < sizeof(old_warnings) / sizeof(old_warnings[0]); i++) {
         if (!strcmp(arg, old_warnings[i].text) && has_option(command, "--no-warnings")) {
             *quiet = old_warnings[i].quiet < 0 ? *quiet : old_warnings[i].quiet;
+            optind++;
             return 1;
         }
     }
     return 0;
-}
-
-// A long option with one dash, as "-outfile" or "-outfile=FILE", or NULL.
-static const cli_option *option_of_one_dash(const cli_command *command, const char *arg)
-{
-    const size_t len = strcspn(arg + 1, "=");
-    const cli_option *o;
-    for (int i = 0; (o = cli_command_option(command, i)); i++)
-        if (strlen(o->name) == len && !strncmp(o->name, arg + 1, len))
-            return o;
-    return NULL;
-}
-
-static int read_one_dash(cli_options *opt, const cli_option *o, const char *call, int argc,
-                         char **argv)
-{
-    const char *arg = argv[optind++], *value = strchr(arg, '=');
-    if (o->kind == CLI_FLAG && value)
-        return cli_usage("option '%s' takes no value; see %s --help", arg, call);
-    if (o->kind != CLI_FLAG && !value && optind == argc)
-        return cli_usage("option '%s' needs a value; see %s --help", arg, call);
-    if (o->kind == CLI_FLAG)
-        return set_option(opt, o, NULL);
-    return set_option(opt, o, value ? value + 1 : argv[optind++]);
-}
-
-// Reads the next argument if it has an old spelling; returns whether it has.
-static int read_old(const cli_command *command, const char *call, int argc, char **argv,
-                    int *status)
-{
-    const char *arg = optind < argc ? argv[optind] : "";
-    if (arg[0] != '-' || !arg[1] || arg[1] == '-')
-        return 0;
-    if (read_old_warning(command, arg)) {
-        optind++;
-        return 1;
-    }
-    const cli_option *o = option_of_one_dash(command, arg);
-    if (o)
-        *status = read_one_dash(command->values, o, call, argc, argv);
-    return o != NULL;
 }
 
 // Whether the next argument is "-", standard input. For musl's getopt that is the end of options.
@@ -486,13 +448,15 @@ int cli_options_read(const cli_command *command, const char *call, int argc, cha
     optind = 1;
     opterr = 0;
     while (!status) {
-        if (read_old(command, call, argc, argv, &status))
+        if (read_old_warning(command, argc, argv))
             continue;
         if (is_dash(argc, argv)) {
             argv[n++] = argv[optind++];
             continue;
         }
-        c = getopt_long(argc, argv, letters, longs, NULL);
+        // Long options may have one dash, as "-outfile FILE"; a letter abbreviates none of them.
+        const int is_letter = optind < argc && strlen(argv[optind]) == 2;
+        c = (is_letter ? getopt_long : getopt_long_only)(argc, argv, letters, longs, NULL);
         if (c == -1)
             break;
         if (c == 1)
