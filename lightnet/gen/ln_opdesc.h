@@ -38,6 +38,7 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_INPLACE,
     LN_OPDESC_INPLACE_WRITER,
     LN_OPDESC_STRINGS,
+    LN_OPDESC_TRAITS,
     LN_OPDESC_EXTRA_PRIVS,
     LN_OPDESC_TENSORS_IN,
     LN_OPDESC_TENSORS_OUT,
@@ -164,6 +165,7 @@ typedef struct ln_opdesc {
     int pure;           // no side effects
     const char *writes; // C: what it writes beside its tensors; NULL: nothing
     int inplace_writer; // writes the memory of an input that an output has as its owner
+    const char *traits; // C: LN_TRAIT_*, joined; NULL: none
     int own;            // from a file to generate C for, not only to inherit from
     ln_opdesc_state state;
     struct ln_opdesc *base; // the operator that this one computes on a target; or NULL

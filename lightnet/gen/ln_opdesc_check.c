@@ -29,6 +29,11 @@ static const char *const writes_words[] = {"stdout", "files"};
 static const char *const writes_constants[] = {"LN_WRITES_STDOUT", "LN_WRITES_FILES"};
 static const vocabulary writes = {"destination", writes_words, LENGTH_OF(writes_words)};
 
+static const char *const trait_words[] = {"moves", "selects", "elementwise"};
+static const char *const trait_constants[] = {"LN_TRAIT_MOVES", "LN_TRAIT_SELECTS",
+                                              "LN_TRAIT_ELEMENTWISE"};
+static const vocabulary traits = {"trait", trait_words, LENGTH_OF(trait_words)};
+
 static const char *const number_types[] = {"int", "float", "double"};
 
 // Variables of the generated functions, which no argument may take.
@@ -443,6 +448,16 @@ static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error 
     return 0;
 }
 
+// The constant of C for a word of a vocabulary; NULL: it has none.
+static const char *constant_of(const ln_rjson *word, const vocabulary *words,
+                               const char *const *constants)
+{
+    size_t i = 0;
+    while (word && i < words->len && strcmp(word->text, words->words[i]) != 0)
+        i++;
+    return word && i < words->len ? constants[i] : NULL;
+}
+
 // The operator's "inplace" is that of its only output.
 static int apply_inplace(ln_opdesc *op, ln_error *err)
 {
@@ -508,9 +523,21 @@ static int apply_writes(ln_opdesc *op, ln_error *err)
     if (node && op->pure)
         return ln_opdesc_fail_key(op, node, err,
                                   "\"writes\" of a pure operator, expected \"pure\": false");
-    for (size_t i = 0; node && i < writes.len; i++) {
-        if (strcmp(node->text, writes.words[i]) == 0)
-            op->writes = writes_constants[i];
+    op->writes = constant_of(node, &writes, writes_constants);
+    return 0;
+}
+
+static int apply_traits(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *const list = op->fields[LN_OPDESC_TRAITS];
+    if (ln_opdesc_check_items(op, list, STRING, err))
+        return -1;
+    for (size_t i = 0; list && i < list->len; i++) {
+        if (check_word(op, NULL, list->items[i], &traits, err))
+            return -1;
+        op->traits =
+            ln_arena_printf(&op->descs->arena, "%s%s%s", i ? op->traits : "", i ? " | " : "",
+                            constant_of(list->items[i], &traits, trait_constants));
     }
     return 0;
 }
@@ -538,7 +565,7 @@ int ln_opdesc_check(ln_opdesc *op, ln_error *err)
             return -1;
     }
     if (apply_inplace(op, err) || apply_inplace_writer(op, err) || apply_pure(op, err) ||
-        apply_writes(op, err))
+        apply_writes(op, err) || apply_traits(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
         if (check_arg(op, &op->args[i], err))

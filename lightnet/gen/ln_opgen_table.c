@@ -325,11 +325,12 @@ int ln_opgen_write_tables(const generator *g, ln_error *err)
         ln_opgen_write_docs(g);
         APPEND(g, &tables, ".docs = &%s_docs, ", op->optype);
     }
-    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %zu, %s.pure = %d%s%s%s%s);", op->optype,
+    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %zu, %s.pure = %d%s%s%s%s%s%s);", op->optype,
                  op->nargs + LENGTH_OF(kind_tables), tables, op->pure,
                  op->inplace_writer ? ", .inplace_writer = 1" : "",
                  strings && strings->boolean ? ", .strings = 1" : "",
-                 op->writes ? ", .writes = " : "", op->writes ? op->writes : "");
+                 op->writes ? ", .writes = " : "", op->writes ? op->writes : "",
+                 op->traits ? ", .traits = " : "", op->traits ? op->traits : "");
     ln_cgen_print(g->out, "\n");
     return 0;
 }

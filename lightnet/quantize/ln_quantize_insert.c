@@ -240,18 +240,21 @@ typedef struct flow {
     ln_hash *marks; // tensor -> FROM_LAYER, TO_LAYER
 } flow;
 
-static const char *const through[] = {
-    LN_OP_UNARY,   LN_OP_BATCHNORM, LN_OP_MAXPOOL2D, LN_OP_RESHAPE, LN_OP_SQUEEZE,
-    LN_OP_FLATTEN, LN_OP_UNSQUEEZE, LN_OP_TRANSPOSE, NULL,
-};
+// Whether a layer can compute the operator with its result, or each result is an element of it.
+static int passes_through(const ln_op *op)
+{
+    int n_computed = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+        n_computed += !ln_entry_of(tle, op->op_arg->tensor_table)->isconst;
+    return ln_op_has_trait(op, LN_TRAIT_MOVES | LN_TRAIT_SELECTS) ||
+           (ln_op_has_trait(op, LN_TRAIT_ELEMENTWISE) && n_computed == 1);
+}
 
 static role role_of(const flow *f, const ln_op *op)
 {
     const role known = (role)(intptr_t)ln_hash_find(f->roles, op->op_arg->name);
-    const char *const *optype = through;
-    while (!known && *optype && !ln_op_is(op, *optype))
-        optype++;
-    return known ? known : *optype ? ROLE_THROUGH : ROLE_OTHER;
+    return known ? known : passes_through(op) ? ROLE_THROUGH : ROLE_OTHER;
 }
 
 static int is_marked(const flow *f, const char *tensor, int mark)

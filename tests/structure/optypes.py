@@ -32,6 +32,15 @@ def strings(path, names):
     return sorted((text.count("\n", 0, at) + 1, name) for at, name in found.items() if is_type(names, name))
 
 
+def lists(path):
+    """Line and length of each list of types alone, as of an initializer, or of the operands of one expression."""
+    text = re.sub(r"//.*|/\*(?:.|\n)*?\*/|\"(?:\\\\.|[^\"\\\\])*\"", lambda m: re.sub(".", " ", m[0]), text_of(path))
+    for m in re.finditer(r"\{[^{};]*\}|[^;{}]*;", text):
+        n = len(set(re.findall(r"\bLN_OP_[A-Z0-9]+(?:_[A-Z0-9]+)*\b", m[0])))
+        if n >= 4:
+            yield text.count("\n", 0, m.start()) + 1, n
+
+
 def main():
     tap = Tap()
     names = operators()
@@ -41,6 +50,9 @@ def main():
     tap.check("types_of_operators_are_constants",
               (f'{path}:{line}: "{name}"; expected LN_OP_{name.upper()} of lightnet/ln_optypes.h'
                for path in files for line, name in strings(path, names)))
+    tap.check("no_list_of_types_is_outside_the_descriptions",
+              (f"{path}:{line}: a list of {n} types; expected a trait of their descriptions (docs/operator-descriptions.md)"
+               for path in files for line, n in lists(path)))
     tap.end()
 
 

@@ -39,30 +39,10 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 
 // Operators to widen
 
-// Operators that read no element values, or only few of them. They move 16 bits at a time, unless
-// their source has just been computed in 32.
-static const char *const movers[] = {
-    LN_OP_VIEW,       LN_OP_RESHAPE,
-    LN_OP_RESHAPE_TO, LN_OP_SQUEEZE,
-    LN_OP_UNSQUEEZE,  LN_OP_FLATTEN,
-    LN_OP_SLICE,      LN_OP_STRIDE_SLICE,
-    LN_OP_SLICE_FROM, LN_OP_JOIN,
-    LN_OP_SPLIT,      LN_OP_EXPAND,
-    LN_OP_TILE,       LN_OP_REVERSE_SEQUENCE,
-    LN_OP_TRILU,      LN_OP_TRANSPOSE,
-    LN_OP_REARANGE,   LN_OP_TAKE,
-    LN_OP_TAKE_ALONG, LN_OP_TAKE_ND,
-    LN_OP_FORWARD,    LN_OP_PUT_ALONG,
-    LN_OP_PUT_ND,     LN_OP_PUT_RANGE,
-    LN_OP_SHAPE,      NULL,
-};
-
-static int is_mover(const ln_op *op)
+// Such operators move 16 bits at a time, unless their source has just been computed in 32.
+static int moves(const ln_op *op)
 {
-    const char *const *optype = movers;
-    while (*optype && !ln_op_is(op, *optype))
-        optype++;
-    return *optype != NULL;
+    return ln_op_has_trait(op, LN_TRAIT_MOVES);
 }
 
 // The 32-bit source of the 16-bit tensor; NULL: it has none, or must be read rounded. `by_rule`:
@@ -115,7 +95,7 @@ static int may_widen(const ln_op *op)
     const ln_op_info *const info = op->op_arg->info;
     return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
            !op->op_arg->takes_inputs && !ln_op_is(op, LN_OP_CAST) && !ln_op_is(op, LN_OP_BITCAST) &&
-           !ln_op_is(op, LN_OP_STRING_CAST) && reads_half(op, is_mover(op)) && !touches_mutated(op);
+           !ln_op_is(op, LN_OP_STRING_CAST) && reads_half(op, moves(op)) && !touches_mutated(op);
 }
 
 // The operator in 32 bits
@@ -230,7 +210,7 @@ static int has_steps(const ln_op *op)
 static int decides(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (is_mover(op))
+    if (moves(op))
         return 0;
     if (has_steps(op))
         return 1;
@@ -268,7 +248,7 @@ static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next, to = to->next) {
         const ln_tensor_list_entry *tle = node->data;
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, is_mover(op));
+        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, moves(op));
         if (is_half(te->tensor->dtype) &&
             set_name(made, to->data, from ? from->name : make_cast(made, te->name, TL_FLOAT, NULL)))
             return;

@@ -34,13 +34,13 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_tensor_entry *bias_entry = ln_op_find_input(op_arg, "bias");
     // checks
     if (bias_entry) {
-#line 38 "good.op"
+#line 39 "good.op"
         ln_opck_satisfy_msg(bias->len == src->dims[0], "'bias' has %d elements, expected %d",
                             bias->len, src->dims[0]);
 #line 41 "good.c"
     }
     if (bias_entry) {
-#line 39 "good.op"
+#line 40 "good.op"
         ln_opck_satisfy(bias->len > 0);
 #line 46 "good.c"
     }
@@ -54,11 +54,11 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 55 "good.c"
     LN_OPCK_RETURN((int)dtype == -1 && ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string,
                    name_of_blur_dtype));
-#line 68 "good.op"
+#line 69 "good.op"
     ln_opck_satisfy(dtype != TL_BOOL);
 #line 60 "good.c"
     ln_param_entry *dtypes_entry = ln_param_list_find(op_arg->params, "dtypes");
-#line 72 "good.op"
+#line 73 "good.op"
     tl_dtype *dtypes = ln_alloc_array((size_t)dtypes_entry->array_len, sizeof(tl_dtype));
 #line 64 "good.c"
     if (!dtypes) {
@@ -67,21 +67,21 @@ static void blur_pre_run(ln_op_arg *op_arg)
     }
     priv->dtypes = dtypes;
     for (int i = 0; i < dtypes_entry->array_len; i++) {
-#line 73 "good.op"
+#line 74 "good.op"
         dtypes[i] = tl_dtype_from_str(dtypes_entry->value_array_string[i]);
 #line 73 "good.c"
         LN_OPCK_RETURN((int)dtypes[i] == -1 && ln_op_fail_name(op_arg, "dtypes",
                        dtypes_entry->value_array_string[i], NULL));
     }
-#line 75 "good.op"
+#line 76 "good.op"
     ln_opck_satisfy(dtypes[0] == dtype);
-#line 30 "good.op"
+#line 31 "good.op"
     ln_opck_satisfy(width <= src->dims[1]);
     // outputs
 #line 82 "good.c"
     if (!ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_NONE, NULL))
         return;
-#line 84 "good.op"
+#line 85 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
 #line 88 "good.c"
@@ -142,7 +142,8 @@ static const ln_arg_docs blur_docs_args[] = {
 static const ln_op_docs blur_docs = {"Weighs each line's neighbours \"softly\".",
                                      "The LightNet authors", "good.op", blur_docs_args};
 LN_OP_INFO(blur, 16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
-           .params = blur_params, .sizes = blur_sizes, .docs = &blur_docs, .pure = 1);
+           .params = blur_params, .sizes = blur_sizes, .docs = &blur_docs, .pure = 1,
+           .traits = LN_TRAIT_MOVES | LN_TRAIT_SELECTS);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -154,10 +155,10 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 95 "good.op"
+#line 96 "good.op"
     int runs;
     double *table;
-#line 161 "good.c"
+#line 162 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -170,14 +171,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 99 "good.op"
+#line 100 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 176 "good.c"
+#line 177 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 109 "good.op"
+#line 110 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -185,12 +186,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 189 "good.c"
+#line 190 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 117 "good.op"
+#line 118 "good.op"
     ln_free(upper_dims);
-#line 194 "good.c"
+#line 195 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -202,9 +203,9 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 127 "good.op"
+#line 128 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 208 "good.c"
+#line 209 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -217,14 +218,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 134 "good.op"
+#line 135 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // about a run
-#line 136 "good.op"
+#line 137 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 228 "good.c"
+#line 229 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -233,9 +234,9 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 146 "good.op"
+#line 147 "good.op"
     ln_free(priv->table);
-#line 239 "good.c"
+#line 240 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -244,9 +245,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 147 "good.op"
+#line 148 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 250 "good.c"
+#line 251 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -272,9 +273,9 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 139 "good.op"
+#line 140 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 278 "good.c"
+#line 279 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -283,12 +284,12 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 141 "good.op"
+#line 142 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 292 "good.c"
+#line 293 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -323,18 +324,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 161 "good.op"
-        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 329 "good.c"
-    }
 #line 162 "good.op"
+        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
+#line 330 "good.c"
+    }
+#line 163 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 334 "good.c"
+#line 335 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 173 "good.op"
+#line 174 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -342,7 +343,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 346 "good.c"
+#line 347 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -384,9 +385,9 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 184 "good.op"
+#line 185 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 390 "good.c"
+#line 391 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -427,10 +428,10 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 204 "good.op"
+#line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 434 "good.c"
+#line 435 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -468,9 +469,9 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 209 "good.op"
+#line 210 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 474 "good.c"
+#line 475 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -482,9 +483,9 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 210 "good.op"
+#line 211 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 488 "good.c"
+#line 489 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -525,9 +526,9 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 204 "good.op"
+#line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 531 "good.c"
+#line 532 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -565,9 +566,9 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 220 "good.op"
+#line 221 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 571 "good.c"
+#line 572 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -580,9 +581,9 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 227 "good.op"
+#line 228 "good.op"
     int lines;
-#line 586 "good.c"
+#line 587 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -602,12 +603,12 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 230 "good.op"
+#line 231 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 231 "good.op"
+#line 232 "good.op"
     op_arg->can_fail = axis > 1;
-#line 611 "good.c"
+#line 612 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -645,9 +646,9 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 233 "good.op"
+#line 234 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 651 "good.c"
+#line 652 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -667,12 +668,12 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 236 "good.op"
+#line 237 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 237 "good.op"
+#line 238 "good.op"
     op_arg->macs = priv->lines;
-#line 676 "good.c"
+#line 677 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -681,9 +682,9 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 238 "good.op"
+#line 239 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 687 "good.c"
+#line 688 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -692,9 +693,9 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 239 "good.op"
+#line 240 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 698 "good.c"
+#line 699 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -708,9 +709,9 @@ struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 227 "good.op"
+#line 228 "good.op"
     int lines;
-#line 714 "good.c"
+#line 715 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -730,12 +731,12 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 230 "good.op"
+#line 231 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 231 "good.op"
+#line 232 "good.op"
     op_arg->can_fail = axis > 1;
-#line 739 "good.c"
+#line 740 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -769,9 +770,9 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 247 "good.op"
+#line 248 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 775 "good.c"
+#line 776 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

@@ -161,7 +161,15 @@ typedef struct ln_op_info {
     uint8_t strings;        // inputs and outputs may be TL_STRING; others must not
     uint8_t writes;         // what it writes beside its tensors, LN_WRITES_*; a model with such
                             // an operator is rejected unless ln_context_allow_output allows it
+    uint8_t traits;         // bits: LN_TRAIT_*
 } ln_op_info;
+
+/** Bits of ln_op_info.traits: how elements of the outputs depend on those of the inputs. */
+enum {
+    LN_TRAIT_MOVES = 1,       // they are elements of inputs, by position: no value is read
+    LN_TRAIT_SELECTS = 2,     // they are elements of an input, by value
+    LN_TRAIT_ELEMENTWISE = 4, // each is a function of one element of each input, after broadcasting
+};
 
 /** Values of ln_op_info.writes; 0: nothing. */
 enum {
@@ -239,6 +247,12 @@ typedef struct ln_op {
 static inline int ln_op_can_fail(const ln_op *op)
 {
     return op->op_arg->can_fail || (op->op_arg->isdynamic & LN_DYNAMIC_IN);
+}
+
+/** Whether the operator's description has one of these traits. */
+static inline int ln_op_has_trait(const ln_op *op, int traits)
+{
+    return op && op->op_arg->info && (op->op_arg->info->traits & traits);
 }
 
 // Creation and freeing. Functions return 0, or -1 with
