@@ -325,6 +325,13 @@ typedef enum ln_blocks { LN_SPACE_TO_DEPTH, LN_DEPTH_TO_SPACE, LN_DEPTH_TO_SPACE
 /** Images [N, C, H, W] as [N, C b^2, H / b, W / b], or [N, C / b^2, H b, W b]; b is at least 1. */
 const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, int i);
 
+/** A formula of elements (ir/ln_formula.h) of tensors `x`, `a` and `b`, those that it has, which
+ * broadcast; numbers have the type of `x`. Calls are functions and operations of two elements:
+ *
+ *     ln_emit_formula(e, "sign(x) * floor(abs(x))", x, NULL, NULL, 0); */
+const char *ln_emit_formula(ln_emit *e, const char *text, const char *x, const char *a,
+                            const char *b, int i);
+
 // Shapes with lengths that are known only at run time (ln_emit_dims.c)
 
 /** The lengths of a tensor's axes. */

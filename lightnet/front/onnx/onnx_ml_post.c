@@ -41,23 +41,14 @@ static const char *reduce_rows(ln_onnx_node *n, const char *op, const char *src)
 static const char *softmax_zero(ln_onnx_node *n, const char *x, int i)
 {
     // The threshold is a float, also where scores are doubles.
-    const double zero = 1e-7F;
     ln_emit *const e = &n->emit;
-    const tl_dtype dtype = ln_onnx_tensor_of(n, x)->dtype;
     const char *const max = reduce_rows(n, "TL_REDUCE_MAX", x);
-    const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
-    const char *const counts =
-        ln_emit_compare(e, "TL_COMPARE_GREATER", size, ln_emit_scalar(e, dtype, zero));
-    const char *const rest = ln_emit_binary(e, "TL_BINARY_SUB", x, max, LN_EMIT_TEMP);
-    const char *const power = ln_emit_unary(e, "TL_UNARY_EXP", rest, LN_EMIT_TEMP);
+    const char *const zero = ln_emit_scalar(e, ln_onnx_tensor_of(n, x)->dtype, 1e-7F);
     const char *const counted =
-        ln_emit_where(e, counts, power, ln_emit_scalar(e, dtype, 0), LN_EMIT_TEMP);
-    const char *const sum = reduce_rows(n, "TL_REDUCE_SUM", counted);
-    const char *const below = ln_emit_unary(e, "TL_UNARY_NEG", max, LN_EMIT_TEMP);
-    const char *const unit = ln_emit_unary(e, "TL_UNARY_EXP", below, LN_EMIT_TEMP);
-    const char *const small = ln_emit_binary(e, "TL_BINARY_MUL", x, unit, LN_EMIT_TEMP);
-    const char *const all = ln_emit_where(e, counts, power, small, LN_EMIT_TEMP);
-    return ln_emit_binary(e, "TL_BINARY_DIV", all, sum, i);
+        ln_emit_formula(e, "abs(x) > b ? exp(x - a) : 0", x, max, zero, LN_EMIT_TEMP);
+    const char *const all =
+        ln_emit_formula(e, "abs(x) > b ? exp(x - a) : x * exp(-a)", x, max, zero, LN_EMIT_TEMP);
+    return ln_emit_binary(e, "TL_BINARY_DIV", all, reduce_rows(n, "TL_REDUCE_SUM", counted), i);
 }
 
 // A row without elements has no max.

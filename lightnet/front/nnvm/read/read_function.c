@@ -40,85 +40,20 @@ static void translate_round(ln_nnvm_node *n)
         ln_nnvm_alias(n, 0, src);
         return;
     }
-    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
-    const char *const below_half = ln_nnvm_scalar_like(n, size, 0.5 - steps[dtype] / 4);
-    const char *const sum =
-        ln_emit_binary(&n->emit, "TL_BINARY_ADD", size, below_half, LN_EMIT_TEMP);
-    const char *const rounded = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", sum, LN_EMIT_TEMP);
-    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
-                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);
+    ln_emit_formula(&n->emit, "sign(x) * floor(abs(x) + a)", src,
+                    ln_nnvm_scalar_like(n, src, 0.5 - steps[dtype] / 4), NULL, 0);
 }
 
-// Toward zero: the sign times the floor of the size.
-static void translate_trunc(ln_nnvm_node *n)
+// `with`: a formula.
+static void translate_formula(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
-    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
-    const char *const floor = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", size, LN_EMIT_TEMP);
-    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
-                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), floor, 0);
+    ln_emit_formula(&n->emit, n->row->with, ln_nnvm_in(n, 0), NULL, NULL, 0);
 }
 
-static void translate_square(ln_nnvm_node *n)
-{
-    const char *const src = ln_nnvm_in(n, 0);
-    ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
-}
-
-// ELU for elements <= 0, accurate for small ones.
-static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
-{
-    const char *const below =
-        ln_emit_unary(&n->emit, "TL_UNARY_NEG",
-                      ln_emit_unary(&n->emit, "TL_UNARY_RELU", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
-    return ln_emit_unary_with(&n->emit, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
-}
-
-// e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x.
-static void translate_expm1(ln_nnvm_node *n)
-{
-    const char *const x = ln_nnvm_in(n, 0);
-    const char *const minus = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
-    const char *const below = emit_expm1_below(n, minus), *const above = emit_expm1_below(n, x);
-    const char *const positive = ln_emit_unary(&n->emit, "TL_UNARY_RELU", x, LN_EMIT_TEMP);
-    const char *const factor = ln_emit_unary(&n->emit, "TL_UNARY_EXP", positive, LN_EMIT_TEMP);
-    ln_emit_binary(&n->emit, "TL_BINARY_SUB", below,
-                   ln_emit_binary(&n->emit, "TL_BINARY_MUL", above, factor, LN_EMIT_TEMP), 0);
-}
-
-// log(1 + x) without cancellation: 2 artanh(x / (2 + x)) where x is small.
-static void translate_log1p(ln_nnvm_node *n)
-{
-    ln_emit *const e = &n->emit;
-    const char *const x = ln_nnvm_in(n, 0);
-    const char *const sum =
-        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 2), LN_EMIT_TEMP);
-    const char *const ratio = ln_emit_binary(e, "TL_BINARY_DIV", x, sum, LN_EMIT_TEMP);
-    const char *const half = ln_emit_unary(e, "TL_UNARY_ATANH", ratio, LN_EMIT_TEMP);
-    const char *const near = ln_emit_binary(e, "TL_BINARY_ADD", half, half, LN_EMIT_TEMP);
-    const char *const more =
-        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 1), LN_EMIT_TEMP);
-    const char *const far = ln_emit_unary(e, "TL_UNARY_LOG", more, LN_EMIT_TEMP);
-    const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
-    const char *const is_small =
-        ln_emit_compare(&n->emit, "TL_COMPARE_LESS", size, ln_nnvm_scalar_like(n, x, 0.5));
-    ln_emit_where(&n->emit, is_small, near, far, 0);
-}
-
-// The cube root keeps the sign: sign(x) |x|^(1/3).
-static void translate_cbrt(ln_nnvm_node *n)
-{
-    const int is_inverse = !strcmp(n->row->with, "inverse");
-    const char *const src = ln_nnvm_in(n, 0);
-    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
-    const char *const root = ln_emit_binary(&n->emit, "TL_BINARY_POW", size,
-                                            ln_nnvm_scalar_like(n, size, 1.0 / 3), LN_EMIT_TEMP);
-    const char *const sign = ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP);
-    const char *const x =
-        ln_emit_binary(&n->emit, "TL_BINARY_MUL", sign, root, is_inverse ? LN_EMIT_TEMP : 0);
-    if (is_inverse)
-        ln_emit_unary(&n->emit, "TL_UNARY_RECIPROCAL", x, 0);
-}
+// Without cancellation: e^x - 1 by ELU, where x is positive as (1 - e^-x) e^x; log(1 + x) by
+// 2 artanh(x / (2 + x)) where x is small.
+#define EXPM1 "elu(-relu(-x)) - elu(-relu(x)) * exp(relu(x))"
+#define LOG1P "abs(x) < 0.5 ? atanh(x / (x + 2)) + atanh(x / (x + 2)) : log(x + 1)"
 
 static void translate_not(ln_nnvm_node *n)
 {
@@ -208,12 +143,12 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     FUNCTION("relu", LN_IN_CORE, translate_unary, "TL_UNARY_RELU"),
     FUNCTION("sigmoid", LN_IN_CORE, translate_unary, "TL_UNARY_SIGMOID"),
     FUNCTION("round", LN_IN_CORE, translate_round, NULL),
-    FUNCTION("trunc", LN_IN_CORE, translate_trunc, NULL),
-    FUNCTION("square", LN_IN_MXNET, translate_square, NULL),
-    FUNCTION("expm1", LN_IN_MXNET, translate_expm1, NULL),
-    FUNCTION("log1p", LN_IN_MXNET, translate_log1p, NULL),
-    FUNCTION("cbrt", LN_IN_MXNET, translate_cbrt, ""),
-    FUNCTION("rcbrt", LN_IN_MXNET, translate_cbrt, "inverse"),
+    FUNCTION("trunc", LN_IN_CORE, translate_formula, "sign(x) * floor(abs(x))"),
+    FUNCTION("square", LN_IN_MXNET, translate_formula, "x * x"),
+    FUNCTION("expm1", LN_IN_MXNET, translate_formula, EXPM1),
+    FUNCTION("log1p", LN_IN_MXNET, translate_formula, LOG1P),
+    FUNCTION("cbrt", LN_IN_MXNET, translate_formula, "sign(x) * pow(abs(x), 1 / 3)"),
+    FUNCTION("rcbrt", LN_IN_MXNET, translate_formula, "reciprocal(sign(x) * pow(abs(x), 1 / 3))"),
     FUNCTION("logical_not", LN_IN_CORE, translate_not, NULL),
     FUNCTION("copy", LN_IN_CORE, translate_identity, NULL),
     FUNCTION("block_grad", LN_IN_CORE, translate_identity, NULL),
