@@ -293,9 +293,7 @@ static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, c
 static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
     const char *const cap = ln_emit_scalar(&n->emit, a->dtype, a->softcap);
-    const char *x = ln_emit_binary(&n->emit, "TL_BINARY_DIV", scores, cap, LN_EMIT_TEMP);
-    x = ln_emit_unary(&n->emit, "TL_UNARY_TANH", x, LN_EMIT_TEMP);
-    return ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, cap, LN_EMIT_TEMP);
+    return ln_emit_formula(&n->emit, "tanh(x / a) * a", scores, cap, NULL, LN_EMIT_TEMP);
 }
 
 // Softmax of the rows, each with the score of its head's sink, whose share is lost.

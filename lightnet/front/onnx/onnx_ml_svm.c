@@ -106,10 +106,8 @@ static const char *rbf(ln_onnx_node *n, const char *rows, int s, int f, double g
     const char *const near = product(n, x, v.rest, 2 * gamma, v.squares);
     const char *const square =
         ln_emit_reduce(e, "TL_REDUCE_SUM_SQUARE", x, 1, (int[]){1}, 1, LN_EMIT_TEMP);
-    const char *const far =
-        ln_emit_unary_with(e, "TL_UNARY_AFFINE", square, gamma, 0, LN_EMIT_TEMP);
-    const char *const sum = ln_emit_binary(e, "TL_BINARY_SUB", near, far, LN_EMIT_TEMP);
-    return ln_emit_unary(e, "TL_UNARY_EXP", sum, LN_EMIT_TEMP);
+    return ln_emit_formula(e, "exp(x - a * b)", near, square, ln_emit_scalar(e, TL_DOUBLE, gamma),
+                           LN_EMIT_TEMP);
 }
 
 static const ln_attr_word kernels[] = {{"LINEAR"}, {"POLY"}, {"RBF"}, {"SIGMOID"}, {0}};
@@ -177,10 +175,7 @@ static const char *linear(ln_onnx_node *n, const char *rows, int targets)
 // 1 where the score is above 0, else -1.
 static const char *sign_of(ln_onnx_node *n, const char *score)
 {
-    const char *const is_above = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", score,
-                                                 ln_emit_scalar(&n->emit, TL_DOUBLE, 0));
-    const char *const one = ln_emit_cast(&n->emit, is_above, TL_DOUBLE, LN_EMIT_TEMP);
-    return ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", one, 2, -1, LN_EMIT_TEMP);
+    return ln_emit_formula(&n->emit, "x > 0 ? 1 : -1", score, NULL, NULL, LN_EMIT_TEMP);
 }
 
 static void translate_svm_regressor(ln_onnx_node *n)
@@ -306,10 +301,8 @@ static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
 {
     ln_emit *const e = &n->emit;
     const char *const a = doubles(n, "prob_a", 0, pairs), *const b = doubles(n, "prob_b", 0, pairs);
-    const char *const scaled = ln_emit_binary(e, "TL_BINARY_MUL", scores, a, LN_EMIT_TEMP);
-    const char *const sum = ln_emit_binary(e, "TL_BINARY_ADD", scaled, b, LN_EMIT_TEMP);
-    const char *const first = ln_emit_unary(
-        e, "TL_UNARY_SIGMOID", ln_emit_unary(e, "TL_UNARY_NEG", sum, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    const char *const first =
+        ln_emit_formula(e, "sigmoid(-(x * a + b))", scores, a, b, LN_EMIT_TEMP);
     const char *const within =
         ln_emit_unary_with(e, "TL_UNARY_CLIP", first, 1e-7, 1 - 1e-7, LN_EMIT_TEMP);
     return ln_emit_simple(e, LN_OP_COUPLE, within, LN_EMIT_TEMP);

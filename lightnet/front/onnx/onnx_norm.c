@@ -94,13 +94,11 @@ static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
     const char *const epsilon =
         ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "epsilon", 1e-5));
-    const char *const var =
-        ln_emit_binary(&n->emit, "TL_BINARY_ADD", s->var, epsilon, LN_EMIT_TEMP);
-    const char *const deviation = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", var, LN_EMIT_TEMP);
-    const char *x = ln_emit_binary(&n->emit, "TL_BINARY_SUB", s->src, s->mean, LN_EMIT_TEMP);
-    x = ln_emit_binary(&n->emit, "TL_BINARY_DIV", x, deviation, LN_EMIT_TEMP);
-    x = ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, s->scale, LN_EMIT_TEMP);
-    return ln_emit_binary(&n->emit, "TL_BINARY_ADD", x, s->offset, LN_EMIT_TEMP);
+    const char *const deviation =
+        ln_emit_formula(&n->emit, "sqrt(x + a)", s->var, epsilon, NULL, LN_EMIT_TEMP);
+    const char *const x =
+        ln_emit_formula(&n->emit, "(x - a) / b", s->src, s->mean, deviation, LN_EMIT_TEMP);
+    return ln_emit_formula(&n->emit, "x * a + b", x, s->scale, s->offset, LN_EMIT_TEMP);
 }
 
 // The dtype to compute in: that of src, or the wider one of the other operands.
@@ -138,12 +136,11 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
     const double momentum = ln_attr_number(&n->emit, "momentum", 0.9);
     const tl_dtype dtype = ln_onnx_tensor_of(n, old)->dtype;
     const tl_dtype out = ln_onnx_tensor_of(n, ln_onnx_in(n, in))->dtype;
-    const char *const part = ln_emit_binary(
-        &n->emit, "TL_BINARY_MUL", old, ln_emit_scalar(&n->emit, dtype, momentum), LN_EMIT_TEMP);
-    const char *const rest =
-        ln_emit_binary(&n->emit, "TL_BINARY_MUL", new,
-                       ln_emit_scalar(&n->emit, dtype, 1 - momentum), LN_EMIT_TEMP);
-    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", part, rest, LN_EMIT_TEMP);
+    const char *const part = ln_emit_formula(
+        &n->emit, "x * a", old, ln_emit_scalar(&n->emit, dtype, momentum), NULL, LN_EMIT_TEMP);
+    const char *const sum =
+        ln_emit_formula(&n->emit, "b + x * a", new, ln_emit_scalar(&n->emit, dtype, 1 - momentum),
+                        part, LN_EMIT_TEMP);
     ln_emit_cast(&n->emit, sum, out, i);
 }
 
@@ -158,8 +155,8 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
             axes[n_axes++] = i;
     const char *const mean =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", s->src, n_axes, axes, 1, LN_EMIT_TEMP);
-    const char *const rest = ln_emit_binary(&n->emit, "TL_BINARY_SUB", s->src, mean, LN_EMIT_TEMP);
-    const char *const square = ln_emit_binary(&n->emit, "TL_BINARY_MUL", rest, rest, LN_EMIT_TEMP);
+    const char *const square =
+        ln_emit_formula(&n->emit, "(x - a) * (x - a)", s->src, mean, NULL, LN_EMIT_TEMP);
     const char *const var =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", square, n_axes, axes, 1, LN_EMIT_TEMP);
     const char *const old_mean = s->mean, *const old_var = s->var;
@@ -232,10 +229,10 @@ void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double
     const char *const square = ln_emit_binary(&n->emit, "TL_BINARY_MUL", wide, wide, LN_EMIT_TEMP);
     const char *const mean =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", square, ndim - axis, axes, 1, LN_EMIT_TEMP);
-    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", mean,
-                                           ln_emit_scalar(&n->emit, dtype, epsilon), LN_EMIT_TEMP);
-    const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, LN_EMIT_TEMP);
-    emit_stats(n, ln_emit_unary(&n->emit, "TL_UNARY_RECIPROCAL", root, LN_EMIT_TEMP), i);
+    const char *const inverse =
+        ln_emit_formula(&n->emit, "reciprocal(sqrt(x + a))", mean,
+                        ln_emit_scalar(&n->emit, dtype, epsilon), NULL, LN_EMIT_TEMP);
+    emit_stats(n, inverse, i);
 }
 
 const char *ln_onnx_emit_layernorm(ln_onnx_node *n, const ln_onnx_layernorm *norm, int i)
@@ -376,9 +373,8 @@ static void translate_lp_norm(ln_onnx_node *n)
     const int p = ln_attr_int_in(&n->emit, "p", 2, 1, 2);
     const char *const norm = ln_emit_reduce(&n->emit, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src,
                                             1, &axis, 1, LN_EMIT_TEMP);
-    const char *const above = ln_emit_binary(
-        &n->emit, "TL_BINARY_MAX", norm, ln_emit_scalar(&n->emit, dtype, min[dtype]), LN_EMIT_TEMP);
-    ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, above, 0);
+    ln_emit_formula(&n->emit, "x / max(a, b)", src, norm,
+                    ln_emit_scalar(&n->emit, dtype, min[dtype]), 0);
 }
 
 const ln_onnx_row ln_onnx_rows_norm[] = {

@@ -95,12 +95,8 @@ static void translate_bernoulli(ln_onnx_node *n)
 // probability plus such a number is greatest comes up with just that probability.
 static const char *gumbel(ln_onnx_node *n, const ln_dim *dims)
 {
-    const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
-    for (int i = 0; i < 2; i++) {
-        x = ln_emit_unary(&n->emit, "TL_UNARY_LOG", x, LN_EMIT_TEMP);
-        x = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
-    }
-    return x;
+    const char *const x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+    return ln_emit_formula(&n->emit, "-log(-log(x))", x, NULL, NULL, LN_EMIT_TEMP);
 }
 
 // [batch, classes] of logarithmic probabilities -> [batch, samples] of classes.
@@ -213,15 +209,13 @@ static const char *single_in(ln_onnx_node *n, int i, const char *what)
 static void drop_at_run_time(ln_onnx_node *n)
 {
     const tl_dtype work = type_of_work(n);
-    const char *const one = ln_emit_scalar(&n->emit, work, 1);
     const char *const zero = ln_emit_scalar(&n->emit, work, 0);
     const char *const given = ln_onnx_has_input(n, 1) ? single_in(n, 1, "the ratio")
                                                       : ln_emit_scalar(&n->emit, work, 0.5);
     const char *const wide = ln_emit_cast(&n->emit, given, work, LN_EMIT_TEMP);
     const char *const ratio =
         ln_emit_where(&n->emit, single_in(n, 2, "training_mode"), wide, zero, LN_EMIT_TEMP);
-    const char *const rest = ln_emit_binary(&n->emit, "TL_BINARY_SUB", one, ratio, LN_EMIT_TEMP);
-    drop(n, ratio, ln_emit_binary(&n->emit, "TL_BINARY_DIV", one, rest, LN_EMIT_TEMP));
+    drop(n, ratio, ln_emit_formula(&n->emit, "1 / (1 - x)", ratio, NULL, NULL, LN_EMIT_TEMP));
 }
 
 // Up to opset 6. A node without `is_test` does not train, as in ONNX's version converter, although
