@@ -36,17 +36,17 @@ typedef struct ln_port {
 } ln_port;
 
 struct ln_dfg_value {
-    ln_tensor_entry *entry;   // NULL: none yet
-    const ln_hash *entries;   // the tensor table that has the entry
-    ln_op *producer;          // the operator that created the entry; NULL: none in the context
-    int isinput, isoutput;    // it is an input, an output of the model
-    int ismutated;            // an operator writes its memory in place
-    int num_references;       // references; freed with the last one
+    ln_tensor_entry *entry;       // NULL: none yet
+    const ln_hash *entries;       // the tensor table that has the entry
+    ln_op *producer;              // the operator that created the entry; NULL: none in the context
+    int isinput, isoutput;        // it is an input, an output of the model
+    int ismutated;                // an operator writes its memory in place
+    int num_references;           // references; freed with the last one
     struct ln_value_sizes *sizes; // ir/ln_sizes.h; NULL: of no tensor with open sizes
-    ln_dfg_value *instead;    // within a clean-up: its replacement for readers, or NULL
-    ln_hash *values;          // the table that has it: name -> value
-    ln_port *writer;          // or NULL
-    ln_port *oldest, *newest; // readers, or NULL
+    ln_dfg_value *instead;        // within a clean-up: its replacement for readers, or NULL
+    ln_hash *values;              // the table that has it: name -> value
+    ln_port *writer;              // or NULL
+    ln_port *oldest, *newest;     // readers, or NULL
     size_t num_readers;
     size_t num_linked; // readers
     ln_slab *home;

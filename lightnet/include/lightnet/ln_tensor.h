@@ -50,8 +50,8 @@ typedef struct ln_tensor_entry {
                           // memory, where a run may overwrite it; values of run/ln_update.h
     size_t capacity;      // of a dynamic one: bytes of the max shape, for which it is planned
     int bound[LN_MAXDIM]; // of a dynamic one: the max shape for the current inputs of its producer
-    size_t part_offset; // of an input that is a part of its reader's output (a no-copy gather):
-                        // its offset there
+    size_t part_offset;   // of an input that is a part of its reader's output (a no-copy gather):
+                          // its offset there
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
