@@ -153,8 +153,7 @@ static void decode(void *data, int item)
     // "-" would be standard input.
     const char *path = strcmp(path_of(e, item), "-") ? path_of(e, item) : "./-";
     char text[LN_MAXLINE];
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     s->input = check_file(path, &err) ? NULL : read_input(e, item, path, &err);
     if (!s->input)
         set_reason(s, ln_error_text(&err));
@@ -371,9 +370,8 @@ static const char *path_of_output(const each *e, int item, int k)
 
 static int write_file(each *e, int item, int k)
 {
-    ln_error err;
+    ln_error err = {0};
     const char *path = path_of_output(e, item, k);
-    ln_error_clear(&err);
     if (!path || !ln_npy_write(path, slot_of(e, item)->outputs[k], &err))
         return 0;
     if (e->opt->shared.json)

@@ -138,13 +138,12 @@ tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_er
 static tl_tensor *read_other(void *data, int i, const char *file)
 {
     const cli_each_input *const each = data;
-    ln_error err;
+    ln_error err = {0};
     const cli_each_input in = {.opt = each->opt,
                                .model = each->model,
                                .index = i,
                                .name = ln_model_input_name(each->model, i),
                                .info = ln_model_input_info(each->model, i)};
-    ln_error_clear(&err);
     tl_tensor *t = cli_each_input_read(&in, file, &err);
     if (!t)
         cli_fail("%s: input '%s': %s", cli_source_name(in.opt->shared.args[0]), in.name,

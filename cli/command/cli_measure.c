@@ -394,7 +394,6 @@ int cli_op_times_write_trace(const cli_op_times *times, const ln_context *ctx,
                              const cli_phase *phases, int n, const char *file)
 {
     const trace tr = {times, phases, n, ctx->source};
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     return ln_outfile_write(file, print_trace, &tr, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
 }

@@ -104,10 +104,9 @@ static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
 static int add_files(const source *s, const folder *folders, int n, int k, int *n_skipped)
 {
     char path[LN_MAXLINE] = "";
-    ln_error err;
+    ln_error err = {0};
     int n_read = 0, status = 0;
     tl_tensor **const inputs = calloc((size_t)n + 1, sizeof(tl_tensor *));
-    ln_error_clear(&err);
     while (inputs && n_read < n &&
            (inputs[n_read] = read_kth(s, &folders[n_read], n_read, k, path, &err)))
         n_read++;
@@ -235,9 +234,8 @@ static int add_parts(const source *s, const tl_tensor *whole)
 
 static int add_array(const source *s)
 {
-    ln_error err;
+    ln_error err = {0};
     const int n = ln_model_num_inputs(s->model);
-    ln_error_clear(&err);
     if (n != 1)
         return cli_fail("%s: the model has %d inputs; --data is then a folder with a folder for "
                         "each of them",

@@ -148,8 +148,7 @@ static int fail_open(const run *r, int i, const ln_error *err)
 // NULL after a message.
 static tl_tensor *read_open(const run *r, int i, const char *file)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     const tl_dtype dtype = ln_model_input_info(r->model, i)->dtype;
     tl_tensor *tensor =
         cli_source_is_stream(file) ? NULL : cli_given_read_as(&r->opt->shared, file, dtype, &err);
@@ -160,8 +159,7 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
 
 static int has_other_shape(const cli_run_options *opt, const char *file, const tl_tensor *info)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor *whole =
         cli_source_is_stream(file) ? NULL : cli_given_read_whole(&opt->shared, file, &err);
     const int is_other = whole && !tl_tensor_issameshape(whole, info);
@@ -171,9 +169,8 @@ static int has_other_shape(const cli_run_options *opt, const char *file, const t
 
 static tl_tensor *read_closed(run *r, int i, const char *file)
 {
-    ln_error err;
+    ln_error err = {0};
     const tl_tensor *info = ln_model_input_info(r->model, i);
-    ln_error_clear(&err);
     tl_tensor *tensor = cli_given_read(&r->opt->shared, file, info, &err);
     if (!tensor && !r->opt->shared.map)
         r->has_other = has_other_shape(r->opt, file, info);

@@ -160,8 +160,7 @@ static int are_bits(tl_dtype dtype, tl_dtype of)
 // message.
 static tl_tensor *read_stored(const char *file, const tl_tensor *like)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor *t = !strcmp(cli_guard_suffix(file), ".bin") ? ln_input_read(file, like, NULL, &err)
                                                            : ln_input_read_whole(file, &err);
     if (!t)
@@ -241,8 +240,7 @@ static int compare_sequence(ln_context *ctx, const verify_options *opt, const ch
                             const ln_value_info *info, const char *file, double *worst)
 {
     int n, status = 0;
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor **tensors = ln_input_read_sequence(file, &n, &err);
     if (!tensors)
         return cli_fail("%s", ln_error_text(&err));

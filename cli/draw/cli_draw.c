@@ -403,8 +403,7 @@ static int draw_on_photo(scene *s)
 int cli_draw_make(const cli_run_options *opt, const cli_labels *labels, ln_image *image)
 {
     scene s = {.opt = opt, .labels = labels};
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     if (!opt->shared.images.photo->file)
         return cli_fail("--draw needs an image: no file of -i is one");
     if (ln_image_decode(opt->shared.images.photo->file, &s.image, &err))
@@ -418,8 +417,7 @@ int cli_draw_make(const cli_run_options *opt, const cli_labels *labels, ln_image
 
 int cli_draw_write(const char *file, ln_image *image)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     const int status = ln_image_write(file, image, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
     ln_image_free(image);
     return status;

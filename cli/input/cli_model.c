@@ -75,8 +75,7 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
 static int bind_sequence(ln_context *ctx, const char *name, const char *file)
 {
     int n;
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor **tensors = ln_input_read_sequence(file, &n, &err);
     if (!tensors)
         return ln_fail_as(ctx, ln_error_status(&err), "%s", ln_error_text(&err));
@@ -91,10 +90,9 @@ static int bind_sequence(ln_context *ctx, const char *name, const char *file)
 static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
-    ln_error err;
+    ln_error err = {0};
     const char *named = cli_given_split(arg, name);
     const char *file = named ? named : arg;
-    ln_error_clear(&err);
     if (!cli_source_is_stream(file) && ln_input_is_sequence(file))
         return bind_sequence(ctx, named ? name : NULL, file);
     const int is_stream = cli_source_is_stream(file);

@@ -118,8 +118,7 @@ static int set_tensor(ln_context *ctx, const cli_options *opt, const char *name,
                       tl_tensor *src)
 {
     char text[LN_MAXLINE];
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor *tensor = ln_input_fit(file, src, record(ctx, name), &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
@@ -134,8 +133,7 @@ static int set_compound(ln_context *ctx, const cli_options *opt, const ln_value_
                         const char *file)
 {
     int n, status = 0;
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     if (info->form == LN_FORM_OPTIONAL && !ln_input_is_sequence(file))
         return info->len < 0
                    ? cli_fail("%s: '%s' has no shape; give that of input '%s' with --shape",
@@ -181,9 +179,8 @@ static int check_surplus(const ln_context *ctx, const cli_options *opt, int i)
 static int check_file(const ln_context *ctx, const cli_options *opt, const char *name,
                       const char *file)
 {
-    ln_error err;
+    ln_error err = {0};
     ln_value_info info;
-    ln_error_clear(&err);
     if (!find_compound(ctx, name, &info) || !ln_context_num_uses(ctx, name) ||
         ln_tensor_table_find(ctx->tensor_table, name)->isdynamic)
         return 0;

@@ -62,11 +62,10 @@ static int add_named(expansion *e, const ln_npz *npz, const char *file, const ch
 static int expand(expansion *e, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
-    ln_error err;
+    ln_error err = {0};
     const char *const named = cli_given_split(arg, name), *const file = named ? named : arg;
     if (!is_npz(file))
         return cli_strings_add(&e->inputs, arg);
-    ln_error_clear(&err);
     ln_npz *npz = ln_npz_open(file, &err);
     const int status = !npz    ? cli_fail("%s", ln_error_text(&err))
                        : named ? add_named(e, npz, file, name)

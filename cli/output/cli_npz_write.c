@@ -45,8 +45,7 @@ static void free_arrays(arrays *a)
 
 static int write_arrays(const arrays *a, int n, const char *file)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     return ln_npz_write(file, n, a->names, a->tensors, &err) ? cli_fail("%s", ln_error_text(&err))
                                                              : 0;
 }

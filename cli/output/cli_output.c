@@ -108,8 +108,7 @@ static int print_top(const char *name, const tl_tensor *t, const cli_run_options
 static int write_output(const char *dir, const char *name, int k, const tl_tensor *t)
 {
     char file[LN_MAXLINE];
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     if (cli_data_file(file, dir, "output", k, "npy"))
         return CLI_FAILED;
     return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;

@@ -212,8 +212,7 @@ tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 int ln_input_is_sequence(const char *file)
 {
     ln_infile in;
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     if (ln_infile_open(&in, file, &err))
         return 0;
     const int is_sequence = ln_protobuf_is_onnx_sequence(&in);

@@ -183,8 +183,7 @@ static const char *kind_of_front(const ln_front *front)
 // Takes the open file. A compiled model is a safetensors file with metadata that marks it.
 static const char *kind_of_safetensors(ln_infile *in, const char *file)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     ln_safetensors *st = ln_safetensors_from_file(in, file, &err);
     const char *kind = "weights";
     *in = (ln_infile){0};
@@ -213,8 +212,7 @@ static const char *kind_of_file(ln_infile *in, const char *file, ln_error *err)
 const char *ln_file_kind(const char *file)
 {
     ln_infile in = {0};
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     if (ln_infile_open(&in, file, &err))
         return NULL;
     const char *kind = kind_of_file(&in, file, &err);

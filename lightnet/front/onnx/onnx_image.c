@@ -23,8 +23,7 @@ static pixels read_format(ln_onnx_node *n)
 // The decoded file, [H, W, C]. Returns new; NULL after a failure.
 static tl_tensor *decode(ln_onnx_node *n, const tl_tensor *file, const pixels *p)
 {
-    ln_error err;
-    ln_error_clear(&err);
+    ln_error err = {0};
     tl_tensor *const image =
         ln_image_from_bytes(file->data, (size_t)file->len, p->channels, p->is_bgr, &err);
     if (!image)
