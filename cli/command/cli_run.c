@@ -24,7 +24,6 @@
 #include "output/cli_json_outputs.h"
 #include "output/cli_labels.h"
 #include "output/cli_msg.h"
-#include "output/cli_npz_write.h"
 #include "output/cli_output.h"
 #include "tensorlight/tl_util.h"
 
@@ -209,23 +208,14 @@ static int run_session_once(const run *r)
     return status ? cli_session_fail(r->session, &r->opt->shared) : cli_output_print_time(ns);
 }
 
-static int deliver_all(const run *r, const cli_labels *names)
+static const tl_tensor *get_output(void *data, int k, const char **name)
 {
-    int status = 0;
-    cli_json json, *const wanted = r->opt->shared.json ? &json : NULL;
-    if (wanted)
-        cli_json_outputs_begin(wanted, stdout, NULL);
-    for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
-        const char *name = ln_model_output_name(r->model, k);
-        const tl_tensor *t = ln_session_output(r->session, name);
-        status = t ? cli_output_deliver(r->opt, wanted, name, k, t, names)
-                   : cli_session_fail(r->session, &r->opt->shared);
-    }
-    if (!status && cli_npz_is_output(r->opt))
-        status = cli_npz_write_session(r->opt, r->model, r->session);
-    if (wanted)
-        cli_json_outputs_end(wanted);
-    return status ? status : cli_draw(r->opt, names);
+    const run *const r = data;
+    *name = ln_model_output_name(r->model, k);
+    const tl_tensor *const t = ln_session_output(r->session, *name);
+    if (!t)
+        cli_session_fail(r->session, &r->opt->shared);
+    return t;
 }
 
 static int set_and_run(run *r)
@@ -253,7 +243,7 @@ static int run_session(ln_model *model, const cli_run_options *opt, const cli_la
              cli_session_create(model, &opt->shared), 0};
     int status = r.session ? set_and_run(&r) : CLI_FAILED;
     if (!status)
-        status = deliver_all(&r, names);
+        status = cli_output_deliver_all(opt, ln_model_num_outputs(model), get_output, &r, names);
     ln_session_free(r.session);
     ln_model_free(model);
     *has_other_shape = r.has_other;
@@ -280,22 +270,20 @@ static int run_once(ln_context *ctx, const cli_options *opt)
     return status ? cli_model_fail(ctx, opt) : cli_output_print_time(ns);
 }
 
-static int hand_out_all(ln_context *ctx, const cli_run_options *opt, const cli_labels *names)
+// The outputs of a context, of which `at` is the next one.
+typedef struct reader {
+    ln_context *ctx;
+    const cli_options *opt;
+    const ln_list *at;
+} reader;
+
+static const tl_tensor *read_output(void *data, int k, const char **name)
 {
-    const char *name;
-    int k = 0, status = 0;
-    cli_json json, *const wanted = opt->shared.json ? &json : NULL;
-    if (wanted)
-        cli_json_outputs_begin(wanted, stdout, NULL);
-    LN_LIST_FOREACH (name, ctx->outputs) {
-        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, &opt->shared, name);
-        status = t ? cli_output_deliver(opt, wanted, name, k++, t, names) : CLI_FAILED;
-    }
-    if (!status && cli_npz_is_output(opt))
-        status = cli_npz_write_context(opt, ctx);
-    if (wanted)
-        cli_json_outputs_end(wanted);
-    return status;
+    reader *const r = data;
+    (void)k;
+    *name = r->at->data;
+    r->at = r->at->next;
+    return cli_model_tensor(r->ctx, r->opt, *name);
 }
 
 // With a context, for features that sessions lack.
@@ -317,10 +305,10 @@ static int run_context(const cli_run_options *opt, const cli_labels *names)
         status = cli_output_check(opt, ln_list_length(ctx->outputs));
     if (!status)
         status = run_once(ctx, &opt->shared);
-    if (!status)
-        status = hand_out_all(ctx, opt, names);
-    if (!status)
-        status = cli_draw(opt, names);
+    if (!status) {
+        reader r = {ctx, &opt->shared, ctx->outputs};
+        status = cli_output_deliver_all(opt, ln_list_length(ctx->outputs), read_output, &r, names);
+    }
     ln_context_free(ctx);
     return status;
 }
@@ -364,12 +352,8 @@ static int run_run(const cli_options *shared)
     if (status)
         return status;
     status = cli_labels_read(opt->shared.labels, &names);
-    if (!status && cli_npz_is_output(opt))
-        status = opt->shared.samples
-                     ? cli_usage("--each writes to a folder, not to '%s'", opt->outdir)
-                     : cli_npz_check(opt);
-    else if (!status && opt->outdir)
-        status = cli_output_prepare(opt->outdir, &made);
+    if (!status && opt->outdir)
+        status = cli_output_prepare(opt, &made);
     if (!status)
         status = opt->shared.samples ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
     if (status && made)

@@ -19,8 +19,13 @@
 #include "output/cli_json_outputs.h"
 #include "output/cli_labels.h"
 #include "output/cli_msg.h"
-#include "output/cli_npz_write.h"
 #include "output/cli_print.h"
+
+// Whether -O names an npz file.
+static int is_npz_output(const cli_run_options *opt)
+{
+    return opt->outdir && !strcmp(cli_guard_suffix(opt->outdir), ".npz");
+}
 
 // Outputs with more elements than this are summed up in a line instead of printed; of outputs with
 // more rows than this, the best of the first ones are printed.
@@ -118,7 +123,7 @@ static int add_json(cli_json *json, const cli_run_options *opt, const char *name
                     const tl_tensor *t, const cli_labels *names)
 {
     char file[LN_MAXLINE];
-    const int is_npz = cli_npz_is_output(opt);
+    const int is_npz = is_npz_output(opt);
     if (opt->outdir && !is_npz && cli_data_file(file, opt->outdir, "output", k, "npy"))
         return CLI_FAILED;
     if (opt->top)
@@ -135,12 +140,12 @@ int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *n
     if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
         return CLI_FAILED;
     if (json)
-        return opt->outdir && !cli_npz_is_output(opt) && write_output(opt->outdir, name, k, t)
+        return opt->outdir && !is_npz_output(opt) && write_output(opt->outdir, name, k, t)
                    ? CLI_FAILED
                    : add_json(json, opt, name, k, t, names);
     if (opt->top && print_top(name, t, opt, names))
         return CLI_FAILED;
-    if (cli_npz_is_output(opt))
+    if (is_npz_output(opt))
         return 0; // written with the others
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
@@ -156,10 +161,47 @@ int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *n
     return 0;
 }
 
-int cli_output_prepare(const char *dir, int *made)
+static int deliver_each(const cli_run_options *opt, int n, const char *const *names,
+                        const tl_tensor *const *tensors, const cli_labels *labels)
 {
+    ln_error err = {0};
+    int status = 0;
+    cli_json json, *const wanted = opt->shared.json ? &json : NULL;
+    if (wanted)
+        cli_json_outputs_begin(wanted, stdout, NULL);
+    for (int k = 0; k < n && !status; k++)
+        status = cli_output_deliver(opt, wanted, names[k], k, tensors[k], labels);
+    if (!status && is_npz_output(opt) && ln_npz_write(opt->outdir, n, names, tensors, &err))
+        status = cli_fail("%s", ln_error_text(&err));
+    if (wanted)
+        cli_json_outputs_end(wanted);
+    return status ? status : cli_draw(opt, labels);
+}
+
+int cli_output_deliver_all(const cli_run_options *opt, int n, cli_output_getter get, void *data,
+                           const cli_labels *labels)
+{
+    const char **const names = calloc((size_t)n + 1, sizeof(*names));
+    const tl_tensor **const tensors = calloc((size_t)n + 1, sizeof(*tensors));
+    int k = 0;
+    while (names && tensors && k < n && (tensors[k] = get(data, k, &names[k])))
+        k++;
+    const int status = !names || !tensors ? cli_fail_memory()
+                       : k < n            ? CLI_FAILED
+                                          : deliver_each(opt, n, names, tensors, labels);
+    free(names);
+    free(tensors);
+    return status;
+}
+
+int cli_output_prepare(const cli_run_options *opt, int *made)
+{
+    const char *const dir = opt->outdir;
     struct stat st;
     *made = 0;
+    if (is_npz_output(opt))
+        return opt->shared.samples ? cli_usage("--each writes to a folder, not to '%s'", dir)
+                                   : cli_guard_output(&opt->shared, dir, "an npz archive");
     if (cli_files_is_input(dir) && stat(dir, &st))
         return cli_usage("-O is '%s', the name of a file; expected a folder or FILE.npz", dir);
     *made = !mkdir(dir, 0777);
@@ -176,8 +218,8 @@ int cli_output_check(const cli_run_options *opt, int n)
 {
     char file[LN_MAXLINE];
     int status = CLI_OK;
-    if (cli_npz_is_output(opt))
-        return CLI_OK; // see cli_npz_check
+    if (is_npz_output(opt))
+        return CLI_OK; // see cli_output_prepare
     for (int k = 0; opt->outdir && k < n && !status; k++)
         status = cli_data_file(file, opt->outdir, "output", k, "npy")
                      ? CLI_FAILED

@@ -9,9 +9,9 @@
 #include "output/cli_run_options.h"
 #include "tensorlight/tl_tensor.h"
 
-/** Before a run: creates a missing --outdir, then `*made` is 1, or checks that it is writable.
- * Returns 0, or the exit status after a message. */
-int cli_output_prepare(const char *dir, int *made);
+/** Before a run: creates a missing folder of -O, then `*made` is 1, or checks that the folder or
+ * npz file may be written. Returns 0, or the exit status after a message. */
+int cli_output_prepare(const cli_run_options *opt, int *made);
 
 /** Before a run: 0 unless one of the files to be written for `n` outputs is an input; else the exit
  * status after a message. */
@@ -25,9 +25,17 @@ int cli_output_print_time(uint64_t ns);
 void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names);
 
-/** Delivers output `k` by the options: with --json, to `json`, else NULL. Returns 0, or CLI_FAILED
- * after a message. */
+/** Delivers output `k` by the options: with --json, to `json`, else NULL; not to an npz file.
+ * Returns 0, or CLI_FAILED after a message. */
 int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names);
+
+/** After a run: gets output `k` and its name. Returns borrowed; NULL after a message. */
+typedef const tl_tensor *(*cli_output_getter)(void *data, int k, const char **name);
+
+/** Delivers all outputs, also to an npz file, and the image of --draw. Returns 0, or CLI_FAILED
+ * after a message. */
+int cli_output_deliver_all(const cli_run_options *opt, int n, cli_output_getter get, void *data,
+                           const cli_labels *labels);
 
 #endif
