@@ -576,7 +576,7 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
 
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
 {
-    const int len = tl_compute_length(ndim, dims);
+    const int len = e->translation->failed ? 0 : tl_compute_length(ndim, dims);
     // A scalar that is repeated when the model is loaded.
     if (len > 0 && is_too_large(e, (size_t)len, tl_size_of(dtype)))
         return ln_emit_expand(e, ln_emit_scalar(e, dtype, value), ndim, dims, i);
@@ -627,6 +627,8 @@ int ln_emit_is_dynamic(const ln_emit *e, const char *tensor)
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
     int plain = ndim > 0; // supported by the catalogue's reshape
+    if (e->translation->failed)
+        return NULL;
     for (int k = 0; k < ndim; k++)
         plain &= dims[k] > 0;
     if (plain && ln_emit_is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)

@@ -70,6 +70,7 @@ typedef struct ln_nnvm_row {
     const char *ignored; // attributes without effect, each between blanks
     struct ln_nnvm_value (*rewrite)(struct ln_nnvm_op *n); // ln_nnvm_core.h
     const char *attrs; // names of its attributes in core (ln_nnvm_next_rename)
+    const char *needs; // attributes that must be there
 } ln_nnvm_row;
 
 // The tables of translators, and those of rewriters, one for each kind of operators.

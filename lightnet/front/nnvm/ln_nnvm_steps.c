@@ -9,8 +9,21 @@
 int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM])
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, tensor);
-    memcpy(dims, t->dims, (size_t)t->ndim * sizeof(int));
+    for (int i = 0; i < LN_MAXDIM; i++)
+        dims[i] = i < t->ndim ? t->dims[i] : 1;
     return t->ndim;
+}
+
+int ln_nnvm_in_dims(ln_nnvm_node *n, int i, int dims[LN_MAXDIM])
+{
+    return ln_nnvm_copy_dims(n, ln_nnvm_in(n, i), dims);
+}
+
+void ln_nnvm_image_dims(ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM])
+{
+    const int ndim = ln_nnvm_copy_dims(n, tensor, dims);
+    if (ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
 }
 
 int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM])
@@ -95,24 +108,19 @@ const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int a
 
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i)
 {
-    int dims[LN_MAXDIM + 1];
-    const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    if (ln_nnvm_failed(n))
-        return NULL;
-    if (ndim == LN_MAXDIM || dims[axis] > INT_MAX / repeats) {
-        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, dims[axis],
+    int own[LN_MAXDIM], dims[LN_MAXDIM + 1];
+    const int ndim = ln_nnvm_copy_dims(n, src, own);
+    if (ndim == LN_MAXDIM || own[axis] > INT_MAX / repeats)
+        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, own[axis],
                      repeats);
-        return NULL;
-    }
-    const int len = dims[axis] * repeats;
-    memmove(dims + axis + 1, dims + axis, (size_t)(ndim - axis) * sizeof(int));
+    for (int k = 0; k <= ndim; k++)
+        dims[k] = k <= axis ? own[k] : own[k - 1];
     dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
     src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
     dims[axis + 1] = repeats;
     src = ln_emit_expand(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
-    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
-    dims[axis] = len;
-    return ln_emit_reshape(&n->emit, src, ndim, dims, i);
+    own[axis] = ln_nnvm_failed(n) ? 1 : own[axis] * repeats;
+    return ln_emit_reshape(&n->emit, src, ndim, own, i);
 }
 
 // Layouts

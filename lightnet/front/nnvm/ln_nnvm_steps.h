@@ -6,8 +6,13 @@
 
 #include "front/nnvm/ln_nnvm.h"
 
-/** The tensor's shape; returns the number of dimensions. */
+/** The shape of a tensor, or of input `i`, with ones after it, as after a failure; returns the
+ * number of dimensions. */
 int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
+int ln_nnvm_in_dims(ln_nnvm_node *n, int i, int dims[LN_MAXDIM]);
+
+/** The shape of a tensor of images; fails unless it has 4 dimensions. */
+void ln_nnvm_image_dims(ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
 
 /** The axes of `ndim` that a tuple names, in order, or those that it does not, if `excludes`.
  *  Returns how many. */

@@ -142,7 +142,10 @@ void ln_nnvm_check_inputs(ln_nnvm_node *n)
 static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    ln_nnvm_rename needed;
     ln_nnvm_check_inputs(&n);
+    for (const char *at = v->row->needs; (at = ln_nnvm_next_rename(at, &needed));)
+        ln_attr_require(&n.emit, needed.key);
     if (!m->base.failed)
         v->row->translate(&n);
     ln_emit_begin(&n.emit, NULL); // drops unfinished operators of a failure

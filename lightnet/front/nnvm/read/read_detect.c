@@ -111,11 +111,6 @@ static const char *part(ln_nnvm_node *n, const char *src, int axis, int start, i
     return ln_nnvm_slice(n, src, 1, &axis, &start, &end, &one, LN_EMIT_TEMP);
 }
 
-static const char *op(ln_nnvm_node *n, const char *name, const char *a, const char *b)
-{
-    return ln_emit_binary(&n->emit, name, a, b, LN_EMIT_TEMP);
-}
-
 // center + moves * variances * size, and half of exp(moves * variances) * size, as corners.
 static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *anchor)
 {
@@ -126,19 +121,17 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
         ln_emit_fail(&n->emit, "attribute 'variances' has %d numbers, expected 4", len);
     const float of_center[] = {(float)v[0], (float)v[1]}, of_size[] = {(float)v[2], (float)v[3]};
     const char *const low = part(n, anchor, 2, 0, 2), *const high = part(n, anchor, 2, 2, 4);
-    const char *const half = ln_emit_scalar(&n->emit, TL_FLOAT, 0.5);
-    const char *const size = op(n, "TL_BINARY_SUB", high, low);
-    const char *const middle = op(n, "TL_BINARY_MUL", op(n, "TL_BINARY_ADD", low, high), half);
     const char *const scales = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_center);
-    const char *const shift = op(n, "TL_BINARY_MUL", part(n, moves, 2, 0, 2), scales);
-    const char *const center = op(n, "TL_BINARY_ADD", op(n, "TL_BINARY_MUL", shift, size), middle);
     const char *const powers = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_size);
-    const char *const growth =
-        ln_emit_unary(&n->emit, "TL_UNARY_EXP",
-                      op(n, "TL_BINARY_MUL", part(n, moves, 2, 2, 4), powers), LN_EMIT_TEMP);
-    const char *const reach = op(n, "TL_BINARY_MUL", op(n, "TL_BINARY_MUL", growth, size), half);
-    const char *const corners[] = {op(n, "TL_BINARY_SUB", center, reach),
-                                   op(n, "TL_BINARY_ADD", center, reach)};
+    const char *const size = ln_emit_formula(&n->emit, "a - x", low, high, NULL, LN_EMIT_TEMP);
+    const char *const middle = ln_emit_formula(&n->emit, "(x + a) * 0.5", low, high, NULL, LN_EMIT_TEMP);
+    const char *const shift =
+        ln_emit_formula(&n->emit, "x * a * b", part(n, moves, 2, 0, 2), scales, size, LN_EMIT_TEMP);
+    const char *const reach = ln_emit_formula(&n->emit, "exp(x * a) * b * 0.5", part(n, moves, 2, 2, 4),
+                                              powers, size, LN_EMIT_TEMP);
+    const char *const corners[] = {
+        ln_emit_formula(&n->emit, "x + a - b", shift, middle, reach, LN_EMIT_TEMP),
+        ln_emit_formula(&n->emit, "x + a + b", shift, middle, reach, LN_EMIT_TEMP)};
     const char *const boxes = ln_nnvm_join(n, 2, corners, 2, LN_EMIT_TEMP);
     return clips ? ln_nnvm_clip(n, boxes, 0, 1, LN_EMIT_TEMP) : boxes;
 }
@@ -375,15 +368,11 @@ static void translate_reorg(ln_nnvm_node *n)
     static const int axes[] = {0, 3, 5, 1, 2, 4};
     const char *src = ln_nnvm_in(n, 0);
     int d[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, d),
-              s = ln_attr_int_in(&n->emit, "stride", 1, 1, 1 << 12);
-    if (ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
+    const int s = ln_attr_int_in(&n->emit, "stride", 1, 1, 1 << 12);
+    ln_nnvm_image_dims(n, src, d);
     if (!ln_nnvm_failed(n) && (d[1] % (s * s) || d[2] % s || d[3] % s))
         ln_emit_fail(&n->emit, "an image of %d x %d x %d, expected multiples of %d, %d and %d",
                      d[1], d[2], d[3], s * s, s, s);
-    if (ln_nnvm_failed(n))
-        return;
     const int blocks[] = {d[0], d[1] / (s * s), d[2], s, d[3], s};
     const int dims[] = {d[0], d[1] * s * s, d[2] / s, d[3] / s};
     src = ln_emit_reshape(&n->emit, src, 6, blocks, LN_EMIT_TEMP);

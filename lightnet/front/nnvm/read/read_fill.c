@@ -9,15 +9,6 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-// `with`: the value, or NULL: an attribute has it.
-static double value_of(ln_nnvm_node *n, const char *key)
-{
-    if (n->row->with)
-        return *n->row->with - '0';
-    ln_attr_require(&n->emit, key);
-    return ln_attr_number(&n->emit, key, 0);
-}
-
 // The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
 // have where a sequence begins; that is the first length of the inputs. Returns the number of
 // dimensions.
@@ -42,53 +33,43 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
     }
     if (!ln_nnvm_failed(n) && tl_compute_length(len, dims) < 0)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
-    return len;
+    return ln_nnvm_failed(n) ? 0 : len;
 }
 
+// `with`: the value, or NULL: an attribute has it. The type and the shape are those of the input,
+// if there is one.
 static void translate_full(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
-    const int ndim = read_shape(n, dims);
-    const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
-    const double value = value_of(n, "fill_value");
-    if (!ln_nnvm_failed(n))
-        ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
-}
-
-static void translate_full_like(ln_nnvm_node *n)
-{
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
-    int dims[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
-    const double value = value_of(n, "fill_value");
-    if (!ln_nnvm_failed(n))
-        ln_emit_full(&n->emit, t->dtype, ndim, dims, value, 0);
+    const char *const with = n->row->with, *const like = n->row->min ? ln_nnvm_in(n, 0) : NULL;
+    const int ndim = like ? ln_nnvm_copy_dims(n, like, dims) : read_shape(n, dims);
+    const tl_dtype dtype =
+        like ? ln_nnvm_tensor_of(n, like)->dtype : ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
+    const double value = with ? *with - '0' : ln_attr_number(&n->emit, "fill_value", 0);
+    ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
 }
 
 // From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times.
 static void translate_arange(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "start");
-    double start = ln_attr_number(&n->emit, "start", 0),
-           stop = ln_attr_number(&n->emit, "stop", start);
+    const double from = ln_attr_number(&n->emit, "start", 0);
+    const double stop = ln_attr_number(&n->emit, "stop", from);
+    const double start = ln_attr_has(&n->emit, "stop") ? from : 0;
     const double step = ln_attr_number(&n->emit, "step", 1);
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const int repeats = ln_attr_int_in(&n->emit, "repeat", 1, 1, INT_MAX);
-    if (!ln_attr_has(&n->emit, "stop"))
-        start = 0;
     if (ln_attr_bool(&n->emit, "infer_range", 0))
         ln_emit_fail(&n->emit, "attribute 'infer_range' is True: the length is unknown");
     const double len = ceil((stop - start) / step);
-    if (!(len >= 1 && len <= INT_MAX / repeats))
+    const int fits = len >= 1 && len <= INT_MAX / repeats;
+    if (!fits)
         ln_emit_fail(&n->emit,
                      "from %g to %g in steps of %g, each %d times: expected 1 to %d numbers", start,
                      stop, step, repeats, INT_MAX);
-    if (ln_nnvm_failed(n))
-        return;
     const char *const first = ln_emit_scalar(&n->emit, dtype, start);
     const char *const delta = ln_emit_scalar(&n->emit, dtype, step);
     const char *dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_RANGE, LN_ARG("start", first),
-                              LN_ARG("delta", delta), LN_INT("len", (int64_t)len));
+                              LN_ARG("delta", delta), LN_INT("len", fits ? (int64_t)len : 1));
     if (repeats > 1)
         dst = ln_nnvm_repeat(n, dst, 0, repeats, LN_EMIT_TEMP);
     ln_nnvm_alias(n, 0, dst);
@@ -111,7 +92,6 @@ static void translate_pad(ln_nnvm_node *n)
                                          {"edge", "TL_PAD_EDGE"},
                                          {"reflect", "TL_PAD_REFLECT"},
                                          {0}};
-    ln_attr_require(&n->emit, "pad_width");
     const char *const mode = ln_nnvm_was_mxnet(n)
                                  ? ln_attr_choose(&n->emit, "mode", "constant", modes)
                                  : "TL_PAD_CONSTANT";
@@ -121,7 +101,7 @@ static void translate_pad(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int ndim = t->ndim;
-    int before[LN_MAXDIM], after[LN_MAXDIM];
+    int before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     if (len != 2 * ndim)
         ln_emit_fail(&n->emit, "attribute 'pad_width' has %d numbers, expected %d", len, 2 * ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
@@ -129,8 +109,6 @@ static void translate_pad(ln_nnvm_node *n)
         after[i] = ln_attr_element(&n->emit, "pad_width", given[2 * i + 1], 0, INT_MAX);
     }
     const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
-    if (ln_nnvm_failed(n))
-        return;
     LN_EMIT(&n->emit, 0, LN_OP_PAD, LN_ARG("src", src), LN_ARG("value", number),
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
@@ -138,9 +116,8 @@ static void translate_pad(ln_nnvm_node *n)
 // The same number of dimensions; 0 keeps one.
 static void translate_broadcast_to(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
     int dims[LN_MAXDIM], len;
-    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int ndim = ln_nnvm_in_dims(n, 0, dims);
     const int64_t *const given = ln_attr_ints(&n->emit, "shape", &len);
     if (!given || len != ndim)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d numbers, expected %d", len, ndim);
@@ -150,25 +127,23 @@ static void translate_broadcast_to(ln_nnvm_node *n)
                          dims[i]);
         dims[i] = given[i] ? (int)given[i] : dims[i];
     }
-    if (!ln_nnvm_failed(n))
-        ln_emit_expand(&n->emit, src, ndim, dims, 0);
+    ln_emit_expand(&n->emit, ln_nnvm_in(n, 0), ndim, dims, 0);
 }
 
 static void translate_broadcast_like(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
     const char *const src = ln_nnvm_in(n, 0);
-    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
-    ln_emit_expand(&n->emit, src, ndim, dims, 0);
+    ln_emit_expand(&n->emit, src, ln_nnvm_in_dims(n, 1, dims), dims, 0);
 }
 
 // New axes at `axis`, or at all others, then as large as the second input.
 static void translate_expand_like(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
-    int own[LN_MAXDIM], like[LN_MAXDIM], dims[LN_MAXDIM], axes[LN_MAXDIM], from = 0;
+    int own[LN_MAXDIM], like[LN_MAXDIM], dims[LN_MAXDIM] = {0}, axes[LN_MAXDIM], from = 0;
     const int n_own = ln_nnvm_copy_dims(n, src, own);
-    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), like);
+    const int ndim = ln_nnvm_in_dims(n, 1, like);
     const int n_new = ln_nnvm_axes(n, "axis", ndim, ln_attr_bool(&n->emit, "exclude", 0), axes);
     if (n_own + n_new != ndim)
         ln_emit_fail(&n->emit, "%d dimensions and %d new ones, expected %d together", n_own, n_new,
@@ -180,8 +155,6 @@ static void translate_expand_like(ln_nnvm_node *n)
         if (dims[i] != 1 && dims[i] != like[i])
             ln_emit_fail(&n->emit, "axis %d has length %d, expected 1 or %d", i, dims[i], like[i]);
     }
-    if (ln_nnvm_failed(n))
-        return;
     if (n_new)
         src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
     ln_emit_expand(&n->emit, src, ndim, like, 0);
@@ -189,9 +162,8 @@ static void translate_expand_like(ln_nnvm_node *n)
 
 static void translate_broadcast_axis(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
     int dims[LN_MAXDIM], len, n_sizes;
-    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int ndim = ln_nnvm_in_dims(n, 0, dims);
     const int64_t *const axes = ln_attr_ints(&n->emit, "axis", &len);
     const int64_t *const sizes = ln_attr_ints(&n->emit, "size", &n_sizes);
     if (len != n_sizes)
@@ -204,16 +176,14 @@ static void translate_broadcast_axis(ln_nnvm_node *n)
         else
             dims[axis] = (int)sizes[i];
     }
-    if (!ln_nnvm_failed(n))
-        ln_emit_expand(&n->emit, src, ndim, dims, 0);
+    ln_emit_expand(&n->emit, ln_nnvm_in(n, 0), ndim, dims, 0);
 }
 
 static void translate_tile(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
-    int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM], len;
+    int dims[LN_MAXDIM] = {0}, own[LN_MAXDIM], reps[LN_MAXDIM] = {0}, len;
     const int n_own = ln_nnvm_copy_dims(n, src, own);
-    ln_attr_require(&n->emit, "reps");
     const int64_t *const given = ln_attr_ints(&n->emit, "reps", &len);
     const int ndim = len > n_own ? len : n_own;
     if (ndim > LN_MAXDIM)
@@ -224,8 +194,6 @@ static void translate_tile(ln_nnvm_node *n)
         dims[i] = i < ndim - n_own ? 1 : own[i - (ndim - n_own)];
         reps[i] = ln_attr_element(&n->emit, "reps", rep, 1, INT_MAX);
     }
-    if (ln_nnvm_failed(n))
-        return;
     if (ndim > n_own)
         src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
     LN_EMIT(&n->emit, 0, LN_OP_TILE, LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
@@ -238,7 +206,6 @@ static void translate_repeat(ln_nnvm_node *n)
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int is_flat = !ln_attr_has(&n->emit, "axis");
     const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
-    ln_attr_require(&n->emit, "repeats");
     const int repeats = ln_attr_int_in(&n->emit, "repeats", 1, 1, INT_MAX);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
@@ -246,22 +213,22 @@ static void translate_repeat(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_fill[] = {
-    {"full", LN_IN_CORE, translate_full, NULL},
+    {"full", LN_IN_CORE, translate_full, NULL, .needs = "fill_value"},
     {"zeros", LN_IN_CORE, translate_full, "0"},
     {"ones", LN_IN_CORE, translate_full, "1"},
-    {"_arange", LN_IN_MXNET, translate_arange, NULL, .ignored = " ctx "},
+    {"_arange", LN_IN_MXNET, translate_arange, NULL, .ignored = " ctx ", .needs = "start"},
     {"shape_array", LN_IN_MXNET, translate_shape_array, "shape", 1, 1},
     {"size_array", LN_IN_MXNET, translate_shape_array, "size", 1, 1},
-    {"full_like", LN_IN_CORE, translate_full_like, NULL, 1, 1},
-    {"zeros_like", LN_IN_CORE, translate_full_like, "0", 1, 1},
-    {"ones_like", LN_IN_CORE, translate_full_like, "1", 1, 1},
-    {"pad", LN_IN_CORE, translate_pad, NULL, 1, 1},
+    {"full_like", LN_IN_CORE, translate_full, NULL, 1, 1, .needs = "fill_value"},
+    {"zeros_like", LN_IN_CORE, translate_full, "0", 1, 1},
+    {"ones_like", LN_IN_CORE, translate_full, "1", 1, 1},
+    {"pad", LN_IN_CORE, translate_pad, NULL, 1, 1, .needs = "pad_width"},
     {"broadcast_to", LN_IN_CORE, translate_broadcast_to, NULL, 1, 1},
     {"broadcast_like", LN_IN_MXNET, translate_broadcast_like, NULL, 2, 2},
     {"expand_like", LN_IN_CORE, translate_expand_like, NULL, 2, 2},
     {"broadcast_axis", LN_IN_MXNET, translate_broadcast_axis, NULL, 1, 1},
     {"broadcast_axes", LN_IN_MXNET, translate_broadcast_axis, NULL, 1, 1},
-    {"tile", LN_IN_MXNET, translate_tile, NULL, 1, 1},
-    {"repeat", LN_IN_MXNET, translate_repeat, NULL, 1, 1},
+    {"tile", LN_IN_MXNET, translate_tile, NULL, 1, 1, .needs = "reps"},
+    {"repeat", LN_IN_MXNET, translate_repeat, NULL, 1, 1, .needs = "repeats"},
     {NULL},
 };

@@ -100,8 +100,6 @@ static void translate_own_function(ln_nnvm_node *n)
 
 static void translate_clip(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "a_min");
-    ln_attr_require(&n->emit, "a_max");
     const double min = ln_attr_number(&n->emit, "a_min", 0),
                  max = ln_attr_number(&n->emit, "a_max", 0);
     ln_nnvm_clip(n, ln_nnvm_in(n, 0), min, max, 0);
@@ -109,7 +107,6 @@ static void translate_clip(ln_nnvm_node *n)
 
 static void translate_cast(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "dtype");
     ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_attr_dtype(&n->emit, "dtype", TL_FLOAT), 0);
 }
 
@@ -156,7 +153,7 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     {"leaky_relu", LN_IN_CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},
     FUNCTION("_unary", LN_NNVM_ADDED, translate_own_function, NULL),
     {"prelu", LN_IN_CORE, translate_prelu, NULL, 2, 2, .weights = 2},
-    FUNCTION("clip", LN_IN_CORE, translate_clip, NULL),
-    FUNCTION("cast", LN_IN_CORE, translate_cast, NULL),
+    {"clip", LN_IN_CORE, translate_clip, NULL, 1, 1, .keeps_shape = 1, .needs = "a_min a_max"},
+    {"cast", LN_IN_CORE, translate_cast, NULL, 1, 1, .keeps_shape = 1, .needs = "dtype"},
     {NULL},
 };

@@ -31,13 +31,11 @@ static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const ch
 {
     const int first = ln_nnvm_is_shaped(n, 0) ? 0 : 1;
     const char *known = ln_nnvm_in(n, first);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, known);
-    int dims[LN_MAXDIM], ndim = t->ndim;
-    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
+    int dims[LN_MAXDIM], ndim = ln_nnvm_copy_dims(n, known, dims);
     if (is_broadcast && ndim > 1) {
+        const int channel[LN_MAXDIM] = {dims[1], 1, 1, 1, 1, 1, 1, 1};
+        memcpy(dims, channel, sizeof(dims));
         ndim--;
-        for (int i = 0; i < ndim; i++)
-            dims[i] = i ? 1 : t->dims[1];
     }
     const char *other = ln_nnvm_weight(n, 1 - first, "", ndim, dims);
     *a = first ? other : known;
@@ -65,10 +63,7 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
     if (is_prefixed(op, "TL_COMPARE")) {
         emit_truth(n, ln_emit_compare(&n->emit, op, a, b), like);
     } else if (is_prefixed(op, "hypot")) {
-        const char *const aa = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, a, LN_EMIT_TEMP);
-        const char *const bb = ln_emit_binary(&n->emit, "TL_BINARY_MUL", b, b, LN_EMIT_TEMP);
-        const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", aa, bb, LN_EMIT_TEMP);
-        ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, 0);
+        ln_emit_formula(&n->emit, "sqrt(x * x + a * a)", a, b, NULL, 0);
     } else if (is_prefixed(op, "logical ")) {
         const char *const truth =
             ln_emit_binary(&n->emit, op + strlen("logical "), ln_nnvm_is_set(n, a),
@@ -107,20 +102,18 @@ static void translate_float_compare(ln_nnvm_node *n)
     ln_emit_cast(&n->emit, ln_emit_compare(&n->emit, n->row->with, a, b), TL_FLOAT, 0);
 }
 
-// A tensor and a number, which is converted to the tensor's type first.
+// A tensor and a number, which is converted to the tensor's type first; or with the number on the
+// left.
 static void translate_scalar(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    ln_attr_require(&n->emit, "scalar");
     emit_operation(n, n->row->with, src,
                    ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)));
 }
 
-// The number on the left.
 static void translate_scalar_left(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    ln_attr_require(&n->emit, "scalar");
     emit_operation(n, n->row->with,
                    ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)), src);
 }
@@ -160,13 +153,15 @@ static void translate_where(ln_nnvm_node *n)
         op, dialects, translate, with, 2, 2 \
     }
 // MXNet states since 1.7 whether the number was an integer; this has no effect.
-#define SCALAR(op, dialects, with)                                                          \
-    {                                                                                       \
-        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
+#define SCALAR(op, dialects, with)                                                           \
+    {                                                                                        \
+        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int ", \
+                                                    .needs = "scalar"                        \
     }
-#define SCALAR_LEFT(op, dialects, with)                                                          \
-    {                                                                                            \
-        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
+#define SCALAR_LEFT(op, dialects, with)                                                           \
+    {                                                                                             \
+        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int ", \
+                                                         .needs = "scalar"                        \
     }
 
 // The two ways in which MXNet spells an operation with a number.

@@ -11,20 +11,18 @@
 
 static void translate_flip(ln_nnvm_node *n)
 {
-    static const int first[LN_MAXDIM] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    static const int last[LN_MAXDIM] = {INT_MIN + 1, INT_MIN + 1, INT_MIN + 1, INT_MIN + 1,
-                                        INT_MIN + 1, INT_MIN + 1, INT_MIN + 1, INT_MIN + 1};
-    const char *const src = ln_nnvm_in(n, 0);
-    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    int axes[LN_MAXDIM], len;
+    int axes[LN_MAXDIM] = {0}, first[LN_MAXDIM], last[LN_MAXDIM], len;
+    const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
     const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
     len = given ? len : 1;
     if (len > ndim)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         axes[i] = ln_attr_to_axis(&n->emit, given ? given[i] : 0, ndim);
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_slice(n, src, len, axes, first, last, first, 0);
+        first[i] = -1;
+        last[i] = INT_MIN + 1;
+    }
+    ln_nnvm_slice(n, ln_nnvm_in(n, 0), len, axes, first, last, first, 0);
 }
 
 // Missing values, or None, are those of a slice of the whole axis.
@@ -43,8 +41,6 @@ static void translate_slice(ln_nnvm_node *n)
     const int has_axis = ln_nnvm_was_mxnet(n) && ln_attr_has(&n->emit, "axis");
     int n_begin, n_end, n_step, axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM],
         steps[LN_MAXDIM];
-    ln_attr_require(&n->emit, "begin");
-    ln_attr_require(&n->emit, "end");
     const int ndim =
         ln_nnvm_axes(n, has_axis ? "axis" : "", ln_nnvm_tensor_of(n, src)->ndim, !has_axis, axes);
     const int64_t *const begin = ln_attr_ints(&n->emit, "begin", &n_begin);
@@ -60,36 +56,32 @@ static void translate_slice(ln_nnvm_node *n)
             ln_emit_fail(&n->emit, "attribute '%s' has 0, expected another number",
                          ln_nnvm_key(n, "stride"));
     }
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
+    ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
 }
 
 // Cuts axes to the lengths of another tensor.
 static void translate_slice_like(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
-    int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM], len;
+    int dims[LN_MAXDIM], ends[LN_MAXDIM], axes[LN_MAXDIM] = {0}, starts[LN_MAXDIM] = {0},
+                                          steps[LN_MAXDIM], like[LN_MAXDIM], len;
+    const int ndim = ln_nnvm_in_dims(n, 0, dims), n_like = ln_nnvm_in_dims(n, 1, like);
     const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
-    const int is_all = !len, min = t->ndim < like->ndim ? t->ndim : like->ndim;
+    const int is_all = !len, min = ndim < n_like ? ndim : n_like;
     len = is_all ? min : len;
     if (len > min)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, min);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        axes[i] = is_all ? i : ln_attr_to_axis(&n->emit, given[i], t->ndim);
-        if (axes[i] >= like->ndim) {
-            ln_emit_fail(&n->emit, "axis %d of a tensor with %d dimensions", axes[i], like->ndim);
-            return;
-        }
-        ends[i] = like->dims[axes[i]];
+        const int axis = is_all ? i : ln_attr_to_axis(&n->emit, given[i], ndim);
+        axes[i] = axis;
+        ends[i] = like[axis];
         steps[i] = 1;
-        if (ends[i] > t->dims[axes[i]])
-            ln_emit_fail(&n->emit, "axis %d has length %d, expected at least %d", axes[i],
-                         t->dims[axes[i]], ends[i]);
+        if (axis >= n_like)
+            ln_emit_fail(&n->emit, "axis %d of a tensor with %d dimensions", axis, n_like);
+        if (ends[i] > dims[axis])
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected at least %d", axis, dims[axis],
+                         ends[i]);
     }
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_slice(n, src, len, axes, starts, ends, steps, 0);
+    ln_nnvm_slice(n, ln_nnvm_in(n, 0), len, axes, starts, ends, steps, 0);
 }
 
 // Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
@@ -97,57 +89,47 @@ static void translate_slice_like(ln_nnvm_node *n)
 static void translate_crop(ln_nnvm_node *n)
 {
     static const int axes[] = {2, 3}, ones[] = {1, 1};
-    const char *const src = ln_nnvm_in(n, 0);
+    int size[2], starts[2], ends[2] = {0}, dims[LN_MAXDIM], like[LN_MAXDIM];
     const int has_like = ln_nnvm_num_inputs(n) == 2;
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const tl_tensor *const like = has_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
-    int size[2], starts[2], ends[2];
     ln_attr_ints_of(&n->emit, "h_w", 2, 0, 0, size);
     ln_attr_ints_of(&n->emit, "offset", 2, 0, 0, starts);
     const int is_central = ln_attr_bool(&n->emit, "center_crop", 0);
-    ln_attr_require(&n->emit, "num_args");
     ln_nnvm_check_args(n);
-    if (t->ndim != 4 || like->ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
-                     t->ndim != 4 ? t->ndim : like->ndim);
-    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-        const int there = t->dims[2 + i], wanted = has_like ? like->dims[2 + i] : size[i];
+    ln_nnvm_image_dims(n, ln_nnvm_in(n, 0), dims);
+    ln_nnvm_image_dims(n, ln_nnvm_in(n, has_like), like);
+    for (int i = 0; i < 2; i++) {
+        const int there = dims[2 + i], wanted = has_like ? like[2 + i] : size[i];
         starts[i] = is_central && wanted <= there ? (there - wanted) / 2 : starts[i];
         if (wanted < 1 || wanted > there - starts[i])
             ln_emit_fail(&n->emit, "%d of %d %s from %d on", wanted, there, i ? "columns" : "rows",
                          starts[i]);
-        else
-            ends[i] = starts[i] + wanted;
+        ends[i] = ln_nnvm_failed(n) ? 0 : starts[i] + wanted;
     }
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_slice(n, src, 2, axes, starts, ends, ones, 0);
+    ln_nnvm_slice(n, ln_nnvm_in(n, 0), 2, axes, starts, ends, ones, 0);
 }
 
 // Joins and parts
 
 static void translate_concat(ln_nnvm_node *n)
 {
-    const int len = ln_nnvm_num_inputs(n), ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
-    if (len == 1) {
-        ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
-        return;
-    }
+    const char *const first = ln_nnvm_in(n, 0);
+    const int len = ln_nnvm_num_inputs(n);
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_nnvm_tensor_of(n, first)->ndim);
     const char **parts = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*parts));
     for (int i = 0; parts && i < len; i++)
         parts[i] = ln_nnvm_in(n, i);
-    if (parts && !ln_nnvm_failed(n))
+    if (len == 1)
+        ln_nnvm_alias(n, 0, first);
+    else if (parts)
         ln_nnvm_join(n, len, parts, axis, 0);
 }
 
 // Parts of the lengths `lens`.
 static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens)
 {
-    if (ln_nnvm_failed(n))
-        return;
     LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", src), LN_INT("axis", axis),
                   LN_INTS("lens", len, lens));
-    for (int i = 0; i < len; i++) {
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         char arg[32];
         snprintf(arg, sizeof(arg), "dst%d", i);
         (i < len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, i);
@@ -158,16 +140,13 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
 static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven)
 {
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
-    int *lens = n_parts <= dim
-                    ? ln_translation_alloc(&n->model->base, (size_t)n_parts * sizeof(*lens))
-                    : NULL;
     if (n_parts > dim || (!is_uneven && dim % n_parts))
         ln_emit_fail(&n->emit, "axis %d has length %d, expected a multiple of %d", axis, dim,
                      n_parts);
+    int *const lens = ln_translation_alloc(&n->model->base, (size_t)n_parts * sizeof(*lens));
     for (int i = 0; lens && i < n_parts; i++)
         lens[i] = dim / n_parts + (i < dim % n_parts);
-    if (lens)
-        emit_split(n, src, axis, n_parts, lens);
+    emit_split(n, src, axis, n_parts, lens);
 }
 
 // Parts: the first begins at 0, each of the others at a point.
@@ -194,11 +173,8 @@ static void translate_split(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_nnvm_tensor_of(n, src)->ndim);
     const int is_uneven = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "is_uneven", 0);
-    int len;
     const char *const text = ln_attr_text(&n->emit, key, "");
-    ln_attr_require(&n->emit, key);
-    if (ln_nnvm_failed(n))
-        return;
+    int len;
     if (*text >= '0' && *text <= '9') {
         emit_even_split(n, src, axis, ln_attr_int_in(&n->emit, key, 1, 1, INT_MAX), is_uneven);
         return;
@@ -209,10 +185,10 @@ static void translate_split(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_part[] = {
     {"flip", LN_IN_CORE, translate_flip, NULL, 1, 1},
-    {"strided_slice", LN_IN_CORE, translate_slice, NULL, 1, 1},
-    {"Crop", LN_IN_MXNET, translate_crop, NULL, 1, 2},
+    {"strided_slice", LN_IN_CORE, translate_slice, NULL, 1, 1, .needs = "begin end"},
+    {"Crop", LN_IN_MXNET, translate_crop, NULL, 1, 2, .needs = "num_args"},
     {"slice_like", LN_IN_CORE, translate_slice_like, NULL, 2, 2},
     {"concatenate", LN_IN_CORE, translate_concat, NULL, 1},
-    {"split", LN_IN_CORE, translate_split, NULL, 1, 1},
+    {"split", LN_IN_CORE, translate_split, NULL, 1, 1, .needs = "indices_or_sections"},
     {NULL},
 };

@@ -31,46 +31,41 @@ static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int a
             LN_INT("axis", axis));
 }
 
+// Along the axis of attribute 'axis', or of the elements in order: where the node has none, or, if
+// `has_default`, where that is None.
+static const char *read_axis(ln_nnvm_node *n, const char *src, int has_default, int *axis)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int is_flat = has_default ? ln_nnvm_has_none(n, "axis") : !ln_attr_has(&n->emit, "axis");
+    *axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", -1, t->ndim);
+    return is_flat ? ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP) : src;
+}
+
 static void translate_take(ln_nnvm_node *n)
 {
-    const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = !ln_attr_has(&n->emit, "axis");
-    const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
-    if (is_flat)
-        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
-    if (!ln_nnvm_failed(n))
-        emit_take(n, src, index, axis);
+    int axis;
+    const char *const src = read_axis(n, ln_nnvm_in(n, 0), 0, &axis);
+    emit_take(n, src, ln_nnvm_in(n, 1), axis);
 }
 
 // For each place the element with the index there along an axis, which goes, or stays with length
 // 1.
 static void translate_pick(ln_nnvm_node *n)
 {
-    const char *src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = ln_nnvm_has_none(n, "axis"), keeps = ln_attr_bool(&n->emit, "keepdims", 0);
-    if (is_flat)
-        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
-    int dims[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", -1, ndim);
-    const int len = ndim ? dims[axis] : 1, n_index = ln_nnvm_tensor_of(n, index)->len;
-    if (ln_nnvm_failed(n))
-        return;
+    int dims[LN_MAXDIM], axis;
+    const char *const src = read_axis(n, ln_nnvm_in(n, 0), 1, &axis), *index = ln_nnvm_in(n, 1);
+    const int ndim = ln_nnvm_copy_dims(n, src, dims), n_index = ln_nnvm_tensor_of(n, index)->len;
+    const int stays = ln_attr_bool(&n->emit, "keepdims", 0) || ndim == 1, len = dims[axis];
     dims[axis] = 1;
     const int n_lines = tl_compute_length(ndim, dims);
-    if (n_index != n_lines) {
+    if (n_index != n_lines)
         ln_emit_fail(&n->emit, "%d indices, expected %d", n_index, n_lines);
-        return;
-    }
-    index = indices(n, index, len);
-    index = ln_emit_reshape(&n->emit, index, ndim, dims, LN_EMIT_TEMP);
-    const int stays = keeps || ndim == 1;
+    index = ln_emit_reshape(&n->emit, indices(n, index, len), ndim, dims, LN_EMIT_TEMP);
     const char *const dst =
         LN_EMIT(&n->emit, stays ? 0 : LN_EMIT_TEMP, LN_OP_TAKE_ALONG, LN_ARG("src", src),
                 LN_ARG("index", index), LN_INT("axis", axis));
-    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
+    for (int i = axis; i + 1 < ndim; i++)
+        dims[i] = dims[i + 1];
     if (!stays)
         ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
 }
@@ -79,7 +74,6 @@ static void translate_pick(ln_nnvm_node *n)
 static void translate_one_hot(ln_nnvm_node *n)
 {
     static const int two = 2;
-    ln_attr_require(&n->emit, "depth");
     const int depth = ln_attr_int_in(&n->emit, "depth", 1, 1, INT_MAX);
     const double values[] = {ln_attr_number(&n->emit, "off_value", 0),
                              ln_attr_number(&n->emit, "on_value", 1)};
@@ -98,18 +92,15 @@ static void translate_one_hot(ln_nnvm_node *n)
 
 static void translate_embedding(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "input_dim");
-    ln_attr_require(&n->emit, "output_dim");
     const int dims[] = {ln_attr_int_in(&n->emit, "input_dim", 1, 1, INT_MAX),
                         ln_attr_int_in(&n->emit, "output_dim", 1, 1, INT_MAX)};
     ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 2, dims);
     const char *const index = ln_nnvm_in(n, 0);
-    if (!ln_nnvm_failed(n) && ln_nnvm_tensor_of(n, weight)->ndim != 2)
+    if (ln_nnvm_tensor_of(n, weight)->ndim != 2)
         ln_emit_fail(&n->emit, "the weight has %d dimensions, expected 2",
                      ln_nnvm_tensor_of(n, weight)->ndim);
-    if (!ln_nnvm_failed(n))
-        emit_take(n, weight, index, 0);
+    emit_take(n, weight, index, 0);
 }
 
 // Indices [K, ..] as rows [.., K].
@@ -137,14 +128,9 @@ typedef struct ranking {
 // The data, flat where 'axis' is None, and the axis; `k` all.
 static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
 {
-    ranking r = {.src = ln_nnvm_in(n, 0)};
-    const tl_tensor *t = ln_nnvm_tensor_of(n, r.src);
-    if (ln_nnvm_has_none(n, "axis")) {
-        r.src = ln_emit_reshape(&n->emit, r.src, 1, &t->len, LN_EMIT_TEMP);
-        t = ln_nnvm_tensor_of(n, r.src);
-    } else {
-        r.axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
-    }
+    ranking r;
+    r.src = read_axis(n, ln_nnvm_in(n, 0), 1, &r.axis);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, r.src);
     r.k = t->ndim ? t->dims[r.axis] : 1;
     r.is_smallest = ln_attr_bool(&n->emit, "is_ascend", is_ascending);
     return r;
@@ -163,7 +149,7 @@ static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, con
 {
     int dims[LN_MAXDIM], own[LN_MAXDIM], marks[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, r->src, dims);
-    const int n_own = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), own);
+    const int n_own = ln_nnvm_in_dims(n, 0, own);
     const tl_dtype dtype = ln_nnvm_tensor_of(n, r->src)->dtype;
     ln_nnvm_copy_dims(n, values, marks);
     const char *const zeros = ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
@@ -185,8 +171,6 @@ static void translate_topk(ln_nnvm_node *n)
     const char *const wants = ln_attr_choose(&n->emit, "ret_typ", "indices", wanted);
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     r.k = k < 1 ? r.k : k;
-    if (ln_nnvm_failed(n))
-        return;
     const char *values, *indices;
     emit_topk(n, &r, &values, &indices);
     if (*wants == 'm')
@@ -212,9 +196,9 @@ const ln_nnvm_row ln_nnvm_rows_pick[] = {
     {"take", LN_IN_CORE, translate_take, NULL, 2, 2},
     {"pick", LN_IN_MXNET, translate_pick, NULL, 2, 2},
     {"choose_element_0index", LN_IN_MXNET, translate_pick, NULL, 2, 2},
-    {"one_hot", LN_IN_MXNET, translate_one_hot, NULL, 1, 1},
+    {"one_hot", LN_IN_MXNET, translate_one_hot, NULL, 1, 1, .needs = "depth"},
     {"Embedding", LN_IN_MXNET, translate_embedding, NULL, 2, 2, .weights = 2,
-     .ignored = " sparse_grad "},
+     .ignored = " sparse_grad ", .needs = "input_dim output_dim"},
     {"gather_nd", LN_IN_CORE, translate_gather_nd, NULL, 2, 2},
     {"topk", LN_IN_MXNET, translate_topk, NULL, 1, 1},
     {"sort", LN_IN_MXNET, translate_sort, "values", 1, 1},

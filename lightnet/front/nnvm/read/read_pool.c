@@ -210,7 +210,6 @@ static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
 static void translate_windows(ln_nnvm_node *n)
 {
     pool p = read_kind(n, 2);
-    ln_attr_require(&n->emit, "pool_size");
     p.divisor = WINDOW;
     if (ln_nnvm_was_mxnet(n))
         read_mxnet_windows(n, &p);
@@ -291,8 +290,8 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_pool[] = {
-    {"max_pool2d", LN_IN_CORE, translate_windows, "max", 1, 1},
-    {"avg_pool2d", LN_IN_CORE, translate_windows, "mean", 1, 1},
+    {"max_pool2d", LN_IN_CORE, translate_windows, "max", 1, 1, .needs = "pool_size"},
+    {"avg_pool2d", LN_IN_CORE, translate_windows, "mean", 1, 1, .needs = "pool_size"},
     {"global_max_pool2d", LN_IN_CORE, translate_global, "max", 1, 1},
     {"global_avg_pool2d", LN_IN_CORE, translate_global, "mean", 1, 1},
     {"_contrib_AdaptiveAvgPooling2D", LN_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},

@@ -36,14 +36,12 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
 // The sizes of images [N, C, H, W], `scale` times as large.
 static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
 {
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    if (t->ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
-    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-        if (t->dims[2 + i] > INT_MAX / scale)
-            ln_emit_fail(&n->emit, "an image of %d times %d", t->dims[2 + i], scale);
-        else
-            size[i] = t->dims[2 + i] * scale;
+    int dims[LN_MAXDIM];
+    ln_nnvm_image_dims(n, src, dims);
+    for (int i = 0; i < 2; i++) {
+        if (dims[2 + i] > INT_MAX / scale)
+            ln_emit_fail(&n->emit, "an image of %d times %d", dims[2 + i], scale);
+        size[i] = ln_nnvm_failed(n) ? 1 : dims[2 + i] * scale;
     }
 }
 
@@ -60,7 +58,6 @@ static void translate_core_resize(ln_nnvm_node *n)
     const ln_nnvm_layout layout =
         ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "layout", "NCHW"), "NCHW");
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
-    ln_attr_require(&n->emit, n->row->with);
     if (scales)
         scale_size(n, src, ln_attr_int_in(&n->emit, "scale", 1, 1, 1 << 10), size);
     else
@@ -107,12 +104,11 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
 {
     static const int ones[] = {1, 1}, none[4] = {0};
     const char *const src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int k = 2 * scale - scale % 2, channels = t->ndim == 4 ? t->dims[1] : 0;
-    const int dims[] = {channels, 1, k, k}, pad = scale / 2;
+    int own[LN_MAXDIM];
+    ln_nnvm_image_dims(n, src, own);
+    const int k = 2 * scale - scale % 2, channels = own[1], pad = scale / 2;
+    const int dims[] = {channels, 1, k, k};
     const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
-    if (t->ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
     if (ln_attr_int(&n->emit, "num_filter", channels) != channels)
         ln_emit_fail(&n->emit, "its data has %d channels, expected 'num_filter'", channels);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
@@ -129,8 +125,6 @@ static void translate_upsampling(ln_nnvm_node *n)
 {
     static const ln_attr_word types[] = {{"nearest"}, {"bilinear"}, {0}};
     static const ln_attr_word modes[] = {{"concat"}, {"sum"}, {0}};
-    ln_attr_require(&n->emit, "scale");
-    ln_attr_require(&n->emit, "sample_type");
     const int scale = ln_attr_int_in(&n->emit, "scale", 1, 1, 1 << 10);
     const char *const type = ln_attr_choose(&n->emit, "sample_type", "nearest", types);
     const char *const mode = ln_attr_choose(&n->emit, "multi_input_mode", "concat", modes);
@@ -151,42 +145,32 @@ static void translate_upsampling(ln_nnvm_node *n)
 }
 
 // The size that attributes name, or by which factor; in mode like, that of the second input.
-static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
+static void translate_bilinear_resize(ln_nnvm_node *n)
 {
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
     static const ln_attr_word modes[] = {{"size"}, {"like"}, {0}};
-    const char *const mode = ln_attr_choose(&n->emit, "mode", "size", modes);
-    const int is_like = !strcmp(mode, "like");
-    const tl_tensor *const like = is_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
-    if (like->ndim != 4 || t->ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
-                     t->ndim != 4 ? t->ndim : like->ndim);
-    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-        const double scale = ln_attr_number(&n->emit, keys[i][1], 0);
-        const double scaled = scale * t->dims[2 + i];
+    const alignment by = ln_attr_bool(&n->emit, "align_corners", 1) ? BY_CORNER : BY_CENTER;
+    const int is_like = !strcmp(ln_attr_choose(&n->emit, "mode", "size", modes), "like");
+    int size[2], dims[LN_MAXDIM], like[LN_MAXDIM];
+    ln_nnvm_image_dims(n, ln_nnvm_in(n, 0), dims);
+    ln_nnvm_image_dims(n, ln_nnvm_in(n, is_like), like);
+    for (int i = 0; i < 2; i++) {
+        const double scale = ln_attr_number(&n->emit, keys[i][1], 0), scaled = scale * dims[2 + i];
         size[i] = ln_attr_int_in(&n->emit, keys[i][0], 1, 1, INT_MAX);
         if (is_like)
-            size[i] = like->dims[2 + i];
+            size[i] = like[2 + i];
         else if (scale > 0 && scaled >= 1 && scaled < INT_MAX)
             size[i] = (int)scaled;
     }
-}
-
-static void translate_bilinear_resize(ln_nnvm_node *n)
-{
-    const char *const src = ln_nnvm_in(n, 0);
-    const alignment by = ln_attr_bool(&n->emit, "align_corners", 1) ? BY_CORNER : BY_CENTER;
-    int size[2];
-    read_bilinear_size(n, ln_nnvm_tensor_of(n, src), size);
     if (!ln_nnvm_failed(n))
-        emit_resize(n, src, size, 1, by, 0);
+        emit_resize(n, ln_nnvm_in(n, 0), size, 1, by, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_resize[] = {
-    {"upsampling", LN_IN_CORE, translate_core_resize, "scale", 1, 1},
-    {"resize", LN_IN_CORE, translate_core_resize, "size", 1, 1},
+    {"upsampling", LN_IN_CORE, translate_core_resize, "scale", 1, 1, .needs = "scale"},
+    {"resize", LN_IN_CORE, translate_core_resize, "size", 1, 1, .needs = "size"},
     {"UpSampling", LN_IN_MXNET, translate_upsampling, NULL, 1, .weights = 2,
-     .ignored = " workspace "},
+     .ignored = " workspace ", .needs = "scale sample_type"},
     {"_contrib_BilinearResize2D", LN_IN_MXNET, translate_bilinear_resize, NULL, 1, 2},
     {NULL},
 };

@@ -123,8 +123,7 @@ static void emit_codes(ln_nnvm_node *n, const char *src, const int64_t *given, i
         ln_nnvm_failed(n) ? 0 : finish_shape(n, &r, ln_nnvm_tensor_of(n, src)->len, dims);
     if (is_reverse)
         reverse(dims, ndim);
-    if (!ln_nnvm_failed(n))
-        ln_emit_reshape(&n->emit, src, ndim, dims, 0);
+    ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
 static void translate_reshape(ln_nnvm_node *n)
@@ -133,10 +132,7 @@ static void translate_reshape(ln_nnvm_node *n)
     const int is_reverse = ln_nnvm_was_mxnet(n) && ln_attr_bool(&n->emit, "reverse", 0);
     int len;
     const int64_t *const codes = ln_attr_ints(&n->emit, "shape", &len);
-    if (!codes)
-        ln_attr_require(&n->emit, "shape");
-    else
-        emit_codes(n, src, codes, len, is_reverse);
+    emit_codes(n, src, codes, len, is_reverse);
 }
 
 // Reshapes of operators that MXNet defines on matrices are omitted if the source is a matrix.
@@ -153,7 +149,7 @@ static void emit_shape(ln_nnvm_node *n, const char *src, int ndim, const int *di
 static void translate_reshape_like(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
+    const int ndim = ln_nnvm_in_dims(n, 1, dims);
     emit_shape(n, ln_nnvm_in(n, 0), ndim, dims);
 }
 
@@ -170,7 +166,6 @@ static void translate_expand_dims(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     int dims[2 * LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    ln_attr_require(&n->emit, "axis");
     const int axis = ln_attr_axis(&n->emit, "axis", 0, ndim + 1);
     const int more = ln_attr_int_in(&n->emit, "num_newaxis", 1, 0, LN_MAXDIM);
     if (ndim + more > LN_MAXDIM)
@@ -179,8 +174,7 @@ static void translate_expand_dims(ln_nnvm_node *n)
     memmove(dims + axis + more, dims + axis, (size_t)(ndim - axis) * sizeof(int));
     for (int i = 0; i < more; i++)
         dims[axis + i] = 1;
-    if (!ln_nnvm_failed(n))
-        ln_emit_reshape(&n->emit, src, ndim + more, dims, 0);
+    ln_emit_reshape(&n->emit, src, ndim + more, dims, 0);
 }
 
 static void translate_squeeze(ln_nnvm_node *n)
@@ -208,15 +202,13 @@ static void translate_transpose(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    int axes[LN_MAXDIM];
-    int len;
+    int axes[LN_MAXDIM], len;
     const int64_t *const given = ln_attr_ints(&n->emit, "axes", &len);
     if (len > 0 && len != ndim)
         ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++)
         axes[i] = len > 0 ? ln_attr_to_axis(&n->emit, given[i], ndim) : ndim - 1 - i;
-    if (!ln_nnvm_failed(n))
-        ln_emit_transpose(&n->emit, src, axes, 0);
+    ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
 static void translate_swap_axis(ln_nnvm_node *n)
@@ -235,7 +227,6 @@ static void translate_swap_axis(ln_nnvm_node *n)
 static void translate_blocks(ln_nnvm_node *n)
 {
     const int is_depth = !strcmp(n->row->with, "depth");
-    ln_attr_require(&n->emit, "block_size");
     const int b = ln_attr_int_in(&n->emit, "block_size", 1, 1, 1 << 12);
     ln_emit_blocks(&n->emit, ln_nnvm_in(n, 0), b, is_depth ? LN_SPACE_TO_DEPTH : LN_DEPTH_TO_SPACE,
                    0);
@@ -246,8 +237,6 @@ static void translate_layout(ln_nnvm_node *n)
 {
     char plain[LN_MAXDIM + 1] = "";
     int len = 0;
-    ln_attr_require(&n->emit, "src_layout");
-    ln_attr_require(&n->emit, "dst_layout");
     const char *const from = ln_attr_text(&n->emit, "src_layout", "");
     for (const char *at = from; *at && len < LN_MAXDIM; at++)
         if (*at >= 'A' && *at <= 'Z')
@@ -255,20 +244,20 @@ static void translate_layout(ln_nnvm_node *n)
     const ln_nnvm_layout src = ln_nnvm_layout_of(n, from, plain);
     const ln_nnvm_layout dst =
         ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "dst_layout", ""), plain);
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
+    ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_shape[] = {
-    {"reshape", LN_IN_CORE, translate_reshape, NULL, 1, 1},
+    {"reshape", LN_IN_CORE, translate_reshape, NULL, 1, 1, .needs = "shape"},
     {"reshape_like", LN_IN_CORE, translate_reshape_like, NULL, 2, 2},
     {"flatten", LN_IN_CORE, translate_flatten, NULL, 1, 1},
-    {"expand_dims", LN_IN_CORE, translate_expand_dims, NULL, 1, 1},
+    {"expand_dims", LN_IN_CORE, translate_expand_dims, NULL, 1, 1, .needs = "axis"},
     {"squeeze", LN_IN_CORE, translate_squeeze, NULL, 1, 1},
     {"transpose", LN_IN_CORE, translate_transpose, NULL, 1, 1},
-    {"__layout_transform__", LN_IN_CORE, translate_layout, NULL, 1, 1},
-    {"space_to_depth", LN_IN_MXNET, translate_blocks, "depth", 1, 1},
-    {"depth_to_space", LN_IN_MXNET, translate_blocks, "space", 1, 1},
+    {"__layout_transform__", LN_IN_CORE, translate_layout, NULL, 1, 1,
+     .needs = "src_layout dst_layout"},
+    {"space_to_depth", LN_IN_MXNET, translate_blocks, "depth", 1, 1, .needs = "block_size"},
+    {"depth_to_space", LN_IN_MXNET, translate_blocks, "space", 1, 1, .needs = "block_size"},
     {"swapaxes", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
     {"SwapAxis", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
     {NULL},

@@ -8,30 +8,20 @@
 
 // Batches
 
-// A vector of equal numbers, as the data's type.
-static const char *filled(ln_nnvm_node *n, const char *like, int len, double value)
-{
-    return ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, 1, &len, value);
-}
-
 static void translate_batchnorm(ln_nnvm_node *n)
 {
     static const char *const args[] = {"gamma", "beta", "moving_mean", "moving_var"};
+    static const char *const uses[] = {"scale", "center"};
     const char *const src = ln_nnvm_in(n, 0), *vectors[4];
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int axis = ln_attr_axis(&n->emit, "axis", 1, t->ndim);
-    const int scales = ln_attr_bool(&n->emit, "scale", 1),
-              centers = ln_attr_bool(&n->emit, "center", 1);
     const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", 1e-5);
-    if (ln_nnvm_failed(n))
-        return;
-    const int channels = t->dims[axis];
+    const int channels = ln_nnvm_failed(n) ? 1 : t->dims[axis];
     for (int i = 0; i < 4; i++)
         vectors[i] = ln_nnvm_weight(n, 1 + i, args[i], 1, &channels);
-    if (!scales)
-        vectors[0] = filled(n, src, channels, 1);
-    if (!centers)
-        vectors[1] = filled(n, src, channels, 0);
+    for (int i = 0; i < 2; i++)
+        if (!ln_attr_bool(&n->emit, uses[i], 1))
+            vectors[i] = ln_emit_filled(&n->emit, t->dtype, 1, &channels, 1 - i);
     ln_emit_batchnorm(&n->emit, src, axis, vectors, epsilon, 0);
 }
 
@@ -78,8 +68,6 @@ static void translate_layernorm(ln_nnvm_node *n)
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &len);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &len);
     const double epsilon = ln_attr_epsilon(&n->emit, "eps", 1e-5);
-    if (ln_nnvm_failed(n))
-        return;
     src = swap_last(n, src, axis, LN_EMIT_TEMP);
     const char *const dst =
         LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, LN_OP_LAYERNORM, LN_ARG("src", src),
@@ -95,9 +83,6 @@ static void translate_layernorm(ln_nnvm_node *n)
 
 static void translate_lrn(ln_nnvm_node *n)
 {
-    static const char *const keys[] = {"size", "alpha", "beta", "bias", "axis"};
-    for (int i = 0; i < 5; i++)
-        ln_attr_require(&n->emit, keys[i]);
     const int64_t axis = ln_attr_int(&n->emit, "axis", 1);
     const int len = ln_attr_int_in(&n->emit, "size", 1, 1, INT_MAX);
     if (len % 2 == 0)
@@ -106,9 +91,8 @@ static void translate_lrn(ln_nnvm_node *n)
     if (axis != 1 && axis != 3)
         ln_emit_fail(&n->emit, "attribute 'axis' is %lld, expected 1 or 3", (long long)axis);
     const char *src = ln_nnvm_in(n, 0);
-    if (ln_nnvm_tensor_of(n, src)->ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
-                     ln_nnvm_tensor_of(n, src)->ndim);
+    int dims[LN_MAXDIM];
+    ln_nnvm_image_dims(n, src, dims);
     static const int there[] = {0, 3, 1, 2}, back[] = {0, 2, 3, 1};
     if (axis == 3)
         src = ln_emit_transpose(&n->emit, src, there, LN_EMIT_TEMP);
@@ -126,15 +110,11 @@ static void translate_l2_normalize(ln_nnvm_node *n)
 {
     int axes[LN_MAXDIM];
     const char *const src = ln_nnvm_in(n, 0);
-    ln_attr_require(&n->emit, "eps");
-    ln_attr_require(&n->emit, "axis");
     const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
     const char *const sum =
         ln_emit_reduce(&n->emit, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
     const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "eps", 0));
-    const char *const bound = ln_emit_binary(&n->emit, "TL_BINARY_MAX", sum, epsilon, LN_EMIT_TEMP);
-    const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);
-    ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, root, 0);
+    ln_emit_formula(&n->emit, "x / sqrt(max(a, b))", src, sum, epsilon, 0);
 }
 
 // Softmax
@@ -258,20 +238,17 @@ static void translate_collapse_sum(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
-    const int more = t->ndim - like->ndim;
-    int axes[LN_MAXDIM], n_axes = 0, dims[LN_MAXDIM];
-    memcpy(dims, like->dims, (size_t)like->ndim * sizeof(int));
+    int axes[LN_MAXDIM], dims[LN_MAXDIM], n_axes = 0;
+    const int n_like = ln_nnvm_in_dims(n, 1, dims), more = t->ndim - n_like;
     for (int i = 0; i < t->ndim; i++) {
-        if (i < more || (more >= 0 && like->dims[i - more] == 1 && t->dims[i] != 1))
+        if (i < more || (more >= 0 && dims[i - more] == 1 && t->dims[i] != 1))
             axes[n_axes++] = i;
-        else if (more < 0 || like->dims[i - more] != t->dims[i])
+        else if (more < 0 || dims[i - more] != t->dims[i])
             ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
     }
     const char *const sum =
         ln_emit_reduce(&n->emit, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);
-    if (!ln_nnvm_failed(n))
-        ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
+    ln_emit_reshape(&n->emit, sum, n_like, dims, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_statistics[] = {
@@ -280,8 +257,8 @@ const ln_nnvm_row ln_nnvm_rows_statistics[] = {
     {"InstanceNorm", LN_IN_MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
     {"GroupNorm", LN_IN_MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
     {"LayerNorm", LN_IN_MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
-    {"lrn", LN_IN_CORE, translate_lrn, NULL, 1, 1},
-    {"l2_normalize", LN_IN_CORE, translate_l2_normalize, NULL, 1, 1},
+    {"lrn", LN_IN_CORE, translate_lrn, NULL, 1, 1, .needs = "size alpha beta bias axis"},
+    {"l2_normalize", LN_IN_CORE, translate_l2_normalize, NULL, 1, 1, .needs = "eps axis"},
     {"softmax", LN_IN_CORE, translate_softmax, LN_OP_SOFTMAX, 1, 1},
     {"log_softmax", LN_IN_CORE, translate_softmax, LN_OP_LOGSOFTMAX, 1, 1},
     {"sum", LN_IN_CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},

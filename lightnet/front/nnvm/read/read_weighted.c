@@ -18,7 +18,6 @@ typedef struct conv {
 
 static int count_axes(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "kernel_size");
     int axes;
     ln_attr_ints(&n->emit, "kernel_size", &axes);
     if (axes >= 1 && axes <= 3)
@@ -33,7 +32,6 @@ static conv read_conv(ln_nnvm_node *n)
     static const char *const weights[] = {"OIW", "OIHW", "OIDHW"};
     conv c = {.axes = count_axes(n)};
     const char *const plain = weights[c.axes - 1], *const data = ln_nnvm_plain_layout(c.axes);
-    ln_attr_require(&n->emit, "channels");
     c.channels = ln_attr_int_in(&n->emit, "channels", 1, 1, INT_MAX);
     c.groups = ln_attr_int_in(&n->emit, "groups", 1, 1, INT_MAX);
     c.has_bias = ln_nnvm_has_bias(n, 0);
@@ -231,7 +229,6 @@ static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bia
 
 static void translate_dense(ln_nnvm_node *n)
 {
-    ln_attr_require(&n->emit, "units");
     emit_dense(n, ln_nnvm_in(n, 0), ln_attr_int_in(&n->emit, "units", 1, 1, INT_MAX),
                ln_nnvm_has_bias(n, 0));
 }
@@ -302,9 +299,11 @@ static void translate_dot(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_weighted[] = {
-    {"conv2d", LN_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6},
-    {"conv2d_transpose", LN_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
-    {"dense", LN_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
+    {"conv2d", LN_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6,
+     .needs = "kernel_size channels"},
+    {"conv2d_transpose", LN_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6,
+     .needs = "kernel_size channels"},
+    {"dense", LN_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6, .needs = "units"},
     {"matmul", LN_IN_CORE, translate_dot, NULL, 2, 2},
     {"batch_dot", LN_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {NULL},
