@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the JSON intermediate representation.
 //
-// Stream errors are looked at once, at the end; the writing functions fail only where a text cannot
-// be JSON.
+// Errors are looked at once, at the end: those of the stream, and texts that cannot be JSON.
 
 #include "base/ln_outtext.h"
 #include "front/json/ln_ir_json.h"
@@ -15,269 +14,229 @@
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
-// Values
+// A model or body on its way to a stream.
+typedef struct writer {
+    FILE *fp;
+    const ln_context *ctx;
+    ln_error *err;
+    int has_failed; // the reason is in `err`
+} writer;
 
-static int write_array_element(FILE *fp, const ln_param_entry *pe, int i, ln_error *err)
+// Writes a string after the text `before`.
+static void put(writer *w, const char *before, const char *string)
 {
-    switch (pe->type) {
-    case LN_PARAM_ARRAY_STRING:
-        return ln_json_write_string(fp, pe->value_array_string[i], err);
-    case LN_PARAM_ARRAY_NUMBER:
-        ln_json_write_number(fp, pe->value_array_double[i]);
-        return 0;
-    default:
-        fputs(pe->value_array_bool[i] ? "true" : "false", fp);
-        return 0;
-    }
+    fputs(before, w->fp);
+    if (!w->has_failed)
+        w->has_failed = ln_json_write_string(w->fp, string, w->err) != 0;
 }
 
-static int write_array(FILE *fp, const ln_param_entry *pe, ln_error *err)
+// Values
+
+static void put_bool(const writer *w, ln_bool value)
 {
-    fputc('[', fp);
+    fputs(value ? "true" : "false", w->fp);
+}
+
+static void write_array(writer *w, const ln_param_entry *pe)
+{
+    fputc('[', w->fp);
     for (int i = 0; i < pe->array_len; i++) {
-        if (i)
-            fputs(", ", fp);
-        if (write_array_element(fp, pe, i, err))
-            return -1;
+        fputs(i ? ", " : "", w->fp);
+        if (pe->type == LN_PARAM_ARRAY_STRING)
+            put(w, "", pe->value_array_string[i]);
+        else if (pe->type == LN_PARAM_ARRAY_NUMBER)
+            ln_json_write_number(w->fp, pe->value_array_double[i]);
+        else
+            put_bool(w, pe->value_array_bool[i]);
     }
-    fputc(']', fp);
-    return 0;
+    fputc(']', w->fp);
 }
 
 // A value that was never set has no form of its own: it is written as null.
-static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
+static void write_value(writer *w, const ln_param_entry *pe)
 {
     switch (pe->type) {
-    case LN_PARAM_STRING:
-        if (pe->value_string)
-            return ln_json_write_string(fp, pe->value_string, err);
-        break;
     case LN_PARAM_NUMBER:
-        ln_json_write_number(fp, pe->value_double);
-        return 0;
+        ln_json_write_number(w->fp, pe->value_double);
+        break;
     case LN_PARAM_BOOL:
-        fputs(pe->value_bool ? "true" : "false", fp);
-        return 0;
+        put_bool(w, pe->value_bool);
+        break;
     case LN_PARAM_ARRAY_STRING:
     case LN_PARAM_ARRAY_NUMBER:
     case LN_PARAM_ARRAY_BOOL:
-        return write_array(fp, pe, err);
-    default:
+        write_array(w, pe);
         break;
+    default:
+        if (pe->type == LN_PARAM_STRING && pe->value_string)
+            put(w, "", pe->value_string);
+        else
+            fputs("null", w->fp);
     }
-    fputs("null", fp);
-    return 0;
 }
 
 // Lists: one element a line, "[]" when there is none
 
-typedef int (*write_element_func)(FILE *fp, const ln_context *ctx, const void *element,
-                                  ln_error *err);
+typedef void (*write_element_func)(writer *w, const void *element);
 
-static int write_list(FILE *fp, const ln_context *ctx, int indent, const ln_list *list,
-                      write_element_func write_element, ln_error *err)
+static void write_list(writer *w, int indent, const ln_list *list, write_element_func write_element)
 {
-    fputc('[', fp);
-    for (const ln_list *node = list; node; node = node->next) {
-        fprintf(fp, "%s\n%*s", node == list ? "" : ",", indent + 4, "");
-        if (write_element(fp, ctx, node->data, err))
-            return -1;
+    fputc('[', w->fp);
+    for (const ln_list *node = list; node && !w->has_failed; node = node->next) {
+        fprintf(w->fp, "%s\n%*s", node == list ? "" : ",", indent + 4, "");
+        write_element(w, node->data);
     }
     if (list)
-        fprintf(fp, "\n%*s", indent, "");
-    fputc(']', fp);
-    return 0;
+        fprintf(w->fp, "\n%*s", indent, "");
+    fputc(']', w->fp);
 }
 
-static int write_param(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+static void write_param(writer *w, const void *element)
 {
-    (void)ctx;
     const ln_param_entry *pe = element;
-    fputs("{\"arg_name\": ", fp);
-    if (ln_json_write_string(fp, pe->arg_name, err))
-        return -1;
-    fputs(", \"value\": ", fp);
-    if (write_value(fp, pe, err))
-        return -1;
-    fputc('}', fp);
-    return 0;
+    put(w, "{\"arg_name\": ", pe->arg_name);
+    fputs(", \"value\": ", w->fp);
+    write_value(w, pe);
+    fputc('}', w->fp);
 }
 
-static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+static void write_tensor(writer *w, const void *element)
 {
     const ln_tensor_list_entry *tle = element;
-    fputs("{\"arg_name\": ", fp);
-    if (ln_json_write_string(fp, tle->arg_name, err))
-        return -1;
-    fputs(", \"name\": ", fp);
-    if (ln_json_write_string(fp, tle->name, err))
-        return -1;
-    if (ctx->target) {
+    put(w, "{\"arg_name\": ", tle->arg_name);
+    put(w, ", \"name\": ", tle->name);
+    if (w->ctx->target) {
         // The table knows best; a model that was only read has its offsets in the lists.
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        fprintf(fp, ", \"offset\": %zu", te ? te->offset : tle->offset);
+        const ln_tensor_entry *te = ln_entry_of(tle, w->ctx->tensor_table);
+        fprintf(w->fp, ", \"offset\": %zu", te ? te->offset : tle->offset);
     }
-    fputc('}', fp);
-    return 0;
+    fputc('}', w->fp);
 }
 
 // A hash has more bits than a number of JSON.
-static int write_fixed_value(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+static void write_fixed_value(writer *w, const void *element)
 {
-    (void)ctx;
     const ln_fixed_value *value = element;
-    fputs("{\"tensor\": ", fp);
-    if (ln_json_write_string(fp, value->tensor, err))
-        return -1;
-    fputs(value->rule ? ", \"rule\": " : "", fp);
-    if (value->rule && ln_json_write_string(fp, value->rule, err))
-        return -1;
-    fputs(value->frozen ? ", \"frozen\": true" : "", fp);
-    fprintf(fp, ", \"hash\": \"%016" PRIx64 "\"}", value->hash);
-    return 0;
+    put(w, "{\"tensor\": ", value->tensor);
+    if (value->rule)
+        put(w, ", \"rule\": ", value->rule);
+    fputs(value->frozen ? ", \"frozen\": true" : "", w->fp);
+    fprintf(w->fp, ", \"hash\": \"%016" PRIx64 "\"}", value->hash);
 }
 
 // Operators and the top
 
-static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+static void write_op(writer *w, const void *element)
 {
     const ln_op_arg *op_arg = ((const ln_op *)element)->op_arg;
-    fputs("{\n            \"name\": ", fp);
-    if (ln_json_write_string(fp, op_arg->name, err))
-        return -1;
-    fputs(",\n            \"optype\": ", fp);
-    if (ln_json_write_string(fp, op_arg->optype, err))
-        return -1;
-    fputs(",\n            \"tensors_in\": ", fp);
-    if (write_list(fp, ctx, 12, op_arg->tensors_in, write_tensor, err))
-        return -1;
-    fputs(",\n            \"tensors_out\": ", fp);
-    if (write_list(fp, ctx, 12, op_arg->tensors_out, write_tensor, err))
-        return -1;
-    fputs(",\n            \"params\": ", fp);
-    if (write_list(fp, ctx, 12, ln_op_params(op_arg), write_param, err))
-        return -1;
-    if (ctx->target && op_arg->scratch_size)
-        fprintf(fp, ",\n            \"scratch\": {\"size\": %zu, \"offset\": %zu}",
+    put(w, "{\n            \"name\": ", op_arg->name);
+    put(w, ",\n            \"optype\": ", op_arg->optype);
+    fputs(",\n            \"tensors_in\": ", w->fp);
+    write_list(w, 12, op_arg->tensors_in, write_tensor);
+    fputs(",\n            \"tensors_out\": ", w->fp);
+    write_list(w, 12, op_arg->tensors_out, write_tensor);
+    fputs(",\n            \"params\": ", w->fp);
+    write_list(w, 12, ln_op_params(op_arg), write_param);
+    if (w->ctx->target && op_arg->scratch_size)
+        fprintf(w->fp, ",\n            \"scratch\": {\"size\": %zu, \"offset\": %zu}",
                 op_arg->scratch_size, op_arg->scratch_offset);
-    fputs("\n        }", fp);
-    return 0;
+    fputs("\n        }", w->fp);
 }
 
 // Omitted names are inferred again.
-static int write_interface(FILE *fp, const ln_context *ctx, int is_input, ln_error *err)
+static void write_interface(writer *w, const char *key, const ln_list *names, unsigned declared)
 {
-    const char *key = is_input ? "inputs" : "outputs";
-    const ln_list *names = is_input ? ctx->inputs : ctx->outputs;
-    const int declared = ctx->declared & (is_input ? LN_DECLARES_INPUTS : LN_DECLARES_OUTPUTS);
     if (!names && !declared)
-        return 0;
-    fprintf(fp, "    \"%s\": [", key);
-    for (const ln_list *node = names; node; node = node->next) {
-        if (ln_json_write_string(fp, node->data, err))
-            return -1;
-        if (node->next)
-            fputs(", ", fp);
-    }
-    fputs("],\n", fp);
-    return 0;
+        return;
+    fprintf(w->fp, "    \"%s\": [", key);
+    for (const ln_list *node = names; node; node = node->next)
+        put(w, node == names ? "" : ", ", node->data);
+    fputs("],\n", w->fp);
 }
 
-static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
+static void write_plan(writer *w)
 {
+    const ln_context *const ctx = w->ctx;
     if (!ctx->target)
-        return 0;
+        return;
     if (!ctx->outer) {
-        fputs("    \"arch\": ", fp);
-        if (ln_json_write_string(fp, ctx->target, err))
-            return -1;
-        fputs(",\n", fp);
+        put(w, "    \"arch\": ", ctx->target);
+        fputs(",\n", w->fp);
     }
-    fputs("    \"mem_sizes\": {", fp);
+    fputs("    \"mem_sizes\": {", w->fp);
     for (int mtype = LN_MEM_CPU; mtype < LN_MEM_TYPE_SIZE; mtype++) {
         if (mtype == LN_MEM_CPU || ctx->mem_sizes[mtype])
-            fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_CPU ? ", " : "",
+            fprintf(w->fp, "%s\"%s\": %zu", mtype > LN_MEM_CPU ? ", " : "",
                     ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
     }
-    fputs("},\n", fp);
+    fputs("},\n", w->fp);
     if (!ctx->outer && ctx->planned_threads != 1)
-        fprintf(fp, "    \"threads\": %d,\n", ctx->planned_threads);
-    return 0;
+        fprintf(w->fp, "    \"threads\": %d,\n", ctx->planned_threads);
 }
 
-static int write_size_names(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+static void write_size_names(writer *w, const void *element)
 {
-    (void)ctx;
     const ln_open_sizes *sizes = element;
-    fputs("{\"tensor\": ", fp);
-    if (ln_json_write_string(fp, sizes->tensor, err))
-        return -1;
-    fputs(", \"names\": [", fp);
+    put(w, "{\"tensor\": ", sizes->tensor);
+    fputs(", \"names\": [", w->fp);
     for (int i = 0; i < sizes->ndim; i++) {
-        fputs(i ? ", " : "", fp);
-        if (!sizes->names[i])
-            fputs("null", fp);
-        else if (ln_json_write_string(fp, sizes->names[i], err))
-            return -1;
+        if (sizes->names[i])
+            put(w, i ? ", " : "", sizes->names[i]);
+        else
+            fputs(i ? ", null" : "null", w->fp);
     }
-    fputs("]}", fp);
-    return 0;
+    fputs("]}", w->fp);
 }
-
-static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
 
 // A line with a list that only some models have; NULL: it has none.
-static int write_optional(FILE *fp, const ln_context *ctx, const char *key, const ln_list *list,
-                          write_element_func write, ln_error *err)
+static void write_optional(writer *w, const char *key, const ln_list *list,
+                           write_element_func write)
 {
     if (!list)
-        return 0;
-    fprintf(fp, "    \"%s\": ", key);
-    if (write_list(fp, ctx, 4, list, write, err))
-        return -1;
-    fputs(",\n", fp);
-    return 0;
-}
-
-// Writes the common parts of models and bodies, and the bodies of a model before their operators.
-static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
-{
-    const ln_list *const fixed = ctx->outer ? NULL : ln_fixed_values(ctx->fixed);
-    const ln_list *const sizes = ctx->outer ? NULL : ln_fixed_sizes(ctx->fixed);
-    if (write_plan(fp, ctx, err) ||
-        write_optional(fp, ctx, "fixed", fixed, write_fixed_value, err) ||
-        write_interface(fp, ctx, 1, err) || write_interface(fp, ctx, 0, err) ||
-        write_optional(fp, ctx, "sizes", sizes, write_size_names, err) ||
-        write_bodies(fp, ctx, err))
-        return -1;
-    fputs("    \"ops\": ", fp);
-    return write_list(fp, ctx, 4, ctx->ops, write_op, err);
+        return;
+    fprintf(w->fp, "    \"%s\": ", key);
+    write_list(w, 4, list, write);
+    fputs(",\n", w->fp);
 }
 
 // In order: each may run those before it.
-static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err)
+static void write_bodies(writer *w);
+
+// Writes the common parts of models and bodies, and the bodies of a model before their operators.
+static void write_program(writer *w)
 {
-    fputs(ctx->bodies ? "    \"bodies\": {\n" : "", fp);
+    const ln_context *const ctx = w->ctx;
+    write_plan(w);
+    write_optional(w, "fixed", ctx->outer ? NULL : ln_fixed_values(ctx->fixed), write_fixed_value);
+    write_interface(w, "inputs", ctx->inputs, ctx->declared & LN_DECLARES_INPUTS);
+    write_interface(w, "outputs", ctx->outputs, ctx->declared & LN_DECLARES_OUTPUTS);
+    write_optional(w, "sizes", ctx->outer ? NULL : ln_fixed_sizes(ctx->fixed), write_size_names);
+    write_bodies(w);
+    fputs("    \"ops\": ", w->fp);
+    write_list(w, 4, ctx->ops, write_op);
+}
+
+static void write_bodies(writer *w)
+{
+    const ln_context *const ctx = w->ctx;
+    fputs(ctx->bodies ? "    \"bodies\": {\n" : "", w->fp);
     for (const ln_list *node = ctx->bodies; node; node = node->next) {
-        fputs("    ", fp);
-        if (ln_json_write_string(fp, ln_body_name(node->data), err))
-            return -1;
-        fputs(": {\n", fp);
-        if (write_program(fp, node->data, err))
-            return -1;
-        fputs(node->next ? "\n    },\n" : "\n    }},\n", fp);
+        put(w, "    ", ln_body_name(node->data));
+        fputs(": {\n", w->fp);
+        w->ctx = node->data;
+        write_program(w);
+        w->ctx = ctx;
+        fputs(node->next ? "\n    },\n" : "\n    }},\n", w->fp);
     }
-    return 0;
 }
 
 static int write_model(FILE *fp, const void *arg, ln_error *err)
 {
-    const ln_context *ctx = arg;
+    writer w = {.fp = fp, .ctx = arg, .err = err};
     fprintf(fp, "{\n    \"version\": %d,\n", LN_IR_VERSION);
-    if (write_program(fp, ctx, err))
-        return -1;
+    write_program(&w);
     fputs("\n}\n", fp);
-    return 0;
+    return -w.has_failed;
 }
 
 int ln_ir_write(const ln_context *ctx, FILE *fp)
