@@ -284,9 +284,8 @@ static int count_op(table *t, const ln_op *op, op_printer print, void *data)
     table own = {.macs = op_arg->macs};
     if (count_params(t, op, &own.params))
         return CLI_FAILED;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op_arg) {
         own.size += (double)ln_tensor_entry_capacity(te);
         if (!output)
             output = te->tensor;

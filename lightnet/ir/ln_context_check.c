@@ -107,9 +107,8 @@ static int check_written(const gathers *g, const ln_op *op)
 
 static int note_origins(const gathers *g, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, g->ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         const char *origin = te->owner ? ln_hash_find(g->origins, te->owner) : NULL;
         if (ln_hash_insert(g->origins, te->name, (void *)(origin ? origin : te->name)) < 0)
             return ln_fail_memory(g->ctx);

@@ -22,10 +22,10 @@ static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 
 static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
-    const ln_tensor_list_entry *tle;
+    ln_tensor_entry *te;
     op->op_arg->at_load = LN_AT_LOAD_NOT;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        if (revoke(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
+        if (revoke(ctx, te, todo))
             return -1;
     return 0;
 }
@@ -33,12 +33,10 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
 // The inputs whose memory is that of the operator's outputs.
 static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg)
         if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
             return -1;
-    }
     return 0;
 }
 
@@ -112,20 +110,20 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
     return status;
 }
 
-static int outputs_are_static(const ln_context *ctx, const ln_op *op)
+static int outputs_are_static(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        if (!ln_entry_of(tle, ctx->tensor_table)->isstatic)
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
+        if (!te->isstatic)
             return 0;
     return op->op_arg->tensors_out != NULL;
 }
 
-static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
+static int inputs_are_constant(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
-        if (!ln_entry_of(tle, ctx->tensor_table)->isconst)
+    const ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg)
+        if (!te->isconst)
             return 0;
     return 1;
 }
@@ -152,20 +150,19 @@ static int is_constant(const ln_context *ctx, const ln_op *op)
     if (produces_input_or_mutated(op))
         return 0;
     if (!op->op_arg->tensors_in)
-        return outputs_are_static(ctx, op);
+        return outputs_are_static(op);
     // A body may never run, or never get there: only what cannot fail may be done at load.
     if (ctx->outer && ln_op_can_fail(op))
         return 0;
-    return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(ctx, op);
+    return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(op);
 }
 
 static void mark_constants(const ln_context *ctx, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
+    ln_tensor_entry *te;
     const int constant = is_constant(ctx, op);
     op->op_arg->at_load = constant && op->op_arg->tensors_in ? LN_AT_LOAD_DONE : LN_AT_LOAD_NOT;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         te->isconst = constant;
         te->isstatic = te->isstatic || (constant && !te->owner);
     }

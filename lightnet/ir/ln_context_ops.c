@@ -144,12 +144,10 @@ static int check_op(const ln_context *ctx, ln_op *op)
         return -1;
     // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
     // whenever one of them is created again.
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg)
         if (te && ln_context_taker(ctx, te) == op)
             op->op_arg->takes_inputs = 1;
-    }
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
                                       "known before the run");
@@ -206,12 +204,11 @@ static int settle_reader(ln_context *ctx, ln_op *reader, const ln_tensor_entry *
 
 static int settle_readers(ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
+    ln_tensor_entry *te;
     int status = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         ln_op *reader;
         ln_list *readers;
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (ln_context_readers(ctx, te, &readers))
             return -1;
         LN_LIST_FOREACH (reader, readers)

@@ -357,13 +357,12 @@ typedef struct largest {
     size_t size;
 } largest;
 
-static void find_largest_of(const ln_context *ctx, const ln_op *op, largest *l)
+static void find_largest_of(const ln_op *op, largest *l)
 {
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *te;
     if (op->op_arg->scratch_size > l->size)
         *l = (largest){op, NULL, op->op_arg->scratch_size};
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         if (!te->owner && ln_tensor_entry_capacity(te) > l->size)
             *l = (largest){op, te, ln_tensor_entry_capacity(te)};
     }
@@ -374,7 +373,7 @@ int ln_limits_fail_plan(const ln_context *ctx, size_t total)
     largest l = {0};
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        find_largest_of(ctx, op, &l);
+        find_largest_of(op, &l);
     if (!l.op)
         return ln_fail_as(ctx, LN_LIMIT_REACHED,
                           "%zu bytes of memory exceed the limit of %zu bytes", total,

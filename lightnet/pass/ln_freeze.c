@@ -81,14 +81,12 @@ static int is_worth_its_size(const ln_context *ctx, const ln_op_arg *op_arg)
     return size <= SMALL_SIZE || size / MAX_GROWTH <= size_of_all(ctx, op_arg->tensors_in);
 }
 
-static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
+static int can_be_source(const ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op_arg)
         if (te->owner || te->isdynamic || te->mtype != LN_MEM_CPU || ln_entry_is_output(te))
             return 0;
-    }
     return 1;
 }
 
@@ -97,7 +95,7 @@ static int choose_op(const freezing *f, const ln_op *op)
     const ln_op_arg *op_arg = op->op_arg;
     if (op_arg->at_load && !has_any(f->needed, op_arg->tensors_out))
         return 0;
-    if (op_arg->at_load && op->run && !op_arg->takes_inputs && can_be_source(f->ctx, op_arg) &&
+    if (op_arg->at_load && op->run && !op_arg->takes_inputs && can_be_source(op_arg) &&
         !has_any(f->random, op_arg->tensors_out) && is_worth_its_size(f->ctx, op_arg))
         return note(f, f->frozen, op_arg->name);
     return note_all(f, f->needed, op_arg->tensors_in);
@@ -123,12 +121,10 @@ static int choose(const freezing *f)
 
 static int keep_results(const freezing *f, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
         if (ln_weights_copy(f->results, te->name, te->tensor, te->tensor->data))
             return ln_fail_memory(f->ctx);
-    }
     return 0;
 }
 

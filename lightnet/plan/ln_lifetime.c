@@ -100,9 +100,8 @@ static int use(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te, in
 // such data is fetched again at its first use.
 static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         ln_block *block = te->isconst ? find_or_add(ctx, life, te) : NULL;
         if (te->isconst && !block)
             return -1;
@@ -186,11 +185,9 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, life->begin < 0 ? ctx->ops : NULL) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg)
             te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
-        }
     }
 }
 
@@ -201,9 +198,8 @@ static void begin(const ln_context *ctx, ln_lifetime *life)
     int has_load = 0;
     *life = (ln_lifetime){.end = 1};
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg) {
             te->block = 0; // the results of an earlier lifetime
             te->isload = 0;
         }
@@ -222,12 +218,10 @@ static int index_of(const ln_lifetime *life, const ln_block *block)
 static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const ln_op *op,
                            const ln_block *block)
 {
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *te;
     int n = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    LN_INPUTS_FOREACH (te, op->op_arg)
         n += ln_lifetime_block(ctx, life, te) == block;
-    }
     return n;
 }
 

@@ -37,9 +37,8 @@ static int begin(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg) {
             if (te->mtype == LN_MEM_NONE)
                 return fail_abstract(ctx, op, te);
             te->offset = 0;
@@ -77,9 +76,9 @@ static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-            if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg)
+            if (resolve(ctx, life, te))
                 return -1;
         set_list_offsets(ctx, op->op_arg->tensors_in);
         set_list_offsets(ctx, op->op_arg->tensors_out);

@@ -76,9 +76,9 @@ static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-            if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg)
+            if (check_tensor_place(ctx, te))
                 return -1;
         if (op->op_arg->scratch_size && check_scratch_place(ctx, op->op_arg))
             return -1;
@@ -104,9 +104,8 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg) {
             const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
                                               : ln_lifetime_block(ctx, life, te)->offset;
             if (te->offset != expected)
@@ -140,11 +139,10 @@ int ln_context_check_plan(const ln_context *ctx)
     return 0;
 }
 
-static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *stats)
+static void count_constants(const ln_op *op, ln_stats *stats)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         if (!te->isconst || op->op_arg->tensors_in)
             continue;
         stats->params += (size_t)te->tensor->len;
@@ -159,7 +157,7 @@ static void count_ops(const ln_context *ctx, ln_stats *stats)
         stats->ops++;
         stats->ops_at_load += op->op_arg->at_load && op->run;
         stats->views += !op->run && !op->static_run;
-        count_constants(ctx, op, stats);
+        count_constants(op, stats);
     }
 }
 

@@ -38,9 +38,8 @@ static int find_places(ln_context *body)
     forget_places(body);
     body->body->places = at;
     LN_LIST_FOREACH (op, body->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-            const ln_tensor_entry *te = ln_entry_of(tle, body->tensor_table);
+        const ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg) {
             const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
             const int given = ln_body_given_number(body, te);
             at[body->body->n_places++] = (ln_body_place){

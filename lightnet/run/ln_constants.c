@@ -69,9 +69,8 @@ int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
 // Reads the file data that the operator needs now; lasting tensors are fetched once only.
 static int fetch_inputs(const loading *load, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        ln_tensor_entry *te = ln_entry_of(tle, load->ctx->tensor_table);
+    ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg) {
         const ln_op *producer = te->isload ? ln_entry_creater(te) : NULL;
         if (producer && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(producer) &&
             fetch(load, te))
@@ -136,9 +135,8 @@ static size_t end_of(const ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-            const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        const ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op_arg) {
             const size_t last = te->offset + ln_tensor_entry_capacity(te);
             if (te->mtype == LN_MEM_CPU && !te->isload && last > end)
                 end = last;

@@ -24,11 +24,11 @@ static int has_shape(const int *shape, const tl_tensor *tensor)
 // Notes the shapes of the inputs. Returns 1 when one differs from the last noted ones.
 static int note_shapes(ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *te;
     int *shape = op_arg->shapes;
     int changed = 0;
-    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
-        const tl_tensor *tensor = ln_entry_of(tle, op_arg->tensor_table)->tensor;
+    LN_INPUTS_FOREACH (te, op_arg) {
+        const tl_tensor *tensor = te->tensor;
         changed |= !has_shape(shape, tensor);
         ln_dynamic_note_shape(shape, tensor);
         shape += LN_SHAPE_LEN;
@@ -83,9 +83,8 @@ static int read_params(ln_op_arg *op_arg)
 // `run` finds its dynamic outputs as large as they can become.
 static void set_bounds(const ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+    ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op_arg) {
         for (int i = 0; te->isdynamic && i < te->tensor->ndim; i++)
             te->tensor->dims[i] = te->bound[i];
         te->tensor->len = tl_compute_length(te->tensor->ndim, te->tensor->dims);
@@ -96,9 +95,8 @@ static void set_bounds(const ln_op_arg *op_arg)
 // the largest one, and stay.
 static void place_views(const ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+    ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op_arg) {
         const ln_tensor_entry *owner = ln_entry_owner(te, op_arg->tensor_table);
         if (owner)
             te->tensor->data = (char *)owner->tensor->data +

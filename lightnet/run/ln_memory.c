@@ -18,9 +18,9 @@ static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tens
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-            visit(ctx, ln_entry_of(tle, ctx->tensor_table));
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg)
+            visit(ctx, te);
     }
 }
 

@@ -42,9 +42,9 @@ static int visit_shapes(const ln_context *ctx, shape *shapes,
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-            if (visit(ctx, ln_entry_of(tle, ctx->tensor_table), shapes++))
+        ln_tensor_entry *te;
+        LN_OUTPUTS_FOREACH (te, op->op_arg)
+            if (visit(ctx, te, shapes++))
                 return -1;
     }
     return 0;

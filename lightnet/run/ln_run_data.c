@@ -166,15 +166,13 @@ static int meets(const piece *p, size_t offset, size_t size)
 static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *te;
     if (op_arg->at_load || !op->run)
         return 0;
-    LN_LIST_FOREACH (tle, op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    LN_OUTPUTS_FOREACH (te, op_arg)
         if (te->mtype == p->root->mtype && meets(p, te->offset, ln_tensor_entry_capacity(te)) &&
             ln_tensor_table_root(ctx->tensor_table, te) != p->root)
             return 1;
-    }
     return p->root->mtype == ln_op_scratch_type(op_arg) && op_arg->scratch_size &&
            meets(p, op_arg->scratch_offset, op_arg->scratch_size);
 }

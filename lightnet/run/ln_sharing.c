@@ -226,9 +226,9 @@ static int leave_out(ln_context *ctx)
 
 static int produces_found(const ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const constant *c = constant_of(ctx->sharing, ln_entry_of(tle, ctx->tensor_table));
+    ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
+        const constant *c = constant_of(ctx->sharing, te);
         if (!c || !c->is_found)
             return 0;
     }

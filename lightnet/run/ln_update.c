@@ -124,12 +124,12 @@ static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 
 static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
 {
-    const ln_tensor_list_entry *tle;
+    ln_tensor_entry *te;
     if (!op->op_arg->at_load || op->op_arg->at_load == LN_AT_LOAD_OUTDATED)
         return 0;
     op->op_arg->at_load = LN_AT_LOAD_OUTDATED;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        if (outdate(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
+        if (outdate(ctx, te, todo))
             return -1;
     return 0;
 }
@@ -189,11 +189,11 @@ static void pull(const ln_context *ctx)
     }
 }
 
-static int produces_views(const ln_context *ctx, const ln_op *op)
+static int produces_views(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        if (ln_entry_of(tle, ctx->tensor_table)->owner)
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
+        if (te->owner)
             return 1;
     return 0;
 }
@@ -219,7 +219,7 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
         fetch_input(ctx, op, te))
         return -1;
     const kept *k = find_kept(ctx, te);
-    if (k && produces_views(ctx, op))
+    if (k && produces_views(op))
         ln_mem_type_copy_func(te->mtype, te->mtype)(k->place, k->data, tl_tensor_size(te->tensor));
     return 0;
 }
@@ -237,9 +237,8 @@ static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
 
 static int keep_results(ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
         const int wanted = te->isload ? is_read_by_outdated(ctx, te) : 0;
         if (wanted < 0 || (wanted && keep(ctx, te)))
             return -1;
@@ -249,9 +248,9 @@ static int keep_results(ln_context *ctx, const ln_op *op)
 
 static int renew(ln_context *ctx, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
-        if (prepare_input(ctx, op, ln_entry_of(tle, ctx->tensor_table)))
+    ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg)
+        if (prepare_input(ctx, op, te))
             return -1;
     if (ln_op_call(op, op->static_run) || ln_dynamic_run(op))
         return -1;

@@ -317,12 +317,10 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
 // session's, which sets ctx->random), or a lasting tensor that is written in place.
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
         if (te->isstatic && !ln_hash_find(ctx->input_names, te->name) && ln_entry_is_mutated(te))
             return 1;
-    }
     return op->run && op->op_arg->tensors_out && !ln_is_placeholder(op) && ln_op_has_effect(op) &&
            !ln_op_draws(op);
 }

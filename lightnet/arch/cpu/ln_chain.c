@@ -109,9 +109,8 @@ static int is_supported(const part *p, tl_dtype dtype)
 // Adds the inputs of an operator; -1: not supported in a chain.
 static int add_inputs(part *p, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        const ln_tensor_entry *const te = ln_entry_of(tle, op->op_arg->tensor_table);
+    const ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg) {
         const int i = te && is_supported(p, te->tensor->dtype) ? index_of(p, te) : -1;
         if (i < 0)
             return -1;

@@ -104,18 +104,16 @@ static int is_read_once(const ln_tensor_entry *te)
 static const ln_op *join_of(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *te;
     if (!quantizes_alike(op) || !ln_op_reads(op, "src", &x) || !is_read_once(x))
         return NULL;
     const ln_op *const join = ln_entry_creater(x);
     if (!ln_op_is(join, LN_OP_JOIN_CPU) || ln_op_is_dynamic_beyond_batch(join) ||
         ln_op_num_in(join) > MAX_SRCS)
         return NULL;
-    LN_LIST_FOREACH (tle, join->op_arg->tensors_in) {
-        const ln_tensor_entry *const te = ln_entry_of(tle, join->op_arg->tensor_table);
+    LN_INPUTS_FOREACH (te, join->op_arg)
         if (te->tensor->dtype != TL_FLOAT || te->isconst || !is_read_once(te))
             return NULL;
-    }
     return join;
 }
 

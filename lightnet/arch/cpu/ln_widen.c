@@ -62,12 +62,10 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 // move elements keep the model's own rounding.
 static int reads_half(const ln_op *op, int rounded)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
-        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+    const ln_tensor_entry *te;
+    LN_INPUTS_FOREACH (te, op->op_arg)
         if (rounded ? unrounded(te, 1) != NULL : is_half(te->tensor->dtype))
             return 1;
-    }
     return 0;
 }
 

@@ -773,12 +773,12 @@ static int place_join(placing *p)
     const ln_tensor_entry *srcs[MAX] = {NULL}, *dst = ln_op_output(p->op, "dst");
     value parts[MAX] = {{NULL}}, found;
     char arg_name[32];
-    const ln_tensor_list_entry *tle;
+    ln_tensor_entry *te;
     int n = 0;
     if (ln_op_num_in(p->op) > MAX)
         return 0;
-    LN_LIST_FOREACH (tle, p->op->op_arg->tensors_in)
-        srcs[n++] = ln_entry_of(tle, p->op->op_arg->tensor_table);
+    LN_INPUTS_FOREACH (te, p->op->op_arg)
+        srcs[n++] = te;
     if (!is_any_on_gpu(srcs, n))
         return 0;
     const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, n, ndim, &found);
@@ -830,12 +830,11 @@ static int place_split(placing *p)
 {
     const value x = find(ln_op_input(p->op, "src"));
     const int axis = ln_op_int(p->op, "axis");
-    const ln_tensor_list_entry *tle;
+    const ln_tensor_entry *dst;
     int starts[LN_MAXDIM] = {0};
     if (!x.name || ln_op_input(p->op, "lens_now"))
         return 0;
-    LN_LIST_FOREACH (tle, p->op->op_arg->tensors_out) {
-        const ln_tensor_entry *dst = ln_entry_of(tle, p->op->op_arg->tensor_table);
+    LN_OUTPUTS_FOREACH (dst, p->op->op_arg) {
         add_region(p, &x, starts, one_by_one, dst);
         starts[axis] += dst->tensor->dims[axis];
     }
@@ -946,9 +945,9 @@ static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_b
 
 static int is_constant(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        if (!ln_entry_of(tle, op->op_arg->tensor_table)->isconst)
+    const ln_tensor_entry *te;
+    LN_OUTPUTS_FOREACH (te, op->op_arg)
+        if (!te->isconst)
             return 0;
     return 1;
 }

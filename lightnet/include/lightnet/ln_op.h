@@ -328,6 +328,18 @@ static inline int ln_op_is_dynamic(const ln_op *op)
 /** The same, beyond the first axis of each tensor, which is the batch. */
 LN_API int ln_op_is_dynamic_beyond_batch(const ln_op *op);
 
+/** Walks the tensors that an operator reads, or writes, as LN_LIST_FOREACH does: `te` is the entry
+ * of each. Evaluates `op_arg` several times. */
+#define LN_INPUTS_FOREACH(te, op_arg)                                    \
+    LN_ENTRIES_FOREACH(te, (op_arg)->tensors_in, (op_arg)->tensor_table, \
+                       LN_LIST_PASTE(ln_inputs_at_, __LINE__))
+#define LN_OUTPUTS_FOREACH(te, op_arg)                                    \
+    LN_ENTRIES_FOREACH(te, (op_arg)->tensors_out, (op_arg)->tensor_table, \
+                       LN_LIST_PASTE(ln_outputs_at_, __LINE__))
+#define LN_ENTRIES_FOREACH(te, list, table, it) \
+    for (const ln_list *it = (list);            \
+         it && ((te) = ln_entry_of((ln_tensor_list_entry *)it->data, table), 1); it = it->next)
+
 /** The tensor of an input, or of an output; NULL: none. */
 LN_API const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name);
 static inline const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name)
