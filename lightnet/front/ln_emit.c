@@ -171,6 +171,19 @@ const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln
     return NULL;
 }
 
+void *ln_translation_fill(ln_translation *t, const ln_op *op, const tl_tensor *like)
+{
+    const ln_param_entry *const data = ln_op_param(op, "data");
+    const size_t size = tl_size_of(like->dtype);
+    char *const elements = ln_translation_alloc(t, tl_tensor_size(like) + 1);
+    const int len = data ? data->array_len : 0;
+    const double zero = 0;
+    for (int i = 0; i < like->len && elements; i++)
+        tl_convert(elements + (size_t)i * size, like->dtype,
+                   len ? data->value_array_double + (len > 1 ? i : 0) : &zero, TL_DOUBLE);
+    return elements;
+}
+
 // Inputs and outputs of the model
 
 void ln_translation_input(ln_translation *t, const char *name)

@@ -61,6 +61,16 @@ void *ln_translation_alloc(ln_translation *t, size_t size);
  * power of two. NULL after a failure. */
 void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t size);
 
+/** Adds an element (a value) to the array, an lvalue, and 1 to its length. */
+#define LN_TRANSLATION_ADD(t, array, len, ...)                                     \
+    do {                                                                           \
+        void *const grown_ = ln_translation_grow(t, array, len, sizeof(*(array))); \
+        if (grown_) {                                                              \
+            (array) = grown_;                                                      \
+            (array)[(len)++] = __VA_ARGS__;                                        \
+        }                                                                          \
+    } while (0)
+
 char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** The max bytes of a name to which something is appended. */
@@ -86,6 +96,9 @@ const char *ln_translation_placeholder(ln_translation *t, const char *name, cons
  *  data, that is in `file` at `offset`. Returns its name; NULL after a failure. */
 const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,
                                   size_t offset, const char *wanted);
+
+/** The elements that a source or a create fills without a file; NULL after a failure. */
+void *ln_translation_fill(ln_translation *t, const ln_op *op, const tl_tensor *like);
 
 /** Enters the name (copied) at the end of the model's inputs, or outputs. */
 void ln_translation_input(ln_translation *t, const char *name);

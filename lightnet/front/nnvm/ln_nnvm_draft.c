@@ -32,8 +32,7 @@ typedef struct ln_nnvm_draft_node {
     size_t origin;         // 1 + the node that it was; 0: none
     size_t source;         // the node that it was drafted for
     const tl_tensor *data; // of a parameter
-    int is_parameter;      // its place among the variables is that of the node
-    int is_kept;           // written, whether or not outputs need it
+    ln_nnvm_variable kind;
 } node;
 
 static const ln_nnvm_entry no_entry = {0, 0};
@@ -61,11 +60,6 @@ void ln_nnvm_draft_clear(ln_nnvm_draft *d)
     ln_hash_free(d->names);
     ln_hash_free(d->steps);
     ln_translation_clear(&d->base);
-}
-
-static void *grow(ln_nnvm_draft *d, void *array, size_t len, size_t size)
-{
-    return ln_translation_grow(&d->base, array, len, size);
 }
 
 static const char *copy(ln_nnvm_draft *d, const char *text)
@@ -118,14 +112,11 @@ const char *ln_nnvm_draft_step(ln_nnvm_draft *d, const char *label, const char *
 
 static void add_node(ln_nnvm_draft *d, const char *op, const char *name)
 {
-    node *nodes = grow(d, d->nodes, d->n_nodes, sizeof(*nodes));
     const char *own_op = copy(d, op), *own_name = copy(d, name);
-    if (!nodes)
-        return;
-    d->nodes = nodes;
     if (own_op && own_name)
-        nodes[d->n_nodes++] =
-            (node){.op = own_op, .name = own_name, .n_outs = 1, .source = d->source};
+        LN_TRANSLATION_ADD(
+            &d->base, d->nodes, d->n_nodes,
+            (node){.op = own_op, .name = own_name, .n_outs = 1, .source = d->source});
 }
 
 // The node that was begun last, whose parts come now; NULL after a failure.
@@ -153,8 +144,8 @@ static int has_shape(const tl_tensor *like)
     return like->ndim && like->len;
 }
 
-ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
-                                     const tl_tensor *data)
+ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, ln_nnvm_variable kind, const char *name,
+                                     const tl_tensor *like, const tl_tensor *data)
 {
     add_node(d, "null", name);
     node *v = last_node(d);
@@ -165,30 +156,13 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
         ln_translation_fail_memory(&d->base);
     else if (!added)
         ln_translation_fail(&d->base, "two variables are called \"%.256s\"", v->name);
+    v->kind = kind;
     v->data = data;
     if (like && (has_shape(like) || like->dtype != TL_FLOAT))
         ln_nnvm_draft_set_variable_dtype(d, like->dtype);
     if (like && has_shape(like))
         ln_nnvm_draft_set(d, LN_INTS("shape", like->ndim, like->dims));
     return ln_nnvm_draft_end(d, 1);
-}
-
-ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
-                                      const tl_tensor *data)
-{
-    const ln_nnvm_entry entry = ln_nnvm_draft_variable(d, name, like, data);
-    if (!d->base.failed)
-        d->nodes[entry.node].is_parameter = 1;
-    return entry;
-}
-
-ln_nnvm_entry ln_nnvm_draft_input_variable(ln_nnvm_draft *d, const char *name,
-                                           const tl_tensor *like)
-{
-    const ln_nnvm_entry entry = ln_nnvm_draft_variable(d, name, like, NULL);
-    if (!d->base.failed)
-        d->nodes[entry.node].is_kept = 1;
-    return entry;
 }
 
 // A record in the translation's memory, with its shape and its data.
@@ -217,7 +191,7 @@ ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dt
         ln_translation_fail(&d->base, "constant \"%.256s\": %s", name, tl_last_error());
     const tl_tensor *own = t ? copy_tensor(d, t) : NULL;
     tl_tensor_free(t);
-    return own ? ln_nnvm_draft_parameter(d, name, own, own) : no_entry;
+    return own ? ln_nnvm_draft_variable(d, LN_NNVM_PARAMETER, name, own, own) : no_entry;
 }
 
 // Operators
@@ -230,11 +204,8 @@ void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name)
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry)
 {
     node *n = last_node(d);
-    uint32_t *deps = n ? grow(d, n->deps, n->n_deps, sizeof(*deps)) : NULL;
-    if (!deps)
-        return;
-    n->deps = deps;
-    deps[n->n_deps++] = entry.node;
+    if (n)
+        LN_TRANSLATION_ADD(&d->base, n->deps, n->n_deps, entry.node);
 }
 
 void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i)
@@ -277,11 +248,6 @@ ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, s
                : no_entry;
 }
 
-void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g)
-{
-    d->graph = g;
-}
-
 ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes)
 {
     const node *n = &d->nodes[i];
@@ -301,11 +267,7 @@ ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_n
 
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
 {
-    ln_nnvm_entry *heads = grow(d, d->heads, d->n_heads, sizeof(*heads));
-    if (!heads)
-        return;
-    d->heads = heads;
-    heads[d->n_heads++] = entry;
+    LN_TRANSLATION_ADD(&d->base, d->heads, d->n_heads, entry);
 }
 
 // Attributes
@@ -314,11 +276,8 @@ static void set(ln_nnvm_draft *d, const char *key, const char *value)
 {
     const char *own_key = copy(d, key), *own_value = copy(d, value);
     node *n = last_node(d);
-    ln_nnvm_attr *attrs = n ? grow(d, n->attrs, n->n_attrs, sizeof(*attrs)) : NULL;
-    if (!attrs)
-        return;
-    n->attrs = attrs;
-    attrs[n->n_attrs++] = (ln_nnvm_attr){own_key, own_value, 0};
+    if (n)
+        LN_TRANSLATION_ADD(&d->base, n->attrs, n->n_attrs, (ln_nnvm_attr){own_key, own_value, 0});
 }
 
 static void set_text(ln_nnvm_draft *d, const ln_part *p)
@@ -401,11 +360,9 @@ static void set_dtype(ln_nnvm_draft *d, const ln_part *p)
 static void add_input(ln_nnvm_draft *d, const ln_part *p)
 {
     node *n = last_node(d);
-    ln_nnvm_entry *inputs = n ? grow(d, n->inputs, n->n_inputs, sizeof(*inputs)) : NULL;
-    if (!inputs)
-        return;
-    n->inputs = inputs;
-    inputs[n->n_inputs++] = (ln_nnvm_entry){(uint32_t)p->integer, (uint32_t)p->len};
+    if (n)
+        LN_TRANSLATION_ADD(&d->base, n->inputs, n->n_inputs,
+                           (ln_nnvm_entry){(uint32_t)p->integer, (uint32_t)p->len});
 }
 
 void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
@@ -475,7 +432,7 @@ static int make_order(order *o, ln_nnvm_draft *d)
     for (size_t i = 0; i < d->n_heads; i++)
         walk(o, d->heads[i].node);
     for (size_t i = 0; i < d->n_nodes; i++)
-        if (d->nodes[i].is_kept)
+        if (d->nodes[i].kind == LN_NNVM_INPUT)
             walk(o, i);
     return 0;
 }
@@ -487,20 +444,15 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(((const ln_nnvm_attr *)a)->key, ((const ln_nnvm_attr *)b)->key);
 }
 
-static int write_attrs(FILE *fp, const node *n, ln_error *err)
+// `before`, then a member of an object.
+static int write_member(FILE *fp, const char *before, const char *key, const char *value,
+                        ln_error *err)
 {
-    qsort(n->attrs, n->n_attrs, sizeof(*n->attrs), compare_keys);
-    fputs(", \"attrs\": {", fp);
-    for (size_t i = 0; i < n->n_attrs; i++) {
-        fputs(i ? ", " : "", fp);
-        if (ln_json_write_string(fp, n->attrs[i].key, err))
-            return -1;
-        fputs(": ", fp);
-        if (ln_json_write_string(fp, n->attrs[i].value, err))
-            return -1;
-    }
-    fputs("}", fp);
-    return 0;
+    fputs(before, fp);
+    if (ln_json_write_string(fp, key, err))
+        return -1;
+    fputs(": ", fp);
+    return ln_json_write_string(fp, value, err);
 }
 
 static void write_entries(FILE *fp, const order *o, const ln_nnvm_entry *entries, size_t len)
@@ -520,13 +472,13 @@ static void write_index(FILE *fp, size_t index, int *is_first)
 
 static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
 {
-    fputs("{\"op\": ", fp);
-    if (ln_json_write_string(fp, n->op, err))
+    if (write_member(fp, "{", "op", n->op, err) || write_member(fp, ", ", "name", n->name, err))
         return -1;
-    fputs(", \"name\": ", fp);
-    if (ln_json_write_string(fp, n->name, err) || (n->n_attrs && write_attrs(fp, n, err)))
-        return -1;
-    fputs(", \"inputs\": ", fp);
+    qsort(n->attrs, n->n_attrs, sizeof(*n->attrs), compare_keys);
+    for (size_t i = 0; i < n->n_attrs; i++)
+        if (write_member(fp, i ? ", " : ", \"attrs\": {", n->attrs[i].key, n->attrs[i].value, err))
+            return -1;
+    fputs(n->n_attrs ? "}, \"inputs\": " : ", \"inputs\": ", fp);
     write_entries(fp, o, n->inputs, n->n_inputs);
     for (size_t i = 0; i < n->n_deps; i++)
         fprintf(fp, "%s%zu", i ? ", " : ", \"control_deps\": [", o->places[n->deps[i]] - 1);
@@ -541,10 +493,10 @@ static void write_arg_nodes(FILE *fp, const order *o)
     int is_first = 1;
     fputs("[", fp);
     for (size_t i = 0; i < o->draft->n_nodes; i++)
-        if (o->places[i] && is_variable(&nodes[i]) && !nodes[i].is_parameter)
+        if (o->places[i] && is_variable(&nodes[i]) && nodes[i].kind != LN_NNVM_PARAMETER)
             write_index(fp, o->places[i] - 1, &is_first);
     for (size_t i = 0; i < o->len; i++)
-        if (is_variable(&nodes[o->nodes[i]]) && nodes[o->nodes[i]].is_parameter)
+        if (is_variable(&nodes[o->nodes[i]]) && nodes[o->nodes[i]].kind == LN_NNVM_PARAMETER)
             write_index(fp, i, &is_first);
     fputs("]", fp);
 }

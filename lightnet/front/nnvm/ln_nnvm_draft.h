@@ -26,34 +26,36 @@ typedef struct ln_nnvm_draft {
     size_t source; // the node of the source graph that new nodes replace
     ln_nnvm_entry *heads;
     size_t n_heads;
-    ln_hash *variables;         // names of variables
-    ln_hash *names;             // those that tensors and nodes have
-    ln_hash *steps;             // the prefix of step names -> int: its uses
-    const ln_nnvm_graph *graph; // the source of graph attributes; NULL: none
-    json_t *attrs;              // graph attributes, set when the order of nodes is known
+    ln_hash *variables; // names of variables
+    ln_hash *names;     // those that tensors and nodes have
+    ln_hash *steps;     // the prefix of step names -> int: its uses
+    // The source of graph attributes, with the same core operators; NULL: none. Lists with a value
+    // for each entry follow the new order of entries.
+    const ln_nnvm_graph *graph;
+    json_t *attrs; // graph attributes, set when the order of nodes is known
 } ln_nnvm_draft;
 
 /** An empty graph that will be written to `file`. Clear it also after a failure. */
 void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file);
 void ln_nnvm_draft_clear(ln_nnvm_draft *d);
 
-/** Adds a variable: an input, or a parameter if it has data. `like` has its type and shape; NULL:
- *  unknown. `data`, which must live until the graph is written, goes to the parameter file; NULL:
- *  none. Inputs are in the order of these calls. */
-ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
-                                     const tl_tensor *data);
+/** Variables: LN_NNVM_INPUT is written even if no output needs it; LN_NNVM_PARAMETER comes after
+ * others, in the order of nodes, so that parameters of a graph that is read and written again keep
+ * their order. */
+typedef enum ln_nnvm_variable {
+    LN_NNVM_VARIABLE,
+    LN_NNVM_INPUT,
+    LN_NNVM_PARAMETER
+} ln_nnvm_variable;
+
+/** Adds a variable, a parameter if it has data. `like` has its type and shape; NULL: unknown.
+ * `data`, which must live until the graph is written, goes to the parameter file; NULL: none.
+ * Inputs are in the order of these calls. */
+ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, ln_nnvm_variable kind, const char *name,
+                                     const tl_tensor *like, const tl_tensor *data);
 
 /** Sets the data type of the last variable, whose shape is unknown. */
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype);
-
-/** As ln_nnvm_draft_variable, for an input that is written even if no output needs it. */
-ln_nnvm_entry ln_nnvm_draft_input_variable(ln_nnvm_draft *d, const char *name,
-                                           const tl_tensor *like);
-
-/** As ln_nnvm_draft_variable, but after those variables, in the order of nodes, so that parameters
- * of a graph that is read and written again keep their order. */
-ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
-                                      const tl_tensor *data);
 
 /** Adds a parameter with these elements (copied) and a unique name like `wanted`. */
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
@@ -71,7 +73,7 @@ void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
 /** Adds a control dependency: a node that must run before. */
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
-/** The last node corresponds to node `i` of the graph of ln_nnvm_draft_keep_attrs. */
+/** The last node corresponds to node `i` of `graph`. */
 void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 
 /** ((first, second), ..); and inputs, as parts of a node. */
@@ -98,10 +100,6 @@ ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, s
 
 /** Adds an output to the graph. */
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
-
-/** Copies the graph attributes of `g` (kept until the graph is written), which has the same core
- * operators. Lists with a value for each entry follow the new order of entries. */
-void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g);
 
 /** Node `i` as a vertex without a row. If it corresponds to one of `nodes`, it has that vertex's
  * fields, else its origin is the vertex that it replaces. Borrows from the draft. */

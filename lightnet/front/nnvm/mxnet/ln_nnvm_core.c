@@ -67,7 +67,7 @@ static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_te
         c->params ? ln_bundle_read(c->params, name, c->model->base.ctx->error) : NULL;
     if (!data && find_param(c, name))
         c->model->base.failed = 1;
-    return ln_nnvm_draft_variable(c->draft, name, data ? data : like, data);
+    return ln_nnvm_draft_variable(c->draft, LN_NNVM_VARIABLE, name, data ? data : like, data);
 }
 
 static ln_nnvm_entry add_told_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
@@ -135,13 +135,9 @@ void ln_nnvm_recast_out(ln_nnvm_op *n, uint32_t i, ln_nnvm_value value)
 {
     const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;
     outputs *outs = &n->core->outs[v->at];
-    ln_nnvm_entry *entries = i == outs->n ? ln_translation_grow(n->e->translation, outs->entries,
-                                                                outs->n, sizeof(*entries))
-                                          : NULL;
-    if (!entries)
+    if (i != outs->n)
         return;
-    outs->entries = entries;
-    outs->entries[outs->n++] = value.entry;
+    LN_TRANSLATION_ADD(n->e->translation, outs->entries, outs->n, value.entry);
     if (value.entry.node >= n->first_node && !i)
         ln_nnvm_draft_rename(n->draft, value.entry, v->name);
 }
@@ -413,7 +409,7 @@ static int rewrite(ln_nnvm_core *c)
     if (c->model->base.failed)
         return -1;
     if (c->model->graph.dialect == LN_NNVM_CORE)
-        ln_nnvm_draft_keep_attrs(c->draft, &c->model->graph);
+        c->draft->graph = &c->model->graph;
     rewrite_graph(c);
     if (failed(c))
         return ln_alloc_failures() > failures ? -1 : 1;

@@ -55,14 +55,8 @@ static const char *output(const ln_emit *e, int i)
 static void made(ln_emit *e, int i, const char *tensor)
 {
     ln_nnvm_vertex *v = node_of(e)->vertex;
-    const size_t len = v->n_outs;
-    if (i < 0 || (size_t)i != len)
-        return;
-    const char **outs = ln_translation_grow(e->translation, v->outs, len, sizeof(*outs));
-    if (!outs)
-        return;
-    v->outs = outs;
-    v->outs[v->n_outs++] = tensor;
+    if (i >= 0 && (uint32_t)i == v->n_outs)
+        LN_TRANSLATION_ADD(e->translation, v->outs, v->n_outs, tensor);
 }
 
 ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v)

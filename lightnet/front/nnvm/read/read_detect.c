@@ -124,11 +124,12 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
     const char *const scales = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_center);
     const char *const powers = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_size);
     const char *const size = ln_emit_formula(&n->emit, "a - x", low, high, NULL, LN_EMIT_TEMP);
-    const char *const middle = ln_emit_formula(&n->emit, "(x + a) * 0.5", low, high, NULL, LN_EMIT_TEMP);
+    const char *const middle =
+        ln_emit_formula(&n->emit, "(x + a) * 0.5", low, high, NULL, LN_EMIT_TEMP);
     const char *const shift =
         ln_emit_formula(&n->emit, "x * a * b", part(n, moves, 2, 0, 2), scales, size, LN_EMIT_TEMP);
-    const char *const reach = ln_emit_formula(&n->emit, "exp(x * a) * b * 0.5", part(n, moves, 2, 2, 4),
-                                              powers, size, LN_EMIT_TEMP);
+    const char *const reach = ln_emit_formula(&n->emit, "exp(x * a) * b * 0.5",
+                                              part(n, moves, 2, 2, 4), powers, size, LN_EMIT_TEMP);
     const char *const corners[] = {
         ln_emit_formula(&n->emit, "x + a - b", shift, middle, reach, LN_EMIT_TEMP),
         ln_emit_formula(&n->emit, "x + a + b", shift, middle, reach, LN_EMIT_TEMP)};

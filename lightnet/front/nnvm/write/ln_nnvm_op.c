@@ -95,34 +95,16 @@ static int fills_evenly(const ln_op *op, double *number)
     return len <= 1;
 }
 
-static const tl_tensor *fill(ln_nnvm_writer *w, const ln_op *op, const tl_tensor *like)
-{
-    const ln_param_entry *data = ln_op_param(op, "data");
-    const size_t size = tl_size_of(like->dtype);
-    tl_tensor *t = ln_translation_alloc(&w->draft.base, sizeof(*t));
-    char *elements = ln_translation_alloc(&w->draft.base, tl_tensor_size(like) + 1);
-    double number;
-    const int is_even = fills_evenly(op, &number);
-    if (!t || !elements)
-        return NULL;
-    *t = *like;
-    t->data = elements;
-    for (int i = 0; i < t->len; i++)
-        tl_convert(elements + (size_t)i * size, t->dtype,
-                   is_even ? &number : data->value_array_double + i, TL_DOUBLE);
-    return t;
-}
-
 // The elements that a source or a create fills without a file; NULL after a failure.
 static const tl_tensor *filled(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
 {
-    const tl_tensor *t = ln_hash_find(w->constants, tensor);
-    if (t)
-        return t;
-    t = fill(w, op, record_of(w, tensor));
-    if (t && ln_hash_insert(w->constants, tensor, (void *)t) < 0)
-        ln_translation_fail_memory(&w->draft.base);
-    return t;
+    const tl_tensor *const like = record_of(w, tensor);
+    tl_tensor *const t = ln_translation_alloc(&w->draft.base, sizeof(*t));
+    if (!t)
+        return NULL;
+    *t = *like;
+    t->data = ln_translation_fill(&w->draft.base, op, like);
+    return t->data ? t : NULL;
 }
 
 // NULL: missing, or after a failure.
@@ -218,7 +200,8 @@ static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *t
                                       : filled(w, op, tensor);
     if (data)
         t->data = data->data;
-    return value_like(ln_nnvm_draft_parameter(&w->draft, tensor, t, data ? t : NULL), t);
+    return value_like(
+        ln_nnvm_draft_variable(&w->draft, LN_NNVM_PARAMETER, tensor, t, data ? t : NULL), t);
 }
 
 void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
@@ -227,7 +210,8 @@ void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
     if (!t->ndim || !t->len)
         fail_variable(w, name, "an input without dimensions or elements, which NNVM has not");
     if (!w->draft.base.failed)
-        keep_value(w, name, value_like(ln_nnvm_draft_input_variable(&w->draft, name, t), t));
+        keep_value(w, name,
+                   value_like(ln_nnvm_draft_variable(&w->draft, LN_NNVM_INPUT, name, t, NULL), t));
 }
 
 // The operator's tensors

@@ -160,18 +160,14 @@ int ln_nnvm_write(ln_context *ctx, const char *file)
     ln_nnvm_writer w = {0};
     if (ln_canonicalize(ctx))
         return -1;
-    ln_hash **hashes[] = {&w.values, &w.constants};
     ln_nnvm_draft_init(&w.draft, ctx, file);
-    for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
-        *hashes[i] = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-        if (!*hashes[i])
-            ln_translation_fail_memory(&w.draft.base);
-    }
+    w.values = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!w.values)
+        ln_translation_fail_memory(&w.draft.base);
     if (!w.draft.base.failed)
         write_model(&w);
     const int status = ln_nnvm_draft_write(&w.draft);
-    for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
-        ln_hash_free(*hashes[i]);
+    ln_hash_free(w.values);
     ln_nnvm_draft_clear(&w.draft);
     return status;
 }

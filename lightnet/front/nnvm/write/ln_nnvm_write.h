@@ -18,8 +18,7 @@
 
 typedef struct ln_nnvm_writer {
     ln_nnvm_draft draft;
-    ln_hash *values;    // tensor -> ln_nnvm_value
-    ln_hash *constants; // tensor -> tl_tensor: those that were filled
+    ln_hash *values; // tensor -> ln_nnvm_value
 } ln_nnvm_writer;
 
 typedef ln_nnvm_value (*ln_nnvm_write_func)(ln_nnvm_op *n);

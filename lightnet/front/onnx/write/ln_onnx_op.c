@@ -68,19 +68,6 @@ static void fail_tensor(ln_onnx_op *n, const char *tensor, const char *why)
     ln_translation_fail(&n->writer->base, "tensor '%.256s': %s", tensor, why);
 }
 
-// All elements that a source or a create fills without a file; NULL after a failure.
-static const void *fill(ln_onnx_op *n, const ln_param_entry *data, const tl_tensor *like)
-{
-    const size_t size = tl_size_of(like->dtype);
-    char *const elements = ln_translation_alloc(&n->writer->base, tl_tensor_size(like) + 1);
-    const int len = data ? data->array_len : 0;
-    const double zero = 0;
-    for (int i = 0; i < like->len && elements; i++)
-        tl_convert(elements + (size_t)i * size, like->dtype,
-                   len ? data->value_array_double + (len > 1 ? i : 0) : &zero, TL_DOUBLE);
-    return elements;
-}
-
 static const char *add_data(ln_onnx_op *n, const char *name, const tl_tensor *like,
                             const ln_onnx_data *data)
 {
@@ -134,7 +121,7 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
         return ln_onnx_put_filled_as(&source, name, like->dtype, like->ndim, like->dims, number);
     }
     ln_onnx_data held = ln_onnx_data_for(like->dtype, like->len);
-    held.bytes = fill(n, data, like);
+    held.bytes = ln_translation_fill(&n->writer->base, op, like);
     return held.bytes ? add_data(n, name, like, &held) : "";
 }
 
@@ -147,12 +134,11 @@ int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data)
         ln_hash_find(ctx->input_names, tensor))
         return 0;
     const tl_tensor *const like = ln_tensor_table_find(ctx->tensor_table, tensor)->tensor;
-    const ln_param_entry *const given = ln_op_param(op, "data");
     *data = (ln_onnx_data){.size = tl_tensor_size(like)};
     if (ln_from_file_name(op))
         data->weight = ln_weights_of(ctx, tensor);
     else
-        data->bytes = fill(n, given, like);
+        data->bytes = ln_translation_fill(&n->writer->base, op, like);
     return data->weight || data->bytes;
 }
 
