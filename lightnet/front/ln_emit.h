@@ -126,6 +126,7 @@ typedef enum ln_part_kind {
     LN_PART_BOOLS,
     LN_PART_TEXTS,
     LN_PART_PAIRS, // of integers; in front/nnvm
+    LN_PART_ARGS,  // inputs of a node that is written
     LN_PART_NONE,  // nothing
 } ln_part_kind;
 

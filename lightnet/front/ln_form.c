@@ -148,7 +148,7 @@ int ln_form_is_of(const ln_form *form, const ln_op *op)
 const ln_part *ln_form_find_part(const ln_part *parts, const char *name)
 {
     for (; parts && parts->kind != LN_PART_END; parts++)
-        if (parts->name && !strcmp(parts->name, name))
+        if (parts->name && name && !strcmp(parts->name, name))
             return parts;
     return NULL;
 }

@@ -58,12 +58,13 @@ extern const ln_form *const ln_onnx_forms;
 /** Translates the node by the form of its operator. */
 void ln_onnx_translate_form(ln_onnx_node *n);
 
-/** The same with these parts in place of those that the form says, or as further ones; the first
- *  output of the form is the node's output `i`, or LN_EMIT_TEMP. Returns its name. */
-const char *ln_onnx_emit_form(ln_onnx_node *n, int i, const ln_part *parts);
+/** The same for the form of `type`, with these parts in place of those that it says, or as further
+ * ones; its first output is the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
+const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int i, const ln_part *parts);
 
-#define LN_ONNX_FORM(n, i, ...) \
-    ln_onnx_emit_form(n, i, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+#define LN_ONNX_FORM_OF(n, type, i, ...) \
+    ln_onnx_emit_form(n, type, i, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+#define LN_ONNX_FORM(n, i, ...) LN_ONNX_FORM_OF(n, (n)->row->op_type, i, __VA_ARGS__)
 
 // The tables of translators, one for each kind of operators, ln_onnx_rows_KIND, by domains.
 

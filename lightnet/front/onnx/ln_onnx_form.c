@@ -81,14 +81,14 @@ static int fits(ln_onnx_node *n, const ln_form *form)
     return 1;
 }
 
-// The newest form of the node's operator in its operator set, for the types of its inputs if there
+// The newest form of `type` in the node's operator set, for the types of its inputs if there
 // are several.
-static const ln_form *find_form(ln_onnx_node *n)
+static const ln_form *find_form(ln_onnx_node *n, const char *type)
 {
     const ln_form *found = NULL;
     for (const ln_form *form = forms; form->optype; form++) {
         const char *const colon = strchr(form->type, ':');
-        if (form->since <= n->opset && ln_streq(colon ? colon + 1 : form->type, n->row->op_type) &&
+        if (form->since <= n->opset && ln_streq(colon ? colon + 1 : form->type, type) &&
             (!found || (form->since > found->since && fits(n, form))))
             found = form;
     }
@@ -96,10 +96,10 @@ static const ln_form *find_form(ln_onnx_node *n)
     return found;
 }
 
-const char *ln_onnx_emit_form(ln_onnx_node *n, int first, const ln_part *own)
+const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int first, const ln_part *own)
 {
     enum { MAX_PARTS = 24 };
-    const ln_form *const form = find_form(n);
+    const ln_form *const form = find_form(n, type);
     const ln_form_item *outs = NULL;
     ln_part parts[MAX_PARTS] = {{LN_PART_END}};
     int len = 0, i = 0;
@@ -128,5 +128,5 @@ const char *ln_onnx_emit_form(ln_onnx_node *n, int first, const ln_part *own)
 
 void ln_onnx_translate_form(ln_onnx_node *n)
 {
-    ln_onnx_emit_form(n, ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP, NULL);
+    ln_onnx_emit_form(n, n->row->op_type, ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP, NULL);
 }

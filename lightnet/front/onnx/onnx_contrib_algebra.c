@@ -34,10 +34,8 @@ static const char *matrix_in(ln_onnx_node *n, int i)
 static void translate_sparse_matmul(ln_onnx_node *n)
 {
     const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);
-    LN_EMIT(&n->emit, 0, LN_OP_MATMUL, LN_ARG("src1", sparse), LN_ARG("src2", dense),
-            LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0)),
-            LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0)),
-            LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
+    LN_ONNX_FORM_OF(n, "Gemm", 0, LN_ARG("src1", sparse), LN_ARG("src2", dense),
+                    LN_ARG("bias", NULL));
 }
 
 const ln_onnx_row ln_onnx_rows_contrib_algebra[] = {

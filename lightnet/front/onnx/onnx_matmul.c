@@ -32,12 +32,7 @@ static void translate_matmul_integer(ln_onnx_node *n)
 const char *ln_onnx_emit_gemm(ln_onnx_node *n, int i)
 {
     const double beta = ln_attr_number(&n->emit, "beta", 1);
-    return LN_EMIT(
-        &n->emit, i, LN_OP_MATMUL, LN_ARG("src1", ln_onnx_in(n, 0)),
-        LN_ARG("src2", ln_onnx_in(n, 1)), LN_ARG("bias", beta != 0 ? ln_onnx_optional(n, 2) : NULL),
-        LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0)),
-        LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0)),
-        LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)), LN_NUMBER("beta", beta));
+    return LN_ONNX_FORM_OF(n, "Gemm", i, LN_ARG("bias", beta != 0 ? ln_onnx_optional(n, 2) : NULL));
 }
 
 static void translate_gemm(ln_onnx_node *n)

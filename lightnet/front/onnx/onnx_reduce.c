@@ -22,18 +22,12 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
                    0);
 }
 
+// The axes are an attribute, in ReduceSum since 13 and in the others since 18 an input.
 static void translate_reduce(ln_onnx_node *n)
 {
     int len;
-    const int64_t *const axes = ln_attr_ints(&n->emit, "axes", &len);
-    emit_reduce(n, axes, len);
-}
-
-// Axes as an input: ReduceSum since 13, the others since 18.
-static void translate_reduce_by_input(ln_onnx_node *n)
-{
-    int len;
-    const int64_t *const axes = ln_onnx_ints_in(n, 1, &len);
+    const int64_t *const axes = ln_attr_has(&n->emit, "axes") ? ln_attr_ints(&n->emit, "axes", &len)
+                                                              : ln_onnx_ints_in(n, 1, &len);
     emit_reduce(n, axes, len);
 }
 
@@ -60,27 +54,13 @@ static void translate_topk(ln_onnx_node *n)
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }
 
-#define REDUCTION(op_type, by_input, op)                 \
-    {op_type, 1, translate_reduce, op},                  \
-    {                                                    \
-        op_type, by_input, translate_reduce_by_input, op \
-    }
-
-static const ln_attr_word reductions[] = {
-    {"none", "TL_LOSS_NONE", 0},
-    {"sum", "TL_LOSS_SUM", 0},
-    {"mean", "TL_LOSS_MEAN", 0},
-    {0},
-};
-
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
     const int ignores = ln_attr_has(&n->emit, "ignore_index");
-    LN_EMIT(&n->emit, 0, LN_OP_NLLLOSS, LN_ARG("src", log_prob), LN_ARG("target", ln_onnx_in(n, 1)),
-            LN_ARG("weight", ln_onnx_optional(n, 2)),
-            LN_TEXT("reduction", ln_attr_choose(&n->emit, "reduction", "mean", reductions)),
-            LN_ONLY_IF(ignores, LN_BOOL("is_ignoring", 1)),
-            LN_ONLY_IF(ignores, LN_INT("ignored", ln_attr_int(&n->emit, "ignore_index", 0))));
+    LN_ONNX_FORM_OF(
+        n, "NegativeLogLikelihoodLoss", 0, LN_ARG("src", log_prob),
+        LN_ONLY_IF(ignores, LN_BOOL("is_ignoring", 1)),
+        LN_ONLY_IF(ignores, LN_INT("ignored", ln_attr_int(&n->emit, "ignore_index", 0))));
 }
 
 static void translate_nll(ln_onnx_node *n)
@@ -96,16 +76,16 @@ static void translate_softmax_cross_entropy(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_reduce[] = {
-    REDUCTION("ReduceL1", 18, "TL_REDUCE_L1"),
-    REDUCTION("ReduceL2", 18, "TL_REDUCE_L2"),
-    REDUCTION("ReduceLogSum", 18, "TL_REDUCE_LOG_SUM"),
-    REDUCTION("ReduceLogSumExp", 18, "TL_REDUCE_LOG_SUM_EXP"),
-    REDUCTION("ReduceMax", 18, "TL_REDUCE_MAX"),
-    REDUCTION("ReduceMean", 18, "TL_REDUCE_MEAN"),
-    REDUCTION("ReduceMin", 18, "TL_REDUCE_MIN"),
-    REDUCTION("ReduceProd", 18, "TL_REDUCE_PROD"),
-    REDUCTION("ReduceSum", 13, "TL_REDUCE_SUM"),
-    REDUCTION("ReduceSumSquare", 18, "TL_REDUCE_SUM_SQUARE"),
+    {"ReduceL1", 1, translate_reduce, "TL_REDUCE_L1"},
+    {"ReduceL2", 1, translate_reduce, "TL_REDUCE_L2"},
+    {"ReduceLogSum", 1, translate_reduce, "TL_REDUCE_LOG_SUM"},
+    {"ReduceLogSumExp", 1, translate_reduce, "TL_REDUCE_LOG_SUM_EXP"},
+    {"ReduceMax", 1, translate_reduce, "TL_REDUCE_MAX"},
+    {"ReduceMean", 1, translate_reduce, "TL_REDUCE_MEAN"},
+    {"ReduceMin", 1, translate_reduce, "TL_REDUCE_MIN"},
+    {"ReduceProd", 1, translate_reduce, "TL_REDUCE_PROD"},
+    {"ReduceSum", 1, translate_reduce, "TL_REDUCE_SUM"},
+    {"ReduceSumSquare", 1, translate_reduce, "TL_REDUCE_SUM_SQUARE"},
     {"TopK", 1, translate_topk},
     {"TopK", 10, translate_topk},
     {"NegativeLogLikelihoodLoss", 12, translate_nll},

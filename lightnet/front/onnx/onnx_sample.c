@@ -91,25 +91,13 @@ static void translate_affine_grid(ln_onnx_node *n)
 
 // Regions
 
-static const ln_attr_word roi_modes[] = {{"avg", "", 0}, {"max", "max", 0}, {0}};
-static const ln_attr_word roi_coordinates[] = {
-    {"half_pixel", "half", 0}, {"output_half_pixel", "", 0}, {0}};
-
 // Coordinates are those of centers before opset 16.
 static void translate_roi_align(ln_onnx_node *n)
 {
-    const int is_max = *ln_attr_choose(&n->emit, "mode", "avg", roi_modes) != 0;
-    const int is_half =
-        n->opset >= 16 && *ln_attr_choose(&n->emit, "coordinate_transformation_mode", "half_pixel",
-                                          roi_coordinates) != 0;
     const int size[] = {ln_attr_int_in(&n->emit, "output_height", 1, 0, INT_MAX),
                         ln_attr_int_in(&n->emit, "output_width", 1, 0, INT_MAX)};
-    LN_EMIT(&n->emit, 0, LN_OP_ROI_ALIGN, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("rois", ln_onnx_in(n, 1)), LN_ARG("batch", ln_onnx_in(n, 2)),
-            LN_INTS("size", 2, size),
-            LN_NUMBER("scale", ln_attr_number(&n->emit, "spatial_scale", 1)),
-            LN_INT("samples", ln_attr_int_in(&n->emit, "sampling_ratio", 0, 0, INT_MAX)),
-            LN_BOOL("is_max", is_max), LN_BOOL("half_pixel", is_half));
+    LN_ONNX_FORM(n, 0, LN_INTS("size", 2, size),
+                 LN_ONLY_IF(n->opset < 16, LN_BOOL("half_pixel", 0)));
 }
 
 // DeformConv, Col2Im

@@ -110,19 +110,15 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
         put_constant(n, 1, &len, values);
 }
 
-static void translate_hann(ln_onnx_node *n)
+// a - b cos + c cos of the double angle.
+static void translate_window(ln_onnx_node *n)
 {
-    put_window(n, 0.5, 0.5, 0);
-}
-
-static void translate_hamming(ln_onnx_node *n)
-{
-    put_window(n, 25.0 / 46, 21.0 / 46, 0);
-}
-
-static void translate_blackman(ln_onnx_node *n)
-{
-    put_window(n, 0.42, 0.5, 0.08);
+    if (ln_streq(n->row->op_type, "HannWindow"))
+        put_window(n, 0.5, 0.5, 0);
+    else if (ln_streq(n->row->op_type, "HammingWindow"))
+        put_window(n, 25.0 / 46, 21.0 / 46, 0);
+    else
+        put_window(n, 0.42, 0.5, 0.08);
 }
 
 // The mel scale, Source: ONNX MelWeightMatrix, opset 17.
@@ -176,11 +172,11 @@ static void translate_mel_weights(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_signal[] = {
-    {"BlackmanWindow", 17, translate_blackman},
+    {"BlackmanWindow", 17, translate_window},
     {"DFT", 17, translate_dft},
     {"DFT", 20, translate_dft_20},
-    {"HammingWindow", 17, translate_hamming},
-    {"HannWindow", 17, translate_hann},
+    {"HammingWindow", 17, translate_window},
+    {"HannWindow", 17, translate_window},
     {"MelWeightMatrix", 17, translate_mel_weights},
     {"STFT", 17, translate_stft},
     {NULL},

@@ -201,13 +201,16 @@ static void set_strings(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *p
 static const int attr_types[] = {
     [LN_PART_INT] = A_INT,        [LN_PART_NUMBER] = A_FLOAT,  [LN_PART_BOOL] = A_INT,
     [LN_PART_TEXT] = A_STRING,    [LN_PART_DTYPE] = A_INT,     [LN_PART_INTS] = A_INTS,
-    [LN_PART_NUMBERS] = A_FLOATS, [LN_PART_TEXTS] = A_STRINGS, [LN_PART_NONE] = 0,
+    [LN_PART_NUMBERS] = A_FLOATS, [LN_PART_TEXTS] = A_STRINGS, [LN_PART_ARGS] = 0,
+    [LN_PART_NONE] = 0,
 };
 
 void ln_onnx_put_set(ln_onnx_op *n, ln_part part)
 {
     if (part.kind == LN_PART_ARG)
         add_input(n, part.text);
+    for (int i = 0; part.kind == LN_PART_ARGS && i < part.len; i++)
+        add_input(n, part.texts[i]);
     const int type = attr_types[part.kind];
     LnOnnx__Attribute *const attr = type ? add_attr(n, part.name, type) : NULL;
     if (!attr)
@@ -367,26 +370,26 @@ void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs)
         carry_outputs(n, node, small);
 }
 
-static void put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
+void ln_onnx_put_parts_outs(ln_onnx_op *n, int n_outs, const char *const *outs, const char *op_type,
+                            const ln_part *parts)
 {
     ln_onnx_put_begin(n, op_type);
     for (; parts->kind != LN_PART_END; parts++)
         ln_onnx_put_set(n, *parts);
+    ln_onnx_put_end(n, n_outs, outs);
 }
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
 {
     const char *const out = ln_onnx_put_name(n, plain(op_type));
-    put_parts(n, op_type, parts);
-    ln_onnx_put_end(n, 1, &out);
+    ln_onnx_put_parts_outs(n, 1, &out, op_type, parts);
     return out;
 }
 
 void ln_onnx_put_parts_as(ln_onnx_op *n, const char *arg, const char *op_type, const ln_part *parts)
 {
     const char *const out = ln_onnx_op_out(n, arg);
-    put_parts(n, op_type, parts);
-    ln_onnx_put_end(n, 1, &out);
+    ln_onnx_put_parts_outs(n, 1, &out, op_type, parts);
 }
 
 void ln_onnx_put_as(ln_onnx_op *n, const char *arg, const char *value)

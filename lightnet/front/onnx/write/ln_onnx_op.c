@@ -376,6 +376,15 @@ static const ln_form *find_form(const ln_op *op)
     return form->optype ? form : NULL;
 }
 
+// Whether the form says what the part is.
+static int has_item(const ln_form *form, const char *name)
+{
+    const ln_form_item *item = form->items;
+    while (item->kind && strcmp(item->name ? item->name : item->arg, name) != 0)
+        item++;
+    return item->kind != LN_FORM_END;
+}
+
 void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
 {
     enum { MAX_PARTS = 24, MAX_OUTS = 4 };
@@ -401,8 +410,8 @@ void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
             parts[len++] = ln_form_write(n->op, item, &since);
     }
     ln_onnx_op_since(n, form->since > since ? form->since : since);
-    ln_onnx_put_begin(n, form->type);
-    for (const ln_part *part = parts; part->kind != LN_PART_END; part++)
-        ln_onnx_put_set(n, *part);
-    ln_onnx_put_end(n, n_outs, outs);
+    for (; own && own->kind != LN_PART_END; own++)
+        if (own->name && !has_item(form, own->name))
+            parts[len++] = *own;
+    ln_onnx_put_parts_outs(n, n_outs, outs, form->type, parts);
 }

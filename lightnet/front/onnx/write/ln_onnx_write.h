@@ -109,7 +109,7 @@ typedef struct ln_onnx_op_row {
 LN_ONNX_WRITE_TABLES(LN_ONNX_DECLARE_WRITE)
 
 /** Writes the node that the operator's form says; with these parts (NULL: none) in place of those
- *  for inputs, by the operator's names for them, and for attributes. */
+ *  for inputs, by the operator's names for them, and for attributes, or as further ones. */
 void ln_onnx_write_form(ln_onnx_op *n, const ln_part *parts);
 #define LN_ONNX_WRITE_FORM(n, ...) \
     ln_onnx_write_form(n, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
@@ -181,6 +181,8 @@ const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor);
 /** clang-format off */
 #define LN_ONNX_SRC(value)  ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
 #define LN_ONNX_IN(n, role) LN_ONNX_SRC(ln_onnx_op_in(n, role))
+#define LN_ONNX_SRCS(n_srcs, values) \
+    ((ln_part){LN_PART_ARGS, NULL, .len = (int)(n_srcs), .texts = values})
 // clang-format on
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts);
@@ -192,6 +194,13 @@ void ln_onnx_put_parts_as(ln_onnx_op *n, const char *arg, const char *op_type,
                           const ln_part *parts);
 #define LN_ONNX_PUT_AS(n, arg, op_type, ...) \
     ln_onnx_put_parts_as(n, arg, op_type, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+
+/** The same with these outputs, names of values. */
+void ln_onnx_put_parts_outs(ln_onnx_op *n, int n_outs, const char *const *outs, const char *op_type,
+                            const ln_part *parts);
+#define LN_ONNX_PUT_OUTS(n, n_outs, outs, op_type, ...) \
+    ln_onnx_put_parts_outs(n, n_outs, outs, op_type,    \
+                           (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 /** Begins a node, adds parts to it, and ends it: `outs` are names of values, "" of those that are
  * not used. Strings are borrowed until the model is written; NULL for integers: none. */

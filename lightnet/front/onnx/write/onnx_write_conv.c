@@ -78,16 +78,12 @@ static int has_dilation(const windows *w)
     return 0;
 }
 
-// Attributes of the node that has begun.
-static void set_windows(ln_onnx_op *n, const windows *w)
-{
-    ln_onnx_put_set(n, LN_INTS("kernel_shape", w->n, w->size));
-    ln_onnx_put_set(n, LN_INTS("strides", w->n, w->stride));
-    if (has_dilation(w))
-        ln_onnx_put_set(n, LN_INTS("dilations", w->n, w->dilation));
-    ln_onnx_put_set(n, w->autopad ? LN_TEXT("auto_pad", w->autopad)
-                                  : LN_INTS("pads", 2 * w->n, w->padding));
-}
+// Their attributes.
+#define WINDOWS(w)                                                                       \
+    LN_INTS("kernel_shape", (w)->n, (w)->size), LN_INTS("strides", (w)->n, (w)->stride), \
+        LN_ONLY_IF(has_dilation(w), LN_INTS("dilations", (w)->n, (w)->dilation)),        \
+        (w)->autopad ? LN_TEXT("auto_pad", (w)->autopad)                                 \
+                     : LN_INTS("pads", 2 * (w)->n, (w)->padding)
 
 // Convolutions
 
@@ -110,15 +106,7 @@ static void write_conv(ln_onnx_op *n)
 {
     windows w = read_windows(n, 0);
     const char *const src = crop(n, ln_onnx_op_in(n, "src"), &w);
-    const char *const weight = ln_onnx_op_in(n, "weight");
-    const char *const bias = ln_onnx_op_optional(n, "bias"), *const out = ln_onnx_op_out(n, "dst");
-    ln_onnx_put_begin(n, "Conv");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(weight));
-    ln_onnx_put_set(n, LN_ONNX_SRC(bias));
-    set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
-    ln_onnx_put_end(n, 1, &out);
+    LN_ONNX_WRITE_FORM(n, LN_ARG("src", src), WINDOWS(&w));
 }
 
 // A padding that enlarges the result is one of more elements of the source, which are 0.
@@ -144,35 +132,19 @@ static void write_deconv(ln_onnx_op *n)
 {
     windows w = read_windows(n, 1);
     const char *const src = enlarge(n, ln_onnx_op_in(n, "src"), &w);
-    const char *const weight = ln_onnx_op_in(n, "weight");
-    const char *const bias = ln_onnx_op_optional(n, "bias"), *const out = ln_onnx_op_out(n, "dst");
-    ln_onnx_put_begin(n, "ConvTranspose");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(weight));
-    ln_onnx_put_set(n, LN_ONNX_SRC(bias));
-    set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INTS("output_padding", w.n, w.more));
-    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
-    ln_onnx_put_end(n, 1, &out);
+    LN_ONNX_WRITE_FORM(n, LN_ARG("src", src), WINDOWS(&w), LN_INTS("output_padding", w.n, w.more));
 }
 
 static void write_conv_int(ln_onnx_op *n)
 {
     windows w = read_windows(n, 0);
     const char *const src = crop(n, ln_onnx_op_in(n, "src"), &w);
-    const char *const weight = ln_onnx_op_in(n, "weight");
-    const char *const src_zero = ln_onnx_op_optional(n, "src_zero");
-    const char *const weight_zero = ln_onnx_op_optional(n, "weight_zero");
     const char *const bias = ln_onnx_op_optional(n, "bias");
-    const char *const sums = ln_onnx_put_name(n, "ConvInteger");
-    ln_onnx_put_begin(n, "ConvInteger");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(weight));
-    ln_onnx_put_set(n, LN_ONNX_SRC(src_zero));
-    ln_onnx_put_set(n, LN_ONNX_SRC(weight_zero));
-    set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
-    ln_onnx_put_end(n, 1, &sums);
+    const char *const sums =
+        LN_ONNX_PUT(n, "ConvInteger", LN_ONNX_SRC(src), LN_ONNX_IN(n, "weight"),
+                    LN_ONNX_SRC(ln_onnx_op_optional(n, "src_zero")),
+                    LN_ONNX_SRC(ln_onnx_op_optional(n, "weight_zero")), WINDOWS(&w),
+                    LN_INT("group", ln_op_int(n->op, "group")));
     const int dims[LN_MAXDIM] = {ln_onnx_op_tensor(n, "bias")->len, 1, 1, 1, 1, 1, 1, 1};
     ln_onnx_op_ends_with(
         n, "dst",
@@ -195,16 +167,9 @@ static void write_deform_columns(ln_onnx_op *n)
     const char *const mask = ln_onnx_op_optional(n, "mask");
     const char *const columns = ln_onnx_put_name(n, "DeformConv");
     ln_onnx_op_since(n, 19);
-    ln_onnx_put_begin(n, "DeformConv");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(weight));
-    ln_onnx_put_set(n, LN_ONNX_SRC(offset));
-    ln_onnx_put_set(n, LN_ONNX_SRC(NULL));
-    ln_onnx_put_set(n, LN_ONNX_SRC(mask));
-    set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("group", channels));
-    ln_onnx_put_set(n, LN_INT("offset_group", ln_op_int(n->op, "group")));
-    ln_onnx_put_end(n, 1, &columns);
+    LN_ONNX_PUT_OUTS(n, 1, &columns, "DeformConv", LN_ONNX_SRC(src), LN_ONNX_SRC(weight),
+                     LN_ONNX_SRC(offset), LN_ONNX_SRC(NULL), LN_ONNX_SRC(mask), WINDOWS(&w),
+                     LN_INT("group", channels), LN_INT("offset_group", ln_op_int(n->op, "group")));
     ln_onnx_op_ends_with(n, "dst",
                          ln_onnx_put_view(n, columns, 3, (int[]){0, channels * taps, -1}));
 }
@@ -241,16 +206,10 @@ static void put_pool(ln_onnx_op *n, const pool *p)
         ln_onnx_op_since(n, p->dilated_since);
     if (p->is_ceil)
         ln_onnx_op_since(n, p->plain_since);
-    ln_onnx_put_begin(n, p->op_type);
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    set_windows(n, &w);
-    if (p->is_ceil)
-        ln_onnx_put_set(n, LN_INT("ceil_mode", 1));
-    if (p->counts_padding)
-        ln_onnx_put_set(n, LN_INT("count_include_pad", 1));
-    if (p->p)
-        ln_onnx_put_set(n, LN_INT("p", p->p));
-    ln_onnx_put_end(n, 1, &out);
+    LN_ONNX_PUT_OUTS(n, 1, &out, p->op_type, LN_ONNX_SRC(src), WINDOWS(&w),
+                     LN_ONLY_IF(p->is_ceil, LN_INT("ceil_mode", 1)),
+                     LN_ONLY_IF(p->counts_padding, LN_INT("count_include_pad", 1)),
+                     LN_ONLY_IF(p->p, LN_INT("p", p->p)));
     if (work != dtype)
         ln_onnx_op_ends_with(n, "dst", ln_onnx_put_cast(n, out, dtype));
 }
@@ -288,14 +247,7 @@ static void write_poolnd(ln_onnx_op *n)
 static void write_maxpoolnd_arg(ln_onnx_op *n)
 {
     const windows w = read_windows(n, 0);
-    const char *const src = ln_onnx_op_in(n, "src");
-    const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "arg")};
-    ln_onnx_put_begin(n, "MaxPool");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("ceil_mode", ln_op_bool(n->op, "ceil")));
-    ln_onnx_put_set(n, LN_INT("storage_order", ln_op_bool(n->op, "column_major")));
-    ln_onnx_put_end(n, 2, outs);
+    LN_ONNX_WRITE_FORM(n, WINDOWS(&w));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_conv[] = {

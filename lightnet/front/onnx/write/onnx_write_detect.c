@@ -26,21 +26,13 @@ static void split(ln_onnx_op *n, const char *src, int axis, int len, const int *
     const char *const list = ln_onnx_put_ints(n, len, lens);
     for (int i = 0; i < len; i++)
         parts[i] = ln_onnx_put_name(n, "Split");
-    ln_onnx_put_begin(n, "Split");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(list));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_end(n, len, parts);
+    LN_ONNX_PUT_OUTS(n, len, parts, "Split", LN_ONNX_SRC(src), LN_ONNX_SRC(list),
+                     LN_INT("axis", axis));
 }
 
 static void join_as(ln_onnx_op *n, const char *arg, int axis, int len, const char *const *parts)
 {
-    const char *const out = ln_onnx_op_out(n, arg);
-    ln_onnx_put_begin(n, "Concat");
-    for (int i = 0; i < len; i++)
-        ln_onnx_put_set(n, LN_ONNX_SRC(parts[i]));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_end(n, 1, &out);
+    LN_ONNX_PUT_AS(n, arg, "Concat", LN_ONNX_SRCS(len, parts), LN_INT("axis", axis));
 }
 
 // A box along one axis of an image.

@@ -243,34 +243,18 @@ static void write_resize(ln_onnx_op *n)
 // Up to operator set 19, of images only, with other words.
 static void write_grid_sample(ln_onnx_op *n)
 {
-    static const word older[] = {{"linear", "bilinear"}, {"cubic", "bicubic"}};
-    static const word outsides[] = {{"TL_OUTSIDE_ZERO", "zeros"},
-                                    {"TL_OUTSIDE_BORDER", "border"},
-                                    {"TL_OUTSIDE_REFLECT", "reflection"}};
-    const char *mode = word_of(modes, 3, ln_op_string(n->op, "mode"));
-    const char *const outside = word_of(outsides, 3, ln_op_string(n->op, "outside"));
+    const int is_cubic = ln_op_has_string(n->op, "mode", "TL_RESAMPLE_CUBIC");
+    const int is_nearest = ln_op_has_string(n->op, "mode", "TL_RESAMPLE_NEAREST");
     if (ln_onnx_op_tensor(n, "src")->ndim != 4)
         ln_onnx_op_since(n, 20);
-    if (ln_onnx_op_opset(n) < 20 && strcmp(mode, "nearest") != 0)
-        mode = word_of(older, 2, mode);
-    LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "grid"),
-                   LN_TEXT("mode", mode), LN_TEXT("padding_mode", outside),
-                   LN_INT("align_corners", ln_op_bool(n->op, "align_corners")));
+    LN_ONNX_WRITE_FORM(n, LN_ONLY_IF(ln_onnx_op_opset(n) < 20 && !is_nearest,
+                                     LN_TEXT("mode", is_cubic ? "bicubic" : "bilinear")));
 }
 
 static void write_roi_align(ln_onnx_op *n)
 {
     const int *const size = ln_op_ints(n->op, "size", NULL);
-    const int is_max = ln_op_bool(n->op, "is_max");
-    const int is_half = ln_op_bool(n->op, "half_pixel");
-    const char *const batch = ln_onnx_op_indices(n, "batch");
-    LN_ONNX_PUT_AS(
-        n, "dst", "RoiAlign", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "rois"), LN_ONNX_SRC(batch),
-        LN_INT("output_height", size[0]), LN_INT("output_width", size[1]),
-        LN_NUMBER("spatial_scale", ln_op_number(n->op, "scale")),
-        LN_INT("sampling_ratio", ln_op_int(n->op, "samples")),
-        LN_TEXT("mode", is_max ? "max" : "avg"),
-        LN_TEXT("coordinate_transformation_mode", is_half ? "half_pixel" : "output_half_pixel"));
+    LN_ONNX_WRITE_FORM(n, LN_INT("output_height", size[0]), LN_INT("output_width", size[1]));
 }
 
 // Signals

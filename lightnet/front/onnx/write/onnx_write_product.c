@@ -19,14 +19,6 @@ static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
     return ln_onnx_put_transpose(n, src, ndim, axes);
 }
 
-// Of matrices without further axes: one node.
-static void put_gemm(ln_onnx_op *n, int trans1, int trans2, double alpha, double beta)
-{
-    LN_ONNX_PUT_AS(n, "dst", "Gemm", LN_ONNX_IN(n, "src1"), LN_ONNX_IN(n, "src2"),
-                   LN_ONNX_SRC(ln_onnx_op_optional(n, "bias")), LN_INT("transA", trans1),
-                   LN_INT("transB", trans2), LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
-}
-
 static const char *times(ln_onnx_op *n, const char *src, tl_dtype dtype, double factor)
 {
     return factor == 1 ? src
@@ -44,7 +36,7 @@ static void write_matmul(ln_onnx_op *n)
     const char *const bias = ln_onnx_op_optional(n, "bias");
     const int is_plain = !trans1 && !trans2 && alpha == 1 && !bias;
     if (t1->ndim == 2 && t2->ndim == 2 && !is_plain) {
-        put_gemm(n, trans1, trans2, alpha, beta);
+        ln_onnx_write_form(n, NULL);
         return;
     }
     a = trans1 ? swap_last(n, a, t1->ndim) : a;
@@ -175,15 +167,11 @@ static void write_linear_attention(ln_onnx_op *n)
                                 joined_heads(n, "decay"), ln_onnx_op_optional(n, "beta")};
     const char *const outs[] = {ln_onnx_put_name(n, "heads"), ln_onnx_op_out(n, "state")};
     ln_onnx_op_since(n, 27);
-    ln_onnx_put_begin(n, "LinearAttention");
-    for (size_t i = 0; i < sizeof(srcs) / sizeof(srcs[0]); i++)
-        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
-    ln_onnx_put_set(
-        n, LN_TEXT("update_rule", rules[ln_onnx_op_optional(n, "decay") != NULL][is_delta]));
-    ln_onnx_put_set(n, LN_INT("q_num_heads", q[2]));
-    ln_onnx_put_set(n, LN_INT("kv_num_heads", v[2]));
-    ln_onnx_put_set(n, LN_ONLY_IF(scale != 1 / sqrt(q[3]), LN_NUMBER("scale", scale)));
-    ln_onnx_put_end(n, 2, outs);
+    LN_ONNX_PUT_OUTS(
+        n, 2, outs, "LinearAttention", LN_ONNX_SRCS(sizeof(srcs) / sizeof(srcs[0]), srcs),
+        LN_TEXT("update_rule", rules[ln_onnx_op_optional(n, "decay") != NULL][is_delta]),
+        LN_INT("q_num_heads", q[2]), LN_INT("kv_num_heads", v[2]),
+        LN_ONLY_IF(scale != 1 / sqrt(q[3]), LN_NUMBER("scale", scale)));
     ln_onnx_op_ends_with(n, "dst", ln_onnx_put_view(n, outs[0], 4, dims));
 }
 

@@ -31,16 +31,17 @@ static const char *widen(ln_onnx_op *n, const char *arg, const char *value)
                                                              : value;
 }
 
-// The attributes of scales along an axis.
-static void set_axis(ln_onnx_op *n)
+// A node of these operands, and the attributes of scales along an axis.
+static void put_scaled(ln_onnx_op *n, const char *op_type, const char *src, const char *scale,
+                       const char *zero)
 {
     const int block = ln_op_int(n->op, "block");
-    if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
-        ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n)));
-    if (block)
-        ln_onnx_put_set(n, LN_INT("block_size", block));
     if (block)
         ln_onnx_op_since(n, 21);
+    LN_ONNX_PUT_AS(n, "dst", op_type, LN_ONNX_SRC(src), LN_ONNX_SRC(scale), LN_ONNX_SRC(zero),
+                   LN_ONLY_IF(ln_onnx_op_tensor(n, "scale")->len != 1 || block,
+                              LN_INT("axis", ln_onnx_op_axis(n))),
+                   LN_ONLY_IF(block, LN_INT("block_size", block)));
 }
 
 // The zero point says which type the result has: that of TL_UINT8 need not be there.
@@ -204,15 +205,10 @@ static void write_quantize(ln_onnx_op *n)
     }
     const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
     const char *const scale = widen(n, "scale", scale_of(n, "scale"));
-    const char *const zero = zero_of(n, dtype), *const out = ln_onnx_op_out(n, "dst");
+    const char *const zero = zero_of(n, dtype);
     if (tl_size_of(dtype) == 2)
         ln_onnx_op_since(n, 21);
-    ln_onnx_put_begin(n, "QuantizeLinear");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
-    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
-    set_axis(n);
-    ln_onnx_put_end(n, 1, &out);
+    put_scaled(n, "QuantizeLinear", src, scale, zero);
 }
 
 // Floats are no type of the node.
@@ -229,17 +225,12 @@ static void write_scaled(ln_onnx_op *n)
 
 static void put_dequantize(ln_onnx_op *n, const char *src, const char *zero)
 {
-    const char *const scale = scale_of(n, "scale"), *const out = ln_onnx_op_out(n, "dst");
+    const char *const scale = scale_of(n, "scale");
     if (tl_size_of(ln_onnx_op_tensor(n, "src")->dtype) == 2)
         ln_onnx_op_since(n, 21);
     if (tl_size_of(ln_onnx_op_tensor(n, "scale")->dtype) == 2)
         ln_onnx_op_since(n, 19);
-    ln_onnx_put_begin(n, "DequantizeLinear");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
-    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
-    set_axis(n);
-    ln_onnx_put_end(n, 1, &out);
+    put_scaled(n, "DequantizeLinear", src, scale, zero);
 }
 
 // Of small types, where both the source and the zero points have one.
@@ -273,9 +264,7 @@ static void write_quantize_range(ln_onnx_op *n)
     const char *const src = ln_onnx_op_in(n, "src");
     const char *const outs[] = {ln_onnx_put_name(n, "DynamicQuantizeLinear"),
                                 ln_onnx_op_out(n, "scale"), ln_onnx_op_out(n, "zero")};
-    ln_onnx_put_begin(n, "DynamicQuantizeLinear");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_end(n, 3, outs);
+    LN_ONNX_PUT_OUTS(n, 3, outs, "DynamicQuantizeLinear", LN_ONNX_SRC(src));
 }
 
 // Elements of bytes that are not constant: shifted, and without the bits of others.
@@ -371,16 +360,13 @@ static void write_bitcast(ln_onnx_op *n)
 
 static void write_cast_float8(ln_onnx_op *n)
 {
-    static const struct {
-        const char *rounding, *mode;
-    } modes[] = {{"TL_POWER_UP", "up"}, {"TL_POWER_DOWN", "down"}, {"TL_POWER_NEAREST", "nearest"}};
     const tl_dtype to = ln_onnx_op_tensor(n, "dst")->dtype;
-    size_t k = 0;
-    while (k < 2 && !ln_op_has_string(n->op, "rounding", modes[k].rounding))
-        k++;
+    const char *const mode = ln_op_has_string(n->op, "rounding", "TL_POWER_UP")     ? "up"
+                             : ln_op_has_string(n->op, "rounding", "TL_POWER_DOWN") ? "down"
+                                                                                    : "nearest";
     LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_IN(n, "src"), LN_DTYPE("to", to),
                    LN_INT("saturate", !ln_op_has_bool(n->op, "saturates", LN_FALSE)),
-                   LN_ONLY_IF(to == TL_FLOAT8E8M0, LN_TEXT("round_mode", modes[k].mode)));
+                   LN_ONLY_IF(to == TL_FLOAT8E8M0, LN_TEXT("round_mode", mode)));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_quantize[] = {

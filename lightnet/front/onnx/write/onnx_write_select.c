@@ -24,24 +24,15 @@ static void write_pick1d(ln_onnx_op *n)
 static void put_topk(ln_onnx_op *n, const char *src, const char *k, int axis, int is_largest,
                      const char *const outs[2])
 {
-    ln_onnx_put_begin(n, "TopK");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(k));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_set(n, LN_INT("largest", is_largest));
-    ln_onnx_put_end(n, 2, outs);
+    LN_ONNX_PUT_OUTS(n, 2, outs, "TopK", LN_ONNX_SRC(src), LN_ONNX_SRC(k), LN_INT("axis", axis),
+                     LN_INT("largest", is_largest));
 }
 
 static void write_topk(ln_onnx_op *n)
 {
-    const char *const src = ln_onnx_op_in(n, "src");
-    const char *k = ln_onnx_op_optional(n, "k_now") ? ln_onnx_op_indices(n, "k_now") : NULL;
-    if (k)
-        k = ln_onnx_put_reshape(n, k, 1, (int[]){1});
-    else
-        k = ln_onnx_put_int(n, ln_op_int(n->op, "k"));
-    put_topk(n, src, k, ln_onnx_op_axis(n), !ln_op_bool(n->op, "is_smallest"),
-             (const char *[]){ln_onnx_op_out(n, "values"), ln_onnx_op_out(n, "indices")});
+    const char *const now = ln_onnx_op_optional(n, "k_now") ? ln_onnx_op_indices(n, "k_now") : NULL;
+    LN_ONNX_WRITE_FORM(n, LN_ARG("k", now ? ln_onnx_put_reshape(n, now, 1, (int[]){1})
+                                          : ln_onnx_put_int(n, ln_op_int(n->op, "k"))));
 }
 
 // The keys in order: `index` receives their old positions. NaN comes last: as the largest of

@@ -144,7 +144,6 @@ static void write_slice(ln_onnx_op *n)
 // A node of all inputs `src0`, `src1`, .. along an axis, each with a new axis there if `is_new`.
 static void put_concat(ln_onnx_op *n, int axis, int is_new)
 {
-    const char *const out = ln_onnx_op_out(n, "dst");
     const int len = ln_onnx_op_num_in(n, "src");
     const char **srcs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*srcs));
     for (int i = 0; i < len && srcs; i++) {
@@ -153,11 +152,7 @@ static void put_concat(ln_onnx_op *n, int axis, int is_new)
                                        LN_ONNX_SRC(ln_onnx_put_int(n, axis)))
                          : src;
     }
-    ln_onnx_put_begin(n, "Concat");
-    for (int i = 0; i < len && srcs; i++)
-        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_end(n, 1, &out);
+    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRCS(srcs ? len : 0, srcs), LN_INT("axis", axis));
 }
 
 static void write_join(ln_onnx_op *n)
@@ -180,11 +175,8 @@ static void write_concat(ln_onnx_op *n)
 static void put_split(ln_onnx_op *n, int axis, const char *lens, int len, const char **outs)
 {
     const char *const src = ln_onnx_op_in(n, "src");
-    ln_onnx_put_begin(n, "Split");
-    ln_onnx_put_set(n, LN_ONNX_SRC(src));
-    ln_onnx_put_set(n, LN_ONNX_SRC(lens));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_end(n, len, outs);
+    LN_ONNX_PUT_OUTS(n, len, outs, "Split", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
+                     LN_INT("axis", axis));
 }
 
 // Names of outputs `dst0`, `dst1`, ..; of steps towards them if `are_steps`.

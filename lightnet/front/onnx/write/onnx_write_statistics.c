@@ -127,15 +127,8 @@ static void write_layernorm(ln_onnx_op *n)
     const char *const bias = weights(n, &l, "bias");
     if (!scale)
         scale = ln_onnx_put_filled(n, l.src->dtype, l.n_axes, l.src->dims + l.axis, 1);
-    const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "mean"),
-                                ln_onnx_op_out(n, "inv_std")};
-    ln_onnx_put_begin(n, "LayerNormalization");
-    ln_onnx_put_set(n, LN_ONNX_SRC(x));
-    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
-    ln_onnx_put_set(n, LN_ONNX_SRC(bias));
-    ln_onnx_put_set(n, LN_INT("axis", l.axis));
-    ln_onnx_put_set(n, LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
-    ln_onnx_put_end(n, 3, outs);
+    LN_ONNX_WRITE_FORM(n, LN_ARG("src", x), LN_ARG("scale", scale), LN_ARG("bias", bias),
+                       LN_INT("axis", l.axis));
 }
 
 static const char *put_instancenorm(ln_onnx_op *n, const char *x, const char *scale,
@@ -299,16 +292,8 @@ static void write_dot_product(ln_onnx_op *n)
 
 static void write_nllloss(ln_onnx_op *n)
 {
-    static const struct {
-        const char *name, *reduction;
-    } rows[] = {{"TL_LOSS_SUM", "sum"}, {"TL_LOSS_MEAN", "mean"}, {"TL_LOSS_NONE", "none"}};
-    const char *const name = ln_op_string(n->op, "reduction");
-    const int ignores = ln_op_bool(n->op, "is_ignoring");
-    const int k = !strcmp(name, rows[0].name) ? 0 : !strcmp(name, rows[1].name) ? 1 : 2;
-    LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_IN(n, "src"),
-                   LN_ONNX_IN(n, "target"), LN_ONNX_SRC(ln_onnx_op_optional(n, "weight")),
-                   LN_TEXT("reduction", rows[k].reduction),
-                   LN_ONLY_IF(ignores, LN_INT("ignore_index", ln_op_int(n->op, "ignored"))));
+    LN_ONNX_WRITE_FORM(n, LN_ONLY_IF(ln_op_bool(n->op, "is_ignoring"),
+                                     LN_INT("ignore_index", ln_op_int(n->op, "ignored"))));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {

@@ -17,15 +17,8 @@ static void write_split(ln_onnx_op *n)
 {
     const int max_split = ln_op_int(n->op, "max_split");
     const char *const delimiter = ln_op_string(n->op, "delimiter");
-    const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "counts")};
-    ln_onnx_op_since(n, 20);
-    ln_onnx_put_begin(n, "StringSplit");
-    ln_onnx_put_set(n, LN_ONNX_IN(n, "src"));
-    if (delimiter && *delimiter)
-        ln_onnx_put_set(n, LN_TEXT("delimiter", delimiter));
-    if (max_split >= 0)
-        ln_onnx_put_set(n, LN_INT("maxsplit", max_split));
-    ln_onnx_put_end(n, 2, outs);
+    LN_ONNX_WRITE_FORM(n, LN_ONLY_IF(delimiter && *delimiter, LN_TEXT("delimiter", delimiter)),
+                       LN_ONLY_IF(max_split >= 0, LN_INT("maxsplit", max_split)));
 }
 
 // Attributes that are inputs of LightNet's operators
