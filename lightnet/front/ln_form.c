@@ -127,7 +127,7 @@ static int has_item(const ln_op *op, const ln_form_item *item)
     case LN_FORM_IN:
         return !te || te->tensor->dtype == item->dtype;
     case LN_FORM_IS_NUMBER:
-        return pe && pe->value_double == item->number;
+        return pe && (float)pe->value_double == (float)item->number;
     case LN_FORM_IS_BOOL:
         return pe && !pe->value_bool == !is_true(item->text);
     case LN_FORM_IS_TEXT:

@@ -288,7 +288,7 @@ static int parse_condition(form *f)
         return -1;
     if (!is_text(l) && !ln_lexer_is(l, LN_TOKEN_NUMBER))
         return ln_lexer_unexpected(l, "a value of the parameter");
-    ADD(f, &f->items, "{LN_FORM_IS_%s, \"%s\", .text = \"%s\", .number = %g},\n",
+    ADD(f, &f->items, "{LN_FORM_IS_%s, \"%s\", .text = \"%s\", .number = %.17g},\n",
         param->ptype == LN_ARGDESC_BOOL     ? "BOOL"
         : param->ptype == LN_ARGDESC_NUMBER ? "NUMBER"
                                             : "TEXT",

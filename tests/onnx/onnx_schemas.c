@@ -43,7 +43,6 @@ static void print_schemas(const char *domain, const ln_onnx_schema *schema, int 
 int main(void)
 {
     print_schemas("ai.onnx", ln_onnx_schemas, 28);
-    print_schemas("ai.onnx", ln_onnx_schemas_function, 28);
     print_schemas("ai.onnx", ln_onnx_schemas_form, 28);
     print_schemas("ai.onnx.preview", ln_onnx_schemas_preview, 1);
     print_schemas("ai.onnx.ml", ln_onnx_schemas_ml, 5);

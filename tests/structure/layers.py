@@ -24,7 +24,6 @@ PUBLIC_WITHOUT_SOURCE = {
     "ln_api.h": "lightnet/base",  # marks of declarations
     "ln_value_info.h": "lightnet/base",  # types of contexts and of sessions
     "ln_config.h": "lightnet/base",  # made by Meson
-    "ln_functions.h": "lightnet/ir",  # a list: names alone
     "ln_optypes.h": "lightnet/ir",  # made from the descriptions: names alone
     "ln_version.h": "lightnet/base",  # made by Meson
     "ln_opck.h": "lightnet/ir",  # macros over ln_op.h

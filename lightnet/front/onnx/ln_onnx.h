@@ -70,7 +70,7 @@ const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int i, const ln
 
 // clang-format off
 #define LN_ONNX_TABLES(T) \
-    T(attention) T(branch) T(control) T(conv) T(dropped) T(einsum) T(elementwise) T(function) \
+    T(attention) T(branch) T(control) T(conv) T(dropped) T(einsum) T(elementwise) \
     T(image) T(index) T(matmul) T(norm) T(optional) T(pool) T(quantize) T(random) T(recurrent) \
     T(reduce) T(resize) T(sample) T(sequence) T(shape) T(signal) T(state) T(strings) T(unary) \
     T(form)

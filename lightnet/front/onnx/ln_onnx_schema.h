@@ -24,12 +24,11 @@ typedef struct ln_onnx_schema {
     const char *inputs, *outputs, *attrs, *ops;
 } ln_onnx_schema;
 
-extern const ln_onnx_schema ln_onnx_schemas[];          // of ONNX's own domain
-extern const ln_onnx_schema ln_onnx_schemas_function[]; // those of it that are functions
-extern const ln_onnx_schema ln_onnx_schemas_form[];     // those of it that are forms (ln_form.h)
-extern const ln_onnx_schema ln_onnx_schemas_preview[];  // of the domain ai.onnx.preview
-extern const ln_onnx_schema ln_onnx_schemas_ml[];       // of the domain ai.onnx.ml
-extern const ln_onnx_schema ln_onnx_schemas_contrib[];  // of the domain com.microsoft
+extern const ln_onnx_schema ln_onnx_schemas[];         // of ONNX's own domain
+extern const ln_onnx_schema ln_onnx_schemas_form[];    // those of it that are forms (ln_form.h)
+extern const ln_onnx_schema ln_onnx_schemas_preview[]; // of the domain ai.onnx.preview
+extern const ln_onnx_schema ln_onnx_schemas_ml[];      // of the domain ai.onnx.ml
+extern const ln_onnx_schema ln_onnx_schemas_contrib[]; // of the domain com.microsoft
 extern const ln_onnx_schema ln_onnx_schemas_contrib_form[];
 
 /** The letters of FLOAT, INT, STRING, ...: at the index of their row of

@@ -9,9 +9,8 @@
 
 #include "ln_check.h"
 
-static const ln_onnx_schema *const tables[] = {ln_onnx_schemas, ln_onnx_schemas_function,
-                                               ln_onnx_schemas_preview, ln_onnx_schemas_ml,
-                                               ln_onnx_schemas_contrib};
+static const ln_onnx_schema *const tables[] = {ln_onnx_schemas, ln_onnx_schemas_preview,
+                                               ln_onnx_schemas_ml, ln_onnx_schemas_contrib};
 
 static void want_schema(void *data, const char *domain, const ln_onnx_row *row)
 {

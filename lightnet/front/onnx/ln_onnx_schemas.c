@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "front/onnx/ln_onnx_schema.h"
-#include "lightnet/ln_functions.h"
 
 // clang-format off
 
@@ -65,7 +64,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i "
      "layout:i>=14 linear_before_reset:i>=3 output_sequence:i<7",
      "matmul recurrent reshape transpose"},
-    {"Gelu", "1", "1", "approximate:s", "unary"},
     {"Gemm", "3", "1", "alpha:f beta:f broadcast:i<7 transA:i transB:i", "matmul"},
     {"GlobalAveragePool", "1", "1", "", "avgpool2d"},
     {"GlobalLpPool", "1", "1", "p:f<2 p:i>=2", "poolnd reshape"},
@@ -183,11 +181,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "height_scale:f<7 mode:s scales:F>=7<9 width_scale:f<7", "resample"},
     {NULL, NULL, NULL, NULL, NULL},
 };
-
-// Functions (ln_functions.h)
-
-#define FUNCTION(arg, op_type, since, FUNC, types, attrs, ...) {op_type, "1", "1", attrs, LN_OP_UNARY},
-const ln_onnx_schema ln_onnx_schemas_function[] = {LN_ONNX_FUNCTIONS(FUNCTION, ) {NULL, NULL, NULL, NULL, NULL}};
 
 // ai.onnx.preview
 

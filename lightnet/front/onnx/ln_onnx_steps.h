@@ -46,6 +46,9 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype);
  * at its end by default: it gets axes of length 1 for those of the first that follow. */
 const char *ln_onnx_second_operand(ln_onnx_node *n);
 
+/** ONNX Runtime's FastGelu, and the gelu of its MoE. */
+#define LN_ORT_FAST_GELU "TL_UNARY_GELU_TANH"
+
 /** Conv of `src`, with the weight and bias in inputs 1 and 2. */
 const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i);
 

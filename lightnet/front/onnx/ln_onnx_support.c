@@ -39,7 +39,7 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
 typedef struct domain_rows {
     const char *domain;
     int newest;                       // of its operator sets
-    const ln_onnx_schema *schemas[3]; // of all operators that are supported
+    const ln_onnx_schema *schemas[2]; // of all operators that are supported
     const ln_onnx_row *const *tables;
     size_t n;
 } domain_rows;
@@ -48,10 +48,7 @@ typedef struct domain_rows {
 #define TABLES(tables) tables, LEN(tables)
 
 static const domain_rows domains[] = {
-    {"",
-     28,
-     {ln_onnx_schemas, ln_onnx_schemas_function, ln_onnx_schemas_form},
-     TABLES(default_tables)},
+    {"", 28, {ln_onnx_schemas, ln_onnx_schemas_form}, TABLES(default_tables)},
     {"ai.onnx.preview", 1, {ln_onnx_schemas_preview}, TABLES(preview_tables)},
     {"ai.onnx.preview.training", 1, {NULL}, TABLES(training_tables)},
     {"ai.onnx.training", 1, {NULL}, TABLES(training_tables)},

@@ -9,7 +9,6 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
-#include "lightnet/ln_functions.h"
 
 enum { SRC, ROUTER, FC1, FC1_BIAS, FC2, FC2_BIAS, FC3, FC3_BIAS };
 

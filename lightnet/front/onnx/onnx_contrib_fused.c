@@ -10,7 +10,6 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
-#include "lightnet/ln_functions.h"
 #include "tensorlight/tl_shape.h"
 
 // Activations

@@ -5,67 +5,21 @@
 #include "data/ln_raw.h"
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
-#include "lightnet/ln_functions.h"
 #include "tensorlight/tl_elementwise.h"
 
 // Functions
 
-// Rows of ln_functions.h, with the kinds of types that they have.
-enum { FLT, FLT22, F32, SIGNED, NUM, REAL };
-static const struct function {
-    const char *op_type, *func;
-    int since, types;
-    const char *alpha, *beta; // attributes, "": none
-    double alpha_deflt, beta_deflt;
-} functions[] = {
-#define FUNCTION(arg, op_type, since, FUNC, types, attrs, alpha, alpha_deflt, beta, beta_deflt) \
-    {op_type, "TL_UNARY_" #FUNC, since, types, alpha, beta, alpha_deflt, beta_deflt},
-    LN_ONNX_FUNCTIONS(FUNCTION, )};
-
-static const struct function *function_of(const ln_onnx_row *row)
-{
-    const struct function *f = functions;
-    while (f->since != row->since || !ln_streq(f->op_type, row->op_type))
-        f++;
-    return f;
-}
-
 // With integers, which ONNX allows here, some functions compute in double.
-static int computes_in_double(const struct function *f, tl_dtype dtype)
+static void translate_in_double(ln_onnx_node *n)
 {
-    return !tl_dtype_is_float(dtype) && (f->types == NUM || f->types == REAL) &&
-           !tl_unary_func_takes(tl_unary_func_from_str(f->func), dtype);
-}
-
-static double param_of(ln_onnx_node *n, const char *attr, double deflt)
-{
-    return *attr ? ln_attr_number(&n->emit, attr, deflt) : deflt;
-}
-
-static void translate_function(ln_onnx_node *n)
-{
-    const struct function *const f = function_of(n->row);
-    const double alpha = param_of(n, f->alpha, f->alpha_deflt);
-    const double beta = param_of(n, f->beta, f->beta_deflt);
-    const char *src = ln_onnx_in(n, 0);
+    const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    if (computes_in_double(f, dtype)) {
-        src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
-        src = ln_emit_unary_with(&n->emit, f->func, src, alpha, beta, LN_EMIT_TEMP);
-        ln_emit_cast(&n->emit, src, dtype, 0);
-    } else if (!*f->alpha && alpha == 1 && beta == 0) {
-        ln_emit_unary(&n->emit, f->func, src, 0);
-    } else {
-        ln_emit_unary_with(&n->emit, f->func, src, alpha, beta, 0);
+    if (tl_dtype_is_float(dtype)) {
+        ln_onnx_translate_form(n);
+        return;
     }
-}
-
-static void translate_gelu(ln_onnx_node *n)
-{
-#define GELU_WORD(arg, FUNC, approximate) {approximate, "TL_UNARY_" #FUNC},
-    static const ln_attr_word funcs[] = {LN_ONNX_GELUS(GELU_WORD, ){0}};
-    ln_emit_unary(&n->emit, ln_attr_choose(&n->emit, "approximate", "none", funcs),
-                  ln_onnx_in(n, 0), 0);
+    const char *const wide = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, LN_ONNX_FORM(n, LN_EMIT_TEMP, LN_ARG("src", wide)), dtype, 0);
 }
 
 // Bounds
@@ -277,9 +231,7 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"CastLike", 19, translate_cast_like},
     {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
     {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
-    {"Gelu", 20, translate_gelu},
+    {"Erf", 9, translate_in_double},
+    {"Shrink", 9, translate_in_double},
     {NULL},
 };
-
-#define FUNCTION_ROW(arg, op_type, since, ...) {op_type, since, translate_function},
-const ln_onnx_row ln_onnx_rows_function[] = {LN_ONNX_FUNCTIONS(FUNCTION_ROW, ){NULL}};

@@ -8,7 +8,6 @@
 
 #include "base/ln_name.h"
 #include "data/ln_raw.h"
-#include "lightnet/ln_functions.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
@@ -27,19 +26,20 @@ static const struct group {
     const char *op_types; // each between blanks
     int types, more, since;
 } groups[] = {
-    {" AveragePool Conv ConvTranspose DeformConv Det "
-     "GRU InstanceNormalization LSTM LpPool MaxRoiPool "
+    {" Acos Acosh Asin Asinh Atan Atanh Cos Cosh Elu HardSigmoid HardSwish Mish Round "
+     "Selu Sin Sinh Softplus Softsign Swish Tan ThresholdedRelu AveragePool Conv "
+     "ConvTranspose DeformConv Det GRU InstanceNormalization LSTM LpPool MaxRoiPool "
      "NegativeLogLikelihoodLoss RNN RoiAlign ",
      F, B, 22},
     {" MaxPool ", F | BYTES, B, 22},
-    {" BatchNormalization DFT Gelu IsNaN LRN LayerNormalization "
-     "LogSoftmax STFT Softmax ",
+    {" Ceil Exp Floor LeakyRelu Log Reciprocal Sigmoid Sqrt Tanh BatchNormalization DFT "
+     "Gelu IsNaN LRN LayerNormalization LogSoftmax STFT Softmax ",
      F | B, 0, 0},
-    {" Add ArgMax ArgMin Clip Div Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul "
-     "Sub ",
+    {" Abs Erf Sign Add ArgMax ArgMin Clip Div Greater GreaterOrEqual Less LessOrEqual "
+     "Max Min Mod Mul Sub ",
      F | B | I | U, 0, 0},
-    {" CumProd CumSum Gemm MatMul PRelu ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean "
-     "ReduceProd ReduceSum ReduceSumSquare ",
+    {" CumProd CumSum Gemm MatMul PRelu ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
+     "ReduceMean ReduceProd ReduceSum ReduceSumSquare ",
      F | B | WIDE, 0, 0},
     {" ReduceMax ReduceMin ", F | B | WIDE | BYTES, T, 20},
     {" Pow ", F | B | 1 << TL_INT32 | 1 << TL_INT64, 0, 0},
@@ -48,15 +48,16 @@ static const struct group {
     {" BitShift ", U, 0, 0},
     {" Compress EyeLike ReverseSequence Unique ", F | I | U | T, B, 22},
     {" GridSample ", F, B, 22},
-    {" OneHot ", F | I | U, 0, 0},
+    {" Shrink OneHot ", F | I | U, 0, 0},
     {" TopK ", F | I | U, B, 24},
-    {" DynamicQuantizeLinear NonMaxSuppression ", 1 << TL_FLOAT, 0, 0},
+    {" Celu DynamicQuantizeLinear NonMaxSuppression ", 1 << TL_FLOAT, 0, 0},
     {" ConvInteger MatMulInteger ", BYTES, 0, 0},
     {" IsInf ", 1 << TL_FLOAT | 1 << TL_DOUBLE, F | B, 20},
     {" QuantizeLinear ", 1 << TL_FLOAT | 1 << TL_INT32, F | B, 19},
     {" DequantizeLinear ", BYTES | 1 << TL_INT32, 1 << TL_INT16 | 1 << TL_UINT16, 21},
     {" Range ", 1 << TL_FLOAT | 1 << TL_DOUBLE | 1 << TL_INT16 | 1 << TL_INT32 | 1 << TL_INT64, 0,
      0},
+    {" Neg Relu ", F | B | I, 0, 0},
 };
 
 // Operators that take types of 8 bits and less, in the operator sets that have these or from that
@@ -111,22 +112,8 @@ static int is_among(const char *names, const char *name)
     return 0;
 }
 
-// Functions (ln_functions.h).
-static const struct group FLT = {NULL, F | B, 0, 0}, FLT22 = {NULL, F, B, 22},
-                          F32 = {NULL, 1 << TL_FLOAT, 0, 0}, SIGNED = {NULL, F | B | I, 0, 0},
-                          NUM = {NULL, F | B | I | U, 0, 0}, REAL = {NULL, F | I | U, 0, 0};
-static const struct function {
-    const char *op_type;
-    const struct group *group;
-} functions[] = {
-#define FUNCTION(arg, op_type, since, FUNC, types, ...) {op_type, &types},
-    LN_ONNX_FUNCTIONS(FUNCTION, )};
-
 static const struct group *find_group(const char *op_type)
 {
-    const struct function *const function = LN_ROW_NAMED(functions, op_type);
-    if (function)
-        return function->group;
     for (const struct group *g = groups; g < groups + sizeof(groups) / sizeof(groups[0]); g++)
         if (is_among(g->op_types, op_type))
             return g;

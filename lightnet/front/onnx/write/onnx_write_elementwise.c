@@ -7,7 +7,7 @@
 #include "base/ln_name.h"
 #include "front/onnx/write/ln_onnx_write.h"
 #include "ir/ln_formula.h"
-#include "lightnet/ln_functions.h"
+#include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_elementwise.h"
 
 // Unary functions
@@ -79,49 +79,59 @@ static const struct special {
     {"TL_UNARY_CLIP", put_clip}, {"TL_UNARY_PROBIT", put_probit, 1},
 };
 
-// Functions by one node (ln_functions.h)
+// Functions by one node
 
-static const struct single {
-    const char *func, *op_type;
-    int since;
-    const char *alpha, *beta; // attributes, "": none
-    double alpha_deflt, beta_deflt;
-    const char *approximate; // or NULL
-} singles[] = {
-#define SINGLE(arg, op_type, since, FUNC, types, attrs, alpha, alpha_deflt, beta, beta_deflt) \
-    {"TL_UNARY_" #FUNC, op_type, since, alpha, beta, alpha_deflt, beta_deflt, NULL},
-    LN_ONNX_FUNCTIONS(SINGLE, )
-#define GELU(arg, FUNC, approximate) {"TL_UNARY_" #FUNC, "Gelu", 20, "", "", 1, 0, approximate},
-        LN_ONNX_GELUS(GELU, )};
-
-// Whether an operator without the attribute has the parameter, as a float.
-static int has_param(const char *attr, double deflt, double value)
+static double param_of(const function *f, const char *param)
 {
-    return *attr || (float)value == (float)deflt;
+    return strcmp(param, "beta") != 0 ? f->alpha : f->beta;
 }
 
-// The operator that is the function of this type in the operator set; NULL: there is none.
-static const struct single *find_single(const ln_onnx_op *n, const char *func, const function *f)
+// The word that means the function; NULL: none does.
+static const char *word_of(const ln_form_item *item, const char *func)
 {
-    for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++) {
-        const struct single *const s = &singles[i];
-        const int is_fixed = s->alpha_deflt != 1 || s->beta_deflt != 0;
-        if (!strcmp(s->func, func) && s->since <= ln_onnx_op_opset(n) &&
-            ln_onnx_takes(n, s->op_type, f->dtype) &&
-            (!is_fixed || (has_param(s->alpha, s->alpha_deflt, f->alpha) &&
-                           has_param(s->beta, s->beta_deflt, f->beta))))
-            return s;
+    const ln_attr_word *word = item->words;
+    while (word && word->name && strcmp(word->ours, func) != 0)
+        word++;
+    return word ? word->name : NULL;
+}
+
+static int is_of(const ln_form *form, const char *func, const function *f)
+{
+    int is_func = 0;
+    for (const ln_form_item *item = form->items; item->kind; item++) {
+        is_func |=
+            item->kind == LN_FORM_IS_TEXT ? !strcmp(item->text, func) : word_of(item, func) != NULL;
+        if (item->kind == LN_FORM_IS_NUMBER && (float)param_of(f, item->arg) != (float)item->number)
+            return 0;
     }
+    return is_func;
+}
+
+// The operator of ONNX's own that is the function of this type in the operator set; NULL: there is
+// none.
+static const ln_form *find_single(const ln_onnx_op *n, const char *func, const function *f)
+{
+    for (const ln_form *form = ln_onnx_forms; form->optype; form++)
+        if (!strcmp(form->optype, LN_OP_UNARY) && form->since <= ln_onnx_op_opset(n) &&
+            !strchr(form->type, ':') && ln_onnx_takes(n, form->type, f->dtype) &&
+            is_of(form, func, f))
+            return form;
     return NULL;
 }
 
-static const char *put_single(ln_onnx_op *n, const struct single *s, const function *f)
+static const char *put_single(ln_onnx_op *n, const ln_form *form, const char *func,
+                              const function *f)
 {
-    return LN_ONNX_PUT(n, s->op_type, LN_ONNX_SRC(f->x),
-                       LN_ONLY_IF(*s->alpha, LN_NUMBER(s->alpha, f->alpha)),
-                       LN_ONLY_IF(*s->beta, LN_NUMBER(s->beta, f->beta)),
-                       LN_ONLY_IF(s->approximate && strcmp(s->approximate, "none") != 0,
-                                  LN_TEXT("approximate", s->approximate)));
+    const char *const out = ln_onnx_put_name(n, form->type);
+    ln_onnx_put_begin(n, form->type);
+    ln_onnx_put_set(n, LN_ONNX_SRC(f->x));
+    for (const ln_form_item *item = form->items; item->kind; item++)
+        if (item->kind == LN_FORM_NUMBER)
+            ln_onnx_put_set(n, LN_NUMBER(item->name, param_of(f, item->arg)));
+        else if (item->words && strcmp(word_of(item, func), item->text) != 0)
+            ln_onnx_put_set(n, LN_TEXT(item->name, word_of(item, func)));
+    ln_onnx_put_end(n, 1, &out);
+    return out;
 }
 
 // Functions by nodes of their formula (ir/ln_formula.h)
@@ -190,9 +200,9 @@ static const char *put_formula(ln_onnx_op *n, const char *func, const function *
 static const char *put_function(ln_onnx_op *n, const char *func, const function *f)
 {
     const struct special *const special = LN_ROW_NAMED(specials, func);
-    const struct single *const single = special ? NULL : find_single(n, func, f);
+    const ln_form *const single = special ? NULL : find_single(n, func, f);
     return special  ? special->put(n, f)
-           : single ? put_single(n, single, f)
+           : single ? put_single(n, single, func, f)
                     : put_formula(n, func, f);
 }
 
@@ -238,6 +248,11 @@ static void write_unary(ln_onnx_op *n)
 static void write_relu(ln_onnx_op *n)
 {
     write_function(n, "TL_UNARY_RELU", 1, 0);
+}
+
+static void write_sigmoid(ln_onnx_op *n)
+{
+    write_function(n, "TL_UNARY_SIGMOID", 1, 0);
 }
 
 static void write_lrelu(ln_onnx_op *n)
@@ -475,7 +490,9 @@ static void write_cast(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_elementwise[] = {
-    {LN_OP_UNARY, write_unary},       {LN_OP_RELU, write_relu}, {LN_OP_LRELU, write_lrelu},
-    {LN_OP_BINARY, write_binary},     {LN_OP_ELEW, write_elew}, {LN_OP_COMPARE, write_compare},
-    {LN_OP_CLASSIFY, write_classify}, {LN_OP_CAST, write_cast}, {NULL},
+    {LN_OP_UNARY, write_unary},     {LN_OP_RELU, write_relu},
+    {LN_OP_SIGMOID, write_sigmoid}, {LN_OP_LRELU, write_lrelu},
+    {LN_OP_BINARY, write_binary},   {LN_OP_ELEW, write_elew},
+    {LN_OP_COMPARE, write_compare}, {LN_OP_CLASSIFY, write_classify},
+    {LN_OP_CAST, write_cast},       {NULL},
 };
