@@ -102,3 +102,11 @@ const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
                     name_of(e, key), text, known);
     return ours(words);
 }
+
+const ln_attr_word *ln_attr_word_for(const ln_attr_word *words, const char *text)
+{
+    const ln_attr_word *word = words;
+    while (word && word->name && strcmp(ours(word), text) != 0)
+        word++;
+    return word && word->name ? word : NULL;
+}

@@ -79,4 +79,7 @@ typedef struct ln_attr_word {
 const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
                            const ln_attr_word *words);
 
+/** The format's word for LightNet's: the first that has that meaning; NULL: none does. */
+const ln_attr_word *ln_attr_word_for(const ln_attr_word *words, const char *ours);
+
 #endif

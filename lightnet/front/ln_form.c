@@ -82,11 +82,10 @@ static const char *text_of(const ln_param_entry *pe)
 
 static ln_part write_word(const ln_param_entry *pe, const ln_form_item *item, int *since)
 {
-    const ln_attr_word *word = item->words;
-    while (word->name && strcmp(word->ours, text_of(pe)) != 0)
-        word++;
-    *since = word->since > *since ? word->since : *since;
-    return word->name ? LN_TEXT(item->name, word->name) : nothing;
+    const ln_attr_word *const word = ln_attr_word_for(item->words, text_of(pe));
+    if (word && word->since > *since)
+        *since = word->since;
+    return word ? LN_TEXT(item->name, word->name) : nothing;
 }
 
 ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since)

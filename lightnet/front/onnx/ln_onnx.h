@@ -55,6 +55,9 @@ typedef struct ln_onnx_row {
 /** The forms of operators in ONNX. */
 extern const ln_form *const ln_onnx_forms;
 
+/** The words of Pad's `mode`. */
+extern const ln_attr_word ln_onnx_pad_modes[];
+
 /** Translates the node by the form of its operator. */
 void ln_onnx_translate_form(ln_onnx_node *n);
 
@@ -121,6 +124,9 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i);
  * that rules need not match operators without effect. One of another type, or of neither one
  * element nor the length of `axis`, is returned unchanged: the operator will reject it. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
+
+/** Input `i`, a tensor of so many dimensions, which must be there. */
+const char *ln_onnx_in_of(ln_onnx_node *n, int i, int ndim);
 
 /** Makes output `i` an alias of an existing value. */
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *value);

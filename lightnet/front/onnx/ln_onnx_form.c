@@ -30,8 +30,9 @@ const ln_onnx_schema ln_onnx_schemas_contrib_form[] = {LN_FORMS_COM_MICROSOFT(SC
 // Whether input `i` is an operand that is broadcast as before opset 7.
 static int is_second_operand(const ln_onnx_node *n, int i)
 {
-    return i == 1 && n->opset < 7 &&
-           strstr(ln_onnx_find_schema("", n->row->op_type)->attrs, "broadcast");
+    const ln_onnx_schema *const schema =
+        i == 1 && n->opset < 7 ? ln_onnx_find_schema(n->proto->domain, n->row->op_type) : NULL;
+    return schema && strstr(schema->attrs, "broadcast");
 }
 
 static ln_part read_input(ln_onnx_node *n, const ln_form_item *item, int i)

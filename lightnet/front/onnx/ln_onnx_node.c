@@ -61,6 +61,15 @@ const char *ln_onnx_in(ln_onnx_node *n, int i)
     return ln_onnx_optional(n, i);
 }
 
+const char *ln_onnx_in_of(ln_onnx_node *n, int i, int ndim)
+{
+    const char *const src = ln_onnx_in(n, i);
+    const int own = ln_onnx_tensor_of(n, src)->ndim;
+    if (own != ndim)
+        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected %d", i, own, ndim);
+    return src;
+}
+
 // Whether all bytes of the constant are 0.
 static int is_all_zero(ln_onnx_node *n, const char *tensor)
 {

@@ -4,6 +4,8 @@
 #ifndef LN_ONNX_RESIZE_H
 #define LN_ONNX_RESIZE_H
 
+#include "front/ln_attr.h"
+
 /** One axis: from `in` to `out` elements. */
 typedef struct ln_onnx_resize_axis {
     int in, out;
@@ -28,6 +30,9 @@ typedef struct ln_onnx_resize_row {
 } ln_onnx_resize_row;
 
 extern const ln_onnx_resize_row ln_onnx_resize_rows[];
+
+/** The words of `mode` and of `nearest_mode`. */
+extern const ln_attr_word ln_onnx_resize_modes[], ln_onnx_resize_roundings[];
 
 /** The length that a scale asks for, with its fraction. A product of floats, as everywhere: 5 times
  *  the float 0.6 is 3, not a little more. */

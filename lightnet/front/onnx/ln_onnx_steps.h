@@ -14,6 +14,11 @@
  *  where src has no such axes or the attributes do not fit. */
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight);
 
+/** The parameters of an operator over any number of axes. */
+#define LN_ONNX_WINDOWS(w)                                                      \
+    LN_INTS("size", (w)->n, (w)->size), LN_INTS("stride", (w)->n, (w)->stride), \
+        LN_INTS("dilation", (w)->n, (w)->dilation), LN_INTS("padding", 2 * (w)->n, (w)->padding)
+
 /** Padding by auto_pad, of windows that slide over `src`. */
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 
@@ -37,6 +42,15 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
 
 // Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
 // in ln_emit.h.
+
+/** The functions of recurrent networks, by their names in ONNX and in LightNet; ends with NULL. */
+typedef struct ln_onnx_activation {
+    const char *name, *func;
+    int has_alpha, has_beta;
+    double alpha, beta; // where the node gives none
+} ln_onnx_activation;
+
+extern const ln_onnx_activation ln_onnx_activations[];
 
 /** Output 0: `src` as `dtype`. To a float of 8 bits or less with the node's attributes `saturate`
  *  and `round_mode`. */

@@ -15,75 +15,40 @@ static const char training[] = "it trains a model; export the model for inferenc
 static const char experts[] = "experts with quantized weights; export MoE, with floats";
 static const char rare[] = "it is not implemented; export the operators that it was fused from";
 
+#define ROW(reason, op_type) {op_type, 1, NULL, reason},
+
+// clang-format off
 const ln_onnx_row ln_onnx_rows_contrib_absent[] = {
-    {"AttnLSTM", 1, NULL, rare},
-    {"BeamSearch", 1, NULL, search},
-    {"BiasDropout", 1, NULL, training},
-    {"BifurcationDetector", 1, NULL, search},
-    {"BitmaskBiasDropout", 1, NULL, training},
-    {"BitmaskDropout", 1, NULL, training},
-    {"CausalConvWithState", 1, NULL, rare},
-    {"ComplexMul", 1, NULL, for_cuda},
-    {"ComplexMulConj", 1, NULL, for_cuda},
-    {"ConvTransposeWithDynamicPads", 1, NULL, rare},
-    {"CropAndResize", 1, NULL, rare},
-    {"DecoderAttention", 1, NULL, decoder},
-    {"DecoderMaskedMultiHeadAttention", 1, NULL, decoder},
-    {"DecoderMaskedSelfAttention", 1, NULL, decoder},
-    {"DequantizeBFP", 1, NULL, formats},
-    {"DequantizeWithOrder", 1, NULL, for_cuda},
-    {"DynamicTimeWarping", 1, NULL, rare},
-    {"EPContext", 1, NULL, compiled},
-    {"EngramGate", 1, NULL, rare},
-    {"GatedAdd", 1, NULL, rare},
-    {"GatedDeltaNet", 1, NULL, rare},
-    {"GatedRMSNorm", 1, NULL, rare},
-    {"GatedRelativePositionBias", 1, NULL, for_cuda},
-    {"GemmFloat8", 1, NULL, formats},
-    {"GemmaRotaryEmbedding", 1, NULL, for_cuda},
-    {"GreedySearch", 1, NULL, search},
-    {"Irfft", 1, NULL, for_cuda},
-    {"IsAllFinite", 1, NULL, training},
-    {"LinearAttention", 1, NULL, rare},
-    {"LinearAttentionGate", 1, NULL, rare},
-    {"LongformerAttention", 1, NULL, for_cuda},
-    {"MRotaryEmbedding", 1, NULL, rare},
-    {"MatMulBlockQuantizedFp4Weight", 1, NULL, formats},
-    {"MatMulBlockQuantizedFp8Weight", 1, NULL, formats},
-    {"MatMulBnb4", 1, NULL, formats},
-    {"MatMulFpQ4", 1, NULL, formats},
-    {"MatMulInteger16", 1, NULL, rare},
-    {"MatMulNBitsMlp", 1, NULL, for_cuda},
-    {"MatMulNBitsQkv", 1, NULL, for_cuda},
-    {"MaxpoolWithMask", 1, NULL, internal},
-    {"MulInteger", 1, NULL, rare},
-    {"MurmurHash3", 1, NULL, text},
-    {"NGramHashMapping", 1, NULL, rare},
-    {"NGramRepeatBlock", 1, NULL, search},
-    {"PackedAttention", 1, NULL, for_cuda},
-    {"PackedMultiHeadAttention", 1, NULL, for_cuda},
-    {"PagedAttention", 1, NULL, for_cuda},
-    {"QMoE", 1, NULL, experts},
-    {"QOrderedAttention", 1, NULL, for_cuda},
-    {"QOrderedGelu", 1, NULL, for_cuda},
-    {"QOrderedLayerNormalization", 1, NULL, for_cuda},
-    {"QOrderedLongformerAttention", 1, NULL, for_cuda},
-    {"QOrderedMatMul", 1, NULL, for_cuda},
-    {"QuantizeBFP", 1, NULL, formats},
-    {"QuantizeWithOrder", 1, NULL, for_cuda},
-    {"ReduceSumInteger", 1, NULL, rare},
-    {"RelativePositionBias", 1, NULL, for_cuda},
-    {"RemovePadding", 1, NULL, for_cuda},
-    {"RestorePadding", 1, NULL, for_cuda},
-    {"Rfft", 1, NULL, for_cuda},
-    {"SampleOp", 1, NULL, internal},
-    {"Sampling", 1, NULL, search},
-    {"Snpe", 1, NULL, compiled},
-    {"SparseAttention", 1, NULL, rare},
-    {"Tokenizer", 1, NULL, text},
-    {"VarlenCausalConvWithState", 1, NULL, for_cuda},
-    {"VarlenNGramHashMapping", 1, NULL, for_cuda},
-    {"WhisperBeamSearch", 1, NULL, search},
-    {"WordConvEmbedding", 1, NULL, rare},
+    ROW(rare, "AttnLSTM") ROW(rare, "CausalConvWithState") ROW(rare, "ConvTransposeWithDynamicPads")
+    ROW(rare, "CropAndResize") ROW(rare, "DynamicTimeWarping") ROW(rare, "EngramGate")
+    ROW(rare, "GatedAdd") ROW(rare, "GatedDeltaNet") ROW(rare, "GatedRMSNorm")
+    ROW(rare, "LinearAttention") ROW(rare, "LinearAttentionGate") ROW(rare, "MRotaryEmbedding")
+    ROW(rare, "MatMulInteger16") ROW(rare, "MulInteger") ROW(rare, "NGramHashMapping")
+    ROW(rare, "ReduceSumInteger") ROW(rare, "SparseAttention") ROW(rare, "WordConvEmbedding")
+    ROW(search, "BeamSearch") ROW(search, "BifurcationDetector") ROW(search, "GreedySearch")
+    ROW(search, "NGramRepeatBlock") ROW(search, "Sampling") ROW(search, "WhisperBeamSearch")
+    ROW(training, "BiasDropout") ROW(training, "BitmaskBiasDropout") ROW(training, "BitmaskDropout")
+    ROW(training, "IsAllFinite")
+    ROW(for_cuda, "ComplexMul") ROW(for_cuda, "ComplexMulConj") ROW(for_cuda, "DequantizeWithOrder")
+    ROW(for_cuda, "GatedRelativePositionBias") ROW(for_cuda, "GemmaRotaryEmbedding")
+    ROW(for_cuda, "Irfft") ROW(for_cuda, "LongformerAttention") ROW(for_cuda, "MatMulNBitsMlp")
+    ROW(for_cuda, "MatMulNBitsQkv") ROW(for_cuda, "PackedAttention")
+    ROW(for_cuda, "PackedMultiHeadAttention") ROW(for_cuda, "PagedAttention")
+    ROW(for_cuda, "QOrderedAttention") ROW(for_cuda, "QOrderedGelu")
+    ROW(for_cuda, "QOrderedLayerNormalization") ROW(for_cuda, "QOrderedLongformerAttention")
+    ROW(for_cuda, "QOrderedMatMul") ROW(for_cuda, "QuantizeWithOrder")
+    ROW(for_cuda, "RelativePositionBias") ROW(for_cuda, "RemovePadding")
+    ROW(for_cuda, "RestorePadding") ROW(for_cuda, "Rfft") ROW(for_cuda, "VarlenCausalConvWithState")
+    ROW(for_cuda, "VarlenNGramHashMapping")
+    ROW(decoder, "DecoderAttention") ROW(decoder, "DecoderMaskedMultiHeadAttention")
+    ROW(decoder, "DecoderMaskedSelfAttention")
+    ROW(formats, "DequantizeBFP") ROW(formats, "GemmFloat8")
+    ROW(formats, "MatMulBlockQuantizedFp4Weight") ROW(formats, "MatMulBlockQuantizedFp8Weight")
+    ROW(formats, "MatMulBnb4") ROW(formats, "MatMulFpQ4") ROW(formats, "QuantizeBFP")
+    ROW(compiled, "EPContext") ROW(compiled, "Snpe")
+    ROW(internal, "MaxpoolWithMask") ROW(internal, "SampleOp")
+    ROW(text, "MurmurHash3") ROW(text, "Tokenizer")
+    ROW(experts, "QMoE")
     {NULL},
 };
+// clang-format on

@@ -11,29 +11,16 @@ static void translate_cdist(ln_onnx_node *n)
 {
     static const ln_attr_word metrics[] = {{"sqeuclidean", "squared"}, {"euclidean", ""}, {0}};
     const char *const metric = ln_attr_choose(&n->emit, "metric", "sqeuclidean", metrics);
-    const char *const rows = ln_onnx_in(n, 0), *const others = ln_onnx_in(n, 1);
-    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, others)->ndim != 2)
-        ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected 2",
-                     ln_onnx_tensor_of(n, others)->ndim);
+    const char *const rows = ln_onnx_in(n, 0), *const others = ln_onnx_in_of(n, 1, 2);
     const char *const columns = ln_emit_transpose(&n->emit, others, (int[]){1, 0}, LN_EMIT_TEMP);
     LN_EMIT(&n->emit, 0, LN_OP_DISTANCE, LN_ARG("src1", rows), LN_ARG("src2", columns),
             LN_BOOL("is_squared", *metric != '\0'));
 }
 
-// The node fails unless input `i` is a matrix.
-static const char *matrix_in(ln_onnx_node *n, int i)
-{
-    const char *const src = ln_onnx_in(n, i);
-    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, src)->ndim != 2)
-        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 2", i,
-                     ln_onnx_tensor_of(n, src)->ndim);
-    return src;
-}
-
 // alpha * A x B. A sparse constant is a matrix with zeros by now (ln_onnx_sparse).
 static void translate_sparse_matmul(ln_onnx_node *n)
 {
-    const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);
+    const char *const sparse = ln_onnx_in_of(n, 0, 2), *const dense = ln_onnx_in_of(n, 1, 2);
     LN_ONNX_FORM_OF(n, "Gemm", 0, LN_ARG("src1", sparse), LN_ARG("src2", dense),
                     LN_ARG("bias", NULL));
 }

@@ -293,10 +293,7 @@ static void translate_expand_dims(ln_onnx_node *n)
 // Elements in order of their first occurrence, the index of each element among them, counts.
 static void translate_unique(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    if (ln_onnx_tensor_of(n, src)->ndim != 1)
-        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 1",
-                     ln_onnx_tensor_of(n, src)->ndim);
+    const char *const src = ln_onnx_in_of(n, 0, 1);
     LN_EMIT_BEGIN(&n->emit, LN_OP_UNIQUE, LN_ARG("src", src), LN_INT("axis", 0),
                   LN_BOOL("sorted", 0));
     if (ln_onnx_wants(n, 1))

@@ -207,9 +207,7 @@ static void emit_groupnorm(ln_onnx_node *n, const char *src)
 // The channels of input 0, which scale and offset must have.
 static int read_channels(ln_onnx_node *n)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
-    if (!ln_onnx_failed(n) && t->ndim != 4)
-        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 4", t->ndim);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in_of(n, 0, 4));
     const int channels =
         ln_onnx_failed(n) ? 1 : t->dims[ln_attr_bool(&n->emit, "channels_last", 1) ? 3 : 1];
     ln_onnx_want_shape(n, 1, "gamma", 1, &channels);

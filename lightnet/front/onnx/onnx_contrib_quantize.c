@@ -237,10 +237,7 @@ static void translate_dynamic_quantize_matmul(ln_onnx_node *n)
 static const char *matrix_in(ln_onnx_node *n, int i, const char *name)
 {
     static const int swapped[] = {1, 0};
-    const char *const src = ln_onnx_in(n, i);
-    if (ln_onnx_tensor_of(n, src)->ndim != 2)
-        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 2", i,
-                     ln_onnx_tensor_of(n, src)->ndim);
+    const char *const src = ln_onnx_in_of(n, i, 2);
     if (!ln_attr_bool(&n->emit, name, 0))
         return src;
     return ln_emit_transpose(&n->emit, src, swapped, LN_EMIT_TEMP);

@@ -45,11 +45,8 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
 // A convolution over any number of axes, up to its own parameters.
 static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 {
-    const tl_windows *const w = &c->windows;
     LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", c->src), LN_ARG("weight", c->weight),
-                  LN_ARG("bias", c->bias), LN_INT("group", c->group),
-                  LN_INTS("size", w->n, w->size), LN_INTS("stride", w->n, w->stride),
-                  LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding));
+                  LN_ARG("bias", c->bias), LN_INT("group", c->group), LN_ONNX_WINDOWS(&c->windows));
 }
 
 // Conv

@@ -17,23 +17,14 @@ static void translate_affine(ln_onnx_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_ADD", product, beta, 0);
 }
 
-// The node fails unless its input 0 is [N, C, H, W].
-static void want_image(ln_onnx_node *n)
-{
-    const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
-    if (ndim != 4)
-        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 4", ndim);
-}
-
 // scale * x + bias, a bias for each channel.
 static void translate_image_scaler(ln_onnx_node *n)
 {
     int len;
-    const char *const src = ln_onnx_in(n, 0);
+    const char *const src = ln_onnx_in_of(n, 0, 4);
     const float *const given = ln_onnx_floats(n, "bias", &len);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const tl_dtype dtype = t->dtype;
-    want_image(n);
     if (!ln_onnx_failed(n) && given && len != t->dims[1])
         ln_emit_fail(&n->emit,
                      "attribute 'bias' has %d numbers, expected one for each of %d channels", len,
@@ -56,12 +47,11 @@ static void translate_crop(ln_onnx_node *n)
 {
     enum { LEFT, TOP, RIGHT, BOTTOM };
     int n_border, n_scale;
-    const char *const src = ln_onnx_in(n, 0);
+    const char *const src = ln_onnx_in_of(n, 0, 4);
     const int64_t *const border = ln_attr_ints(&n->emit, "border", &n_border);
     const int64_t *const scale = ln_attr_ints(&n->emit, "scale", &n_scale);
     static const int axes[] = {2, 3};
     ln_attr_require(&n->emit, "border");
-    want_image(n);
     if (n_border != 4)
         ln_emit_fail(&n->emit, "attribute 'border' has %d numbers, expected 4", n_border);
     if (scale && n_scale != 2)

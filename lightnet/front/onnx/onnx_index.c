@@ -78,13 +78,11 @@ static void translate_range(ln_onnx_node *n)
 
 static void translate_eye_like(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
+    const char *const src = ln_onnx_in_of(n, 0, 2);
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
     const int64_t k = ln_attr_int(&n->emit, "k", 0);
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", like->dtype);
     ln_onnx_want_fixed(n, src);
-    if (like->ndim != 2)
-        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))
         return;
     LN_EMIT(&n->emit, 0, LN_OP_EYE, LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, like->dims),

@@ -57,12 +57,8 @@ static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
         return ln_onnx_end_image(n, &w, i);
     }
     return LN_EMIT(&n->emit, i, LN_OP_POOLND, LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
-                   LN_INTS("size", p->windows.n, p->windows.size),
-                   LN_INTS("stride", p->windows.n, p->windows.stride),
-                   LN_INTS("dilation", p->windows.n, p->windows.dilation),
-                   LN_INTS("padding", 2 * p->windows.n, p->windows.padding),
-                   LN_BOOL("ceil", p->is_ceil), LN_BOOL("count_padding", p->counts_padding),
-                   LN_NUMBER("p", p->p));
+                   LN_ONNX_WINDOWS(&p->windows), LN_BOOL("ceil", p->is_ceil),
+                   LN_BOOL("count_padding", p->counts_padding), LN_NUMBER("p", p->p));
 }
 
 // The exponent: a float in opset 1, an integer since.
@@ -83,18 +79,10 @@ static pooling read_pooling(ln_onnx_node *n, const char *src, const char *kind)
 static void translate_max_pool(ln_onnx_node *n)
 {
     const pooling p = read_pooling(n, ln_onnx_in(n, 0), n->row->with);
-    const tl_windows *const w = &p.windows;
-    if (!ln_onnx_wants(n, 1)) {
+    if (ln_onnx_wants(n, 1))
+        LN_ONNX_FORM(n, 0, LN_ONNX_WINDOWS(&p.windows));
+    else
         emit_pool(n, &p, 0);
-        return;
-    }
-    LN_EMIT_BEGIN(&n->emit, LN_OP_MAXPOOLND_ARG, LN_ARG("src", p.src),
-                  LN_INTS("size", w->n, w->size), LN_INTS("stride", w->n, w->stride),
-                  LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding),
-                  LN_BOOL("ceil", p.is_ceil),
-                  LN_BOOL("column_major", ln_attr_bool(&n->emit, "storage_order", 0)));
-    ln_emit_out(&n->emit, "dst", 0);
-    ln_emit_end(&n->emit, "arg", 1);
 }
 
 const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i)

@@ -198,11 +198,10 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     const int64_t group = ln_attr_int(&n->emit, "group", 1);
     tl_windows w = ln_onnx_windows(n, src, weight);
     ln_onnx_auto_pad(n, src, &w);
-    const char *const sums = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, LN_OP_CONV_INT, LN_ARG("src", src), LN_ARG("weight", weight),
-        LN_ARG("bias", bias), LN_ARG("src_zero", src_zero), LN_ARG("weight_zero", weight_zero),
-        LN_INT("group", group), LN_INTS("size", w.n, w.size), LN_INTS("stride", w.n, w.stride),
-        LN_INTS("dilation", w.n, w.dilation), LN_INTS("padding", 2 * w.n, w.padding));
+    const char *const sums =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_CONV_INT, LN_ARG("src", src),
+                LN_ARG("weight", weight), LN_ARG("bias", bias), LN_ARG("src_zero", src_zero),
+                LN_ARG("weight_zero", weight_zero), LN_INT("group", group), LN_ONNX_WINDOWS(&w));
     const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
     const char *const dst =
         requantize(n, sums, 1, factor, ln_onnx_in(n, 7), is_last ? LN_EMIT_TEMP : 0);

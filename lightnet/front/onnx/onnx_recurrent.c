@@ -21,13 +21,7 @@ typedef struct network {
 
 // Activations
 
-typedef struct activation {
-    const char *name, *func; // ONNX's and LightNet's
-    int has_alpha, has_beta;
-    double alpha, beta; // where the node gives none
-} activation;
-
-static const activation activations[] = {
+const ln_onnx_activation ln_onnx_activations[] = {
     {"Affine", "TL_UNARY_AFFINE", 1, 1, 1, 0},
     {"Elu", "TL_UNARY_ELU", 1, 0, 1, 0},
     {"HardSigmoid", "TL_UNARY_HARDSIGMOID", 1, 1, 0.2, 0.5},
@@ -39,16 +33,16 @@ static const activation activations[] = {
     {"Softsign", "TL_UNARY_SOFTSIGN", 0, 0, 0, 0},
     {"Tanh", "TL_UNARY_TANH", 0, 0, 0, 0},
     {"ThresholdedRelu", "TL_UNARY_THRESHOLDEDRELU", 1, 0, 1, 0},
+    {NULL},
 };
 
-static const activation *find_activation(ln_onnx_node *n, const char *name)
+static const ln_onnx_activation *find_activation(ln_onnx_node *n, const char *name)
 {
-    const size_t len = sizeof(activations) / sizeof(*activations);
-    for (size_t i = 0; name && i < len; i++)
-        if (strcasecmp(activations[i].name, name) == 0)
-            return &activations[i];
+    for (const ln_onnx_activation *a = ln_onnx_activations; name && a->name; a++)
+        if (strcasecmp(a->name, name) == 0)
+            return a;
     ln_emit_fail(&n->emit, "activation '%s' is unknown", name ? name : "");
-    return &activations[0];
+    return ln_onnx_activations;
 }
 
 enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
@@ -75,7 +69,7 @@ static void set_activations(ln_onnx_node *n, const network *net)
         const char *const name = ln_attr_has(&n->emit, "activations")
                                      ? ln_onnx_string_at(n, "activations", k)
                                      : usual[net->cell][k % n_acts];
-        const activation *const act = find_activation(n, name);
+        const ln_onnx_activation *const act = find_activation(n, name);
         funcs[k] = act->func;
         alpha[k] = next(alphas, n_alphas, &alpha_at, act->has_alpha, act->alpha);
         beta[k] = next(betas, n_betas, &beta_at, act->has_beta, act->beta);

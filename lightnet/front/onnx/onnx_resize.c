@@ -74,14 +74,14 @@ const ln_onnx_resize_row ln_onnx_resize_rows[] = {
     {NULL, NULL, 0, 0},
 };
 
-static const ln_attr_word modes[] = {
+const ln_attr_word ln_onnx_resize_modes[] = {
     {"nearest", "TL_RESAMPLE_NEAREST", 0},
     {"linear", "TL_RESAMPLE_LINEAR", 0},
     {"bilinear", "TL_RESAMPLE_LINEAR", 0},
     {"cubic", "TL_RESAMPLE_CUBIC", 0},
     {0},
 };
-static const ln_attr_word roundings[] = {
+const ln_attr_word ln_onnx_resize_roundings[] = {
     {"round_prefer_floor", "TL_ROUND_HALF_DOWN", 0},
     {"round_prefer_ceil", "TL_ROUND_HALF_UP", 0},
     {"floor", "TL_ROUND_DOWN", 0},
@@ -123,7 +123,7 @@ static resizing begin_resizing(ln_onnx_node *n)
     r.ndim = src->ndim;
     for (int i = 0; i < r.ndim; i++)
         set_identity(&r.axes[i], src->dims[i]);
-    r.mode = ln_attr_choose(&n->emit, "mode", "nearest", modes);
+    r.mode = ln_attr_choose(&n->emit, "mode", "nearest", ln_onnx_resize_modes);
     return r;
 }
 
@@ -304,7 +304,8 @@ static void translate_resize(ln_onnx_node *n)
 {
     resizing r = begin_resizing(n);
     r.map = find_map(n, ln_attr_text(&n->emit, "coordinate_transformation_mode", "half_pixel"));
-    r.rounding = ln_attr_choose(&n->emit, "nearest_mode", "round_prefer_floor", roundings);
+    r.rounding =
+        ln_attr_choose(&n->emit, "nearest_mode", "round_prefer_floor", ln_onnx_resize_roundings);
     r.cubic_a = ln_attr_number(&n->emit, "cubic_coeff_a", -0.75);
     r.excludes_outside = ln_attr_bool(&n->emit, "exclude_outside", 0);
     r.antialias = ln_attr_bool(&n->emit, "antialias", 0);

@@ -139,8 +139,7 @@ static void translate_deform_conv(ln_onnx_node *n)
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEFORM_COLUMNS, LN_ARG("src", src),
                 LN_ARG("offset", offset), LN_ARG("mask", mask),
                 LN_INT("group", ln_attr_int_in(&n->emit, "offset_group", 1, 0, INT_MAX)),
-                LN_INTS("size", 2, windows.size), LN_INTS("stride", 2, windows.stride),
-                LN_INTS("dilation", 2, windows.dilation), LN_INTS("padding", 4, windows.padding));
+                LN_ONNX_WINDOWS(&windows));
     if (!ln_onnx_failed(n))
         multiply_columns(n, columns, weight, bias, group,
                          (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});

@@ -485,7 +485,7 @@ static void translate_slice(ln_onnx_node *n)
 
 // More elements
 
-static const ln_attr_word pad_modes[] = {
+const ln_attr_word ln_onnx_pad_modes[] = {
     {"constant", "TL_PAD_CONSTANT", 0},
     {"edge", "TL_PAD_EDGE", 0},
     {"reflect", "TL_PAD_REFLECT", 0},
@@ -515,7 +515,7 @@ static void emit_pads(ln_onnx_node *n, const ln_dim *pads, int n_pads, const int
         after[axes[i]] = pads[n_axes + i];
     }
     ln_emit_pad(&n->emit, src, before, after,
-                ln_attr_choose(&n->emit, "mode", "constant", pad_modes), value, 0);
+                ln_attr_choose(&n->emit, "mode", "constant", ln_onnx_pad_modes), value, 0);
 }
 
 // Until opset 10 all is given by attributes; the pads have another name in opset 1.

@@ -158,43 +158,23 @@ static ProtobufCBinaryData bytes_of(ln_onnx_op *n, const char *str)
     return (ProtobufCBinaryData){.len = strlen(copy), .data = (uint8_t *)copy};
 }
 
-static void set_int(LnOnnx__Attribute *attr, int64_t value)
+// Room for an attribute's list.
+static void *list_of(ln_onnx_op *n, const ln_part *part, size_t size)
 {
-    attr->has_i = 1;
-    attr->i = value;
+    return allocate(n->writer, ((size_t)part->len + 1) * size);
 }
 
-static void set_float(LnOnnx__Attribute *attr, double value)
+static void set_list(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *part)
 {
-    attr->has_f = 1;
-    attr->f = (float)value;
-}
-
-static void set_string(ln_onnx_op *n, LnOnnx__Attribute *attr, const char *value)
-{
-    attr->has_s = 1;
-    attr->s = bytes_of(n, value);
-}
-
-static void set_ints(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *part)
-{
-    attr->ints = allocate(n->writer, ((size_t)part->len + 1) * sizeof(*attr->ints));
-    for (int i = 0; i < part->len && attr->ints; i++)
-        attr->ints[attr->n_ints++] = part->ints[i];
-}
-
-static void set_floats(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *part)
-{
-    attr->floats = allocate(n->writer, ((size_t)part->len + 1) * sizeof(*attr->floats));
-    for (int i = 0; i < part->len && attr->floats; i++)
-        attr->floats[attr->n_floats++] = (float)part->numbers[i];
-}
-
-static void set_strings(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *part)
-{
-    attr->strings = allocate(n->writer, ((size_t)part->len + 1) * sizeof(*attr->strings));
-    for (int i = 0; i < part->len && attr->strings; i++)
-        attr->strings[attr->n_strings++] = bytes_of(n, part->texts[i]);
+    if (attr->type == A_INTS && (attr->ints = list_of(n, part, sizeof(*attr->ints))))
+        for (int i = 0; i < part->len; i++)
+            attr->ints[attr->n_ints++] = part->ints[i];
+    if (attr->type == A_FLOATS && (attr->floats = list_of(n, part, sizeof(*attr->floats))))
+        for (int i = 0; i < part->len; i++)
+            attr->floats[attr->n_floats++] = (float)part->numbers[i];
+    if (attr->type == A_STRINGS && (attr->strings = list_of(n, part, sizeof(*attr->strings))))
+        for (int i = 0; i < part->len; i++)
+            attr->strings[attr->n_strings++] = bytes_of(n, part->texts[i]);
 }
 
 // The type of an attribute for a kind of part; 0: it is none.
@@ -215,19 +195,14 @@ void ln_onnx_put_set(ln_onnx_op *n, ln_part part)
     LnOnnx__Attribute *const attr = type ? add_attr(n, part.name, type) : NULL;
     if (!attr)
         return;
-    if (type == A_INT)
-        set_int(attr, part.kind == LN_PART_DTYPE ? ln_onnx_put_dtype((tl_dtype)part.integer)
-                                                 : part.integer);
-    if (type == A_FLOAT)
-        set_float(attr, part.number);
-    if (type == A_STRING)
-        set_string(n, attr, part.text);
-    if (type == A_INTS)
-        set_ints(n, attr, &part);
-    if (type == A_FLOATS)
-        set_floats(n, attr, &part);
-    if (type == A_STRINGS)
-        set_strings(n, attr, &part);
+    attr->has_i = type == A_INT;
+    attr->i = part.kind == LN_PART_DTYPE ? ln_onnx_put_dtype((tl_dtype)part.integer) : part.integer;
+    attr->has_f = type == A_FLOAT;
+    attr->f = (float)part.number;
+    attr->has_s = type == A_STRING;
+    if (attr->has_s)
+        attr->s = bytes_of(n, part.text);
+    set_list(n, attr, &part);
 }
 
 void ln_onnx_put_int64s(ln_onnx_op *n, const char *name, int len, const int64_t *values)

@@ -86,21 +86,12 @@ static double param_of(const function *f, const char *param)
     return strcmp(param, "beta") != 0 ? f->alpha : f->beta;
 }
 
-// The word that means the function; NULL: none does.
-static const char *word_of(const ln_form_item *item, const char *func)
-{
-    const ln_attr_word *word = item->words;
-    while (word && word->name && strcmp(word->ours, func) != 0)
-        word++;
-    return word ? word->name : NULL;
-}
-
 static int is_of(const ln_form *form, const char *func, const function *f)
 {
     int is_func = 0;
     for (const ln_form_item *item = form->items; item->kind; item++) {
-        is_func |=
-            item->kind == LN_FORM_IS_TEXT ? !strcmp(item->text, func) : word_of(item, func) != NULL;
+        is_func |= item->kind == LN_FORM_IS_TEXT ? !strcmp(item->text, func)
+                                                 : ln_attr_word_for(item->words, func) != NULL;
         if (item->kind == LN_FORM_IS_NUMBER && (float)param_of(f, item->arg) != (float)item->number)
             return 0;
     }
@@ -128,8 +119,8 @@ static const char *put_single(ln_onnx_op *n, const ln_form *form, const char *fu
     for (const ln_form_item *item = form->items; item->kind; item++)
         if (item->kind == LN_FORM_NUMBER)
             ln_onnx_put_set(n, LN_NUMBER(item->name, param_of(f, item->arg)));
-        else if (item->words && strcmp(word_of(item, func), item->text) != 0)
-            ln_onnx_put_set(n, LN_TEXT(item->name, word_of(item, func)));
+        else if (item->words && strcmp(ln_attr_word_for(item->words, func)->name, item->text) != 0)
+            ln_onnx_put_set(n, LN_TEXT(item->name, ln_attr_word_for(item->words, func)->name));
     ln_onnx_put_end(n, 1, &out);
     return out;
 }
@@ -269,13 +260,17 @@ typedef struct operands {
 } operands;
 
 // Of whole numbers, with the sign of b; ONNX's Mod has the sign of a for floats.
-static const char *put_mod(ln_onnx_op *n, const operands *o)
+static const char *put_fmod(ln_onnx_op *n, const operands *o, const char *op_type)
+{
+    return LN_ONNX_PUT(n, op_type, LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b), LN_INT("fmod", 1));
+}
+
+static const char *put_mod(ln_onnx_op *n, const operands *o, const char *op_type)
 {
     if (!tl_dtype_is_float(o->dtype))
-        return ln_onnx_put_pair(n, "Mod", o->a, o->b);
+        return ln_onnx_put_pair(n, op_type, o->a, o->b);
     const char *const zero = ln_onnx_put_scalar(n, o->dtype, 0);
-    const char *const rest =
-        LN_ONNX_PUT(n, "Mod", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b), LN_INT("fmod", 1));
+    const char *const rest = put_fmod(n, o, op_type);
     const char *const is_zero = ln_onnx_put_pair(n, "Equal", rest, zero);
     const char *const differs = ln_onnx_put_pair(n, "Xor", ln_onnx_put_pair(n, "Less", rest, zero),
                                                  ln_onnx_put_pair(n, "Less", o->b, zero));
@@ -284,16 +279,11 @@ static const char *put_mod(ln_onnx_op *n, const operands *o)
                        LN_ONNX_SRC(ln_onnx_put_pair(n, "Add", rest, o->b)), LN_ONNX_SRC(rest));
 }
 
-static const char *put_fmod(ln_onnx_op *n, const operands *o)
-{
-    return LN_ONNX_PUT(n, "Mod", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b), LN_INT("fmod", 1));
-}
-
 // PRelu's slope broadcasts to the source only.
-static const char *put_prelu(ln_onnx_op *n, const operands *o)
+static const char *put_prelu(ln_onnx_op *n, const operands *o, const char *op_type)
 {
     if (tl_tensor_issameshape(ln_onnx_op_tensor(n, "src1"), ln_onnx_op_tensor(n, "dst")))
-        return ln_onnx_put_pair(n, "PRelu", o->a, o->b);
+        return ln_onnx_put_pair(n, op_type, o->a, o->b);
     const char *const is_low =
         ln_onnx_put_pair(n, "Less", o->a, ln_onnx_put_scalar(n, o->dtype, 0));
     return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(is_low),
@@ -301,27 +291,13 @@ static const char *put_prelu(ln_onnx_op *n, const operands *o)
 }
 
 // The operator on truth values, or on the bits of integers.
-static const char *put_bits(ln_onnx_op *n, const operands *o, const char *of_bools,
-                            const char *of_ints)
+static const char *put_bits(ln_onnx_op *n, const operands *o, const char *op_type)
 {
-    if (o->dtype != TL_BOOL)
-        ln_onnx_op_since(n, 18);
-    return ln_onnx_put_pair(n, o->dtype == TL_BOOL ? of_bools : of_ints, o->a, o->b);
-}
-
-static const char *put_and(ln_onnx_op *n, const operands *o)
-{
-    return put_bits(n, o, "And", "BitwiseAnd");
-}
-
-static const char *put_or(ln_onnx_op *n, const operands *o)
-{
-    return put_bits(n, o, "Or", "BitwiseOr");
-}
-
-static const char *put_xor(ln_onnx_op *n, const operands *o)
-{
-    return put_bits(n, o, "Xor", "BitwiseXor");
+    if (o->dtype == TL_BOOL)
+        return ln_onnx_put_pair(n, op_type, o->a, o->b);
+    ln_onnx_op_since(n, 18);
+    const char *const of_bits = ln_translation_print(&n->writer->base, "Bitwise%s", op_type);
+    return of_bits ? ln_onnx_put_pair(n, of_bits, o->a, o->b) : "";
 }
 
 // 2 to the power of each shift of the operator, which must be constants from 0 to 2 less than the
@@ -355,22 +331,12 @@ static const char *put_signed_shift(ln_onnx_op *n, const operands *o, int is_lef
     return ln_onnx_put_pair(n, "Div", ln_onnx_put_pair(n, "Sub", o->a, rest), power);
 }
 
-static const char *put_shift(ln_onnx_op *n, const operands *o, int is_left)
+static const char *put_shift(ln_onnx_op *n, const operands *o, const char *direction)
 {
     if (tl_dtype_min_double(o->dtype) < 0)
-        return put_signed_shift(n, o, is_left);
+        return put_signed_shift(n, o, *direction == 'L');
     return LN_ONNX_PUT(n, "BitShift", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b),
-                       LN_TEXT("direction", is_left ? "LEFT" : "RIGHT"));
-}
-
-static const char *put_shift_left(ln_onnx_op *n, const operands *o)
-{
-    return put_shift(n, o, 1);
-}
-
-static const char *put_shift_right(ln_onnx_op *n, const operands *o)
-{
-    return put_shift(n, o, 0);
+                       LN_TEXT("direction", direction));
 }
 
 static const char *put_pick(ln_onnx_op *n, const operands *o, const char *compare)
@@ -379,45 +345,36 @@ static const char *put_pick(ln_onnx_op *n, const operands *o, const char *compar
                        LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b));
 }
 
-static const char *put_pick_max(ln_onnx_op *n, const operands *o)
+static const char *put_pow_double(ln_onnx_op *n, const operands *o, const char *op_type)
 {
-    return put_pick(n, o, "Greater");
-}
-
-static const char *put_pick_min(ln_onnx_op *n, const operands *o)
-{
-    return put_pick(n, o, "Less");
-}
-
-static const char *put_pow_double(ln_onnx_op *n, const operands *o)
-{
-    const char *const power = ln_onnx_put_pair(n, "Pow", ln_onnx_put_cast(n, o->a, TL_DOUBLE),
+    const char *const power = ln_onnx_put_pair(n, op_type, ln_onnx_put_cast(n, o->a, TL_DOUBLE),
                                                ln_onnx_put_cast(n, o->b, TL_DOUBLE));
     return ln_onnx_put_cast(n, power, o->dtype);
 }
 
+// Operations by one node of this type, or by a function of it.
 static const struct binary {
     const char *op, *op_type;
-    const char *(*put)(ln_onnx_op *n, const operands *o);
+    const char *(*put)(ln_onnx_op *n, const operands *o, const char *op_type);
 } binaries[] = {
-    {"TL_BINARY_ADD", "Add", NULL},
-    {"TL_BINARY_SUB", "Sub", NULL},
-    {"TL_BINARY_MUL", "Mul", NULL},
-    {"TL_BINARY_DIV", "Div", NULL},
-    {"TL_BINARY_MOD", NULL, put_mod},
-    {"TL_BINARY_FMOD", NULL, put_fmod},
-    {"TL_BINARY_POW", "Pow", NULL},
-    {"TL_BINARY_MAX", "Max", NULL},
-    {"TL_BINARY_MIN", "Min", NULL},
-    {"TL_BINARY_PRELU", NULL, put_prelu},
-    {"TL_BINARY_AND", NULL, put_and},
-    {"TL_BINARY_OR", NULL, put_or},
-    {"TL_BINARY_XOR", NULL, put_xor},
-    {"TL_BINARY_SHIFT_LEFT", NULL, put_shift_left},
-    {"TL_BINARY_SHIFT_RIGHT", NULL, put_shift_right},
-    {"TL_BINARY_PICK_MAX", NULL, put_pick_max},
-    {"TL_BINARY_PICK_MIN", NULL, put_pick_min},
-    {"TL_BINARY_POW_DOUBLE", NULL, put_pow_double},
+    {"TL_BINARY_ADD", "Add"},
+    {"TL_BINARY_SUB", "Sub"},
+    {"TL_BINARY_MUL", "Mul"},
+    {"TL_BINARY_DIV", "Div"},
+    {"TL_BINARY_MOD", "Mod", put_mod},
+    {"TL_BINARY_FMOD", "Mod", put_fmod},
+    {"TL_BINARY_POW", "Pow"},
+    {"TL_BINARY_MAX", "Max"},
+    {"TL_BINARY_MIN", "Min"},
+    {"TL_BINARY_PRELU", "PRelu", put_prelu},
+    {"TL_BINARY_AND", "And", put_bits},
+    {"TL_BINARY_OR", "Or", put_bits},
+    {"TL_BINARY_XOR", "Xor", put_bits},
+    {"TL_BINARY_SHIFT_LEFT", "LEFT", put_shift},
+    {"TL_BINARY_SHIFT_RIGHT", "RIGHT", put_shift},
+    {"TL_BINARY_PICK_MAX", "Greater", put_pick},
+    {"TL_BINARY_PICK_MIN", "Less", put_pick},
+    {"TL_BINARY_POW_DOUBLE", "Pow", put_pow_double},
 };
 
 static void write_operation(ln_onnx_op *n, const char *op)
@@ -429,7 +386,7 @@ static void write_operation(ln_onnx_op *n, const char *op)
     if (!row)
         ln_onnx_op_lacks(n, "parameter 'op' is %s", op);
     else if (row->put)
-        end_with(n, row->put(n, &o));
+        end_with(n, row->put(n, &o, row->op_type));
     else
         LN_ONNX_PUT_AS(n, "dst", row->op_type, LN_ONNX_SRC(o.a), LN_ONNX_SRC(o.b));
 }

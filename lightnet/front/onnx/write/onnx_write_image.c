@@ -12,26 +12,10 @@
 
 // Resampling
 
-// Words of LightNet and of ONNX.
-typedef struct word {
-    const char *name, *word;
-} word;
-
-static const word modes[] = {{"TL_RESAMPLE_NEAREST", "nearest"},
-                             {"TL_RESAMPLE_LINEAR", "linear"},
-                             {"TL_RESAMPLE_CUBIC", "cubic"}};
-
-static const word roundings[] = {{"TL_ROUND_HALF_DOWN", "round_prefer_floor"},
-                                 {"TL_ROUND_HALF_UP", "round_prefer_ceil"},
-                                 {"TL_ROUND_DOWN", "floor"},
-                                 {"TL_ROUND_UP", "ceil"}};
-
-static const char *word_of(const word *words, size_t n, const char *name)
+// ONNX's word for a parameter.
+static const char *word_of(const ln_onnx_op *n, const char *param, const ln_attr_word *words)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(words[i].name, name))
-            return words[i].word;
-    return words[0].word;
+    return ln_attr_word_for(words, ln_op_string(n->op, param))->name;
 }
 
 // Where the scale of an axis comes from: its lengths, the step, or the step from end to end.
@@ -64,7 +48,7 @@ static resampling read_resampling(ln_onnx_op *n)
     resampling r = {.ndim = src->ndim,
                     .is_open = ln_onnx_op_is_dynamic(n, "dst"),
                     .fills = ln_op_bool(n->op, "fill_outside"),
-                    .rounding = word_of(roundings, 4, ln_op_string(n->op, "rounding"))};
+                    .rounding = word_of(n, "rounding", ln_onnx_resize_roundings)};
     for (int i = 0; i < r.ndim; i++) {
         r.axes[i] = (ln_onnx_resize_axis){.in = src->dims[i], .out = dst->dims[i], .end = 1};
         r.step[i] = span[i] / steps[i];
@@ -162,14 +146,15 @@ static int find_mode(ln_onnx_op *n, resampling *r)
 // lack: the nearest elements are those of half_pixel, rounded otherwise.
 static int find_shifted(ln_onnx_op *n, resampling *r)
 {
-    static const word others[] = {{"round_prefer_floor", "ceil"}, {"floor", "round_prefer_ceil"}};
-    const int k = !strcmp(r->rounding, others[0].name) ? 0 : 1;
-    if (strcmp(ln_op_string(n->op, "mode"), modes[0].name) != 0 ||
-        strcmp(r->rounding, others[k].name) != 0)
+    static const char *const others[][2] = {{"round_prefer_floor", "ceil"},
+                                            {"floor", "round_prefer_ceil"}};
+    const int k = !strcmp(r->rounding, others[0][0]) ? 0 : 1;
+    if (!ln_op_has_string(n->op, "mode", "TL_RESAMPLE_NEAREST") ||
+        strcmp(r->rounding, others[k][0]) != 0)
         return 0;
     for (int i = 0; i < r->ndim; i++)
         r->first[i] -= stays(r, i) ? 0 : 0.5;
-    r->rounding = others[k].word;
+    r->rounding = others[k][1];
     return find_mode(n, r);
 }
 
@@ -189,7 +174,7 @@ static void put_resize(ln_onnx_op *n, const resampling *r)
     const char *const scale =
         r->scaling == BY_SIZE ? NULL : ln_onnx_put_constant(n, TL_FLOAT, 1, &r->ndim, scales);
     const char *const size = r->scaling == BY_SIZE ? ln_onnx_put_ints(n, r->ndim, sizes) : NULL;
-    const char *const mode = word_of(modes, 3, ln_op_string(n->op, "mode"));
+    const char *const mode = word_of(n, "mode", ln_onnx_resize_modes);
     if (r->antialiases)
         ln_onnx_op_since(n, 18);
     LN_ONNX_PUT_AS(n, "dst", "Resize", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(roi), LN_ONNX_SRC(scale),

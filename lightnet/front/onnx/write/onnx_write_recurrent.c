@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "front/onnx/ln_onnx_steps.h"
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_recurrent.h"
 
@@ -98,30 +99,13 @@ static const char *recurrence(ln_onnx_op *n, const network *net)
 
 // Attributes
 
-static const struct activation {
-    const char *func, *name;
-    int has_alpha, has_beta;
-} activations[] = {
-    {"TL_UNARY_AFFINE", "Affine", 1, 1},
-    {"TL_UNARY_ELU", "Elu", 1, 0},
-    {"TL_UNARY_HARDSIGMOID", "HardSigmoid", 1, 1},
-    {"TL_UNARY_LRELU", "LeakyRelu", 1, 0},
-    {"TL_UNARY_RELU", "Relu", 0, 0},
-    {"TL_UNARY_SCALEDTANH", "ScaledTanh", 1, 1},
-    {"TL_UNARY_SIGMOID", "Sigmoid", 0, 0},
-    {"TL_UNARY_SOFTPLUS", "Softplus", 0, 0},
-    {"TL_UNARY_SOFTSIGN", "Softsign", 0, 0},
-    {"TL_UNARY_TANH", "Tanh", 0, 0},
-    {"TL_UNARY_THRESHOLDEDRELU", "ThresholdedRelu", 1, 0},
-};
-
-static const struct activation *find_activation(ln_onnx_op *n, const char *func)
+static const ln_onnx_activation *find_activation(ln_onnx_op *n, const char *func)
 {
-    for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
-        if (!strcmp(activations[i].func, func))
-            return &activations[i];
+    for (const ln_onnx_activation *a = ln_onnx_activations; a->name; a++)
+        if (!strcmp(a->func, func))
+            return a;
     ln_onnx_op_lacks(n, "activation %s", func);
-    return &activations[0];
+    return ln_onnx_activations;
 }
 
 enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
@@ -136,7 +120,7 @@ static void set_activations(ln_onnx_op *n, const network *net)
     double alphas[MAX_ACTS], betas[MAX_ACTS];
     int n_alphas = 0, n_betas = 0;
     for (int i = 0; i < len; i++) {
-        const struct activation *const a = find_activation(n, acts->value_array_string[i]);
+        const ln_onnx_activation *const a = find_activation(n, acts->value_array_string[i]);
         names[i] = a->name;
         if (a->has_alpha)
             alphas[n_alphas++] = alpha->value_array_double[i];
@@ -195,8 +179,7 @@ static void write_recurrent(ln_onnx_op *n)
     for (int i = 0; i < 3; i++)
         outs[i] = ln_onnx_op_out(n, results[i]);
     ln_onnx_put_begin(n, op_types[net.cell]);
-    for (int i = 0; i < 8; i++)
-        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
+    ln_onnx_put_set(n, LN_ONNX_SRCS(8, srcs));
     set_direction(n, &net);
     set_activations(n, &net);
     set_flags(n, &net);

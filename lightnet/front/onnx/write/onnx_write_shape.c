@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx.h"
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_shape.h"
 
@@ -248,35 +249,27 @@ static const char *open_pads(ln_onnx_op *n)
 
 static void write_pad(ln_onnx_op *n)
 {
-    static const struct {
-        const char *name, *mode;
-    } modes[] = {{"TL_PAD_CONSTANT", "constant"},
-                 {"TL_PAD_EDGE", "edge"},
-                 {"TL_PAD_REFLECT", "reflect"},
-                 {"TL_PAD_WRAP", "wrap"}};
-    const char *const name = ln_op_string(n->op, "mode");
+    const ln_attr_word *const mode =
+        ln_attr_word_for(ln_onnx_pad_modes, ln_op_string(n->op, "mode"));
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
     const int is_open = ln_onnx_op_optional(n, "before_now") || ln_onnx_op_optional(n, "after_now");
-    int len, n_after, pads[2 * LN_MAXDIM] = {0}, k = 0;
+    int len, n_after, pads[2 * LN_MAXDIM] = {0};
     const int *const before = ln_op_ints(n->op, "before", &len);
     const int *const after = ln_op_ints(n->op, "after", &n_after);
     for (int i = 0; i < ndim && i < len && i < n_after; i++) {
         pads[i] = before[i];
         pads[ndim + i] = after[i];
     }
-    while (k < 3 && strcmp(modes[k].name, name) != 0)
-        k++;
-    if (k == 3)
-        ln_onnx_op_since(n, 19);
+    ln_onnx_op_since(n, mode->since);
     const char *src = ln_onnx_op_in(n, "src");
-    const char *const value = k ? NULL : ln_onnx_op_optional(n, "value");
+    const char *const value = mode != ln_onnx_pad_modes ? NULL : ln_onnx_op_optional(n, "value");
     const char *const scalar = value && ln_onnx_op_tensor(n, "value")->ndim
                                    ? ln_onnx_put_reshape(n, value, 0, NULL)
                                    : value;
     src = is_open ? src : crop(n, src, ndim, pads);
     const char *const all = is_open ? open_pads(n) : ln_onnx_put_ints(n, 2 * ndim, pads);
     LN_ONNX_PUT_AS(n, "dst", "Pad", LN_ONNX_SRC(src), LN_ONNX_SRC(all), LN_ONNX_SRC(scalar),
-                   LN_TEXT("mode", modes[k].mode));
+                   LN_TEXT("mode", mode->name));
 }
 
 // ONNX has the axes 0 and 1 only: others move there and back.
