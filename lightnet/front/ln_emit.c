@@ -316,41 +316,6 @@ void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
 
 // Its parameters: `params` with one more at the end, NULL: there is no memory
 
-static ln_list *with_int(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_number(e->params, p->name, (double)p->integer);
-}
-
-static ln_list *with_number(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_number(e->params, p->name, p->number);
-}
-
-static ln_list *with_bool(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_bool(e->params, p->name, p->integer ? LN_TRUE : LN_FALSE);
-}
-
-static ln_list *with_text(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_string(e->params, p->name, p->text);
-}
-
-static ln_list *with_dtype(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_string(e->params, p->name, tl_dtype_name((tl_dtype)p->integer));
-}
-
-static ln_list *with_ints(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_array_int(e->params, p->name, p->len, p->ints);
-}
-
-static ln_list *with_numbers(ln_emit *e, const ln_part *p)
-{
-    return ln_param_list_append_array_double(e->params, p->name, p->len, p->numbers);
-}
-
 static ln_list *with_bools(ln_emit *e, const ln_part *p)
 {
     ln_bool *bools = ln_translation_alloc(e->translation, ((size_t)p->len + 1) * sizeof(*bools));
@@ -359,30 +324,45 @@ static ln_list *with_bools(ln_emit *e, const ln_part *p)
     return bools ? ln_param_list_append_array_bool(e->params, p->name, p->len, bools) : NULL;
 }
 
-static ln_list *with_texts(ln_emit *e, const ln_part *p)
+static ln_list *with_param(ln_emit *e, const ln_part *p)
 {
-    return ln_param_list_append_array_string(e->params, p->name, p->len, p->texts);
+    ln_list *const all = e->params;
+    switch (p->kind) {
+    case LN_PART_INT:
+        return ln_param_list_append_number(all, p->name, (double)p->integer);
+    case LN_PART_NUMBER:
+        return ln_param_list_append_number(all, p->name, p->number);
+    case LN_PART_BOOL:
+        return ln_param_list_append_bool(all, p->name, p->integer ? LN_TRUE : LN_FALSE);
+    case LN_PART_TEXT:
+        return ln_param_list_append_string(all, p->name, p->text);
+    case LN_PART_DTYPE:
+        return ln_param_list_append_string(all, p->name, tl_dtype_name((tl_dtype)p->integer));
+    case LN_PART_INTS:
+        return ln_param_list_append_array_int(all, p->name, p->len, p->ints);
+    case LN_PART_NUMBERS:
+        return ln_param_list_append_array_double(all, p->name, p->len, p->numbers);
+    case LN_PART_TEXTS:
+        return ln_param_list_append_array_string(all, p->name, p->len, p->texts);
+    default:
+        return with_bools(e, p);
+    }
 }
 
 void ln_emit_set(ln_emit *e, ln_part part)
 {
-    static ln_list *(*const with[])(ln_emit * e, const ln_part *p) = {
-        [LN_PART_INT] = with_int,         [LN_PART_NUMBER] = with_number,
-        [LN_PART_BOOL] = with_bool,       [LN_PART_TEXT] = with_text,
-        [LN_PART_DTYPE] = with_dtype,     [LN_PART_INTS] = with_ints,
-        [LN_PART_NUMBERS] = with_numbers, [LN_PART_BOOLS] = with_bools,
-        [LN_PART_TEXTS] = with_texts,     [LN_PART_NONE] = NULL};
-    if (part.kind == LN_PART_ARG && part.len)
-        ln_emit_arg_at(e, part.name, part.len - 1, part.text);
-    else if (part.kind == LN_PART_ARG)
-        ln_emit_arg(e, part.name, part.text);
-    if (e->translation->failed || !with[part.kind])
+    if (part.kind == LN_PART_NONE || e->translation->failed)
         return;
-    ln_list *const longer = with[part.kind](e, &part);
-    if (longer)
-        e->params = longer;
-    else
-        ln_emit_fail_memory(e);
+    if (part.kind == LN_PART_ARG && part.len) {
+        ln_emit_arg_at(e, part.name, part.len - 1, part.text);
+    } else if (part.kind == LN_PART_ARG) {
+        ln_emit_arg(e, part.name, part.text);
+    } else {
+        ln_list *const longer = with_param(e, &part);
+        if (!longer)
+            ln_emit_fail_memory(e);
+        e->params = longer ? longer : e->params;
+    }
 }
 
 // Outputs and names

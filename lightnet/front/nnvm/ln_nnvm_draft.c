@@ -280,32 +280,12 @@ static void set(ln_nnvm_draft *d, const char *key, const char *value)
         LN_TRANSLATION_ADD(&d->base, n->attrs, n->n_attrs, (ln_nnvm_attr){own_key, own_value, 0});
 }
 
-static void set_text(ln_nnvm_draft *d, const ln_part *p)
+static const char *print_number(double value, char text[LN_NUMBER_SIZE])
 {
-    set(d, p->name, p->text);
-}
-
-static void set_int(ln_nnvm_draft *d, const ln_part *p)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRId64, p->integer);
-    set(d, p->name, text);
-}
-
-static void set_number(ln_nnvm_draft *d, const ln_part *p)
-{
-    const double value = p->number;
-    char text[LN_NUMBER_SIZE];
-    if (isfinite(value))
-        ln_number_print(text, sizeof(text), value);
-    else
-        snprintf(text, sizeof(text), "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    set(d, p->name, text);
-}
-
-static void set_bool(ln_nnvm_draft *d, const ln_part *p)
-{
-    set(d, p->name, p->integer ? "True" : "False");
+    return isfinite(value) ? ln_number_print(text, LN_NUMBER_SIZE, value)
+           : isnan(value)  ? "nan"
+           : value < 0     ? "-inf"
+                           : "inf";
 }
 
 // A tuple's text: of up to LN_NNVM_MAX_TUPLE pairs of integers.
@@ -367,12 +347,21 @@ static void add_input(ln_nnvm_draft *d, const ln_part *p)
 
 void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
 {
-    static void (*const setters[])(ln_nnvm_draft * d, const ln_part *p) = {
-        [LN_PART_ARG] = add_input,  [LN_PART_INT] = set_int,    [LN_PART_NUMBER] = set_number,
-        [LN_PART_BOOL] = set_bool,  [LN_PART_TEXT] = set_text,  [LN_PART_DTYPE] = set_dtype,
-        [LN_PART_INTS] = set_tuple, [LN_PART_PAIRS] = set_tuple};
-    if (part.kind != LN_PART_NONE)
-        setters[part.kind](d, &part);
+    char text[LN_NUMBER_SIZE];
+    snprintf(text, sizeof(text), "%" PRId64, part.integer);
+    if (part.kind == LN_PART_ARG)
+        add_input(d, &part);
+    else if (part.kind == LN_PART_DTYPE)
+        set_dtype(d, &part);
+    else if (part.kind == LN_PART_INTS || part.kind == LN_PART_PAIRS)
+        set_tuple(d, &part);
+    else if (part.kind != LN_PART_NONE)
+        set(d, part.name,
+            part.kind == LN_PART_TEXT     ? part.text
+            : part.kind == LN_PART_INT    ? text
+            : part.kind == LN_PART_NUMBER ? print_number(part.number, text)
+            : part.integer                ? "True"
+                                          : "False");
 }
 
 ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)

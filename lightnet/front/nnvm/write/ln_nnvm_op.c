@@ -11,6 +11,7 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
 // Failing
@@ -277,4 +278,50 @@ ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
+}
+
+// Windows
+
+// One number for each axis, after those that a line lacks.
+static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt, int axes,
+                      int values[2])
+{
+    int len;
+    const int *given = ln_op_ints(n->op, param, &len);
+    for (int i = 0; i < 2; i++) {
+        const int k = at + i - (2 - axes);
+        values[i] = i < 2 - axes || k >= len ? deflt : given[k];
+    }
+}
+
+// Only operators of images have parameter `autopad`, whose padding they have computed already.
+static void read_padding(ln_nnvm_op *n, ln_nnvm_windows *w, int is_transposed)
+{
+    const int *const in = ln_nnvm_op_tensor_of(n, "src")->dims + 2;
+    const int *const out = ln_nnvm_op_tensor_of(n, "dst")->dims + 2;
+    const char *const mode = ln_op_string(n->op, "autopad");
+    read_axes(n, "padding", 0, 0, w->axes, w->padding);
+    read_axes(n, "padding", w->axes, 0, w->axes, w->padding + 2);
+    if (*mode && is_transposed)
+        ln_autopadding_deconv(w->padding, in, w->size, w->stride, w->more, w->dilation, out, 2,
+                              mode);
+    else if (*mode)
+        ln_autopadding_conv(w->padding, in, w->size, w->stride, w->dilation, 2, mode);
+}
+
+ln_nnvm_windows ln_nnvm_op_windows(ln_nnvm_op *n, int is_transposed)
+{
+    ln_nnvm_windows w = {.axes = ln_nnvm_op_tensor_of(n, "src")->ndim - 2};
+    if (w.axes < 1 || w.axes > 2) {
+        ln_nnvm_op_fail(n, "it has %d axes, expected 1 or 2: windows of NNVM's core are of images",
+                        w.axes);
+        w.axes = 2;
+    }
+    read_axes(n, "size", 0, 1, w.axes, w.size);
+    read_axes(n, "stride", 0, 1, w.axes, w.stride);
+    read_axes(n, "dilation", 0, 1, w.axes, w.dilation);
+    read_axes(n, "output_padding", 0, 0, w.axes, w.more);
+    if (!ln_nnvm_op_failed(n))
+        read_padding(n, &w, is_transposed);
+    return w;
 }

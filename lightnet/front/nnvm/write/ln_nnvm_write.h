@@ -77,6 +77,16 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 /** Whether it is such a constant of one element, which a double holds. */
 int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 
+/** The windows of a convolution or pool over images; those over lines have one row. */
+typedef struct ln_nnvm_windows {
+    int axes; // 1 or 2
+    int size[2], stride[2], dilation[2];
+    int padding[4]; // before both axes, after them
+    int more[2];    // of a transposed convolution: rows and columns at the end that are computed
+} ln_nnvm_windows;
+
+ln_nnvm_windows ln_nnvm_op_windows(ln_nnvm_op *n, int is_transposed);
+
 /** An image in the shape of output `dst`. */
 ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src);
 

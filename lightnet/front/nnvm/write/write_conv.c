@@ -7,68 +7,19 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
-#include "lightnet/ln_util.h"
 
-// Windows
-
-// Of a convolution over images: those over lines have windows of one row.
-typedef struct conv {
-    int axes; // 1 or 2
-    int size[2], stride[2], dilation[2];
-    int padding[4]; // before both axes, after them
-    int more[2];    // of a transposed one: rows and columns at the end that are computed
-} conv;
-
-// One number for each axis, after those that a line lacks.
-static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt, const conv *c,
-                      int values[2])
+static ln_nnvm_windows read_windows(ln_nnvm_op *n, int is_transposed)
 {
-    int len;
-    const int *given = ln_op_ints(n->op, param, &len);
+    const ln_nnvm_windows w = ln_nnvm_op_windows(n, is_transposed);
     for (int i = 0; i < 2; i++) {
-        const int k = at + i - (2 - c->axes);
-        values[i] = i < 2 - c->axes || k >= len ? deflt : given[k];
-    }
-}
-
-// Only operators of images have parameter `autopad`, whose padding they have computed already.
-static void read_padding(ln_nnvm_op *n, conv *c, int is_transposed)
-{
-    const int *const in = ln_nnvm_op_tensor_of(n, "src")->dims + 2;
-    const int *const out = ln_nnvm_op_tensor_of(n, "dst")->dims + 2;
-    const char *const mode = ln_op_string(n->op, "autopad");
-    read_axes(n, "padding", 0, 0, c, c->padding);
-    read_axes(n, "padding", c->axes, 0, c, c->padding + 2);
-    if (*mode && is_transposed)
-        ln_autopadding_deconv(c->padding, in, c->size, c->stride, c->more, c->dilation, out, 2,
-                              mode);
-    else if (*mode)
-        ln_autopadding_conv(c->padding, in, c->size, c->stride, c->dilation, 2, mode);
-    for (int i = 0; i < 2; i++) {
-        const long long sum = (long long)c->padding[i] + c->padding[2 + i];
-        if (c->padding[i] < 0 || c->padding[2 + i] < 0)
-            ln_nnvm_op_fail(n, "a padding of %d and %d, expected at least 0", c->padding[i],
-                            c->padding[2 + i]);
+        const long long sum = (long long)w.padding[i] + w.padding[2 + i];
+        if (w.padding[i] < 0 || w.padding[2 + i] < 0)
+            ln_nnvm_op_fail(n, "a padding of %d and %d, expected at least 0", w.padding[i],
+                            w.padding[2 + i]);
         if (sum > INT_MAX / 2)
             ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", sum, INT_MAX / 2);
     }
-}
-
-static conv read_conv(ln_nnvm_op *n, int is_transposed)
-{
-    conv c = {.axes = ln_nnvm_op_tensor_of(n, "src")->ndim - 2};
-    if (c.axes > 2) {
-        ln_nnvm_op_fail(n, "it has %d axes, expected at most 2: NNVM's core convolves images",
-                        c.axes);
-        c.axes = 2;
-    }
-    read_axes(n, "size", 0, 1, &c, c.size);
-    read_axes(n, "stride", 0, 1, &c, c.stride);
-    read_axes(n, "dilation", 0, 1, &c, c.dilation);
-    read_axes(n, "output_padding", 0, 0, &c, c.more);
-    if (!ln_nnvm_op_failed(n))
-        read_padding(n, &c, is_transposed);
-    return c;
+    return w;
 }
 
 // Whether there is a bias that is not a constant of zeros.
@@ -90,8 +41,9 @@ static ln_nnvm_value bias_of(ln_nnvm_op *n, int has)
     return has ? ln_nnvm_op_in(n, "bias") : none;
 }
 
-static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_nnvm_value src,
-                              int channels, const int padding[2], int with_bias, const int *dims)
+static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const ln_nnvm_windows *c,
+                              ln_nnvm_value src, int channels, const int padding[2], int with_bias,
+                              const int *dims)
 {
     const ln_nnvm_value weight = ln_put_as_image(n, ln_nnvm_op_in(n, "weight"));
     const ln_nnvm_value bias = bias_of(n, with_bias);
@@ -106,7 +58,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
 static ln_nnvm_value write_conv(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    conv c = read_conv(n, 0);
+    const ln_nnvm_windows c = read_windows(n, 0);
     int before[4] = {0}, after[4] = {0}, padding[2];
     for (int i = 0; i < 2; i++) {
         padding[i] = c.padding[i] < c.padding[2 + i] ? c.padding[i] : c.padding[2 + i];
@@ -133,7 +85,7 @@ typedef struct cuts {
     int grows;            // there are such
 } cuts;
 
-static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
+static cuts read_cuts(ln_nnvm_op *n, const ln_nnvm_windows *c, ln_nnvm_value src)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     cuts k = {.dims = {dst->dims[0], dst->dims[1]}, .end = {dst->dims[0], dst->dims[1]}};
@@ -158,7 +110,7 @@ static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
 static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 {
     static const int step[] = {1, 1, 1, 1}, none[4] = {0};
-    const conv c = read_conv(n, 1);
+    const ln_nnvm_windows c = read_windows(n, 1);
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
     const ln_nnvm_value src = ln_put_as_image(n, ln_nnvm_op_in(n, "src"));

@@ -6,49 +6,31 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "lightnet/ln_util.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"
 #include "tensorlight/tl_vision.h"
 
-// Windows over images; over lines they have one row.
 typedef struct pool {
     int is_max, counts_padding;
-    int size[2], stride[2];
-    int padding[4];    // before both axes, after them
+    ln_nnvm_windows windows;
     int end[2];        // how far the last window reaches beyond the axis
     ln_nnvm_value src; // an image
     int dims[4];       // of the result
 } pool;
 
-static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
-{
-    int len;
-    const int *values = ln_op_ints(n->op, param, &len);
-    return i < len ? values[i] : deflt;
-}
-
-// The windows of axis i of the image, the axis `at` of the operator's.
-static void read_axis(ln_nnvm_op *n, pool *p, int axes, int i, int at)
-{
-    p->size[i] = at < 0 ? 1 : param_at(n, "size", at, 1);
-    p->stride[i] = at < 0 ? 1 : param_at(n, "stride", at, 1);
-    for (int k = 0; k < 2; k++)
-        p->padding[2 * k + i] = at < 0 ? 0 : param_at(n, "padding", k * axes + at, 0);
-    if (at >= 0 && param_at(n, "dilation", at, 1) != 1)
-        ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
-                        param_at(n, "dilation", at, 1));
-}
-
 static void read_end(ln_nnvm_op *n, pool *p, int i)
 {
-    const int64_t reach = (p->dims[2 + i] - 1) * (int64_t)p->stride[i] + p->size[i];
-    const int64_t end = reach - p->padding[i] - p->src.dims[2 + i];
+    const ln_nnvm_windows *const w = &p->windows;
+    const int64_t reach = (p->dims[2 + i] - 1) * (int64_t)w->stride[i] + w->size[i];
+    const int64_t end = reach - w->padding[i] - p->src.dims[2 + i];
+    if (w->dilation[i] != 1)
+        ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
+                        w->dilation[i]);
     if (end > INT_MAX)
         ln_nnvm_op_fail(n, "windows that reach more than %d elements beyond an axis", INT_MAX);
     p->end[i] = end > 0 ? (int)end : 0;
-    if (p->counts_padding && p->end[i] > p->padding[2 + i])
+    if (p->counts_padding && p->end[i] > w->padding[2 + i])
         ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and parameter "
                            "'count_padding' does not");
 }
@@ -56,20 +38,12 @@ static void read_end(ln_nnvm_op *n, pool *p, int i)
 static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const int axes = dst->ndim - 2;
-    pool p = {is_max, counts_padding, .src = ln_nnvm_op_in(n, "src")};
-    if (axes < 1 || axes > 2)
-        ln_nnvm_op_fail(n, "it has %d axes, expected 1 or 2: NNVM's core pools images", axes);
+    pool p = {is_max, counts_padding, ln_nnvm_op_windows(n, 0), .src = ln_nnvm_op_in(n, "src")};
     if (ln_nnvm_op_failed(n))
         return p;
     const int lines[] = {dst->dims[0], dst->dims[1], 1, dst->dims[2]};
     p.src = ln_put_as_image(n, p.src);
-    memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
-    for (int i = 0; i < 2; i++)
-        read_axis(n, &p, axes, i, i - (2 - axes));
-    const char *const mode = ln_op_string(n->op, "autopad"); // of images; computed already
-    if (*mode)
-        ln_autopadding_conv(p.padding, p.src.dims + 2, p.size, p.stride, NULL, 2, mode);
+    memcpy(p.dims, p.windows.axes == 1 ? lines : dst->dims, sizeof(p.dims));
     for (int i = 0; i < 2; i++)
         read_end(n, &p, i);
     return p;
@@ -79,21 +53,21 @@ static int is_global(const pool *p)
 {
     int is = !p->counts_padding;
     for (int i = 0; i < 2; i++)
-        is &=
-            p->dims[2 + i] == 1 && p->size[i] == p->src.dims[2 + i] && !p->padding[i] && !p->end[i];
+        is &= p->dims[2 + i] == 1 && p->windows.size[i] == p->src.dims[2 + i] &&
+              !p->windows.padding[i] && !p->end[i];
     return is;
 }
 
 static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
 {
-    const int padding[] = {p->padding[0], p->padding[1], p->end[0], p->end[1]};
+    const int padding[] = {p->windows.padding[0], p->windows.padding[1], p->end[0], p->end[1]};
     const ln_nnvm_value dst = ln_nnvm_shaped(src, 4, p->dims);
     if (is_global(p)) {
         return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", dst, LN_SRC(src));
     }
     return LN_PUT(n, p->is_max ? "max_pool2d" : "avg_pool2d", dst, LN_SRC(src),
-                  LN_INTS("pool_size", 2, p->size), LN_INTS("strides", 2, p->stride),
-                  LN_INTS("padding", 4, padding),
+                  LN_INTS("pool_size", 2, p->windows.size),
+                  LN_INTS("strides", 2, p->windows.stride), LN_INTS("padding", 4, padding),
                   LN_ONLY_IF(!p->is_max, LN_BOOL("count_include_pad", p->counts_padding)));
 }
 
@@ -115,7 +89,7 @@ static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
     pool p = read_pool(n, 0, 0);
     p.counts_padding = 1; // zeros add nothing
     ln_nnvm_value v = ln_put_scalar(n, "pow", ln_put(n, "abs", p.src), power);
-    v = ln_put_scalar(n, "mul", put_pool(n, &p, v), (double)p.size[0] * p.size[1]);
+    v = ln_put_scalar(n, "mul", put_pool(n, &p, v), (double)p.windows.size[0] * p.windows.size[1]);
     return ln_put_from_image(n, ln_put_scalar(n, "pow", v, 1 / power));
 }
 
