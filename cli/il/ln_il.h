@@ -33,7 +33,7 @@ typedef struct ln_il_text {
     char *text;
     size_t len, capacity;
     ln_il_place *lines; // the location of each line
-    size_t n_lines, lines_capacity;
+    size_t n_lines;
 } ln_il_text;
 
 /** Records "FILE:LINE: reason". Returns -1. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "base/ln_hash_bytes.h"
 #include "lightnet/ln_util.h"
 
@@ -154,10 +155,8 @@ static int add_param(const ln_il_macros *m, macro *def, ln_il_token t)
         return fail(m, "#define: duplicate parameter '%.*s'", (int)t.len, t.text);
     if (def->n_params == MAX_PARAMS)
         return fail(m, "#define: more than %d parameters", MAX_PARAMS);
-    ln_il_token *longer = ln_realloc(def->params, (def->n_params + 1) * sizeof(*longer));
-    if (!longer)
+    if (ln_array_grow(&def->params, def->n_params, sizeof(*def->params)))
         return fail_memory(m);
-    def->params = longer;
     def->params[def->n_params++] = t;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "base/ln_error_memory.h"
 #include "il/ln_il.h"
 #include "il/ln_il_pre.h"
@@ -43,14 +44,8 @@ int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len)
 
 int ln_il_text_begin_line(ln_il_text *t, ln_il_place place)
 {
-    if (t->n_lines == t->lines_capacity) {
-        const size_t capacity = 2 * t->lines_capacity + 64;
-        ln_il_place *lines = ln_realloc(t->lines, capacity * sizeof(*lines));
-        if (!lines)
-            return -1;
-        t->lines = lines;
-        t->lines_capacity = capacity;
-    }
+    if (ln_array_grow(&t->lines, t->n_lines, sizeof(*t->lines)))
+        return -1;
     t->lines[t->n_lines++] = place;
     return t->n_lines > 1 ? ln_il_text_append(t, "\n", 1) : 0;
 }

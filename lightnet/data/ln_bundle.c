@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "base/ln_array.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
@@ -15,18 +16,9 @@ static int make_room(ln_bundle *bundle)
         bundle->positions = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!bundle->positions)
         return -1;
-    if (bundle->len < bundle->capacity)
-        return 0;
-    if (bundle->capacity > INT_MAX / 2)
-        return ln_error_set(NULL, "more than %d tensors", bundle->capacity);
-    const int capacity = bundle->capacity ? 2 * bundle->capacity : 16;
-    ln_bundle_entry *entries =
-        ln_realloc(bundle->entries, (size_t)capacity * sizeof(*bundle->entries));
-    if (!entries)
-        return -1;
-    bundle->entries = entries;
-    bundle->capacity = capacity;
-    return 0;
+    if (bundle->len > INT_MAX / 2)
+        return ln_error_set(NULL, "more than %d tensors", bundle->len);
+    return ln_array_grow(&bundle->entries, (size_t)bundle->len, sizeof(*bundle->entries));
 }
 
 int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor, size_t offset)

@@ -19,7 +19,6 @@ typedef struct ln_bundle_entry {
 typedef struct ln_bundle {
     ln_bundle_entry *entries;
     int len;
-    int capacity;
     ln_hash *positions;    // name -> 1 + its position
     int shaped;            // 0: the format has only the lengths of its tensors
     const ln_infile *file; // of data that is not in memory; outlives the bundle, or NULL

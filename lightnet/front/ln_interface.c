@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
@@ -127,26 +128,17 @@ void ln_interface_free(ln_interface *interface)
     ln_free(interface);
 }
 
-// Room for one more of `size` bytes after the `n` that are there; room is a power of two. NULL: no
-// memory, `items` is as before.
-static void *grow(void *items, size_t n, size_t size)
-{
-    return n & (n - 1) ? items : ln_realloc(items, (n ? 2 * n : 1) * size);
-}
-
 ln_port *ln_interface_add(ln_interface *interface, ln_port_kind kind, const char *name,
                           tl_dtype dtype, int ndim)
 {
     const int is_output = kind == LN_PORT_OUTPUT;
     ln_port ***ports = is_output ? &interface->outputs : &interface->inputs;
     size_t *n = is_output ? &interface->n_outputs : &interface->n_inputs;
-    ln_port **grown = grow(*ports, *n, sizeof(**ports));
-    if (!grown)
+    if (ln_array_grow(ports, *n, sizeof(**ports)))
         return NULL;
-    *ports = grown;
     ln_port *port = create_port(kind, name, dtype, ndim);
     if (port)
-        grown[(*n)++] = port;
+        (*ports)[(*n)++] = port;
     return port;
 }
 
@@ -154,13 +146,11 @@ int ln_interface_add_metadata(ln_interface *interface, const char *key, const ch
 {
     if (!value)
         return 0;
-    ln_metadata *grown = grow(interface->metadata, interface->n_metadata, sizeof(*grown));
-    if (!grown)
+    if (ln_array_grow(&interface->metadata, interface->n_metadata, sizeof(*interface->metadata)))
         return -1;
-    interface->metadata = grown;
     const ln_metadata made = {ln_strdup(key), ln_strdup(value)};
     if (made.key && made.value) {
-        grown[interface->n_metadata++] = made;
+        interface->metadata[interface->n_metadata++] = made;
         return 0;
     }
     ln_free(made.key);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_scan.h"
 #include "lightnet/ln_util.h"
@@ -130,16 +131,11 @@ static void node_free(ln_rjson *node)
     ln_free(node);
 }
 
-// Appends `item` (takes it) to an array or object whose capacity is the next power of two.
+// Appends `item` (takes it) to an array or object.
 static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
 {
-    if ((node->len & (node->len - 1)) == 0) {
-        const size_t capacity = node->len ? node->len * 2 : 1;
-        ln_rjson **items = ln_realloc(node->items, capacity * sizeof(ln_rjson *));
-        if (!items)
-            return ln_scan_fail_memory(ps);
-        node->items = items;
-    }
+    if (ln_array_grow(&node->items, node->len, sizeof(*node->items)))
+        return ln_scan_fail_memory(ps);
     node->items[node->len++] = item;
     return 0;
 }

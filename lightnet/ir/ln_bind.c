@@ -3,6 +3,7 @@
 
 #include "ir/ln_bind.h"
 
+#include "base/ln_array.h"
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -27,7 +28,7 @@ struct ln_bindings {
     ln_list *all, *last; // in order
     ln_hash *named;      // name -> the last binding of it
     binding **unnamed;   // in order
-    size_t n_unnamed, capacity;
+    size_t n_unnamed;
     int wants_values;
     int offers;                    // bits of ln_bind_offer
     ln_missing_func *missing_func; // or NULL
@@ -66,14 +67,8 @@ static struct ln_bindings *bindings_of(ln_context *ctx)
 
 static int enter_unnamed(struct ln_bindings *all, binding *b)
 {
-    if (all->n_unnamed == all->capacity) {
-        const size_t more = all->capacity ? 2 * all->capacity : 8;
-        binding **grown = ln_realloc(all->unnamed, more * sizeof(binding *));
-        if (!grown)
-            return -1;
-        all->unnamed = grown;
-        all->capacity = more;
-    }
+    if (ln_array_grow(&all->unnamed, all->n_unnamed, sizeof(*all->unnamed)))
+        return -1;
     all->unnamed[all->n_unnamed++] = b;
     return 0;
 }

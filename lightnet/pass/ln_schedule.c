@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver of schedules: functions that bring the operators into another order.
 
+#include "base/ln_array.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
@@ -31,7 +32,7 @@ typedef struct ages {
     ln_hash *writers; // root tensor name -> how many operators have written it so far
     ln_hash *of_op;   // operator -> index + 1 of its first age in `at`
     size_t *at;
-    size_t n, capacity;
+    size_t n;
     size_t effects;
 } ages;
 
@@ -44,14 +45,8 @@ static void free_ages(ages *a)
 
 static int add_age(const ln_context *ctx, ages *a, size_t age)
 {
-    if (a->n == a->capacity) {
-        const size_t capacity = a->capacity ? 2 * a->capacity : 64;
-        size_t *at = ln_realloc(a->at, capacity * sizeof(*at));
-        if (!at)
-            return ln_fail_last(ctx);
-        a->at = at;
-        a->capacity = capacity;
-    }
+    if (ln_array_grow(&a->at, a->n, sizeof(*a->at)))
+        return ln_fail_last(ctx);
     a->at[a->n++] = age;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "base/ln_rank_set.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
@@ -15,18 +16,12 @@
 
 static int grow(const ln_context *ctx, ln_lifetime *life)
 {
-    const size_t capacity = life->capacity ? 2 * life->capacity : 64;
-    ln_block *blocks = ln_realloc(life->blocks, capacity * sizeof(*blocks));
-    if (!blocks)
-        return ln_fail_memory(ctx);
-    life->blocks = blocks;
-    life->capacity = capacity;
-    return 0;
+    return ln_array_grow(&life->blocks, life->n, sizeof(*life->blocks)) ? ln_fail_memory(ctx) : 0;
 }
 
 static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block block)
 {
-    if (life->n == life->capacity && grow(ctx, life))
+    if (grow(ctx, life))
         return NULL;
     block.part_of = (int)life->n;
     block.reused = -1;

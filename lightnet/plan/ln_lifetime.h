@@ -36,7 +36,6 @@ typedef struct ln_block {
 typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
-    size_t capacity;
     int begin; // the time of the first operator that runs at load; 0: there is none
     int end;   // the time after the last operator
     size_t load_scratch[LN_MEM_TYPE_SIZE]; // of each memory type: index + 1 of the scratch memory

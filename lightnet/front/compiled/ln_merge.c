@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_array.h"
 #include "base/ln_fnv.h"
 #include "base/ln_list_end.h"
 #include "data/ln_data_give.h"
@@ -22,18 +23,10 @@ static int make_room(ln_merge *m)
     }
     if (!m->by_name || !m->by_content)
         return -1;
-    if (m->n < m->capacity)
-        return 0;
-    const int more = m->capacity ? 2 * m->capacity : 64;
-    const char **names = ln_realloc(m->names, (size_t)more * sizeof(*names));
-    m->names = names ? names : m->names;
-    tl_tensor **tensors = names ? ln_realloc(m->tensors, (size_t)more * sizeof(*tensors)) : NULL;
-    m->tensors = tensors ? tensors : m->tensors;
-    const ln_weight **weights =
-        tensors ? ln_realloc(m->weights, (size_t)more * sizeof(*weights)) : NULL;
-    m->weights = weights ? weights : m->weights;
-    m->capacity = weights ? more : m->capacity;
-    return weights ? 0 : -1;
+    const size_t n = (size_t)m->n;
+    return -(ln_array_grow(&m->names, n, sizeof(*m->names)) ||
+             ln_array_grow(&m->tensors, n, sizeof(*m->tensors)) ||
+             ln_array_grow(&m->weights, n, sizeof(*m->weights)));
 }
 
 // Contents

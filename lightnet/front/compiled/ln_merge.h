@@ -13,7 +13,7 @@ typedef struct ln_merge {
     const char **names;
     tl_tensor **tensors; // shapes
     const ln_weight **weights;
-    int n, capacity;
+    int n;
     ln_hash *by_name;    // name in the file -> 1 + its position
     ln_hash *by_content; // hash of type, shape and data -> 1 + the first position
     ln_list *texts;      // names that were made
