@@ -112,6 +112,15 @@ static void print_functions(const ln_op *op)
             cli_print("  formula  %s: %s\n", functions[i].name, functions[i].formula);
 }
 
+static void print_meaning(const char *text)
+{
+    for (const char *title = "means"; text && *text; title = "") {
+        const int len = (int)strcspn(text, "\n");
+        cli_print("  %-8s %.*s\n", title, len, text);
+        text += len + (text[len] == '\n');
+    }
+}
+
 static void print_one(const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
@@ -125,6 +134,7 @@ static void print_one(const ln_op *op)
     print_args("output", info->tensors_out, &of_args);
     print_args("param", info->params, &of_args);
     print_functions(op);
+    print_meaning(docs->means);
     if (docs->source)
         cli_print("  from     %s\n", docs->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
@@ -262,6 +272,7 @@ static void print_one_as_json(const ln_op *op)
     add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0, &of_args);
     add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0, &of_args);
     add_args(&doc, "params", info ? info->params : NULL, 1, &of_args);
+    cli_json_text(&doc, "means", docs->means);
     cli_json_text(&doc, "source", docs->source);
     add_origin(&doc, ln_plugin_of_op(op));
     cli_json_close(&doc);

@@ -29,9 +29,9 @@ static const char *const writes_words[] = {"stdout", "files"};
 static const char *const writes_constants[] = {"LN_WRITES_STDOUT", "LN_WRITES_FILES"};
 static const vocabulary writes = {"destination", writes_words, LENGTH_OF(writes_words)};
 
-static const char *const trait_words[] = {"moves", "selects", "elementwise"};
+static const char *const trait_words[] = {"moves", "selects", "elementwise", "alias"};
 static const char *const trait_constants[] = {"LN_TRAIT_MOVES", "LN_TRAIT_SELECTS",
-                                              "LN_TRAIT_ELEMENTWISE"};
+                                              "LN_TRAIT_ELEMENTWISE", "LN_TRAIT_ALIAS"};
 static const vocabulary traits = {"trait", trait_words, LENGTH_OF(trait_words)};
 
 static const char *const number_types[] = {"int", "float", "double"};

@@ -21,6 +21,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},
     [LN_OPDESC_STRINGS] = {"strings", BOOL},
     [LN_OPDESC_TRAITS] = {"traits", ARRAY},
+    [LN_OPDESC_MEANS] = {"means", STRING | ARRAY, .is_own = 1},
     [LN_OPDESC_EXTRA_PRIVS] = {"extra_privs", ARRAY},
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},

@@ -294,6 +294,7 @@ static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *
     ln_cgen_print(out, out->len > before ? "\n" : "");
     ln_cgen_print(out, "#include \"lightnet/ln_genop.h\"\n"
                        "#include \"tensorlight/tensorlight.h\"\n");
+    write_include_for(out, draft, "\"lightnet/ln_rule.h\"", (const char *const[3]){"ln_rule "});
     write_includes(out, descs, 0);
 }
 

@@ -183,6 +183,12 @@ int ln_opgen_write_tables(const generator *g, ln_error *err);
 
 /** Writes the code of an expression (`is_list`: of a list of axes), up to its end, as a line of a
  * table. Adds the words that it needs. -1 with a reason. */
+/** The replacements of the operator's meanings, a line for each operator, as "or" between two;
+ * NULL: it has none. */
+const char *ln_opgen_meaning(const generator *g);
+
+/** Writes the operator's meanings, and adds their field to the tables. -1 with a reason. */
+int ln_opgen_write_means(const generator *g, const char **tables, ln_error *err);
 int ln_opgen_write_sizes(const generator *g, const ln_rjson *node, int is_list, word_list *words,
                          ln_error *err);
 

@@ -286,6 +286,18 @@ static void write_expected(ln_cgen *out, const ln_optarg *output)
     ln_cgen_free(&line);
 }
 
+// The largest error of the operator's meanings.
+static double meaning_within(const ln_opdesc *op)
+{
+    const ln_rjson *const means = op->fields[LN_OPDESC_MEANS];
+    double max = 0;
+    for (size_t i = 0; i < means->len; i++) {
+        const ln_rjson *const within = ln_rjson_get(means->items[i], "within");
+        max = within && within->number > max ? within->number : max;
+    }
+    return max;
+}
+
 static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example)
 {
     const ln_rjson *place = &example->op.place;
@@ -300,6 +312,8 @@ static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample
     write_keys(out, "outputs", "", example->op.outs);
     if (example->tolerance)
         ln_cgen_line(out, 8, ".tolerance = %s,", example->tolerance);
+    if (op->fields[LN_OPDESC_MEANS] && !example->error)
+        ln_cgen_line(out, 8, ".has_meaning = 1, .meaning_within = %g,", meaning_within(op));
     if (example->error)
         write_string(out, "error", example->error);
     if (!example->error) {

@@ -212,6 +212,7 @@ static void write_arg_docs(const generator *g, const ln_argdesc *arg, int is_las
 void ln_opgen_write_docs(const generator *g)
 {
     const ln_opdesc *op = g->op;
+    const char *const meaning = ln_opgen_meaning(g);
     size_t n = 0;
     if (op->nargs)
         ln_cgen_print(g->out, "static const ln_arg_docs %s_docs_args[] = {\n", op->optype);
@@ -220,11 +221,11 @@ void ln_opgen_write_docs(const generator *g)
         for (; arg; arg = next_arg(op, (ln_argdesc_kind)kind, (size_t)(arg - op->args) + 1))
             write_arg_docs(g, arg, ++n == op->nargs);
     }
-    ln_cgen_line(g->out, 0, "static const ln_op_docs %s_docs = {%s, %s, %s, %s%s};", op->optype,
+    ln_cgen_line(g->out, 0, "static const ln_op_docs %s_docs = {%s, %s, %s, %s%s, %s};", op->optype,
                  quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
                  quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
                  quote(g, ln_cgen_base_name(op->node->file)), op->nargs ? op->optype : "NULL",
-                 op->nargs ? "_docs_args" : "");
+                 op->nargs ? "_docs_args" : "", meaning ? quote(g, meaning) : "NULL");
 }
 
 // The expression for the lengths of an output; that of another output of the same shape. NULL:
@@ -319,7 +320,7 @@ int ln_opgen_write_tables(const generator *g, ln_error *err)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
-    if (write_expressions(g, &tables, err))
+    if (write_expressions(g, &tables, err) || ln_opgen_write_means(g, &tables, err))
         return -1;
     if (g->has_docs) {
         ln_opgen_write_docs(g);

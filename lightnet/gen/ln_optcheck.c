@@ -141,7 +141,7 @@ static int check_match_outs(const checking *c, ln_optop *op)
 {
     for (const ln_optarg *arg = op->outs; arg; arg = arg->next) {
         ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
-        if (arg->optional || arg->exchange)
+        if ((arg->optional && !c->desc->of_operator) || arg->exchange)
             return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' is not valid for an output",
                                    arg->optional ? "?=" : "<->");
         if (tensor->producer)
@@ -377,13 +377,25 @@ static int check_all_inputs(const checking *c, const ln_optarg *all)
     return 0;
 }
 
+// An operator without its optional input is left out: its output is its first input, or absent,
+// too.
+static int check_left_out(const checking *c, const ln_optop *op, const ln_optarg *arg)
+{
+    return op->outs && !op->outs->next
+               ? 0
+               : ln_optrule_fail(
+                     c->rule, &arg->place, c->err,
+                     "'?=' of an operator that cannot be left out, expected one output");
+}
+
 static int check_replace_ins(const checking *c, const ln_optop *op)
 {
     for (const ln_optarg *arg = op->ins; arg; arg = arg->next) {
-        if (arg->optional || arg->exchange)
+        if (arg->exchange)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "'%s' is not valid in a replacement",
-                                   arg->optional ? "?=" : "<->");
+                                   "'<->' is not valid in a replacement");
+        if (arg->optional && check_left_out(c, op, arg))
+            return -1;
         if (arg->op ? check_all_inputs(c, arg) : check_reads(c, &arg->place, arg->tensor))
             return -1;
     }
@@ -502,7 +514,7 @@ static int check_rule(const checking *c)
         check_size(c))
         return -1;
     number_all_tensors(rule);
-    return ln_opthint_check(rule, c->err);
+    return c->desc->of_operator ? 0 : ln_opthint_check(rule, c->err);
 }
 
 int ln_optdesc_check(ln_optdesc *desc, ln_error *err)

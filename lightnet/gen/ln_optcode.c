@@ -59,7 +59,8 @@ static const char *group(const ln_optwriter *w, const ln_optarg *args)
         if (arg->op)
             ln_arena_extend(w->desc->arena, &text, "%s%s.*", between, arg->op);
         else
-            ln_arena_extend(w->desc->arena, &text, "%s%s=%s", between, arg->arg_name, arg->tensor);
+            ln_arena_extend(w->desc->arena, &text, "%s%s%s=%s", between, arg->arg_name,
+                            arg->optional ? "?" : "", arg->tensor);
     }
     return text;
 }
@@ -144,7 +145,7 @@ static void write_make(const ln_optwriter *w)
 
 // Rules
 
-static void write_rule(const ln_optwriter *w)
+void ln_optcode_rule(const ln_optwriter *w)
 {
     static const char *const macros[] = {[LN_OPT_EXPANDER] = "LN_EXPANDER_RULE",
                                          [LN_OPT_COMBINER] = "LN_COMBINER_RULE",
@@ -158,7 +159,10 @@ static void write_rule(const ln_optwriter *w)
     if (has_code(rule) && !rule->warn)
         write_make(w);
     ln_optmatch_fields(
-        w, ln_arena_printf(w->desc->arena, "%s(%s", macros[ln_optkind_of(rule)], rule->name),
+        w,
+        ln_arena_printf(w->desc->arena, "%s(%s",
+                        w->desc->of_operator ? "LN_MEANING" : macros[ln_optkind_of(rule)],
+                        rule->name),
         rule->warn || rule->replace || has_code(rule) ? "," : ")");
     // The field with the action at a match; none: the operators disappear.
     const char *const warning[] = {rule->warn, NULL};
@@ -262,7 +266,7 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         const ln_optwriter w = {.desc = desc, .rule = rule, .out = out};
         if (!rule->function)
-            write_rule(&w);
+            ln_optcode_rule(&w);
     }
     if (desc->lower)
         write_lower(desc, out);

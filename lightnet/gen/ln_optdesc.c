@@ -161,6 +161,8 @@ static const field rule_fields[] = {
     {"warn", LN_RJSON_STRING, 0, IN_RULE(warn)},
     {"adjacent", LN_RJSON_BOOL, 0, IN_RULE(adjacent)},
     {"dynamic", LN_RJSON_BOOL, 0, IN_RULE(dynamic)},
+    {"wide", LN_RJSON_BOOL, 0, IN_RULE(wide)},
+    {"within", LN_RJSON_NUMBER, 0, IN_RULE(within)},
     {"batch", LN_RJSON_BOOL, 0, IN_RULE(batch)},
     {"order", LN_RJSON_NUMBER, 0, IN_RULE(rank)},
     {"stage", LN_RJSON_NUMBER, 0, read_stage, 0},

@@ -34,6 +34,7 @@ typedef enum ln_optvalue {
     LN_OPT_CODE_BOOL,    // bool(C)
     LN_OPT_CODE_INTS,    // ints(LENGTH, C)
     LN_OPT_CODE_NUMBERS, // numbers(LENGTH, C)
+    LN_OPT_CODE_INPUT,   // number(C), or a number, of an input: a constant
 } ln_optvalue;
 
 typedef struct ln_optparam {
@@ -158,10 +159,12 @@ typedef struct ln_optrule {
     ln_opttensor *tensors; // in the order of their first appearance
     const char *warn;      // a message instead of a replacement, or NULL
     int adjacent;
-    int batch;   // it also applies if only the first axes are dynamic
-    int dynamic; // it also applies to tensors whose sizes are known only at run time
-    double rank; // "order"
-    int stage;   // "stage" of its file, 1 or more
+    int batch;     // it also applies if only the first axes are dynamic
+    int dynamic;   // it also applies to tensors whose sizes are known only at run time
+    int wide;      // of a meaning: it is for floats of 32 bits or more
+    double within; // of a meaning: its error
+    double rank;   // "order"
+    int stage;     // "stage" of its file, 1 or more
     ln_opttest *tests;
 } ln_optrule;
 
@@ -175,6 +178,7 @@ typedef struct ln_optdesc {
     int ncode;
     int nstages;        // the largest "stage"
     int stage;          // of the last file
+    int of_operator;    // the rules are the meanings of an operator
     const char **files; // as read
     int nfiles;
 } ln_optdesc;

@@ -262,8 +262,36 @@ static ln_optarg *add_arg(reader *r, ln_optarg **args)
     return *args = arg;
 }
 
-// `ARG=TENSOR`, `ARG?=TENSOR` or `OPERATOR.*`.
-static int arg(reader *r, ln_optarg *arg)
+// Moves the input from the end of the inputs to the parameters, as a constant.
+static ln_optparam *as_constant(reader *r, ln_optop *op, ln_optarg *arg)
+{
+    ln_optarg **in = &op->ins;
+    ln_optparam **tail = &op->params, *const param = ln_arena_alloc(r->arena, sizeof(*param));
+    while (*in != arg)
+        in = &(*in)->next;
+    *in = NULL;
+    while (*tail)
+        tail = &(*tail)->next;
+    *param = (ln_optparam){.place = here(r), .arg_name = arg->arg_name, .type = LN_OPT_CODE_INPUT};
+    return *tail = param;
+}
+
+// A tensor; or, of an input, a number or `number(C)`.
+static int source(reader *r, ln_optop *op, ln_optarg *arg)
+{
+    if (at_number(r) && op) {
+        ln_optparam *const param = as_constant(r, op, arg);
+        param->place.text = (char *)number(r);
+        return param->place.text ? 0 : -1;
+    }
+    arg->tensor = word(r, "the name of a tensor");
+    if (!arg->tensor || !op || strcmp(arg->tensor, "number") != 0 || !ln_lexer_is(&r->lexer, '('))
+        return arg->tensor ? 0 : -1;
+    return code(r, as_constant(r, op, arg));
+}
+
+// `ARG=TENSOR`, `ARG?=TENSOR` or `OPERATOR.*`. `op`: the operator of an input.
+static int arg(reader *r, ln_optop *op, ln_optarg *arg)
 {
     const char *name = word(r, "an argument");
     if (!name)
@@ -274,14 +302,11 @@ static int arg(reader *r, ln_optarg *arg)
     }
     arg->arg_name = name;
     arg->optional = ln_lexer_accept(&r->lexer, '?');
-    if (expect(r, "=", "'=' after an argument"))
-        return -1;
-    arg->tensor = word(r, "the name of a tensor");
-    return arg->tensor ? 0 : -1;
+    return expect(r, "=", "'=' after an argument") ? -1 : source(r, op, arg);
 }
 
 // `*`, an argument, or several with `<->` between them.
-static int tensors(reader *r, ln_optarg **args, int *any)
+static int tensors(reader *r, ln_optop *op, ln_optarg **args, int *any)
 {
     if (ln_lexer_accept(&r->lexer, '*')) {
         *any = 1;
@@ -289,7 +314,7 @@ static int tensors(reader *r, ln_optarg **args, int *any)
     }
     for (;;) {
         ln_optarg *next = add_arg(r, args);
-        if (arg(r, next))
+        if (arg(r, op, next))
             return -1;
         next->exchange = ln_lexer_is(&r->lexer, '<');
         if (!next->exchange)
@@ -302,13 +327,13 @@ static int tensors(reader *r, ln_optarg **args, int *any)
 static int input(ln_lexer *l, void *to)
 {
     ln_optop *op = to;
-    return tensors((reader *)l, &op->ins, &op->any_in);
+    return tensors((reader *)l, op, &op->ins, &op->any_in);
 }
 
 static int output(ln_lexer *l, void *to)
 {
     ln_optop *op = to;
-    return tensors((reader *)l, &op->outs, &op->any_out);
+    return tensors((reader *)l, NULL, &op->outs, &op->any_out);
 }
 
 // `PARAM=VALUE` or `OPERATOR.*`.

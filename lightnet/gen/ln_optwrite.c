@@ -187,6 +187,7 @@ const ln_optvalue_function ln_optvalue_functions[] = {
     [LN_OPT_CODE_BOOL] = {NULL, "ln_rule_bool"},
     [LN_OPT_CODE_INTS] = {NULL, "ln_rule_ints"},
     [LN_OPT_CODE_NUMBERS] = {NULL, "ln_rule_numbers"},
+    [LN_OPT_CODE_INPUT] = {NULL, "ln_rule_constant"},
 };
 
 // Conditions
@@ -351,6 +352,8 @@ void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *en
     if (rule->dynamic || rule->batch)
         ln_arena_extend(w->desc->arena, &fields, ", .sizes = %s",
                         rule->dynamic ? "LN_RULE_OPEN" : "LN_RULE_OPEN_BATCH");
+    if (rule->wide)
+        ln_arena_extend(w->desc->arena, &fields, ", .wide = true");
     if (ln_optmatch_has_conditions(rule))
         ln_arena_extend(w->desc->arena, &fields, ", .allows = allows_%s", rule->name);
     ln_cgen_line(w->out, 0, "%s%s,", begin, fields);

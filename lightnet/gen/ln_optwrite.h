@@ -71,6 +71,9 @@ void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *en
  * ln_cb_funcs_ARCH, ln_sg_funcs_ARCH, ln_rule_names_ARCH. Includes `header`. */
 void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out);
 
+/** The functions and the table of one rule. */
+void ln_optcode_rule(const ln_optwriter *w);
+
 /** The declarations of these arrays. */
 void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out);
 

@@ -32,6 +32,15 @@ void ln_rewriting_end(ln_context *ctx);
  *  a reason. In ln_compile.c. */
 int ln_canonicalize(ln_context *ctx);
 
+/** An expander that replaces an operator by the first of its meanings that applies (ln_op_info),
+ * floats of 16 bits possibly by ones of 32 bits first. `rule`: the name of the rewrite; NULL: that
+ * of the meaning. */
+ln_list *ln_rule_mean(const ln_context *ctx, const char *rule, const ln_op *op, int *match);
+
+/** Replaces operators that a format or a target lacks by their meanings, until it has all, or no
+ *  meaning applies; also in bodies. -1 with a reason. */
+int ln_pass_lower(ln_context *ctx, int (*has)(const ln_op *op));
+
 // Clean-up: dead operators, equal operators, views that change nothing
 
 // See ln_pass_preprocess. All return the number of changes, or -1 with a reason.

@@ -125,8 +125,7 @@ static void free_op(void *op)
     ln_op_free_lists_too(op);
 }
 
-// Adds an operator; `name` NULL: with a new name.
-static void add_op(ln_rule_made *made, const char *optype, const char *name)
+void ln_rule_op(ln_rule_made *made, const char *optype)
 {
     char unique[LN_MAX_NAME_LEN];
     const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
@@ -135,27 +134,15 @@ static void add_op(ln_rule_made *made, const char *optype, const char *name)
     if (!proto)
         ln_fail(made->ctx, "rule '%s' makes an operator '%s', which does not exist", made->rule,
                 optype);
-    if (!proto || (!name && ln_context_unique_name(made->ctx, unique, optype))) {
+    if (!proto || (!made->name && ln_context_unique_name(made->ctx, unique, optype))) {
         made->failed = 1;
         return;
     }
-    made->op = ln_op_create_from_proto(proto, name ? name : unique, NULL, NULL, NULL,
-                                       made->ctx->tensor_table);
+    const char *const name = made->name ? made->name : unique;
+    made->name = NULL;
+    made->op = ln_op_create_from_proto(proto, name, NULL, NULL, NULL, made->ctx->tensor_table);
     if (ln_list_add(&made->ops, made->op, free_op))
         fail_last(made);
-}
-
-void ln_rule_op(ln_rule_made *made, const char *optype)
-{
-    add_op(made, optype, NULL);
-}
-
-void ln_rule_op_instead(ln_rule_made *made, const char *optype, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    add_op(made, optype, op->op_arg->name);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
-        ln_rule_output(made, tle->arg_name, tle->name);
 }
 
 static void set_tensor(ln_rule_made *made, ln_list **list, const char *arg_name, const char *tname)
@@ -177,6 +164,29 @@ void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname)
 {
     if (!made->failed)
         set_tensor(made, &made->op->op_arg->tensors_out, arg_name, tname);
+}
+
+void ln_rule_constant(ln_rule_made *made, const char *arg_name, double value)
+{
+    ln_op *const op = made->op;
+    if (made->left_out)
+        return;
+    const char *const name = ln_rule_tensor(made, "number");
+    ln_rule_op(made, LN_OP_SOURCE);
+    ln_rule_output(made, "dst", name);
+    ln_rule_string(made, "dtype", tl_dtype_name(made->dtype));
+    ln_rule_ints(made, "dims", 0, NULL);
+    ln_rule_numbers(made, "data", 1, &value);
+    if (made->failed)
+        return;
+    // Before the operator, which remains the last one.
+    for (ln_list *node = made->ops; node; node = node->next)
+        if (node->next && node->data == op) {
+            node->data = made->op;
+            ln_list_nth(node, 1)->data = op;
+        }
+    made->op = op;
+    ln_rule_input(made, arg_name, name);
 }
 
 // The entry of that arg_name among the nodes up to `last`; NULL: there is none.
@@ -213,7 +223,7 @@ void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
 // that name.
 static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_entry *pe)
 {
-    if (made->failed)
+    if (made->failed || made->left_out)
         return;
     ln_list **params = &made->op->op_arg->params;
     ln_param_entry *copy = ln_param_entry_copy_as(pe, arg_name);
@@ -368,9 +378,14 @@ ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suff
     char optype[LN_MAX_NAME_LEN];
     *match = 0;
     snprintf(optype, sizeof(optype), "%s%s", op->op_arg->optype, suffix);
-    if (!ln_streq(op->op_arg->arch, "none") || !ln_hash_find(LN_ARCH.op_proto_table, optype) ||
-        !ln_pass_lowering_begins(ctx, rule))
+    if (!ln_streq(op->op_arg->arch, "none") || !ln_pass_lowering_begins(ctx, rule))
         return NULL;
+    const int is_there = ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+    if (!is_there || !ln_pass_lowering_begins(ctx, optype)) {
+        ln_list *const meaning = ln_rule_mean(ctx, NULL, op, match);
+        if (!is_there || *match)
+            return meaning;
+    }
     ln_op *lowered = ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, optype);
     ln_list *ops = lowered ? ln_list_append(NULL, lowered) : NULL;
     if (!ops) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
 #include "pass/ln_rule_text.h"
 
 // Tensors
@@ -23,19 +24,126 @@ static void make_input(ln_rule_match *m, const char *arg_name, const char *tenso
         ln_rule_input(&m->made, arg_name, name);
 }
 
+// The place of a tensor of the replacement, a new one where it is named for the first time.
+static int place_of(ln_rule_match *m, const char *tensor)
+{
+    int i = ln_rule_tensor_index(m, tensor);
+    if (i < 0) {
+        assert(m->n_tensors < LN_MAX_RULE_TENSORS);
+        i = m->n_tensors++;
+        m->tensor_names[i] = tensor;
+        m->tensors[i] = NULL;
+        m->new_names[i] = NULL;
+    }
+    return i;
+}
+
 // A tensor that the match does not have is new.
 static void make_output(ln_rule_match *m, const char *arg_name, const char *tensor)
 {
     char buf[LN_MAX_NAME_LEN];
-    if (ln_rule_tensor_index(m, tensor) < 0) {
-        assert(m->n_tensors < LN_MAX_RULE_TENSORS);
-        const int i = m->n_tensors++;
-        const char *p = tensor;
-        m->tensor_names[i] = tensor;
-        m->tensors[i] = NULL;
+    const int i = place_of(m, tensor);
+    const char *p = tensor;
+    if (!name_in_context(m, tensor))
         m->new_names[i] = ln_rule_tensor(&m->made, ln_rule_read_word(&p, buf));
-    }
     ln_rule_output(&m->made, arg_name, name_in_context(m, tensor));
+}
+
+// Operators that are left out
+
+// The new operator's output of that name in the context; NULL: there is none.
+static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *name)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, made->ops) {
+        ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+            if (ln_streq(tle->name, name))
+                return tle;
+    }
+    return NULL;
+}
+
+// The value of `src` is that of `dst`, too: by name, or if `dst` is the model's, as the output of
+// the operator that makes it, or by an operator that forwards it.
+static void rename_tensor(ln_rule_match *m, const char *src, const char *dst)
+{
+    const int from = ln_rule_tensor_index(m, src), to = place_of(m, dst);
+    ln_tensor_list_entry *const made = find_output(&m->made, name_in_context(m, src));
+    if (!m->tensors[to]) {
+        m->tensors[to] = m->tensors[from];
+        m->new_names[to] = m->new_names[from];
+    } else if (made && !m->made.failed &&
+               ln_tensor_list_entry_set_name(made, m->tensors[to]->name)) {
+        ln_fail_last(m->ctx);
+        m->made.failed = 1;
+    } else if (!made) {
+        ln_rule_op(&m->made, LN_OP_FORWARD);
+        ln_rule_input(&m->made, "src", name_in_context(m, src));
+        ln_rule_output(&m->made, "dst", m->tensors[to]->name);
+    }
+}
+
+// Whether an input of the operator of the text is absent, without which it is left out.
+static int is_left_out(ln_rule_match *m, const char *op)
+{
+    const char *const end = op + strcspn(op, ";");
+    for (const char *p = op; (p = strchr(p, '?')) && p < end; p++)
+        if (!name_in_context(m, p + strlen("?=")))
+            return 1;
+    return 0;
+}
+
+// From "OPTYPE(ARG=SRC, .. | ARG=DST | ..;".
+static void leave_out(ln_rule_match *m, const char *op)
+{
+    const char *const src = strchr(op, '=') + 1;
+    rename_tensor(m, src, strchr(strstr(src, " | "), '=') + 1);
+}
+
+// Floats of 32 bits
+
+static int is_half(const ln_op *op, const ln_tensor_list_entry *tle)
+{
+    const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
+    return tl_dtype_is_float(dtype) && tl_size_of(dtype) == 2;
+}
+
+static void make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const char *dst)
+{
+    ln_rule_op(made, LN_OP_CAST);
+    ln_rule_input(made, "src", src);
+    ln_rule_output(made, "dst", dst);
+    ln_rule_string(made, "dtype", tl_dtype_name(dtype));
+}
+
+void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
+{
+    const char *srcs[LN_MAX_RULE_TENSORS], *dsts[LN_MAX_RULE_TENSORS];
+    const ln_tensor_list_entry *tle;
+    int i = 0;
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+        srcs[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
+        if (is_half(op, tle))
+            make_cast(made, tle->name, TL_FLOAT, srcs[i]);
+        i++;
+    }
+    ln_rule_op(made, op->op_arg->optype);
+    i = 0;
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+        ln_rule_input(made, tle->arg_name, srcs[i++]);
+    i = 0;
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+        dsts[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
+        ln_rule_output(made, tle->arg_name, dsts[i++]);
+    }
+    ln_rule_all_params(made, op);
+    i = 0;
+    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+        const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
+        if (dsts[i++] != tle->name)
+            make_cast(made, dsts[i - 1], dtype, tle->name);
+    }
 }
 
 // The inputs, or outputs, of the last operator: "ARG=TENSOR, OPERATOR.*".
@@ -52,6 +160,7 @@ static void make_args(ln_rule_match *m, const char **p,
             ln_rule_all_inputs(&m->made, m->ops[ln_rule_op_index(m, word)]);
             continue;
         }
+        ln_rule_accept(p, "?");
         const char *const tensor = ++*p;
         *p = ln_rule_behind_word(tensor);
         make(m, arg_name, tensor);
@@ -121,6 +230,12 @@ void ln_rule_make(ln_rule_match *m, const char *ops)
     while (*ops) {
         // "OPTYPE", or "OPERATOR.optype": that of an operator of the match.
         const char *const op = ops;
+        m->made.left_out = is_left_out(m, op);
+        if (m->made.left_out) {
+            leave_out(m, op);
+            ops += strcspn(ops, ";") + 1;
+            continue;
+        }
         ln_rule_read_word(&ops, optype);
         if (ln_rule_accept(&ops, ".optype"))
             ln_rule_op(&m->made, m->ops[ln_rule_op_index(m, op)]->op_arg->optype);

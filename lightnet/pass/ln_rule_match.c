@@ -10,6 +10,7 @@
 
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
 #include "pass/ln_rule_text.h"
 
@@ -115,7 +116,7 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
     if (tle) {
         const ln_tensor_entry *const found = ln_entry_of(tle, m->ops[last]->op_arg->tensor_table);
         // There is nothing to gain without elements, and replacements may need some.
-        if (!found || (*te && *te != found) || !found->tensor->len)
+        if (!found || (*te && *te != found) || (!found->tensor->len && !m->rule->is_meaning))
             return 0;
         *te = found;
     }
@@ -372,6 +373,47 @@ static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *o
     m.rule = rule;
     const int is_found = op || win_ops ? find(&m, op, win_ops) : find_anywhere(&m);
     return is_found ? make(&m, old_ops, match) : NULL;
+}
+
+// Meanings
+
+static const tl_tensor *first_tensor(const ln_rule_match *m)
+{
+    int i = 0;
+    while (i < m->n_tensors && !m->tensors[i])
+        i++;
+    return i < m->n_tensors ? m->tensors[i]->tensor : NULL;
+}
+
+static ln_list *mean(ln_rule_match *m, const char *name, int *match)
+{
+    const tl_tensor *const first = first_tensor(m);
+    const int is_half = first && tl_dtype_is_float(first->dtype) && tl_size_of(first->dtype) == 2;
+    m->made = (ln_rule_made){.ctx = m->ctx,
+                             .rule = name ? name : m->rule->name,
+                             .name = m->ops[0]->op_arg->name,
+                             .dtype = first ? first->dtype : TL_FLOAT};
+    memset(m->new_names, 0, sizeof(m->new_names));
+    if (m->rule->wide && is_half)
+        ln_rule_make_wide(&m->made, m->ops[0]);
+    else if (m->rule->make)
+        m->rule->make(m);
+    else
+        ln_rule_make(m, m->rule->replace);
+    return ln_rule_end(&m->made, match);
+}
+
+ln_list *ln_rule_mean(const ln_context *ctx, const char *rule, const ln_op *op, int *match)
+{
+    const ln_op_info *const info = op->op_arg->info;
+    ln_rule_match m = {.ctx = ctx};
+    *match = 0;
+    for (const ln_rule *const *at = info ? info->means : NULL; at && *at; at++) {
+        m.rule = *at;
+        if (after_type(m.rule->match, op) && find(&m, op, NULL))
+            return mean(&m, rule, match);
+    }
+    return NULL;
 }
 
 // Functions for drivers, most of whose calls end at the first look

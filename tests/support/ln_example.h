@@ -5,7 +5,8 @@
 // Each example is a small model with literal inputs. It runs for every architecture that implements
 // its operator, in four ways: the inputs given at run time or as constants, the program optimized
 // or the reference. On the CPU also in a fifth way, unoptimized with copies of the inputs: these
-// are results of operators, whose memory the tested operator's results may reuse.
+// are results of operators, whose memory the tested operator's results may reuse; and in a sixth
+// way, with the operator replaced by its meaning, if it has one.
 //
 // With "--as FORMAT FILE OPTYPE ..", each example of an abstract operator is written to that file,
 // read again and run on the CPU. Only operators of these types may lack an equivalent in the
@@ -45,7 +46,9 @@ typedef struct ln_example {
     const char *given;   // inputs and operators again, where the tested operator reads copies
     const char *chain;   // of the inputs; NULL if rejected, or if inputs are static
     double tolerance;
-    const char *error; // the model must be rejected with this in the message; NULL: it must run
+    int has_meaning;       // the operator is described in terms of others, too,
+    double meaning_within; // with this error
+    const char *error;     // the model must be rejected with this in the message; NULL: it must run
     const ln_example_output *expected;
 } ln_example;
 
@@ -55,6 +58,7 @@ typedef struct ln_example_way {
     int constant;  // the inputs are constants
     int reference; // the program is not optimized
     int chain;     // the operator reads results of others; the program is only lowered
+    int meaning;   // the operator is replaced by its meaning; the program is only lowered
 } ln_example_way;
 
 /** The way of this number; 0 when there is none for the example. */
@@ -62,13 +66,16 @@ static inline int ln_example_way_of(const ln_example *example, const char *targe
                                     ln_example_way *way)
 {
     *way = (ln_example_way){target, .constant = number & 1, .reference = number == 2 || number == 3,
-                            number == 4};
+                            number == 4, number == 5};
+    way->constant &= !way->meaning;
+    if (way->meaning)
+        return example->has_meaning && strcmp(target, "cpu") == 0;
     if (way->chain)
         return example->chain && *example->inputs && strcmp(target, "cpu") == 0;
     return !way->constant || *example->inputs;
 }
 
-#define LN_EXAMPLE_WAYS 5
+#define LN_EXAMPLE_WAYS 6
 
 /** 1 when architecture `arch` can run the operator of the example. */
 static inline int ln_example_is_for(const ln_example *example, const char *arch)
@@ -78,6 +85,33 @@ static inline int ln_example_is_for(const ln_example *example, const char *arch)
         return strcmp(example->arch, arch) == 0;
     snprintf(optype, sizeof(optype), "%s_%s", example->optype, arch);
     return ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+}
+
+/** Lets the target lack the operator of the example. -1: no memory. */
+static inline int ln_example_hide(ln_context *ctx, const ln_example *example, const char *target)
+{
+    const size_t size = strlen(example->optype) + strlen(target) + 2;
+    char *optype = ln_alloc(size);
+    if (optype)
+        snprintf(optype, size, "%s_%s", example->optype, target);
+    ln_list *const longer = optype ? ln_list_append(ctx->disabled, optype) : NULL;
+    if (!longer)
+        ln_free(optype);
+    else
+        ctx->disabled = longer;
+    return longer ? 0 : -1;
+}
+
+/** Whether the program was compiled with the meaning of the example's operator. */
+static inline int ln_example_has_meant(const ln_context *ctx, const ln_example *example)
+{
+    const size_t len = strlen(example->optype);
+    const ln_rule_count *rule;
+    LN_LIST_FOREACH (rule, ctx->rules)
+        if (strcmp(rule->name, "canonical") == 0 || (!strncmp(rule->name, example->optype, len) &&
+                                                     !strncmp(rule->name + len, "_means_", 7)))
+            return 1;
+    return 0;
 }
 
 /** Reads and compiles (unless `target` is NULL) the model of an example. -1 with the reason in
@@ -95,7 +129,11 @@ static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
     const int len = snprintf(text, size, format, inputs, example->outputs, ops);
     if (way->reference)
         ln_context_set_reference(ctx);
-    ctx->optimize = ctx->optimize && !way->chain;
+    ctx->optimize = ctx->optimize && !way->chain && !way->meaning;
+    if (way->meaning && ln_example_hide(ctx, example, way->target)) {
+        ln_free(text);
+        return ln_fail_last(ctx);
+    }
     int result = ln_context_allow_output(ctx, "/tmp") ||
                  ln_context_init_text(ctx, example->place, text, (size_t)len);
     ln_free(text);
@@ -164,12 +202,12 @@ static inline int ln_example_check_output(ln_context *ctx, const ln_example_outp
 }
 
 /** Runs a compiled example and checks its outputs. -1 with the reason in `ctx`. */
-static inline int ln_example_check(ln_context *ctx, const ln_example *example)
+static inline int ln_example_check(ln_context *ctx, const ln_example *example, double tolerance)
 {
     if (ln_context_load(ctx, NULL) || ln_context_run(ctx))
         return -1;
     for (const ln_example_output *output = example->expected; output->name; output++) {
-        if (ln_example_check_output(ctx, output, example->tolerance))
+        if (ln_example_check_output(ctx, output, tolerance))
             return -1;
     }
     return 0;
@@ -228,7 +266,9 @@ static inline int ln_example_try(ln_context *ctx, const ln_example *example,
                                  const ln_example_way *way)
 {
     const int failed = ln_example_compile(ctx, example, way);
-    if (!example->error && (failed || ln_example_check(ctx, example)))
+    const double tolerance =
+        way->meaning ? fmax(example->tolerance, example->meaning_within) : example->tolerance;
+    if (!example->error && (failed || ln_example_check(ctx, example, tolerance)))
         return -1;
     if (!example->error)
         return way->reference && !way->constant && strcmp(example->arch, "none") == 0
@@ -240,14 +280,17 @@ static inline int ln_example_try(ln_context *ctx, const ln_example *example,
     return strstr(ln_context_error(ctx), example->error) ? 0 : -1;
 }
 
-/** Runs an example one way and prints a line of TAP. Returns 1 when it failed. */
-static inline int ln_example_run(const ln_example *example, const ln_example_way *way, int number)
+/** Runs an example one way and prints a line of TAP. Returns 1 when it failed; counts in `n_meant`
+ * those with a meaning. */
+static inline int ln_example_run(const ln_example *example, const ln_example_way *way, int number,
+                                 int *n_meant)
 {
     ln_context *ctx = ln_context_create();
     const int failed = !ctx || ln_example_try(ctx, example, way);
     printf("%s %d - %s %s %s (%s, %s%s)\n", failed ? "not ok" : "ok", number, example->place,
            example->optype, example->doc, way->target,
-           way->chain       ? "after copies"
+           way->meaning     ? "its meaning"
+           : way->chain     ? "after copies"
            : way->reference ? "reference"
                             : "optimized",
            way->constant ? ", constant inputs" : "");
@@ -256,6 +299,7 @@ static inline int ln_example_run(const ln_example *example, const ln_example_way
         if (example->error)
             printf("# expected an error with \"%s\"\n", example->error);
     }
+    *n_meant += ctx && way->meaning && ln_example_has_meant(ctx, example);
     ln_context_free(ctx);
     return failed;
 }
@@ -370,7 +414,7 @@ static inline int ln_example_main_as(const ln_example *examples, size_t n, const
  * that tested nothing fails. */
 static inline int ln_example_main(const ln_example *examples, size_t n, int argc, char **argv)
 {
-    int number = 0, nfailed = 0;
+    int number = 0, nfailed = 0, n_meant = 0, has_meaning = 0;
     if (argc > 3 && strcmp(argv[1], "--as") == 0)
         return ln_example_main_as(examples, n, argv[2], argv[3], argc - 4, argv + 4);
     if (ln_plugin_load_path(NULL)) {
@@ -378,6 +422,7 @@ static inline int ln_example_main(const ln_example *examples, size_t n, int argc
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < n; i++) {
+        const int is_last = i + 1 == n || strcmp(examples[i].optype, examples[i + 1].optype) != 0;
         const ln_list *archs = ln_arch_list();
         const ln_arch *arch;
         LN_LIST_FOREACH (arch, archs) {
@@ -385,9 +430,17 @@ static inline int ln_example_main(const ln_example *examples, size_t n, int argc
                  w++) {
                 ln_example_way way;
                 if (ln_example_way_of(&examples[i], arch->arch_name, w, &way))
-                    nfailed += ln_example_run(&examples[i], &way, ++number);
+                    nfailed += ln_example_run(&examples[i], &way, ++number, &n_meant);
             }
         }
+        has_meaning |= examples[i].has_meaning;
+        if (is_last && has_meaning) {
+            printf("%s %d - an example of %s has a meaning\n", n_meant ? "ok" : "not ok", ++number,
+                   examples[i].optype);
+            nfailed += !n_meant;
+        }
+        if (is_last)
+            has_meaning = n_meant = 0;
     }
     printf("1..%d\n", number);
     return nfailed || number == 0 ? EXIT_FAILURE : EXIT_SUCCESS;

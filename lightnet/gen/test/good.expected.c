@@ -5,6 +5,7 @@
 
 #include "lightnet/ln_genop.h"
 #include "tensorlight/tensorlight.h"
+#include "lightnet/ln_rule.h"
 #include "lightnet/ln_context.h"
 
 // blur: Weighs each line's neighbours "softly".
@@ -20,7 +21,7 @@ static const char *name_of_blur_dtype(int i)
 {
 #line 8 "good.op"
     return tl_dtype_name((tl_dtype)i);
-#line 24 "good.c"
+#line 25 "good.c"
 }
 
 static void blur_pre_run(ln_op_arg *op_arg)
@@ -34,15 +35,15 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_tensor_entry *bias_entry = ln_op_find_input(op_arg, "bias");
     // checks
     if (bias_entry) {
-#line 39 "good.op"
+#line 53 "good.op"
         ln_opck_satisfy_msg(bias->len == src->dims[0], "'bias' has %d elements, expected %d",
                             bias->len, src->dims[0]);
-#line 41 "good.c"
+#line 42 "good.c"
     }
     if (bias_entry) {
-#line 40 "good.op"
+#line 54 "good.op"
         ln_opck_satisfy(bias->len > 0);
-#line 46 "good.c"
+#line 47 "good.c"
     }
     ln_param_entry *width_entry = ln_param_list_find(op_arg->params, "width");
     ln_opck_param_int_le(width_entry, src->dims[1]);
@@ -51,40 +52,40 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_param_entry *dtype_entry = ln_param_list_find(op_arg->params, "dtype");
 #line 7 "good.op"
     const tl_dtype dtype = tl_dtype_from_str(dtype_entry->value_string);
-#line 55 "good.c"
+#line 56 "good.c"
     LN_OPCK_RETURN((int)dtype == -1 && ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string,
                    name_of_blur_dtype));
-#line 69 "good.op"
+#line 83 "good.op"
     ln_opck_satisfy(dtype != TL_BOOL);
-#line 60 "good.c"
+#line 61 "good.c"
     ln_param_entry *dtypes_entry = ln_param_list_find(op_arg->params, "dtypes");
-#line 73 "good.op"
+#line 87 "good.op"
     tl_dtype *dtypes = ln_alloc_array((size_t)dtypes_entry->array_len, sizeof(tl_dtype));
-#line 64 "good.c"
+#line 65 "good.c"
     if (!dtypes) {
         ln_op_fail_last(op_arg);
         return;
     }
     priv->dtypes = dtypes;
     for (int i = 0; i < dtypes_entry->array_len; i++) {
-#line 74 "good.op"
+#line 88 "good.op"
         dtypes[i] = tl_dtype_from_str(dtypes_entry->value_array_string[i]);
-#line 73 "good.c"
+#line 74 "good.c"
         LN_OPCK_RETURN((int)dtypes[i] == -1 && ln_op_fail_name(op_arg, "dtypes",
                        dtypes_entry->value_array_string[i], NULL));
     }
-#line 76 "good.op"
+#line 90 "good.op"
     ln_opck_satisfy(dtypes[0] == dtype);
-#line 31 "good.op"
+#line 45 "good.op"
     ln_opck_satisfy(width <= src->dims[1]);
     // outputs
-#line 82 "good.c"
+#line 83 "good.c"
     if (!ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_NONE, NULL))
         return;
-#line 85 "good.op"
+#line 99 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
-#line 88 "good.c"
+#line 89 "good.c"
 }
 
 static void blur_post_run(ln_op_arg *op_arg)
@@ -125,6 +126,45 @@ static const ln_size_code blur_sizes[] = {
     // dst
     {LN_SIZE_NUMBER, 0, 0}, {LN_SIZE_NUMBER, 0, 32767}, {LN_SIZE_SHAPE, 0, 0}, {LN_SIZE_END, 0, 0},
 };
+
+/* blur_means_1 (good.op:30): the operator in terms of others */
+LN_MEANING(blur_means_1, .sizes = LN_RULE_OPEN,
+    .match = "blur(src=src, bias?=bias | dst=dst);",
+    .replace = "halve(src=src | dst=dst | times=2);")
+
+/* blur_means_2 (good.op:31): the operator in terms of others */
+static bool allows_blur_means_2(const ln_rule_match *m)
+{
+    const ln_tensor_entry *const src = m->tensors[0];
+#line 32 "good.op"
+    return src->tensor->ndim > 1;
+#line 142 "good.c"
+}
+
+static void make_blur_means_2(ln_rule_match *m)
+{
+    const ln_op *const blur = m->ops[0];
+#line 33 "good.op"
+    const int blur_n = ln_op_int(blur, "width");
+#line 150 "good.c"
+    ln_rule_make(m, "binary(src1=src | dst=half);");
+#line 37 "good.op"
+    ln_rule_constant(&m->made, "src2", 0.5);
+#line 154 "good.c"
+    ln_rule_make_params(m, "op=TL_BINARY_MUL");
+    ln_rule_make(m, "binary(src1=half, src2?=bias | dst=sum | op=TL_BINARY_ADD);"
+                    "binary(src1=sum | dst=dst);");
+#line 39 "good.op"
+    ln_rule_constant(&m->made, "src2", blur_n);
+#line 160 "good.c"
+    ln_rule_make_params(m, "op=TL_BINARY_MUL");
+}
+
+LN_MEANING(blur_means_2, .sizes = LN_RULE_OPEN, .wide = true, .allows = allows_blur_means_2,
+    .match = "blur(src=src, bias?=bias | dst=dst);",
+    .make = make_blur_means_2)
+
+static const ln_rule *const blur_means[] = {&rule_blur_means_1, &rule_blur_means_2, NULL};
 static const ln_arg_docs blur_docs_args[] = {
     {"any floats", "2-D FLT", NULL},
     {"one per line", "1-D TL_FLOAT", NULL},
@@ -140,10 +180,14 @@ static const ln_arg_docs blur_docs_args[] = {
     {"", "string -> tl_dtype", "\"TL_FLOAT\""},
     {"", "array_string -> tl_dtype", "[\"TL_FLOAT\"]"}};
 static const ln_op_docs blur_docs = {"Weighs each line's neighbours \"softly\".",
-                                     "The LightNet authors", "good.op", blur_docs_args};
+                                     "The LightNet authors", "good.op", blur_docs_args,
+                                     "halve(src=src | dst=dst | times=2);\nor\nbinary(src1=src, "
+                                     "src2=0.5 | dst=half | op=TL_BINARY_MUL);\nbinary(src1=half, "
+                                     "src2?=bias | dst=sum | op=TL_BINARY_ADD);\nbinary(src1=sum, "
+                                     "src2=number(blur_n) | dst=dst | op=TL_BINARY_MUL);"};
 LN_OP_INFO(blur, 16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
-           .params = blur_params, .sizes = blur_sizes, .docs = &blur_docs, .pure = 1,
-           .traits = LN_TRAIT_MOVES | LN_TRAIT_SELECTS);
+           .params = blur_params, .sizes = blur_sizes, .means = blur_means, .docs = &blur_docs,
+           .pure = 1, .traits = LN_TRAIT_MOVES | LN_TRAIT_SELECTS);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -155,10 +199,10 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 96 "good.op"
+#line 110 "good.op"
     int runs;
     double *table;
-#line 162 "good.c"
+#line 206 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -171,14 +215,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 100 "good.op"
+#line 114 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 177 "good.c"
+#line 221 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 110 "good.op"
+#line 124 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -186,12 +230,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 190 "good.c"
+#line 234 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 118 "good.op"
+#line 132 "good.op"
     ln_free(upper_dims);
-#line 195 "good.c"
+#line 239 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -203,9 +247,9 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 128 "good.op"
+#line 142 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 209 "good.c"
+#line 253 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -218,14 +262,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 135 "good.op"
+#line 149 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // about a run
-#line 137 "good.op"
+#line 151 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 229 "good.c"
+#line 273 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -234,9 +278,9 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 147 "good.op"
+#line 161 "good.op"
     ln_free(priv->table);
-#line 240 "good.c"
+#line 284 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -245,9 +289,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 148 "good.op"
+#line 162 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 251 "good.c"
+#line 295 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -265,7 +309,8 @@ static const ln_arg_docs split_cpu_docs_args[] = {
     {"[n - rows, ..]", "dtype of upper", NULL},
     {"", "number -> int", NULL}};
 static const ln_op_docs split_cpu_docs = {"The upper rows and, if wanted, the others.",
-                                          "The LightNet authors", "good.op", split_cpu_docs_args};
+                                          "The LightNet authors", "good.op", split_cpu_docs_args,
+                                          NULL};
 LN_OP_INFO(split_cpu, 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
            .params = split_cpu_params, .docs = &split_cpu_docs, .pure = 0, .inplace_writer = 1);
 
@@ -273,9 +318,9 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 140 "good.op"
+#line 154 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 279 "good.c"
+#line 324 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -284,12 +329,12 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 142 "good.op"
+#line 156 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 293 "good.c"
+#line 338 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -324,18 +369,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 162 "good.op"
+#line 176 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 330 "good.c"
+#line 375 "good.c"
     }
-#line 163 "good.op"
+#line 177 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 335 "good.c"
+#line 380 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 174 "good.op"
+#line 188 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -343,7 +388,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 347 "good.c"
+#line 392 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -373,7 +418,7 @@ static const ln_arg_docs stack_cpu_docs_args[] = {
 static const ln_op_docs stack_cpu_docs = {"One tensor of many tensors that have the same type and "
                                           "shape: the first axis counts them, the others are "
                                           "theirs.", "The LightNet authors", "good.op",
-                                          stack_cpu_docs_args};
+                                          stack_cpu_docs_args, NULL};
 LN_OP_INFO(stack_cpu, 5, .tensors_in = stack_cpu_tensors_in, .tensors_out = stack_cpu_tensors_out,
            .docs = &stack_cpu_docs, .pure = 1);
 
@@ -385,9 +430,9 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 185 "good.op"
+#line 199 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 391 "good.c"
+#line 436 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -428,10 +473,10 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 205 "good.op"
+#line 219 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 435 "good.c"
+#line 480 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -459,7 +504,7 @@ static const ln_arg_docs rows_cpu_docs_args[] = {
     {"[m]", "1-D dtype of src", NULL},
     {"[1, n]", "2-D TL_DOUBLE", NULL}};
 static const ln_op_docs rows_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
-                                         "good.op", rows_cpu_docs_args};
+                                         "good.op", rows_cpu_docs_args, NULL};
 LN_OP_INFO(rows_cpu, 7, .tensors_in = rows_cpu_tensors_in, .tensors_out = rows_cpu_tensors_out,
            .docs = &rows_cpu_docs, .pure = 1);
 
@@ -469,9 +514,9 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 210 "good.op"
+#line 224 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 475 "good.c"
+#line 520 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -483,9 +528,9 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 211 "good.op"
+#line 225 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 489 "good.c"
+#line 534 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -526,9 +571,9 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 205 "good.op"
+#line 219 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 532 "good.c"
+#line 577 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -555,7 +600,7 @@ static const ln_arg_docs rows_alone_cpu_docs_args[] = {
     {"[m]", "1-D dtype of src", NULL},
     {"[1, n]", "2-D TL_DOUBLE", NULL}};
 static const ln_op_docs rows_alone_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
-                                               "good.op", rows_alone_cpu_docs_args};
+                                               "good.op", rows_alone_cpu_docs_args, NULL};
 LN_OP_INFO(rows_alone_cpu, 7, .tensors_in = rows_alone_cpu_tensors_in,
            .tensors_out = rows_alone_cpu_tensors_out, .docs = &rows_alone_cpu_docs, .pure = 1);
 
@@ -566,9 +611,9 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 221 "good.op"
+#line 235 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 572 "good.c"
+#line 617 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -581,9 +626,9 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 228 "good.op"
+#line 242 "good.op"
     int lines;
-#line 587 "good.c"
+#line 632 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -603,12 +648,12 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 231 "good.op"
+#line 245 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 232 "good.op"
+#line 246 "good.op"
     op_arg->can_fail = axis > 1;
-#line 612 "good.c"
+#line 657 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -629,7 +674,7 @@ static const ln_arg_docs count_docs_args[] = {
     {"the result", "shape of src, dtype of src", NULL},
     {"", "number -> int", NULL}};
 static const ln_op_docs count_docs = {"Counts lines, and keeps positive numbers.",
-                                      "The LightNet authors", "good.op", count_docs_args};
+                                      "The LightNet authors", "good.op", count_docs_args, NULL};
 LN_OP_INFO(count, 7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
            .params = count_params, .sizes = count_sizes, .docs = &count_docs, .pure = 1);
 
@@ -646,9 +691,9 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 234 "good.op"
+#line 248 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 652 "good.c"
+#line 697 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -668,12 +713,12 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 237 "good.op"
+#line 251 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 238 "good.op"
+#line 252 "good.op"
     op_arg->macs = priv->lines;
-#line 677 "good.c"
+#line 722 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -682,9 +727,9 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 239 "good.op"
+#line 253 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 688 "good.c"
+#line 733 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -693,9 +738,9 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 240 "good.op"
+#line 254 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 699 "good.c"
+#line 744 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -709,9 +754,9 @@ struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 228 "good.op"
+#line 242 "good.op"
     int lines;
-#line 715 "good.c"
+#line 760 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -731,12 +776,12 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 231 "good.op"
+#line 245 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 232 "good.op"
+#line 246 "good.op"
     op_arg->can_fail = axis > 1;
-#line 740 "good.c"
+#line 785 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -759,7 +804,7 @@ static const ln_arg_docs count_slowly_cpu_docs_args[] = {
     {"", "number -> int", NULL}};
 static const ln_op_docs count_slowly_cpu_docs = {"Counts lines, and keeps positive numbers.",
                                                  "The LightNet authors", "good.op",
-                                                 count_slowly_cpu_docs_args};
+                                                 count_slowly_cpu_docs_args, NULL};
 LN_OP_INFO(count_slowly_cpu, 7, .tensors_in = count_slowly_cpu_tensors_in,
            .tensors_out = count_slowly_cpu_tensors_out, .params = count_slowly_cpu_params,
            .sizes = count_slowly_cpu_sizes, .docs = &count_slowly_cpu_docs, .pure = 1);
@@ -770,9 +815,9 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 248 "good.op"
+#line 262 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 776 "good.c"
+#line 821 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -924,7 +969,7 @@ static const ln_arg_docs cut_docs_args[] = {
     {"", "array_number -> double", NULL},
     {"", "string", "\"SAME\""}};
 static const ln_op_docs cut_docs = {"Cuts tensors.", "The LightNet authors", "good.op",
-                                    cut_docs_args};
+                                    cut_docs_args, NULL};
 LN_OP_INFO(cut, 17, .tensors_in = cut_tensors_in, .tensors_out = cut_tensors_out,
            .params = cut_params, .sizes = cut_sizes, .values = cut_values, .words = cut_words,
            .docs = &cut_docs, .pure = 1);
@@ -945,7 +990,7 @@ static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
 static const ln_arg_docs watch_docs_args[] = {
     {"[..]", "any", NULL}};
 static const ln_op_docs watch_docs = {"Somebody looks at it.", "The LightNet authors", "good.op",
-                                      watch_docs_args};
+                                      watch_docs_args, NULL};
 LN_OP_INFO(watch, 4, .tensors_in = watch_tensors_in, .docs = &watch_docs, .pure = 0,
            .writes = LN_WRITES_STDOUT);
 

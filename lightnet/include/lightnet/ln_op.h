@@ -134,6 +134,7 @@ typedef struct ln_op_docs {
     const char *source;      // the description file's name
     const ln_arg_docs *args; // of its inputs, outputs and parameters, in the order of ln_op_info;
                              // NULL: it has none
+    const char *means;       // the operator in terms of others, a line for each; NULL: none
 } ln_op_docs;
 
 /** The description of an operator; constant, shared by all operators of the type. */
@@ -162,6 +163,9 @@ typedef struct ln_op_info {
     uint8_t writes;         // what it writes beside its tensors, LN_WRITES_*; a model with such
                             // an operator is rejected unless ln_context_allow_output allows it
     uint8_t traits;         // bits: LN_TRAIT_*
+
+    const struct ln_rule *const *means; // rules that replace it by simpler operators, up to NULL;
+                                        // NULL: none
 } ln_op_info;
 
 /** Bits of ln_op_info.traits: how elements of the outputs depend on those of the inputs. */
@@ -169,6 +173,7 @@ enum {
     LN_TRAIT_MOVES = 1,       // they are elements of inputs, by position: no value is read
     LN_TRAIT_SELECTS = 2,     // they are elements of an input, by value
     LN_TRAIT_ELEMENTWISE = 4, // each is a function of one element of each input, after broadcasting
+    LN_TRAIT_ALIAS = 8, // it is another operator; compiling begins by replacing it by its meaning
 };
 
 /** Values of ln_op_info.writes; 0: nothing. */

@@ -54,6 +54,9 @@ typedef struct ln_rule_made {
     ln_op *op;        // the last of them
     ln_list *names;   // of new tensors
     int failed;
+    const char *name; // of the next operator; NULL: a new one
+    tl_dtype dtype;   // of constants: that of the match's first tensor
+    int left_out;     // the last operator of the text is left out, as an input is absent
 } ln_rule_made;
 
 /** A new tensor's name: `prefix` and a number. Returns borrowed (until the end); "" on failure. */
@@ -62,12 +65,12 @@ LN_API const char *ln_rule_tensor(ln_rule_made *made, const char *prefix);
 /** Adds an operator, which later calls refer to. */
 LN_API void ln_rule_op(ln_rule_made *made, const char *optype);
 
-/** Adds the only operator that replaces `op`, with the name and the outputs of `op`. */
-LN_API void ln_rule_op_instead(ln_rule_made *made, const char *optype, const ln_op *op);
-
 /** Adds an input or an output to the operator, or changes its tensor. */
 LN_API void ln_rule_input(ln_rule_made *made, const char *arg_name, const char *tname);
 LN_API void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname);
+
+/** Adds an input that is a constant of one element, of the type of the match's first tensor. */
+LN_API void ln_rule_constant(ln_rule_made *made, const char *arg_name, double value);
 
 /** Adds all inputs, or all parameters, of `from` to the operator. */
 LN_API void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from);
@@ -144,6 +147,8 @@ typedef struct ln_rule {
     const char *replace;            // the new operators, or NULL
     void (*make)(ln_rule_match *m); // makes them if a text is not sufficient, or NULL
     const char *warn;               // a message instead, or NULL
+    bool is_meaning;                // of an operator, also of one with empty tensors
+    bool wide;                      // floats of 16 bits are converted to 32 bits first
 } ln_rule;
 
 /** Define the function apply_NAME, of the kind that an architecture registers, by a rule's table.
@@ -154,6 +159,8 @@ typedef struct ln_rule {
     {                                                                                \
         return ln_rule_expand(&rule_##NAME, ctx, op, match);                         \
     }
+#define LN_MEANING(NAME, ...) \
+    static const ln_rule rule_##NAME = {.name = #NAME, .is_meaning = true, __VA_ARGS__};
 #define LN_COMBINER_RULE(NAME, ...)                                                              \
     static const ln_rule rule_##NAME = {.name = #NAME, __VA_ARGS__};                             \
     static ln_list *apply_##NAME(const ln_context *ctx, const ln_list *win_ops, size_t win_size, \
@@ -179,17 +186,41 @@ LN_API ln_list *ln_rule_combine(const ln_rule *rule, const ln_context *ctx, cons
 /** The rule as a ln_subgraph_func. */
 LN_API ln_list *ln_rule_substitute(const ln_rule *rule, const ln_context *ctx, ln_list **old_ops);
 
-/** For `make`: adds the operators of a text, "OPTYPE(INPUTS | OUTPUTS | PARAMETERS);" each; those
- * functions that set a parameter of m->made are then about the last one. */
+/** For `make`: adds the operators of a text, "OPTYPE(INPUTS | OUTPUTS | PARAMETERS);" each. One
+ * whose input "ARG?=TENSOR" is absent is left out: its output is its first input. The functions
+ * that set a parameter of m->made are then about the last one. */
 LN_API void ln_rule_make(ln_rule_match *m, const char *ops);
 
 /** For `make`: adds parameters to the last operator, "ARG=VALUE, OPERATOR.*". */
 LN_API void ln_rule_make_params(ln_rule_match *m, const char *params);
 
+// Meanings, of descriptions of operators ("means")
+
+/** The axes of `te` from one on. Returns how many. */
+static inline int ln_rule_axes_from(const ln_tensor_entry *te, int axis, int axes[LN_MAXDIM])
+{
+    int n = 0;
+    for (int i = axis; i < te->tensor->ndim; i++)
+        axes[n++] = i;
+    return n;
+}
+
+/** The shape in which a vector (or NULL), with an element for each index along an axis of `te`, is
+ * broadcast to `te`. Returns its number of axes. */
+static inline int ln_rule_along_axis(const ln_tensor_entry *vector, const ln_tensor_entry *te,
+                                     int axis, int dims[LN_MAXDIM])
+{
+    const int n = te->tensor->ndim - axis;
+    for (int i = 0; i < n; i++)
+        dims[i] = i || !vector ? 1 : vector->tensor->len;
+    return n;
+}
+
 // Lowering
 
-/** An expander that appends `suffix` to the optype of an operator of
- * arch "none", if that optype exists, and keeps everything else. */
+/** An expander that appends `suffix` to the optype of an operator of arch "none", if that optype
+ * exists and no disabled rule has its name, and keeps everything else. Another operator becomes its
+ * meaning, if it has one. */
 LN_API ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix,
                               const ln_op *op, int *match);
 

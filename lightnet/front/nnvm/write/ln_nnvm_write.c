@@ -87,6 +87,11 @@ static const char *lacking(const ln_op *op)
     return value && !row->has(value) ? value : NULL;
 }
 
+static int has_op(const ln_op *op)
+{
+    return !lacking(op);
+}
+
 // Names all that cannot be written, each with the first operator that does it.
 static void check_support(ln_nnvm_writer *w)
 {
@@ -158,7 +163,7 @@ static void write_model(ln_nnvm_writer *w)
 int ln_nnvm_write(ln_context *ctx, const char *file)
 {
     ln_nnvm_writer w = {0};
-    if (ln_canonicalize(ctx))
+    if (ln_pass_lower(ctx, has_op))
         return -1;
     ln_nnvm_draft_init(&w.draft, ctx, file);
     w.values = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

@@ -19,70 +19,6 @@ static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
     return ln_put_end(n, srcs[0], 3);
 }
 
-// A vector as one number for each index along the axis of a tensor.
-static ln_nnvm_value along(ln_nnvm_op *n, const char *arg, int axis, int ndim)
-{
-    const ln_nnvm_value v = ln_nnvm_op_in(n, arg);
-    int dims[LN_MAXDIM] = {ln_nnvm_value_len(v), 1, 1, 1, 1, 1, 1, 1};
-    return ln_put_reshape(n, v, ndim - axis, dims);
-}
-
-static ln_nnvm_value write_affine(ln_nnvm_op *n)
-{
-    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_op_axis(n->op, x.ndim);
-    const ln_nnvm_value v = ln_put_binary(n, "mul", x, along(n, "scale", axis, x.ndim));
-    return ln_op_input_name(n->op, "shift")
-               ? ln_put_binary(n, "add", v, along(n, "shift", axis, x.ndim))
-               : v;
-}
-
-// Means and variances
-
-static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x, ln_put_axes axes)
-{
-    return ln_put_formula(n, words, x, ln_op_number(n->op, "epsilon"), 0, &axes);
-}
-
-// Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes.
-static ln_nnvm_value write_layers(ln_nnvm_op *n)
-{
-    static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
-    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_op_axis(n->op, x.ndim);
-    ln_put_axes axes = {.keeps = 1};
-    for (int i = axis; i < x.ndim && i >= 0; i++)
-        axes.axes[axes.len++] = i;
-    const int is_rms = ln_op_is(n->op, LN_OP_RMSNORM);
-    ln_nnvm_value v = put_normal(n, is_rms ? "rms(x, a)" : "normal(x, a)", x, axes);
-    for (int i = 0; i < 2; i++)
-        if (ln_op_input_name(n->op, args[i][0])) {
-            const ln_nnvm_value w =
-                ln_put_reshape(n, ln_nnvm_op_in(n, args[i][0]), v.ndim - axis, v.dims + axis);
-            v = ln_put_binary(n, args[i][1], v, w);
-        }
-    return v;
-}
-
-// [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group.
-static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
-{
-    static const ln_put_axes axes = {2, {2, 3}, .keeps = 1};
-    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int groups = ln_op_int(n->op, "groups"), len = ln_nnvm_op_tensor_of(n, "scale")->len;
-    if (ln_nnvm_op_failed(n))
-        return x;
-    const int batch = x.dims[0], channels = x.dims[1];
-    const int rest = ln_nnvm_value_len(x) / batch / channels;
-    const int dims[] = {batch, groups, channels / groups, rest};
-    const ln_nnvm_value v = put_normal(n, "normal(x, a)", ln_put_reshape(n, x, 4, dims), axes);
-    const int weights[] = {groups, len == groups && len != channels ? 1 : channels / groups, 1};
-    const ln_nnvm_value scale = ln_put_reshape(n, ln_nnvm_op_in(n, "scale"), 3, weights);
-    const ln_nnvm_value bias = ln_put_reshape(n, ln_nnvm_op_in(n, "bias"), 3, weights);
-    const ln_nnvm_value dst = ln_put_binary(n, "add", ln_put_binary(n, "mul", v, scale), bias);
-    return ln_put_reshape(n, dst, x.ndim, x.dims);
-}
-
 // Core's window has an odd size, with as many channels before as after.
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
@@ -194,26 +130,9 @@ static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-static ln_nnvm_value write_dot_product(ln_nnvm_op *n)
-{
-    const ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2");
-    const ln_nnvm_value v = ln_put_binary(n, "mul", a, b);
-    const ln_put_axes axes = {v.ndim, {0, 1, 2, 3, 4, 5, 6, 7}};
-    return v.ndim ? ln_put_reduce(n, "sum", v, &axes) : v;
-}
-
 const ln_nnvm_op_row ln_nnvm_write_rows_statistics[] = {
-    {LN_OP_BATCHNORM, write_batchnorm},
-    {LN_OP_AFFINE, write_affine},
-    {LN_OP_LAYERNORM, write_layers},
-    {LN_OP_RMSNORM, write_layers},
-    {LN_OP_GROUPNORM, write_groupnorm},
-    {LN_OP_LRN, write_lrn},
-    {LN_OP_SOFTMAX, write_softmax},
-    {LN_OP_LOGSOFTMAX, write_softmax},
-    {LN_OP_REDUCE, write_reduce},
-    {LN_OP_MAXREDUCE, write_maxreduce},
-    {LN_OP_ARGREDUCE, write_argreduce},
-    {LN_OP_DOT_PRODUCT, write_dot_product},
-    {NULL},
+    {LN_OP_BATCHNORM, write_batchnorm}, {LN_OP_LRN, write_lrn},
+    {LN_OP_SOFTMAX, write_softmax},     {LN_OP_LOGSOFTMAX, write_softmax},
+    {LN_OP_REDUCE, write_reduce},       {LN_OP_MAXREDUCE, write_maxreduce},
+    {LN_OP_ARGREDUCE, write_argreduce}, {NULL},
 };

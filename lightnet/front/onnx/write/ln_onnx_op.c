@@ -385,6 +385,11 @@ static int has_item(const ln_form *form, const char *name)
     return item->kind != LN_FORM_END;
 }
 
+int ln_onnx_has_form(const ln_op *op)
+{
+    return find_form(op) != NULL;
+}
+
 void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
 {
     enum { MAX_PARTS = 24, MAX_OUTS = 4 };

@@ -13,6 +13,7 @@
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_version.h"
+#include "pass/ln_rewriting.h"
 
 // The most operators that a model may have, as bodies that run bodies can multiply them.
 enum { MAX_OPS = 1 << 22 };
@@ -20,13 +21,23 @@ enum { MAX_OPS = 1 << 22 };
 #define TABLE(kind) ln_onnx_write_rows_##kind,
 static const ln_onnx_op_row *const tables[] = {LN_ONNX_WRITE_TABLES(TABLE)};
 
-static const ln_onnx_op_row *find_row(const char *optype)
+// NULL: there is none for the operator.
+static const ln_onnx_op_row *find_row(const ln_op *op)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const ln_onnx_op_row *row = tables[i]; row->optype; row++)
-            if (!strcmp(row->optype, optype))
+            if (ln_op_is(op, row->optype))
                 return row;
     return NULL;
+}
+
+// Whether ONNX has the operator, in one or more nodes.
+static int has_op(const ln_op *op)
+{
+    const ln_onnx_op_row *const row = find_row(op);
+    if (row)
+        return !row->has || row->has(op);
+    return ln_produces_inputs(op->op_arg->optype) || ln_is_placeholder(op) || ln_onnx_has_form(op);
 }
 
 // Levels
@@ -60,7 +71,7 @@ void ln_onnx_level_set(ln_onnx_writer *w, ln_onnx_level *level, const char *tens
 static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
 {
     const ln_list *const outs = op->op_arg->tensors_out;
-    const ln_onnx_op_row *const row = find_row(op->op_arg->optype);
+    const ln_onnx_op_row *const row = find_row(op);
     ln_onnx_op n = {.writer = w, .level = level, .op = op, .label = op->op_arg->name};
     if (ln_produces_inputs(op->op_arg->optype) || ln_is_placeholder(op))
         return; // at its reader
@@ -301,7 +312,7 @@ static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_apart)
 
 static int write_model(ln_context *ctx, const char *file, int is_apart)
 {
-    int opset = LN_ONNX_OLDEST_WRITTEN, status = 1;
+    int opset = LN_ONNX_OLDEST_WRITTEN, status = ln_pass_lower(ctx, has_op) ? -1 : 1;
     while (status == 1) {
         ln_onnx_writer w = {.base = {.ctx = ctx, .file = file}};
         status = write_in(&w, opset, ctx, is_apart);

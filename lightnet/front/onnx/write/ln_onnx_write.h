@@ -11,7 +11,8 @@
 //                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
-// What an operator's description says of ONNX ("onnx") needs no writer.
+// What an operator's description says of ONNX ("onnx") needs no writer, and an operator that it
+// says in terms of others ("means") is replaced by these before.
 //
 // A value is the name of a node's output, an input or an initializer. Attributes are parts of
 // ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
@@ -97,16 +98,20 @@ typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 typedef struct ln_onnx_op_row {
     const char *optype;
     ln_onnx_write_func write;
+    int (*has)(const ln_op *op); // whether ONNX has the operator; NULL: always
 } ln_onnx_op_row;
 
 // clang-format off
 #define LN_ONNX_WRITE_TABLES(T) \
-    T(control) T(conv) T(detect) T(elementwise) T(image) T(ml) T(product) T(quantize) \
+    T(control) T(conv) T(elementwise) T(image) T(ml) T(product) T(quantize) \
     T(recurrent) T(select) T(shape) T(statistics) T(strings) T(trees)
 // clang-format on
 
 #define LN_ONNX_DECLARE_WRITE(kind) extern const ln_onnx_op_row ln_onnx_write_rows_##kind[];
 LN_ONNX_WRITE_TABLES(LN_ONNX_DECLARE_WRITE)
+
+/** Whether the operator has a form. */
+int ln_onnx_has_form(const ln_op *op);
 
 /** Writes the node that the operator's form says; with these parts (NULL: none) in place of those
  *  for inputs, by the operator's names for them, and for attributes, or as further ones. */

@@ -215,40 +215,21 @@ static tl_dtype work_dtype(const ln_onnx_op *n, const char *func, const function
     return takes ? f->dtype : TL_FLOAT;
 }
 
-static void write_function(ln_onnx_op *n, const char *func, double alpha, double beta)
+static void write_unary(ln_onnx_op *n)
 {
+    const char *const func = ln_op_string(n->op, "func");
     const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
     if (!ln_function_of(func)) {
         ln_onnx_op_lacks(n, "parameter 'func' is %s", func);
         return;
     }
-    function f = {ln_onnx_op_in(n, "src"), dtype, alpha, beta};
+    function f = {ln_onnx_op_in(n, "src"), dtype, ln_op_number(n->op, "alpha"),
+                  ln_op_number(n->op, "beta")};
     f.dtype = work_dtype(n, func, &f);
     if (f.dtype != dtype)
         f.x = ln_onnx_put_cast(n, f.x, f.dtype);
     const char *const v = put_function(n, func, &f);
     end_with(n, f.dtype != dtype ? ln_onnx_put_cast(n, v, dtype) : v);
-}
-
-static void write_unary(ln_onnx_op *n)
-{
-    write_function(n, ln_op_string(n->op, "func"), ln_op_number(n->op, "alpha"),
-                   ln_op_number(n->op, "beta"));
-}
-
-static void write_relu(ln_onnx_op *n)
-{
-    write_function(n, "TL_UNARY_RELU", 1, 0);
-}
-
-static void write_sigmoid(ln_onnx_op *n)
-{
-    write_function(n, "TL_UNARY_SIGMOID", 1, 0);
-}
-
-static void write_lrelu(ln_onnx_op *n)
-{
-    write_function(n, "TL_UNARY_LRELU", (double)(float)ln_op_number(n->op, "negslope"), 0);
 }
 
 // Two operands
@@ -377,8 +358,9 @@ static const struct binary {
     {"TL_BINARY_POW_DOUBLE", "Pow", put_pow_double},
 };
 
-static void write_operation(ln_onnx_op *n, const char *op)
+static void write_binary(ln_onnx_op *n)
 {
+    const char *const op = ln_op_string(n->op, "op");
     const struct binary *const row = LN_ROW_NAMED(binaries, op);
     const operands o = {.a = ln_onnx_op_in(n, "src1"),
                         .b = ln_onnx_op_in(n, "src2"),
@@ -389,18 +371,6 @@ static void write_operation(ln_onnx_op *n, const char *op)
         end_with(n, row->put(n, &o, row->op_type));
     else
         LN_ONNX_PUT_AS(n, "dst", row->op_type, LN_ONNX_SRC(o.a), LN_ONNX_SRC(o.b));
-}
-
-static void write_binary(ln_onnx_op *n)
-{
-    write_operation(n, ln_op_string(n->op, "op"));
-}
-
-static void write_elew(ln_onnx_op *n)
-{
-    const tl_elew_op op = tl_elew_op_from_str(ln_op_string(n->op, "elew_op"));
-    write_operation(
-        n, tl_binary_op_name(tl_elew_op_as_binary(op, ln_onnx_op_tensor(n, "src1")->dtype)));
 }
 
 static void write_compare(ln_onnx_op *n)
@@ -447,9 +417,6 @@ static void write_cast(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_elementwise[] = {
-    {LN_OP_UNARY, write_unary},     {LN_OP_RELU, write_relu},
-    {LN_OP_SIGMOID, write_sigmoid}, {LN_OP_LRELU, write_lrelu},
-    {LN_OP_BINARY, write_binary},   {LN_OP_ELEW, write_elew},
-    {LN_OP_COMPARE, write_compare}, {LN_OP_CLASSIFY, write_classify},
-    {LN_OP_CAST, write_cast},       {NULL},
+    {LN_OP_UNARY, write_unary},       {LN_OP_BINARY, write_binary}, {LN_OP_COMPARE, write_compare},
+    {LN_OP_CLASSIFY, write_classify}, {LN_OP_CAST, write_cast},     {NULL},
 };

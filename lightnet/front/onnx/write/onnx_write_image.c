@@ -263,7 +263,6 @@ static void write_dft(ln_onnx_op *n)
 const ln_onnx_op_row ln_onnx_write_rows_image[] = {
     {LN_OP_RESAMPLE, write_resample},
     {LN_OP_RESIZE, write_resize},
-    {LN_OP_UPSAMPLE, write_resize},
     {LN_OP_GRID_SAMPLE, write_grid_sample},
     {LN_OP_ROI_ALIGN, write_roi_align},
     {LN_OP_DFT, write_dft},

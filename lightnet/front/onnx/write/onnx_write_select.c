@@ -8,17 +8,6 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-// The first `len` indices, each of a row of `stride` elements.
-static void write_pick1d(ln_onnx_op *n)
-{
-    const int len = ln_op_int(n->op, "len"), stride = ln_op_int(n->op, "stride");
-    const char *const rows =
-        ln_onnx_put_reshape(n, ln_onnx_op_in(n, "src"), 2, (int[]){-1, stride});
-    const char *const index = ln_onnx_put_slice(n, ln_onnx_op_in(n, "src_index"), 0, 0, len);
-    const char *const picked = ln_onnx_put_pair(n, "Gather", rows, index);
-    ln_onnx_op_ends_with(n, "dst", ln_onnx_put_reshape(n, picked, 1, (int[]){-1}));
-}
-
 // In order
 
 static void put_topk(ln_onnx_op *n, const char *src, const char *k, int axis, int is_largest,
@@ -120,7 +109,6 @@ static void write_random(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_select[] = {
-    {LN_OP_PICK1D, write_pick1d},
     {LN_OP_TOPK, write_topk},
     {LN_OP_SORT1D, write_sort1d},
     {LN_OP_SORT1D_BY_KEY, write_sort1d_by_key},

@@ -166,12 +166,6 @@ static void write_gather(ln_onnx_op *n)
     put_concat(n, 0, 1);
 }
 
-static void write_concat(ln_onnx_op *n)
-{
-    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_IN(n, "src1"), LN_ONNX_IN(n, "src2"),
-                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src1")->ndim)));
-}
-
 // The parts of src; `outs` are their names.
 static void put_split(ln_onnx_op *n, int axis, const char *lens, int len, const char **outs)
 {
@@ -365,19 +359,6 @@ static void write_eye(ln_onnx_op *n)
                    LN_INT("k", ln_op_int(n->op, "k")));
 }
 
-// [H, W, 3] minus three numbers, as [3, H, W], computed in double.
-static void write_submean(ln_onnx_op *n)
-{
-    static const int axes[] = {2, 0, 1}, dims[] = {3};
-    const ln_param_entry *const mean = ln_op_param(n->op, "mean");
-    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
-    const char *const src = ln_onnx_put_cast(n, ln_onnx_op_in(n, "src"), TL_DOUBLE);
-    const char *const means = ln_onnx_put_constant(n, TL_DOUBLE, 1, dims, mean->value_array_double);
-    const char *const rest = ln_onnx_put_pair(n, "Sub", src, means);
-    LN_ONNX_PUT_AS(n, "dst", "Transpose", LN_ONNX_SRC(ln_onnx_put_cast(n, rest, dtype)),
-                   LN_INTS("perm", 3, axes));
-}
-
 const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_VIEW, write_view},
     {LN_OP_RESHAPE, write_reshape},
@@ -389,7 +370,6 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_SLICE, write_slice},
     {LN_OP_JOIN, write_join},
     {LN_OP_GATHER, write_gather},
-    {LN_OP_CONCAT, write_concat},
     {LN_OP_SPLIT, write_split},
     {LN_OP_SCATTER, write_scatter},
     {LN_OP_PAD, write_pad},
@@ -399,6 +379,5 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_REARANGE, write_rearange},
     {LN_OP_RANGE, write_range},
     {LN_OP_EYE, write_eye},
-    {LN_OP_SUBMEAN, write_submean},
     {NULL},
 };

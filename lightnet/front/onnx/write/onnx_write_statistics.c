@@ -11,48 +11,17 @@
 
 // Normalizations
 
-// A vector as one number for each index along the axis of a tensor.
-static const char *along(ln_onnx_op *n, const char *arg, int axis, int ndim)
-{
-    int dims[LN_MAXDIM] = {ln_onnx_op_tensor(n, arg)->len, 1, 1, 1, 1, 1, 1, 1};
-    const char *const value = ln_onnx_op_in(n, arg);
-    return axis == ndim - 1 ? value : ln_onnx_put_reshape(n, value, ndim - axis, dims);
-}
-
-static const char *as_float(ln_onnx_op *n, const char *value, int is_half)
-{
-    return is_half && value ? ln_onnx_put_cast(n, value, TL_FLOAT) : value;
-}
-
-// Floats of 16 bits are rounded once.
-static void write_affine(ln_onnx_op *n)
-{
-    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int axis = ln_op_axis(n->op, src->ndim), is_half = tl_size_of(src->dtype) == 2;
-    const char *const scale = as_float(n, along(n, "scale", axis, src->ndim), is_half);
-    const char *shift = ln_onnx_op_optional(n, "shift") ? along(n, "shift", axis, src->ndim) : NULL;
-    const char *v =
-        ln_onnx_put_pair(n, "Mul", as_float(n, ln_onnx_op_in(n, "src"), is_half), scale);
-    shift = as_float(n, shift, is_half);
-    v = shift ? ln_onnx_put_pair(n, "Add", v, shift) : v;
-    ln_onnx_op_ends_with(n, "dst", is_half ? ln_onnx_put_cast(n, v, src->dtype) : v);
-}
-
 // A normalization over the axes from one on.
 typedef struct layers {
     const tl_tensor *src;
-    int axis, n_axes, axes[LN_MAXDIM];
-    tl_dtype work; // to compute in
+    int axis, n_axes;
 } layers;
 
 static layers layers_of(ln_onnx_op *n)
 {
-    layers l = {.src = ln_onnx_op_tensor(n, "src")};
-    l.axis = ln_op_axis(n->op, l.src->ndim);
-    for (int i = l.axis; i < l.src->ndim; i++)
-        l.axes[l.n_axes++] = i;
-    l.work = tl_size_of(l.src->dtype) == 2 ? TL_FLOAT : l.src->dtype;
-    return l;
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const int axis = ln_op_axis(n->op, src->ndim);
+    return (layers){src, axis, src->ndim - axis};
 }
 
 // A factor or summand with the shape of the normalized axes; absent: NULL.
@@ -66,62 +35,16 @@ static const char *weights(ln_onnx_op *n, const layers *l, const char *arg)
     return !value || is_same ? value : ln_onnx_put_reshape(n, value, l->n_axes, dims);
 }
 
-// 1 / sqrt(mean of x^2 + epsilon).
-static const char *inverse_norm(ln_onnx_op *n, const layers *l, const char *x)
-{
-    const char *const epsilon = ln_onnx_put_scalar(n, l->work, ln_op_number(n->op, "epsilon"));
-    const char *const square = ln_onnx_put_pair(n, "Mul", x, x);
-    const char *const mean = ln_onnx_put_reduce(n, "ReduceMean", square, l->n_axes, l->axes, 1);
-    const char *const root = ln_onnx_put(n, "Sqrt", ln_onnx_put_pair(n, "Add", mean, epsilon));
-    return ln_onnx_put(n, "Reciprocal", root);
-}
-
-static const char *put_factors(ln_onnx_op *n, const char *x, const char *scale, const char *bias)
-{
-    const char *const v = scale ? ln_onnx_put_pair(n, "Mul", x, scale) : x;
-    return bias ? ln_onnx_put_pair(n, "Add", v, bias) : v;
-}
-
-static const char *as_work(ln_onnx_op *n, const layers *l, const char *x)
-{
-    return l->work == l->src->dtype || !x ? x : ln_onnx_put_cast(n, x, l->work);
-}
-
-static void write_rmsnorm(ln_onnx_op *n)
-{
-    const layers l = layers_of(n);
-    const char *const x = as_work(n, &l, ln_onnx_op_in(n, "src"));
-    const char *const scale = as_work(n, &l, weights(n, &l, "scale"));
-    const char *const normal = ln_onnx_put_pair(n, "Mul", x, inverse_norm(n, &l, x));
-    const char *const v = put_factors(n, normal, scale, NULL);
-    ln_onnx_op_ends_with(n, "dst",
-                         l.work == l.src->dtype ? v : ln_onnx_put_cast(n, v, l.src->dtype));
-}
-
 // ONNX's operator computes in floats of 32 bits.
-static void write_layernorm_64(ln_onnx_op *n, const layers *l)
+static int has_layernorm(const ln_op *op)
 {
-    const char *const x = ln_onnx_op_in(n, "src");
-    const char *const mean = ln_onnx_put_reduce(n, "ReduceMean", x, l->n_axes, l->axes, 1);
-    const char *const rest = ln_onnx_put_pair(n, "Sub", x, mean);
-    const char *const inverse = inverse_norm(n, l, rest);
-    const char *const scale = weights(n, l, "scale"), *const bias = weights(n, l, "bias");
-    const char *const normal = ln_onnx_put_pair(n, "Mul", rest, inverse);
-    ln_onnx_op_ends_with(n, "dst", put_factors(n, normal, scale, bias));
-    if (*ln_onnx_op_out(n, "mean"))
-        ln_onnx_put_as(n, "mean", mean);
-    if (*ln_onnx_op_out(n, "inv_std"))
-        ln_onnx_put_as(n, "inv_std", inverse);
+    return ln_op_input(op, "src")->tensor->dtype != TL_DOUBLE;
 }
 
 // The node must have a factor.
 static void write_layernorm(ln_onnx_op *n)
 {
     const layers l = layers_of(n);
-    if (l.work == TL_DOUBLE) {
-        write_layernorm_64(n, &l);
-        return;
-    }
     const char *const x = ln_onnx_op_in(n, "src");
     const char *scale = weights(n, &l, "scale");
     const char *const bias = weights(n, &l, "bias");
@@ -131,37 +54,16 @@ static void write_layernorm(ln_onnx_op *n)
                        LN_INT("axis", l.axis));
 }
 
-static const char *put_instancenorm(ln_onnx_op *n, const char *x, const char *scale,
-                                    const char *bias)
+static int is_instancenorm(const ln_op *op)
 {
-    return LN_ONNX_PUT(n, "InstanceNormalization", LN_ONNX_SRC(x), LN_ONNX_SRC(scale),
-                       LN_ONNX_SRC(bias), LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
+    const tl_tensor *const src = ln_op_input(op, "src")->tensor;
+    return ln_op_int(op, "groups") == src->dims[1] && src->ndim > 2;
 }
 
-// The normalization of groups is that of instances of one channel for each group.
 static void write_groupnorm(ln_onnx_op *n)
 {
-    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int groups = ln_op_int(n->op, "groups"), channels = src->dims[1];
-    const char *const x = ln_onnx_op_in(n, "src");
-    const char *scale = ln_onnx_op_in(n, "scale"), *bias = ln_onnx_op_in(n, "bias");
-    if (groups == channels && src->ndim > 2) {
-        ln_onnx_op_ends_with(n, "dst", put_instancenorm(n, x, scale, bias));
-        return;
-    }
-    const int per_group = ln_onnx_op_tensor(n, "scale")->len == groups && groups != channels;
-    const char *const ones = ln_onnx_put_filled(n, src->dtype, 1, &groups, 1);
-    const char *const zeros = ln_onnx_put_filled(n, src->dtype, 1, &groups, 0);
-    const char *const split = ln_onnx_put_view(n, x, 3, (int[]){0, groups, -1});
-    const char *normal = put_instancenorm(n, split, ones, zeros);
-    int dims[LN_MAXDIM] = {per_group ? groups : channels, 1, 1, 1, 1, 1, 1, 1};
-    if (!per_group)
-        normal = ln_onnx_put_like(n, normal, x);
-    const int ndim = per_group ? 2 : src->ndim - 1;
-    scale = ln_onnx_put_reshape(n, scale, ndim, dims);
-    bias = ln_onnx_put_reshape(n, bias, ndim, dims);
-    const char *const v = put_factors(n, normal, scale, bias);
-    ln_onnx_op_ends_with(n, "dst", per_group ? ln_onnx_put_like(n, v, x) : v);
+    LN_ONNX_PUT_AS(n, "dst", "InstanceNormalization", LN_ONNX_IN(n, "src"), LN_ONNX_IN(n, "scale"),
+                   LN_ONNX_IN(n, "bias"), LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
 }
 
 // Reductions
@@ -273,23 +175,6 @@ static void write_argreduce(ln_onnx_op *n)
     LN_ONNX_WRITE_FORM(n, LN_ARG("src", ordered(n)));
 }
 
-// Of truth values: whether there is a pair of true ones.
-static void write_dot_product(ln_onnx_op *n)
-{
-    const int one = 1, flat = -1, first = 0;
-    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
-    const int is_bool = dtype == TL_BOOL;
-    const char *const product = ln_onnx_put_pair(
-        n, is_bool ? "And" : "Mul", ln_onnx_op_in(n, "src1"), ln_onnx_op_in(n, "src2"));
-    if (!ln_onnx_op_tensor(n, "src1")->len) {
-        ln_onnx_put_filled_as(n, ln_onnx_op_out(n, "dst"), dtype, 1, &one, 0);
-        return;
-    }
-    const char *const line = ln_onnx_put_reshape(n, product, 1, &flat);
-    ln_onnx_op_ends_with(
-        n, "dst", put_reduction(n, is_bool ? "ReduceMax" : "ReduceSum", line, dtype, 1, &first, 1));
-}
-
 static void write_nllloss(ln_onnx_op *n)
 {
     LN_ONNX_WRITE_FORM(n, LN_ONLY_IF(ln_op_bool(n->op, "is_ignoring"),
@@ -297,15 +182,12 @@ static void write_nllloss(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {
-    {LN_OP_AFFINE, write_affine},
-    {LN_OP_LAYERNORM, write_layernorm},
-    {LN_OP_RMSNORM, write_rmsnorm},
-    {LN_OP_GROUPNORM, write_groupnorm},
+    {LN_OP_LAYERNORM, write_layernorm, has_layernorm},
+    {LN_OP_GROUPNORM, write_groupnorm, is_instancenorm},
     {LN_OP_REDUCE, write_reduce},
     {LN_OP_MAXREDUCE, write_maxreduce},
     {LN_OP_MAXREDUCE_ARG, write_maxreduce_arg},
     {LN_OP_ARGREDUCE, write_argreduce},
-    {LN_OP_DOT_PRODUCT, write_dot_product},
     {LN_OP_NLLLOSS, write_nllloss},
     {NULL},
 };
