@@ -65,6 +65,13 @@
 
 #include "kernel/tl_kernel.h"
 
+/** A row of a vector header: a function whose result is one expression, mostly one instruction. */
+#define TL_SIMD_FUNC(type, name, args, ...) \
+    static inline type name args            \
+    {                                       \
+        return __VA_ARGS__;                 \
+    }
+
 // The build selects the set (tensorlight/meson.build), not the features of the compiler's target.
 #ifdef TL_SIMD_HEADER
 #include TL_SIMD_HEADER

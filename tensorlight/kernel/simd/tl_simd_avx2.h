@@ -33,30 +33,14 @@ static inline __m256i tl_vm_first(size_t n)
     return _mm256_loadu_si256((const __m256i *)(bits + 8 - n));
 }
 
-static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
-{
-    return _mm256_maskload_ps(p, tl_vm_first(n));
-}
-
-static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
-{
-    _mm256_maskstore_ps(p, tl_vm_first(n), a);
-}
-
-static inline tl_vf tl_vf_abs(tl_vf a)
-{
-    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
-}
-
-static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
-{
-    return _mm256_blendv_ps(b, a, m);
-}
-
-static inline tl_vf tl_vf_round(tl_vf a)
-{
-    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_load_partial, (const float *p, size_t n),
+             _mm256_maskload_ps(p, tl_vm_first(n)))
+TL_SIMD_FUNC(void, tl_vf_store_partial, (float *p, tl_vf a, size_t n),
+             _mm256_maskstore_ps(p, tl_vm_first(n), a))
+TL_SIMD_FUNC(tl_vf, tl_vf_abs, (tl_vf a), _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a))
+TL_SIMD_FUNC(tl_vf, tl_vf_select, (tl_vm m, tl_vf a, tl_vf b), _mm256_blendv_ps(b, a, m))
+TL_SIMD_FUNC(tl_vf, tl_vf_round, (tl_vf a),
+             _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
 
 static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
 {
@@ -114,31 +98,22 @@ typedef struct tl_vp {
     __m256i from; // its sign bits select the kept lanes
 } tl_vp;
 
-static inline tl_vp tl_vp_load(const int32_t *from)
-{
-    return (tl_vp){_mm256_loadu_si256((const __m256i *)from)};
-}
+TL_SIMD_FUNC(tl_vp, tl_vp_load, (const int32_t *from),
+             (tl_vp){_mm256_loadu_si256((const __m256i *)from)})
 
 static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
 {
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, p.from), kept, _mm256_castsi256_ps(p.from));
 }
 
-static inline tl_vf tl_vf_swap_128(tl_vf a)
-{
-    return _mm256_permute2f128_ps(a, a, 1);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_swap_128, (tl_vf a), _mm256_permute2f128_ps(a, a, 1))
 
 /** Part k of 128 bits. */
-static inline __m128i tl_vi_extract_128(tl_vi v, const int k)
-{
-    return k ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
-}
+TL_SIMD_FUNC(__m128i, tl_vi_extract_128, (tl_vi v, const int k),
+             k ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v))
 
 /** Fours of bytes that were packed within parts of 128 bits, in their order. */
-static inline tl_vi tl_vi_ordered(tl_vi v)
-{
-    return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_ordered, (tl_vi v),
+             _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)))
 
 #endif

@@ -26,60 +26,21 @@ typedef __m512i tl_vi;
 #define TL_MM_DOT        _mm512_dpbusd_epi32
 #include "kernel/simd/tl_simd_x86.h"
 
-static inline tl_vm tl_vm_first(size_t n)
-{
-    return (tl_vm)((1u << n) - 1);
-}
-
-static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
-{
-    return _mm512_maskz_loadu_ps(tl_vm_first(n), p);
-}
-
-static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
-{
-    _mm512_mask_storeu_ps(p, tl_vm_first(n), a);
-}
-
-static inline tl_vf tl_vf_abs(tl_vf a)
-{
-    return _mm512_abs_ps(a);
-}
-
-static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
-{
-    return _mm512_mask_blend_ps(m, b, a);
-}
-
-static inline tl_vf tl_vf_round(tl_vf a)
-{
-    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
-{
-    return _mm512_scalef_ps(a, n);
-}
-
-static inline tl_vf tl_vf_exponent(tl_vf a)
-{
-    return _mm512_getexp_ps(a);
-}
-
-static inline tl_vf tl_vf_mantissa(tl_vf a)
-{
-    return _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
-}
-
-static inline float tl_vf_sum(tl_vf a)
-{
-    return _mm512_reduce_add_ps(a);
-}
-
-static inline float tl_vf_reduce_max(tl_vf a)
-{
-    return _mm512_reduce_max_ps(a);
-}
+TL_SIMD_FUNC(tl_vm, tl_vm_first, (size_t n), (tl_vm)((1u << n) - 1))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_partial, (const float *p, size_t n),
+             _mm512_maskz_loadu_ps(tl_vm_first(n), p))
+TL_SIMD_FUNC(void, tl_vf_store_partial, (float *p, tl_vf a, size_t n),
+             _mm512_mask_storeu_ps(p, tl_vm_first(n), a))
+TL_SIMD_FUNC(tl_vf, tl_vf_abs, (tl_vf a), _mm512_abs_ps(a))
+TL_SIMD_FUNC(tl_vf, tl_vf_select, (tl_vm m, tl_vf a, tl_vf b), _mm512_mask_blend_ps(m, b, a))
+TL_SIMD_FUNC(tl_vf, tl_vf_round, (tl_vf a),
+             _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+TL_SIMD_FUNC(tl_vf, tl_vf_scale, (tl_vf a, tl_vf n), _mm512_scalef_ps(a, n))
+TL_SIMD_FUNC(tl_vf, tl_vf_exponent, (tl_vf a), _mm512_getexp_ps(a))
+TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a),
+             _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src))
+TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), _mm512_reduce_add_ps(a))
+TL_SIMD_FUNC(float, tl_vf_reduce_max, (tl_vf a), _mm512_reduce_max_ps(a))
 
 /** The four 128-bit parts of a and b by two patterns of _mm512_shuffle_f32x4: the even ones, the
  * odd ones. */
@@ -126,20 +87,10 @@ static inline tl_vp tl_vp_load(const int32_t *from)
     return (tl_vp){v, _mm512_cmpge_epi32_mask(v, _mm512_setzero_si512())};
 }
 
-static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
-{
-    return _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a);
-}
-
-static inline tl_vf tl_vf_swap_128(tl_vf a)
-{
-    return _mm512_shuffle_f32x4(a, a, 0xb1);
-}
-
-static inline tl_vf tl_vf_twice(tl_vf a)
-{
-    return _mm512_broadcast_f32x8(_mm512_castps512_ps256(a));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_pick, (tl_vp p, tl_vf a, tl_vf kept),
+             _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a))
+TL_SIMD_FUNC(tl_vf, tl_vf_swap_128, (tl_vf a), _mm512_shuffle_f32x4(a, a, 0xb1))
+TL_SIMD_FUNC(tl_vf, tl_vf_twice, (tl_vf a), _mm512_broadcast_f32x8(_mm512_castps512_ps256(a)))
 
 static inline tl_vf tl_vf_set2(float x, float y)
 {
@@ -147,10 +98,8 @@ static inline tl_vf tl_vf_set2(float x, float y)
     return _mm512_mask_blend_ps(0xff00, lower, _mm512_set1_ps(y));
 }
 
-static inline tl_vf tl_vf_half(tl_vf a, int k)
-{
-    return _mm512_zextps256_ps512(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_half, (tl_vf a, int k),
+             _mm512_zextps256_ps512(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a)))
 
 /** Part k of 128 bits. */
 static inline __m128i tl_vi_extract_128(tl_vi v, const int k)

@@ -26,10 +26,7 @@ static inline tl_vf tl_vf_load(const float *p)
     return a;
 }
 
-static inline void tl_vf_store(float *p, tl_vf a)
-{
-    memcpy(p, &a, sizeof(a));
-}
+TL_SIMD_FUNC(void, tl_vf_store, (float *p, tl_vf a), (void)memcpy(p, &a, sizeof(a)))
 
 static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
@@ -38,60 +35,29 @@ static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
     return a;
 }
 
-static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
-{
-    memcpy(p, &a, n * sizeof(*p));
-}
-
-static inline tl_vf tl_vf_opaque(tl_vf a)
-{
-    return a;
-}
-
-static inline tl_vf tl_vf_set1(float x)
-{
-    return (tl_vf){x, x, x, x};
-}
-
-static inline tl_vf tl_vf_zero(void)
-{
-    return (tl_vf){0};
-}
-
-static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
-{
-    return a + b;
-}
-
-static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
-{
-    return a - b;
-}
+TL_SIMD_FUNC(void, tl_vf_store_partial, (float *p, tl_vf a, size_t n),
+             (void)memcpy(p, &a, n * sizeof(*p)))
+TL_SIMD_FUNC(tl_vf, tl_vf_opaque, (tl_vf a), a)
+TL_SIMD_FUNC(tl_vf, tl_vf_set1, (float x), (tl_vf){x, x, x, x})
+TL_SIMD_FUNC(tl_vf, tl_vf_zero, (void), (tl_vf){0})
+TL_SIMD_FUNC(tl_vf, tl_vf_add, (tl_vf a, tl_vf b), a + b)
+TL_SIMD_FUNC(tl_vf, tl_vf_sub, (tl_vf a, tl_vf b), a - b)
 
 static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
 {
     return a * b;
 }
 
-static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
-{
-    return a / b;
-}
-
-static inline tl_vf tl_vf_sqrt(tl_vf a)
-{
-    return (tl_vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_div, (tl_vf a, tl_vf b), a / b)
+TL_SIMD_FUNC(tl_vf, tl_vf_sqrt, (tl_vf a),
+             (tl_vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])})
 
 static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
 {
     return a * b + c;
 }
 
-static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return c - a * b;
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_fnma, (tl_vf a, tl_vf b, tl_vf c), c - a * b)
 
 /** By the halves of a and b, whose products are exact (T. J. Dekker, Numerische Mathematik 18,
  * 1971), |a|, |b| < 2^115: the rounding error of a * b matters where c cancels most of it. */
@@ -105,51 +71,24 @@ static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
     return (a * b + c) + rest;
 }
 
-static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
-{
-    return a < b;
-}
-
-static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
-{
-    return a <= b;
-}
-
-static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
-{
-    return a == b;
-}
-
-static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
-{
-    return (tl_vf)((m & (tl_vm)a) | (~m & (tl_vm)b));
-}
-
-static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
-{
-    return tl_vf_select(a > b, a, b);
-}
-
-static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
-{
-    return tl_vf_select(a < b, a, b);
-}
+TL_SIMD_FUNC(tl_vm, tl_vf_lt, (tl_vf a, tl_vf b), a < b)
+TL_SIMD_FUNC(tl_vm, tl_vf_le, (tl_vf a, tl_vf b), a <= b)
+TL_SIMD_FUNC(tl_vm, tl_vf_eq, (tl_vf a, tl_vf b), a == b)
+TL_SIMD_FUNC(tl_vf, tl_vf_select, (tl_vm m, tl_vf a, tl_vf b),
+             (tl_vf)((m & (tl_vm)a) | (~m & (tl_vm)b)))
+TL_SIMD_FUNC(tl_vf, tl_vf_max, (tl_vf a, tl_vf b), tl_vf_select(a > b, a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_min, (tl_vf a, tl_vf b), tl_vf_select(a < b, a, b))
 
 static inline tl_vf tl_vf_abs(tl_vf a)
 {
     return (tl_vf)((tl_vm)a & INT32_MAX);
 }
 
-static inline tl_vf tl_vf_neg(tl_vf a)
-{
-    return -a;
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_neg, (tl_vf a), -a)
 
 /** The magnitude of a with the sign of b. */
-static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
-{
-    return (tl_vf)(((tl_vm)a & INT32_MAX) | ((tl_vm)b & INT32_MIN));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_copysign, (tl_vf a, tl_vf b),
+             (tl_vf)(((tl_vm)a & INT32_MAX) | ((tl_vm)b & INT32_MIN)))
 
 // From 2^23 on, floats are integers: adding that rounds fractions, ties to even.
 static inline tl_vf tl_vf_round(tl_vf a)
@@ -166,20 +105,10 @@ static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
     return a * (tl_vf)(((bits)(n + 0x1.8p23f) + 127) << 23);
 }
 
-static inline tl_vf tl_vf_exponent(tl_vf a)
-{
-    return __builtin_convertvector(((tl_vm)a >> 23) - 127, tl_vf);
-}
-
-static inline tl_vf tl_vf_mantissa(tl_vf a)
-{
-    return (tl_vf)(((tl_vm)a & 0x007fffff) | 0x3f800000);
-}
-
-static inline float tl_vf_sum(tl_vf a)
-{
-    return (a[0] + a[2]) + (a[1] + a[3]);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_exponent, (tl_vf a),
+             __builtin_convertvector(((tl_vm)a >> 23) - 127, tl_vf))
+TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a), (tl_vf)(((tl_vm)a & 0x007fffff) | 0x3f800000))
+TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), (a[0] + a[2]) + (a[1] + a[3]))
 
 static inline float tl_vf_reduce_max(tl_vf a)
 {
@@ -213,10 +142,7 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return kept;
 }
 
-static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
-{
-    return tl_vf_set1(a[k]);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_broadcast_lane4, (tl_vf a, int k), tl_vf_set1(a[k]))
 
 // Pairs of bfloat16
 

@@ -93,10 +93,7 @@ static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
     return b;
 }
 
-static inline void tl_vb_store(uint8_t *p, tl_vb b)
-{
-    memcpy(p, b.v, sizeof(b.v));
-}
+TL_SIMD_FUNC(void, tl_vb_store, (uint8_t p[], tl_vb b), (void)memcpy(p, b.v, sizeof(b.v)))
 
 static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
 {

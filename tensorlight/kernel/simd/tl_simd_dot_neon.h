@@ -23,10 +23,7 @@ static inline tl_vw tl_vw_load(const int8_t *p, const int part)
     return vld1q_s8(p);
 }
 
-static inline tl_vs tl_vs_begin(const uint32_t *start)
-{
-    return vreinterpretq_s32_u32(vld1q_u32(start));
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_begin, (const uint32_t *start), vreinterpretq_s32_u32(vld1q_u32(start)))
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
@@ -59,10 +56,7 @@ static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
     return tl_vx_four(p);
 }
 
-static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
-{
-    return vusdotq_s32(s, x, w);
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_add, (tl_vs s, tl_vx x, tl_vw w), vusdotq_s32(s, x, w))
 
 #else
 
@@ -76,10 +70,7 @@ static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
     return vreinterpretq_s8_u8(veorq_u8(tl_vx_four(p), vdupq_n_u8(0x80)));
 }
 
-static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
-{
-    return vdotq_s32(s, x, w);
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_add, (tl_vs s, tl_vx x, tl_vw w), vdotq_s32(s, x, w))
 
 #endif
 
@@ -121,25 +112,14 @@ static inline tl_vs tl_vs_begin(const uint32_t *start)
 }
 
 /** A product of 255 and -128 fits 16 bits. */
-static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
-{
-    return (tl_vs){vpadalq_s16(s.a, vmulq_s16(x, w.a)), vpadalq_s16(s.b, vmulq_s16(x, w.b))};
-}
-
-static inline int32x4_t tl_vs_total(tl_vs s, const uint32_t *start)
-{
-    return vaddq_s32(vpaddq_s32(s.a, s.b), vreinterpretq_s32_u32(vld1q_u32(start)));
-}
-
-static inline void tl_vs_store(uint32_t *p, tl_vs s, const uint32_t *start)
-{
-    vst1q_u32(p, vreinterpretq_u32_s32(tl_vs_total(s, start)));
-}
-
-static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
-{
-    return vcvtq_f32_s32(tl_vs_total(s, start));
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_add, (tl_vs s, tl_vx x, tl_vw w),
+             (tl_vs){vpadalq_s16(s.a, vmulq_s16(x, w.a)), vpadalq_s16(s.b, vmulq_s16(x, w.b))})
+TL_SIMD_FUNC(int32x4_t, tl_vs_total, (tl_vs s, const uint32_t *start),
+             vaddq_s32(vpaddq_s32(s.a, s.b), vreinterpretq_s32_u32(vld1q_u32(start))))
+TL_SIMD_FUNC(void, tl_vs_store, (uint32_t p[], tl_vs s, const uint32_t *start),
+             vst1q_u32(p, vreinterpretq_u32_s32(tl_vs_total(s, start))))
+TL_SIMD_FUNC(tl_vf, tl_vf_of_sums, (tl_vs s, const uint32_t *start),
+             vcvtq_f32_s32(tl_vs_total(s, start)))
 
 #endif
 
@@ -159,15 +139,9 @@ static inline int16x8_t tl_vb_pair(const tl_vf *v, int zero)
     return vqaddq_s16(vqmovn_high_s32(low, vcvtnq_s32_f32(v[1])), vdupq_n_s16((int16_t)zero));
 }
 
-static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
-{
-    return vqmovun_high_s16(vqmovun_s16(tl_vb_pair(v, zero)), tl_vb_pair(v + 2, zero));
-}
-
-static inline void tl_vb_store(uint8_t *p, tl_vb b)
-{
-    vst1q_u8(p, b);
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_of, (const tl_vf v[TL_VB_VECTORS], int zero),
+             vqmovun_high_s16(vqmovun_s16(tl_vb_pair(v, zero)), tl_vb_pair(v + 2, zero)))
+TL_SIMD_FUNC(void, tl_vb_store, (uint8_t p[], tl_vb b), vst1q_u8(p, b))
 
 static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
 {

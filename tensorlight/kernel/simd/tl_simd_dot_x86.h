@@ -19,10 +19,8 @@ static inline tl_vx tl_vx_opaque(tl_vx x)
     return x;
 }
 
-static inline tl_vs tl_vs_begin(const uint32_t *start)
-{
-    return (tl_vs)TL_MM_BITS(loadu)((const tl_vi *)start);
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_begin, (const uint32_t *start),
+             (tl_vs)TL_MM_BITS(loadu)((const tl_vi *)start))
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
@@ -60,10 +58,7 @@ static inline tl_vw tl_vw_load(const int8_t *p, const int part)
     return TL_MM_BITS(loadu)((const tl_vi *)p);
 }
 
-static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
-{
-    return (tl_vs)TL_MM_DOT((tl_vi)s, x, w);
-}
+TL_SIMD_FUNC(tl_vs, tl_vs_add, (tl_vs s, tl_vx x, tl_vw w), (tl_vs)TL_MM_DOT((tl_vi)s, x, w))
 
 #else
 
@@ -97,10 +92,8 @@ typedef tl_vi tl_vb;
 enum { TL_VB_VECTORS = 4 };
 
 /** In 32 bits, at most 2^30, which later saturates. */
-static inline tl_vi tl_vb_rounded(tl_vf v)
-{
-    return TL_MM(cvtps_epi32)(TL_MM(min_ps)(v, TL_MM(set1_ps)(0x1p30f)));
-}
+TL_SIMD_FUNC(tl_vi, tl_vb_rounded, (tl_vf v),
+             TL_MM(cvtps_epi32)(TL_MM(min_ps)(v, TL_MM(set1_ps)(0x1p30f))))
 
 static inline tl_vi tl_vb_pair(const tl_vf *v, int zero)
 {
@@ -108,19 +101,10 @@ static inline tl_vi tl_vb_pair(const tl_vf *v, int zero)
                              TL_MM(set1_epi16)((int16_t)zero));
 }
 
-static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
-{
-    return tl_vi_ordered(TL_MM(packus_epi16)(tl_vb_pair(v, zero), tl_vb_pair(v + 2, zero)));
-}
-
-static inline void tl_vb_store(uint8_t *p, tl_vb b)
-{
-    TL_MM_BITS(storeu)((tl_vi *)p, b);
-}
-
-static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
-{
-    _mm_storeu_si128((__m128i *)p, tl_vi_extract_128(b, k));
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_of, (const tl_vf v[TL_VB_VECTORS], int zero),
+             tl_vi_ordered(TL_MM(packus_epi16)(tl_vb_pair(v, zero), tl_vb_pair(v + 2, zero))))
+TL_SIMD_FUNC(void, tl_vb_store, (uint8_t p[], tl_vb b), TL_MM_BITS(storeu)((tl_vi *)p, b))
+TL_SIMD_FUNC(void, tl_vb_store_block, (uint8_t p[], tl_vb b, const int k),
+             _mm_storeu_si128((__m128i *)p, tl_vi_extract_128(b, k)))
 
 #endif

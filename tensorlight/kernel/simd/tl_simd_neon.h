@@ -20,15 +20,8 @@ enum { TL_VF_LANES = TL_SIMD_LANES };
 typedef float32x4_t tl_vf;
 typedef uint32x4_t tl_vm;
 
-static inline tl_vf tl_vf_load(const float *p)
-{
-    return vld1q_f32(p);
-}
-
-static inline void tl_vf_store(float *p, tl_vf a)
-{
-    vst1q_f32(p, a);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_load, (const float *p), vld1q_f32(p))
+TL_SIMD_FUNC(void, tl_vf_store, (float *p, tl_vf a), vst1q_f32(p, a))
 
 static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
@@ -50,107 +43,30 @@ static inline tl_vf tl_vf_opaque(tl_vf a)
     return a;
 }
 
-static inline tl_vf tl_vf_set1(float x)
-{
-    return vdupq_n_f32(x);
-}
-
-static inline tl_vf tl_vf_zero(void)
-{
-    return vdupq_n_f32(0);
-}
-
-static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
-{
-    return vaddq_f32(a, b);
-}
-
-static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
-{
-    return vsubq_f32(a, b);
-}
-
-static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
-{
-    return vmulq_f32(a, b);
-}
-
-static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
-{
-    return vdivq_f32(a, b);
-}
-
-static inline tl_vf tl_vf_sqrt(tl_vf a)
-{
-    return vsqrtq_f32(a);
-}
-
-static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return vfmaq_f32(c, a, b);
-}
-
-static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return vfmsq_f32(c, a, b);
-}
-
-static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
-{
-    return tl_vf_fma(a, b, c);
-}
-
-static inline tl_vf tl_vf_abs(tl_vf a)
-{
-    return vabsq_f32(a);
-}
-
-static inline tl_vf tl_vf_neg(tl_vf a)
-{
-    return vnegq_f32(a);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_set1, (float x), vdupq_n_f32(x))
+TL_SIMD_FUNC(tl_vf, tl_vf_zero, (void), vdupq_n_f32(0))
+TL_SIMD_FUNC(tl_vf, tl_vf_add, (tl_vf a, tl_vf b), vaddq_f32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_sub, (tl_vf a, tl_vf b), vsubq_f32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_mul, (tl_vf a, tl_vf b), vmulq_f32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_div, (tl_vf a, tl_vf b), vdivq_f32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_sqrt, (tl_vf a), vsqrtq_f32(a))
+TL_SIMD_FUNC(tl_vf, tl_vf_fma, (tl_vf a, tl_vf b, tl_vf c), vfmaq_f32(c, a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_fnma, (tl_vf a, tl_vf b, tl_vf c), vfmsq_f32(c, a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_fma_once, (tl_vf a, tl_vf b, tl_vf c), tl_vf_fma(a, b, c))
+TL_SIMD_FUNC(tl_vf, tl_vf_abs, (tl_vf a), vabsq_f32(a))
+TL_SIMD_FUNC(tl_vf, tl_vf_neg, (tl_vf a), vnegq_f32(a))
 
 /** The magnitude of a with the sign of b. */
-static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
-{
-    return vbslq_f32(vdupq_n_u32(0x80000000u), b, a);
-}
-
-static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
-{
-    return vcltq_f32(a, b);
-}
-
-static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
-{
-    return vcleq_f32(a, b);
-}
-
-static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
-{
-    return vceqq_f32(a, b);
-}
-
-static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
-{
-    return vbslq_f32(m, a, b);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_copysign, (tl_vf a, tl_vf b), vbslq_f32(vdupq_n_u32(0x80000000u), b, a))
+TL_SIMD_FUNC(tl_vm, tl_vf_lt, (tl_vf a, tl_vf b), vcltq_f32(a, b))
+TL_SIMD_FUNC(tl_vm, tl_vf_le, (tl_vf a, tl_vf b), vcleq_f32(a, b))
+TL_SIMD_FUNC(tl_vm, tl_vf_eq, (tl_vf a, tl_vf b), vceqq_f32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_select, (tl_vm m, tl_vf a, tl_vf b), vbslq_f32(m, a, b))
 
 // Not vmaxq_f32 and vminq_f32: they let a NaN on either side win.
-static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
-{
-    return vbslq_f32(vcgtq_f32(a, b), a, b);
-}
-
-static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
-{
-    return vbslq_f32(vcltq_f32(a, b), a, b);
-}
-
-static inline tl_vf tl_vf_round(tl_vf a)
-{
-    return vrndnq_f32(a);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_max, (tl_vf a, tl_vf b), vbslq_f32(vcgtq_f32(a, b), a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_min, (tl_vf a, tl_vf b), vbslq_f32(vcltq_f32(a, b), a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_round, (tl_vf a), vrndnq_f32(a))
 
 static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
 {
@@ -170,10 +86,7 @@ static inline tl_vf tl_vf_mantissa(tl_vf a)
     return vreinterpretq_f32_u32(vorrq_u32(bits, vdupq_n_u32(0x3f800000)));
 }
 
-static inline float tl_vf_sum(tl_vf a)
-{
-    return vaddvq_f32(a);
-}
+TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), vaddvq_f32(a))
 
 static inline float tl_vf_reduce_max(tl_vf a)
 {
@@ -208,9 +121,6 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
         vqtbx1q_u8(vreinterpretq_u8_f32(kept), vreinterpretq_u8_f32(a), p.from));
 }
 
-static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
-{
-    return vdupq_n_f32(a[k]);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_broadcast_lane4, (tl_vf a, int k), vdupq_n_f32(a[k]))
 
 #endif

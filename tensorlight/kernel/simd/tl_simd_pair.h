@@ -16,15 +16,8 @@
 typedef int32_t tl_vd
     __attribute__((vector_size(4 * TL_SIMD_LANES))); // GCC keeps these in registers
 
-static inline tl_vd tl_vd_zero(void)
-{
-    return (tl_vd){0};
-}
-
-static inline void tl_vd_store(uint32_t *p, tl_vd s)
-{
-    memcpy(p, &s, sizeof(s));
-}
+TL_SIMD_FUNC(tl_vd, tl_vd_zero, (void), (tl_vd){0})
+TL_SIMD_FUNC(void, tl_vd_store, (uint32_t p[], tl_vd s), (void)memcpy(p, &s, sizeof(s)))
 
 #if defined(TL_SIMD_X86)
 
@@ -37,10 +30,7 @@ static inline tl_vdx tl_vdx_load(const int16_t *p)
     return x;
 }
 
-static inline tl_vdw tl_vdw_load(const int16_t *p)
-{
-    return TL_MM_BITS(loadu)((const tl_vi *)p);
-}
+TL_SIMD_FUNC(tl_vdw, tl_vdw_load, (const int16_t *p), TL_MM_BITS(loadu)((const tl_vi *)p))
 
 /** Adds at once: GCC would keep the addends of a later addition in memory. */
 static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
@@ -62,10 +52,7 @@ static inline tl_vdx tl_vdx_load(const int16_t *p)
     return vreinterpret_s16_s32(vdup_n_s32(x));
 }
 
-static inline tl_vdw tl_vdw_load(const int16_t *p)
-{
-    return vld2_s16(p);
-}
+TL_SIMD_FUNC(tl_vdw, tl_vdw_load, (const int16_t *p), vld2_s16(p))
 
 static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
 {

@@ -6,15 +6,9 @@
 
 #include "kernel/simd/tl_simd_quad_x86.h"
 
-static inline tl_vi tl_vi_load_u8(const uint8_t *p)
-{
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
-}
-
-static inline tl_vb tl_vb_pixel(const uint8_t *p)
-{
-    return tl_vi_load_u8(p);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_load_u8, (const uint8_t *p),
+             _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)))
+TL_SIMD_FUNC(tl_vb, tl_vb_pixel, (const uint8_t *p), tl_vi_load_u8(p))
 
 #if defined(TL_SIMD_VNNI)
 
@@ -35,10 +29,7 @@ static inline tl_vb tl_vb_pixels(const uint8_t *p)
     return _mm256_shuffle_epi8(fours, turned);
 }
 
-static inline tl_vq tl_vq_pixels(const uint8_t *p)
-{
-    return tl_vq_of(tl_vb_pixels(p));
-}
+TL_SIMD_FUNC(tl_vq, tl_vq_pixels, (const uint8_t *p), tl_vq_of(tl_vb_pixels(p)))
 
 #else
 
@@ -49,10 +40,7 @@ static inline __m256i tl_vq_two(const uint8_t *p)
                                                   _mm_loadl_epi64((const __m128i *)(p + 32))));
 }
 
-static inline tl_vq tl_vq_pixels(const uint8_t *p)
-{
-    return (tl_vq){tl_vq_two(p), tl_vq_two(p + 16)};
-}
+TL_SIMD_FUNC(tl_vq, tl_vq_pixels, (const uint8_t *p), (tl_vq){tl_vq_two(p), tl_vq_two(p + 16)})
 
 #endif
 

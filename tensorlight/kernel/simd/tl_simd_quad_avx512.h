@@ -6,15 +6,9 @@
 
 #include "kernel/simd/tl_simd_quad_x86.h"
 
-static inline tl_vi tl_vi_load_u8(const uint8_t *p)
-{
-    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
-}
-
-static inline tl_vb tl_vb_pixel(const uint8_t *p)
-{
-    return tl_vi_load_u8(p);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_load_u8, (const uint8_t *p),
+             _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)))
+TL_SIMD_FUNC(tl_vb, tl_vb_pixel, (const uint8_t *p), tl_vi_load_u8(p))
 
 /** Four channels of the four pixels come together, as a matrix that is then transposed. */
 static inline tl_vq tl_vq_pixels(const uint8_t *p)

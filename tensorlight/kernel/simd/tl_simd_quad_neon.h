@@ -9,15 +9,8 @@
 typedef int32x4_t tl_vi;
 typedef uint8x16_t tl_vb;
 
-static inline tl_vi tl_vi_load(const int32_t *p)
-{
-    return vld1q_s32(p);
-}
-
-static inline tl_vi tl_vi_set1(int32_t x)
-{
-    return vdupq_n_s32(x);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_load, (const int32_t *p), vld1q_s32(p))
+TL_SIMD_FUNC(tl_vi, tl_vi_set1, (int32_t x), vdupq_n_s32(x))
 
 static inline uint32_t tl_quad_bits(const void *p)
 {
@@ -32,25 +25,10 @@ static inline tl_vi tl_vi_load_u8(const uint8_t *p)
     return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words)));
 }
 
-static inline tl_vi tl_vi_add(tl_vi a, tl_vi b)
-{
-    return vaddq_s32(a, b);
-}
-
-static inline tl_vi tl_vi_mul(tl_vi a, tl_vi b)
-{
-    return vmulq_s32(a, b);
-}
-
-static inline tl_vf tl_vi_to_vf(tl_vi a)
-{
-    return vcvtq_f32_s32(a);
-}
-
-static inline tl_vb tl_vb_load(const void *p)
-{
-    return vld1q_u8(p);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_add, (tl_vi a, tl_vi b), vaddq_s32(a, b))
+TL_SIMD_FUNC(tl_vi, tl_vi_mul, (tl_vi a, tl_vi b), vmulq_s32(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vi_to_vf, (tl_vi a), vcvtq_f32_s32(a))
+TL_SIMD_FUNC(tl_vb, tl_vb_load, (const void *p), vld1q_u8(p))
 
 /** Four channels of the four pixels, as a matrix that is then transposed. */
 static inline tl_vb tl_vb_pixels(const uint8_t *p)
@@ -63,10 +41,7 @@ static inline tl_vb tl_vb_pixels(const uint8_t *p)
     return vqtbl1q_u8(vreinterpretq_u8_u32(fours), vld1q_u8(turned));
 }
 
-static inline tl_vb tl_vb_pixel(const uint8_t *p)
-{
-    return vreinterpretq_u8_s32(tl_vi_load_u8(p));
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_pixel, (const uint8_t *p), vreinterpretq_u8_s32(tl_vi_load_u8(p)))
 
 static inline tl_vb tl_vb_later(tl_vb a, tl_vb b)
 {
@@ -74,10 +49,8 @@ static inline tl_vb tl_vb_later(tl_vb a, tl_vb b)
     return vreinterpretq_u8_u32(vorrq_u32(first, vshlq_n_u32(vreinterpretq_u32_u8(b), 8)));
 }
 
-static inline tl_vb tl_vb_tap(tl_vb a, int k)
-{
-    return vreinterpretq_u8_u32(vshlq_u32(vreinterpretq_u32_u8(a), vdupq_n_s32(-8 * k)));
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_tap, (tl_vb a, int k),
+             vreinterpretq_u8_u32(vshlq_u32(vreinterpretq_u32_u8(a), vdupq_n_s32(-8 * k))))
 
 /** As words: each product fits into one. */
 typedef struct tl_vq {
@@ -91,10 +64,7 @@ static inline tl_vq tl_vq_of(tl_vb a)
                    vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(a)))};
 }
 
-static inline tl_vq tl_vq_pixels(const uint8_t *p)
-{
-    return tl_vq_of(tl_vb_pixels(p));
-}
+TL_SIMD_FUNC(tl_vq, tl_vq_pixels, (const uint8_t *p), tl_vq_of(tl_vb_pixels(p)))
 
 static inline tl_vk tl_vk_of(tl_vb a)
 {
@@ -117,16 +87,11 @@ enum { TL_VN_DOTS = 8 };
 
 typedef int32x4_t tl_vn;
 
-static inline tl_vn tl_vn_begin(tl_vi sum)
-{
-    return sum;
-}
+TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), sum)
 
 /** Values below 16 have a sign, too. */
-static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
-{
-    return vdotq_s32(s, vreinterpretq_s8_u8(q), vreinterpretq_s8_u8(w));
-}
+TL_SIMD_FUNC(tl_vn, tl_vn_dot, (tl_vn s, tl_vb q, tl_vb w),
+             vdotq_s32(s, vreinterpretq_s8_u8(q), vreinterpretq_s8_u8(w)))
 
 static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 {
@@ -155,17 +120,12 @@ static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
     return (tl_vn){vmlal_s8(s.low, vget_low_s8(a), vget_low_s8(b)), vmlal_high_s8(s.high, a, b)};
 }
 
-static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
-{
-    return vaddq_s32(sum, vpaddq_s32(vpaddlq_s16(s.low), vpaddlq_s16(s.high)));
-}
+TL_SIMD_FUNC(tl_vi, tl_vn_end, (tl_vi sum, tl_vn s),
+             vaddq_s32(sum, vpaddq_s32(vpaddlq_s16(s.low), vpaddlq_s16(s.high))))
 
 #endif
 
-static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
-{
-    return vshlq_s32(a, vdupq_n_s32(n));
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_shift_left, (tl_vi a, int n), vshlq_s32(a, vdupq_n_s32(n)))
 
 static inline tl_vi tl_vi_bits(tl_vb b, int from, int n)
 {
@@ -173,20 +133,11 @@ static inline tl_vi tl_vi_bits(tl_vb b, int from, int n)
     return vreinterpretq_s32_u32(vandq_u32(moved, vdupq_n_u32((1u << n) - 1)));
 }
 
-static inline tl_vb tl_vb_fours(const void *p)
-{
-    return vreinterpretq_u8_u32(vdupq_n_u32(tl_quad_bits(p)));
-}
-
-static inline tl_vb tl_vb_bits(tl_vb b, int from, int n)
-{
-    return vandq_u8(vshlq_u8(b, vdupq_n_s8((int8_t)-from)), vdupq_n_u8((uint8_t)((1 << n) - 1)));
-}
-
-static inline tl_vb tl_vb_zero(void)
-{
-    return vdupq_n_u8(0);
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_fours, (const void *p),
+             vreinterpretq_u8_u32(vdupq_n_u32(tl_quad_bits(p))))
+TL_SIMD_FUNC(tl_vb, tl_vb_bits, (tl_vb b, int from, int n),
+             vandq_u8(vshlq_u8(b, vdupq_n_s8((int8_t)-from)), vdupq_n_u8((uint8_t)((1 << n) - 1))))
+TL_SIMD_FUNC(tl_vb, tl_vb_zero, (void), vdupq_n_u8(0))
 
 typedef struct tl_vi_range {
     int16x8_t zero;
@@ -199,10 +150,7 @@ static inline tl_vi_range tl_vi_range_of(int zero, int low, int high)
                          vdupq_n_u8((uint8_t)high)};
 }
 
-static inline tl_vi tl_vi_round(tl_vf a)
-{
-    return vcvtnq_s32_f32(a);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_round, (tl_vf a), vcvtnq_s32_f32(a))
 
 static inline void tl_vi_store_pixels(uint8_t *p, const tl_vi v[4], int n, const tl_vi_range *r)
 {
@@ -219,50 +167,15 @@ static inline void tl_vi_store_pixels(uint8_t *p, const tl_vi v[4], int n, const
 /** 16 bytes: the channels of a pixel. */
 typedef uint8x16_t tl_v16;
 
-static inline tl_v16 tl_v16_load(const uint8_t *p)
-{
-    return vld1q_u8(p);
-}
-
-static inline void tl_v16_store(uint8_t *p, tl_v16 a)
-{
-    vst1q_u8(p, a);
-}
-
-static inline tl_v16 tl_v16_zero(void)
-{
-    return vdupq_n_u8(0);
-}
-
-static inline tl_v16 tl_v16_set1(uint8_t x)
-{
-    return vdupq_n_u8(x);
-}
-
-static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
-{
-    return vmaxq_u8(a, b);
-}
-
-static inline tl_v16 tl_v16_or(tl_v16 a, tl_v16 b)
-{
-    return vorrq_u8(a, b);
-}
-
-static inline tl_v16 tl_v16_zip_low(tl_v16 a, tl_v16 b)
-{
-    return vzip1q_u8(a, b);
-}
-
-static inline tl_v16 tl_v16_zip_high(tl_v16 a, tl_v16 b)
-{
-    return vzip2q_u8(a, b);
-}
-
-static inline tl_v16 tl_v16_pick(tl_v16 a, tl_v16 from)
-{
-    return vqtbl1q_u8(a, from);
-}
+TL_SIMD_FUNC(tl_v16, tl_v16_load, (const uint8_t *p), vld1q_u8(p))
+TL_SIMD_FUNC(void, tl_v16_store, (uint8_t p[], tl_v16 a), vst1q_u8(p, a))
+TL_SIMD_FUNC(tl_v16, tl_v16_zero, (void), vdupq_n_u8(0))
+TL_SIMD_FUNC(tl_v16, tl_v16_set1, (uint8_t x), vdupq_n_u8(x))
+TL_SIMD_FUNC(tl_v16, tl_v16_max, (tl_v16 a, tl_v16 b), vmaxq_u8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_or, (tl_v16 a, tl_v16 b), vorrq_u8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_zip_low, (tl_v16 a, tl_v16 b), vzip1q_u8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_zip_high, (tl_v16 a, tl_v16 b), vzip2q_u8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_pick, (tl_v16 a, tl_v16 from), vqtbl1q_u8(a, from))
 
 /** A table of 256 bytes, in four parts. */
 typedef struct tl_table {

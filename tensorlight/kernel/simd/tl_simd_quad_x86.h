@@ -9,77 +9,29 @@
 
 typedef tl_vi tl_vb;
 
-static inline tl_vi tl_vi_load(const int32_t *p)
-{
-    return TL_MM_BITS(loadu)((const tl_vi *)p);
-}
-
-static inline tl_vi tl_vi_set1(int32_t x)
-{
-    return TL_MM(set1_epi32)(x);
-}
-
-static inline tl_vi tl_vi_add(tl_vi a, tl_vi b)
-{
-    return TL_MM(add_epi32)(a, b);
-}
-
-static inline tl_vi tl_vi_mul(tl_vi a, tl_vi b)
-{
-    return TL_MM(mullo_epi32)(a, b);
-}
-
-static inline tl_vf tl_vi_to_vf(tl_vi a)
-{
-    return TL_MM(cvtepi32_ps)(a);
-}
-
-static inline tl_vb tl_vb_load(const void *p)
-{
-    return TL_MM_BITS(loadu)((const tl_vi *)p);
-}
-
-static inline tl_vb tl_vb_later(tl_vb a, tl_vb b)
-{
-    return TL_MM_BITS(or)(TL_MM(srli_epi32)(a, 24), TL_MM(slli_epi32)(b, 8));
-}
-
-static inline tl_vb tl_vb_tap(tl_vb a, int k)
-{
-    return TL_MM(srl_epi32)(a, _mm_cvtsi32_si128(8 * k));
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_load, (const int32_t *p), TL_MM_BITS(loadu)((const tl_vi *)p))
+TL_SIMD_FUNC(tl_vi, tl_vi_set1, (int32_t x), TL_MM(set1_epi32)(x))
+TL_SIMD_FUNC(tl_vi, tl_vi_add, (tl_vi a, tl_vi b), TL_MM(add_epi32)(a, b))
+TL_SIMD_FUNC(tl_vi, tl_vi_mul, (tl_vi a, tl_vi b), TL_MM(mullo_epi32)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vi_to_vf, (tl_vi a), TL_MM(cvtepi32_ps)(a))
+TL_SIMD_FUNC(tl_vb, tl_vb_load, (const void *p), TL_MM_BITS(loadu)((const tl_vi *)p))
+TL_SIMD_FUNC(tl_vb, tl_vb_later, (tl_vb a, tl_vb b),
+             TL_MM_BITS(or)(TL_MM(srli_epi32)(a, 24), TL_MM(slli_epi32)(b, 8)))
+TL_SIMD_FUNC(tl_vb, tl_vb_tap, (tl_vb a, int k), TL_MM(srl_epi32)(a, _mm_cvtsi32_si128(8 * k)))
 
 #if defined(TL_SIMD_VNNI)
 
 typedef tl_vi tl_vq;
 typedef tl_vi tl_vk;
 
-static inline tl_vq tl_vq_of(tl_vb a)
-{
-    return a;
-}
-
-static inline tl_vk tl_vk_of(tl_vb a)
-{
-    return a;
-}
-
-static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
-{
-    return TL_MM_DOT(sum, q, w);
-}
+TL_SIMD_FUNC(tl_vq, tl_vq_of, (tl_vb a), a)
+TL_SIMD_FUNC(tl_vk, tl_vk_of, (tl_vb a), a)
+TL_SIMD_FUNC(tl_vi, tl_vi_dot, (tl_vi sum, tl_vq q, tl_vk w), TL_MM_DOT(sum, q, w))
 
 typedef int tl_vn __attribute__((vector_size(sizeof(tl_vf)))); // GCC keeps these in registers
 
-static inline tl_vn tl_vn_begin(tl_vi sum)
-{
-    return (tl_vn)sum;
-}
-
-static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
-{
-    return (tl_vn)TL_MM_DOT((tl_vi)s, q, w);
-}
+TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), (tl_vn)sum)
+TL_SIMD_FUNC(tl_vn, tl_vn_dot, (tl_vn s, tl_vb q, tl_vb w), (tl_vn)TL_MM_DOT((tl_vi)s, q, w))
 
 static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 {
@@ -95,15 +47,10 @@ typedef struct tl_vq {
 } tl_vq;
 typedef tl_vq tl_vk;
 
-static inline tl_vq tl_vq_of(tl_vb a)
-{
-    return (tl_vq){TL_MM_BITS(and)(a, TL_MM(set1_epi16)(0xff)), TL_MM(srli_epi16)(a, 8)};
-}
-
-static inline tl_vk tl_vk_of(tl_vb a)
-{
-    return (tl_vk){TL_MM(srai_epi16)(TL_MM(slli_epi16)(a, 8), 8), TL_MM(srai_epi16)(a, 8)};
-}
+TL_SIMD_FUNC(tl_vq, tl_vq_of, (tl_vb a),
+             (tl_vq){TL_MM_BITS(and)(a, TL_MM(set1_epi16)(0xff)), TL_MM(srli_epi16)(a, 8)})
+TL_SIMD_FUNC(tl_vk, tl_vk_of, (tl_vb a),
+             (tl_vk){TL_MM(srai_epi16)(TL_MM(slli_epi16)(a, 8), 8), TL_MM(srai_epi16)(a, 8)})
 
 static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
 {
@@ -120,15 +67,9 @@ static inline tl_vn tl_vn_begin(tl_vi sum)
     return (tl_vn){0};
 }
 
-static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
-{
-    return s + (tl_vn)TL_MM(maddubs_epi16)(q, w);
-}
-
-static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
-{
-    return TL_MM(add_epi32)(sum, TL_MM(madd_epi16)((tl_vi)s, TL_MM(set1_epi16)(1)));
-}
+TL_SIMD_FUNC(tl_vn, tl_vn_dot, (tl_vn s, tl_vb q, tl_vb w), s + (tl_vn)TL_MM(maddubs_epi16)(q, w))
+TL_SIMD_FUNC(tl_vi, tl_vn_end, (tl_vi sum, tl_vn s),
+             TL_MM(add_epi32)(sum, TL_MM(madd_epi16)((tl_vi)s, TL_MM(set1_epi16)(1))))
 
 #endif
 
@@ -136,10 +77,7 @@ static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 
 enum { TL_VN_DOTS = 8 };
 
-static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
-{
-    return TL_MM(sll_epi32)(a, _mm_cvtsi32_si128(n));
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_shift_left, (tl_vi a, int n), TL_MM(sll_epi32)(a, _mm_cvtsi32_si128(n)))
 
 static inline tl_vi tl_vi_bits(tl_vb b, int from, int n)
 {
@@ -160,10 +98,7 @@ static inline tl_vb tl_vb_bits(tl_vb b, int from, int n)
     return TL_MM_BITS(and)((tl_vi)((words)b >> from), TL_MM(set1_epi8)((char)((1 << n) - 1)));
 }
 
-static inline tl_vb tl_vb_zero(void)
-{
-    return TL_MM_BITS(setzero)();
-}
+TL_SIMD_FUNC(tl_vb, tl_vb_zero, (void), TL_MM_BITS(setzero)())
 
 typedef struct tl_vi_range {
     tl_vi zero, low, high;
@@ -175,10 +110,7 @@ static inline tl_vi_range tl_vi_range_of(int zero, int low, int high)
                          TL_MM(set1_epi8)((char)high)};
 }
 
-static inline tl_vi tl_vi_round(tl_vf a)
-{
-    return TL_MM(cvtps_epi32)(a);
-}
+TL_SIMD_FUNC(tl_vi, tl_vi_round, (tl_vf a), TL_MM(cvtps_epi32)(a))
 
 /** The integers v[k], moved and saturated, as bytes: the k-th quarter. Pairs of vectors are packed
  *  within parts of 128 bits. */
@@ -193,49 +125,14 @@ static inline tl_vi tl_vi_pixels(const tl_vi v[4], const tl_vi_range *r)
 /** 16 bytes: the channels of a pixel. */
 typedef __m128i tl_v16;
 
-static inline tl_v16 tl_v16_load(const uint8_t *p)
-{
-    return _mm_loadu_si128((const __m128i *)p);
-}
-
-static inline void tl_v16_store(uint8_t *p, tl_v16 a)
-{
-    _mm_storeu_si128((__m128i *)p, a);
-}
-
-static inline tl_v16 tl_v16_zero(void)
-{
-    return _mm_setzero_si128();
-}
-
-static inline tl_v16 tl_v16_set1(uint8_t x)
-{
-    return _mm_set1_epi8((char)x);
-}
-
-static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
-{
-    return _mm_max_epu8(a, b);
-}
-
-static inline tl_v16 tl_v16_or(tl_v16 a, tl_v16 b)
-{
-    return _mm_or_si128(a, b);
-}
-
-static inline tl_v16 tl_v16_zip_low(tl_v16 a, tl_v16 b)
-{
-    return _mm_unpacklo_epi8(a, b);
-}
-
-static inline tl_v16 tl_v16_zip_high(tl_v16 a, tl_v16 b)
-{
-    return _mm_unpackhi_epi8(a, b);
-}
-
-static inline tl_v16 tl_v16_pick(tl_v16 a, tl_v16 from)
-{
-    return _mm_shuffle_epi8(a, from);
-}
+TL_SIMD_FUNC(tl_v16, tl_v16_load, (const uint8_t *p), _mm_loadu_si128((const __m128i *)p))
+TL_SIMD_FUNC(void, tl_v16_store, (uint8_t p[], tl_v16 a), _mm_storeu_si128((__m128i *)p, a))
+TL_SIMD_FUNC(tl_v16, tl_v16_zero, (void), _mm_setzero_si128())
+TL_SIMD_FUNC(tl_v16, tl_v16_set1, (uint8_t x), _mm_set1_epi8((char)x))
+TL_SIMD_FUNC(tl_v16, tl_v16_max, (tl_v16 a, tl_v16 b), _mm_max_epu8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_or, (tl_v16 a, tl_v16 b), _mm_or_si128(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_zip_low, (tl_v16 a, tl_v16 b), _mm_unpacklo_epi8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_zip_high, (tl_v16 a, tl_v16 b), _mm_unpackhi_epi8(a, b))
+TL_SIMD_FUNC(tl_v16, tl_v16_pick, (tl_v16 a, tl_v16 from), _mm_shuffle_epi8(a, from))
 
 #endif

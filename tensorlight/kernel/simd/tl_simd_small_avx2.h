@@ -6,60 +6,23 @@
 
 #include "kernel/simd/tl_simd_avx2.h"
 
-static inline __m128i tl_small_load16(const void *p)
-{
-    return _mm_loadu_si128((const __m128i *)p);
-}
-
-static inline __m128i tl_small_load8(const void *p)
-{
-    return _mm_loadl_epi64((const __m128i *)p);
-}
-
-static inline tl_vf tl_vf_load_i8(const int8_t *p)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(tl_small_load8(p)));
-}
-
-static inline tl_vf tl_vf_load_u8(const uint8_t *p)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(tl_small_load8(p)));
-}
-
-static inline tl_vf tl_vf_load_i16(const int16_t *p)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(tl_small_load16(p)));
-}
-
-static inline tl_vf tl_vf_load_u16(const uint16_t *p)
-{
-    return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(tl_small_load16(p)));
-}
-
-static inline tl_vf tl_vf_load_i32(const int32_t *p)
-{
-    return _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)p));
-}
-
-static inline tl_vf tl_vf_load_f16(const uint16_t *p)
-{
-    return _mm256_cvtph_ps(tl_small_load16(p));
-}
-
-static inline tl_vf tl_vf_load_bf16(const uint16_t *p)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(tl_small_load16(p)), 16));
-}
-
-static inline __m128i tl_small_low(__m256i v)
-{
-    return _mm256_castsi256_si128(v);
-}
-
-static inline __m128i tl_small_high(__m256i v)
-{
-    return _mm256_extracti128_si256(v, 1);
-}
+TL_SIMD_FUNC(__m128i, tl_small_load16, (const void *p), _mm_loadu_si128((const __m128i *)p))
+TL_SIMD_FUNC(__m128i, tl_small_load8, (const void *p), _mm_loadl_epi64((const __m128i *)p))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i8, (const int8_t *p),
+             _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(tl_small_load8(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_u8, (const uint8_t *p),
+             _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(tl_small_load8(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i16, (const int16_t *p),
+             _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(tl_small_load16(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_u16, (const uint16_t *p),
+             _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(tl_small_load16(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i32, (const int32_t *p),
+             _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)p)))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_f16, (const uint16_t *p), _mm256_cvtph_ps(tl_small_load16(p)))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_bf16, (const uint16_t *p),
+             _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(tl_small_load16(p)), 16)))
+TL_SIMD_FUNC(__m128i, tl_small_low, (__m256i v), _mm256_castsi256_si128(v))
+TL_SIMD_FUNC(__m128i, tl_small_high, (__m256i v), _mm256_extracti128_si256(v, 1))
 
 static inline void tl_vf_store_i16(int16_t *p, tl_vf v)
 {

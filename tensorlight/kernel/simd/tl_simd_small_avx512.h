@@ -6,35 +6,17 @@
 
 #include "kernel/simd/tl_simd_avx512.h"
 
-static inline tl_vf tl_vf_load_i8(const int8_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
-}
-
-static inline tl_vf tl_vf_load_u8(const uint8_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
-}
-
-static inline tl_vf tl_vf_load_i16(const int16_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)p)));
-}
-
-static inline tl_vf tl_vf_load_u16(const uint16_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));
-}
-
-static inline tl_vf tl_vf_load_i32(const int32_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_loadu_si512(p));
-}
-
-static inline tl_vf tl_vf_load_f16(const uint16_t *p)
-{
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i8, (const int8_t *p),
+             _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_u8, (const uint8_t *p),
+             _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i16, (const int16_t *p),
+             _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_u16, (const uint16_t *p),
+             _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i32, (const int32_t *p), _mm512_cvtepi32_ps(_mm512_loadu_si512(p)))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_f16, (const uint16_t *p),
+             _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)))
 
 static inline tl_vf tl_vf_load_bf16(const uint16_t *p)
 {
@@ -42,25 +24,14 @@ static inline tl_vf tl_vf_load_bf16(const uint16_t *p)
     return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
 }
 
-static inline void tl_vf_store_i8(int8_t *p, tl_vf v)
-{
-    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));
-}
-
-static inline void tl_vf_store_u8(uint8_t *p, tl_vf v)
-{
-    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));
-}
-
-static inline void tl_vf_store_i16(int16_t *p, tl_vf v)
-{
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v)));
-}
-
-static inline void tl_vf_store_u16(uint16_t *p, tl_vf v)
-{
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v)));
-}
+TL_SIMD_FUNC(void, tl_vf_store_i8, (int8_t p[], tl_vf v),
+             _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v))))
+TL_SIMD_FUNC(void, tl_vf_store_u8, (uint8_t p[], tl_vf v),
+             _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v))))
+TL_SIMD_FUNC(void, tl_vf_store_i16, (int16_t p[], tl_vf v),
+             _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v))))
+TL_SIMD_FUNC(void, tl_vf_store_u16, (uint16_t p[], tl_vf v),
+             _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(v))))
 
 static inline void tl_vf_store_i32(int32_t *p, tl_vf v)
 {

@@ -32,40 +32,17 @@ static inline tl_vf tl_vf_load_u8(const uint8_t *p)
     return vcvtq_f32_u32(vmovl_u16(vget_low_u16(words)));
 }
 
-static inline tl_vf tl_vf_load_i16(const int16_t *p)
-{
-    return vcvtq_f32_s32(vmovl_s16(vld1_s16(p)));
-}
-
-static inline tl_vf tl_vf_load_u16(const uint16_t *p)
-{
-    return vcvtq_f32_u32(vmovl_u16(vld1_u16(p)));
-}
-
-static inline tl_vf tl_vf_load_i32(const int32_t *p)
-{
-    return vcvtq_f32_s32(vld1q_s32(p));
-}
-
-static inline tl_vf tl_vf_load_f16(const uint16_t *p)
-{
-    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
-}
-
-static inline tl_vf tl_vf_load_bf16(const uint16_t *p)
-{
-    return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
-}
-
-static inline void tl_vf_store_i16(int16_t *p, tl_vf v)
-{
-    vst1_s16(p, vmovn_s32(vcvtq_s32_f32(v)));
-}
-
-static inline void tl_vf_store_u16(uint16_t *p, tl_vf v)
-{
-    vst1_u16(p, vmovn_u32(vcvtq_u32_f32(v)));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i16, (const int16_t *p), vcvtq_f32_s32(vmovl_s16(vld1_s16(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_u16, (const uint16_t *p), vcvtq_f32_u32(vmovl_u16(vld1_u16(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_i32, (const int32_t *p), vcvtq_f32_s32(vld1q_s32(p)))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_f16, (const uint16_t *p),
+             vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))))
+TL_SIMD_FUNC(tl_vf, tl_vf_load_bf16, (const uint16_t *p),
+             vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16)))
+TL_SIMD_FUNC(void, tl_vf_store_i16, (int16_t p[], tl_vf v),
+             vst1_s16(p, vmovn_s32(vcvtq_s32_f32(v))))
+TL_SIMD_FUNC(void, tl_vf_store_u16, (uint16_t p[], tl_vf v),
+             vst1_u16(p, vmovn_u32(vcvtq_u32_f32(v))))
 
 static inline void tl_vf_store_i8(int8_t *p, tl_vf v)
 {
@@ -80,15 +57,9 @@ static inline void tl_vf_store_u8(uint8_t *p, tl_vf v)
 }
 
 // The instruction saturates and makes 0 of NaN.
-static inline void tl_vf_store_i32(int32_t *p, tl_vf v)
-{
-    vst1q_s32(p, vcvtq_s32_f32(v));
-}
-
-static inline void tl_vf_store_f16(uint16_t *p, tl_vf v)
-{
-    vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(v)));
-}
+TL_SIMD_FUNC(void, tl_vf_store_i32, (int32_t p[], tl_vf v), vst1q_s32(p, vcvtq_s32_f32(v)))
+TL_SIMD_FUNC(void, tl_vf_store_f16, (uint16_t p[], tl_vf v),
+             vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(v))))
 
 static inline void tl_vf_store_bf16(uint16_t *p, tl_vf v)
 {

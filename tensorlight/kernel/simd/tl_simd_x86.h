@@ -13,15 +13,8 @@
 
 #define TL_SIMD_X86 // for headers of further words
 
-static inline tl_vf tl_vf_load(const float *p)
-{
-    return TL_MM(loadu_ps)(p);
-}
-
-static inline void tl_vf_store(float *p, tl_vf a)
-{
-    TL_MM(storeu_ps)(p, a);
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_load, (const float *p), TL_MM(loadu_ps)(p))
+TL_SIMD_FUNC(void, tl_vf_store, (float *p, tl_vf a), TL_MM(storeu_ps)(p, a))
 
 static inline tl_vf tl_vf_opaque(tl_vf a)
 {
@@ -29,70 +22,19 @@ static inline tl_vf tl_vf_opaque(tl_vf a)
     return a;
 }
 
-static inline tl_vf tl_vf_set1(float x)
-{
-    return TL_MM(set1_ps)(x);
-}
-
-static inline tl_vf tl_vf_zero(void)
-{
-    return TL_MM(setzero_ps)();
-}
-
-static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
-{
-    return TL_MM(add_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
-{
-    return TL_MM(sub_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
-{
-    return TL_MM(mul_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
-{
-    return TL_MM(div_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_sqrt(tl_vf a)
-{
-    return TL_MM(sqrt_ps)(a);
-}
-
-static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return TL_MM(fmadd_ps)(a, b, c);
-}
-
-static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return TL_MM(fnmadd_ps)(a, b, c);
-}
-
-static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
-{
-    return tl_vf_fma(a, b, c);
-}
-
-static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
-{
-    return TL_MM(max_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
-{
-    return TL_MM(min_ps)(a, b);
-}
-
-static inline tl_vf tl_vf_neg(tl_vf a)
-{
-    return TL_MM(xor_ps)(a, TL_MM(set1_ps)(-0.0f));
-}
+TL_SIMD_FUNC(tl_vf, tl_vf_set1, (float x), TL_MM(set1_ps)(x))
+TL_SIMD_FUNC(tl_vf, tl_vf_zero, (void), TL_MM(setzero_ps)())
+TL_SIMD_FUNC(tl_vf, tl_vf_add, (tl_vf a, tl_vf b), TL_MM(add_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_sub, (tl_vf a, tl_vf b), TL_MM(sub_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_mul, (tl_vf a, tl_vf b), TL_MM(mul_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_div, (tl_vf a, tl_vf b), TL_MM(div_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_sqrt, (tl_vf a), TL_MM(sqrt_ps)(a))
+TL_SIMD_FUNC(tl_vf, tl_vf_fma, (tl_vf a, tl_vf b, tl_vf c), TL_MM(fmadd_ps)(a, b, c))
+TL_SIMD_FUNC(tl_vf, tl_vf_fnma, (tl_vf a, tl_vf b, tl_vf c), TL_MM(fnmadd_ps)(a, b, c))
+TL_SIMD_FUNC(tl_vf, tl_vf_fma_once, (tl_vf a, tl_vf b, tl_vf c), tl_vf_fma(a, b, c))
+TL_SIMD_FUNC(tl_vf, tl_vf_max, (tl_vf a, tl_vf b), TL_MM(max_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_min, (tl_vf a, tl_vf b), TL_MM(min_ps)(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_neg, (tl_vf a), TL_MM(xor_ps)(a, TL_MM(set1_ps)(-0.0f)))
 
 /** The magnitude of a with the sign of b. */
 static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
@@ -101,24 +43,10 @@ static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
     return TL_MM(or_ps)(TL_MM(andnot_ps)(sign, a), TL_MM(and_ps)(sign, b));
 }
 
-static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
-{
-    return TL_MM_COMPARE(a, b, _CMP_LT_OQ);
-}
-
-static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
-{
-    return TL_MM_COMPARE(a, b, _CMP_LE_OQ);
-}
-
-static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
-{
-    return TL_MM_COMPARE(a, b, _CMP_EQ_OQ);
-}
-
-static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
-{
-    return TL_MM(permutevar_ps)(a, TL_MM(set1_epi32)(k));
-}
+TL_SIMD_FUNC(tl_vm, tl_vf_lt, (tl_vf a, tl_vf b), TL_MM_COMPARE(a, b, _CMP_LT_OQ))
+TL_SIMD_FUNC(tl_vm, tl_vf_le, (tl_vf a, tl_vf b), TL_MM_COMPARE(a, b, _CMP_LE_OQ))
+TL_SIMD_FUNC(tl_vm, tl_vf_eq, (tl_vf a, tl_vf b), TL_MM_COMPARE(a, b, _CMP_EQ_OQ))
+TL_SIMD_FUNC(tl_vf, tl_vf_broadcast_lane4, (tl_vf a, int k),
+             TL_MM(permutevar_ps)(a, TL_MM(set1_epi32)(k)))
 
 #endif
