@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gen/ln_optfamily.h"
 #include "gen/ln_rjson.h"
 
 enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read */ };
@@ -213,10 +214,26 @@ static int read_rule(const reading *to, const ln_rjson *node)
 
 // Files
 
+// A rule for each row of "for".
+static int read_family(const reading *to, const ln_rjson *node, const ln_rjson *rows)
+{
+    if (rows->type != LN_RJSON_ARRAY || rows->len == 0)
+        return ln_rjson_fail(rows, to->err, "\"for\" is %s, expected an array of rows",
+                             rows->len ? ln_rjson_type_name(rows->type) : "empty");
+    for (size_t i = 0; i < rows->len; i++) {
+        const ln_rjson *const rule =
+            ln_optfamily_rule(to->desc->arena, node, rows->items[i], to->err);
+        if (!rule || read_rule(to, rule))
+            return -1;
+    }
+    return 0;
+}
+
 static int read_rules(const reading *to, const ln_rjson *node)
 {
     for (size_t i = 0; i < node->len; i++) {
-        if (read_rule(to, node->items[i]))
+        const ln_rjson *const rows = ln_rjson_get(node->items[i], "for");
+        if (rows ? read_family(to, node->items[i], rows) : read_rule(to, node->items[i]))
             return -1;
     }
     return 0;

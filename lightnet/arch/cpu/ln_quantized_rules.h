@@ -28,6 +28,13 @@ static inline int is_one_scale(const ln_tensor_entry *s)
     return s->tensor->len == 1 && s->tensor->dtype == TL_FLOAT;
 }
 
+/** Whether the scale of `op` is a constant of floats: one, or one for each index along `axis`. */
+static inline int is_constant_scale(const ln_op *op, const ln_tensor_entry *s, int axis)
+{
+    return s->isconst && s->tensor->dtype == TL_FLOAT &&
+           (s->tensor->len == 1 || ln_op_has_number(op, "axis", axis));
+}
+
 /** Whether the constant `w` has signed 8-bit elements with one scale, or one for each index along
  * `axis`. */
 static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
