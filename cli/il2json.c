@@ -37,10 +37,8 @@ typedef struct options {
 static char *read_file(const char *file, const char *name, size_t *len)
 {
     FILE *stream = ln_streq(file, "-") ? stdin : fopen(file, "rbe");
-    if (!stream) {
-        ln_error_set(NULL, "%s: cannot read: %s", name, strerror(errno));
-        return NULL;
-    }
+    if (!stream)
+        return ln_error_set(NULL, "%s: cannot read: %s", name, strerror(errno)), NULL;
     char *text = ln_read_stream(stream, name, len);
     if (stream != stdin)
         fclose(stream);

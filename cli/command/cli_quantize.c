@@ -96,8 +96,7 @@ static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
     const char *const name = f->entries[k]->d_name;
     if (snprintf(path, LN_MAXLINE, "%s/%s", f->path, name) < LN_MAXLINE)
         return read_file(s, input, path, err);
-    ln_error_set(err, "%s/%s: the name is too long", f->path, name);
-    return NULL;
+    return ln_error_set(err, "%s/%s: the name is too long", f->path, name), NULL;
 }
 
 // The k-th files of the folders are a sample, unless one cannot be read. *n_skipped counts these.

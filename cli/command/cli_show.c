@@ -71,10 +71,8 @@ static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_ty
     const ln_context *body;
     *n_types = 0;
     type_count *counts = calloc(total + 1, sizeof(*counts));
-    if (!counts) {
-        cli_fail_memory();
-        return NULL;
-    }
+    if (!counts)
+        return cli_fail_memory(), NULL;
     size_t n = list_types(ctx, counts);
     LN_LIST_FOREACH (body, ctx->bodies)
         n += list_types(body, counts + n);

@@ -514,10 +514,8 @@ static const char *eval_line(const ln_il_text *from, size_t *line, const char *a
     const char *const end = from->text + from->len;
     while (at < end && *at != '\n') {
         const size_t plain = plain_length(at, end);
-        if (ln_il_text_append(to, at, plain)) {
-            ln_il_fail_memory(err, from->lines[*line]);
-            return NULL;
-        }
+        if (ln_il_text_append(to, at, plain))
+            return ln_il_fail_memory(err, from->lines[*line]), NULL;
         const char *const expr = at += plain;
         if (at < end && *at != '\n' && !(at = append_value(to, at, end, from->lines[*line], err)))
             return NULL;

@@ -32,8 +32,7 @@ static char *read_text(int fd, const char *path, size_t *len, ln_error *err)
     FILE *stream = fdopen(fd, "rb");
     if (!stream) {
         close(fd);
-        ln_error_set(err, "%s: cannot be read", path);
-        return NULL;
+        return ln_error_set(err, "%s: cannot be read", path), NULL;
     }
     char *text = NULL;
     if (fstat(fd, &st) || st.st_size > MAX_SIZE)

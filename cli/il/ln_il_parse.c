@@ -88,10 +88,8 @@ static int push(parser *p, json_t *array, json_t *value)
 static json_t *string(parser *p)
 {
     const ln_scan_text *text = &p->lexer.text;
-    if (ln_utf8_prefix(text->at, text->len) < text->len) {
-        ln_lexer_fail(&p->lexer, "a string is not UTF-8");
-        return NULL;
-    }
+    if (ln_utf8_prefix(text->at, text->len) < text->len)
+        return ln_lexer_fail(&p->lexer, "a string is not UTF-8"), NULL;
     json_t *value = json_stringn_nocheck(text->at, text->len);
     if (!value)
         fail_memory(p);

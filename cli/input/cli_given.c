@@ -104,10 +104,8 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
 {
     const ln_image_format format = cli_preprocess_format(opt);
     struct stat st;
-    if (!*file) {
-        ln_error_set(err, "the name of the file is empty");
-        return NULL;
-    }
+    if (!*file)
+        return ln_error_set(err, "the name of the file is empty"), NULL;
     char path[LN_MAXLINE];
     const char *array;
     if (cli_npz_split(file, path, &array))

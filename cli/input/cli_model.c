@@ -180,10 +180,8 @@ int cli_model_read_into(ln_context *ctx, const cli_options *opt)
 ln_context *cli_model_create(const cli_options *opt)
 {
     ln_context *ctx = ln_context_create();
-    if (!ctx) {
-        cli_fail("%s", ln_last_error());
-        return NULL;
-    }
+    if (!ctx)
+        return cli_fail("%s", ln_last_error()), NULL;
     ctx->msg_func = cli_model_print_message;
     ctx->msg_data = (void *)opt;
     if (!apply_settings(ctx, opt)) {
@@ -408,10 +406,8 @@ ln_context *cli_model_open(const cli_options *opt, int random)
 const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name)
 {
     void *data = ln_context_get_data(ctx, name, NULL);
-    if (!data) {
-        cli_model_fail(ctx, opt);
-        return NULL;
-    }
+    if (!data)
+        return cli_model_fail(ctx, opt), NULL;
     free(data);
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }

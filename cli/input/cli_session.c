@@ -93,10 +93,8 @@ static void pass_message(void *data, int level, const char *text)
 static ln_options *create_options(const cli_options *opt)
 {
     ln_options *options = ln_options_create();
-    if (!options) {
-        cli_fail_memory();
-        return NULL;
-    }
+    if (!options)
+        return cli_fail_memory(), NULL;
     ln_options_set_messages(options, pass_message, (void *)opt);
     if (!set_all(options, opt))
         return options;

@@ -32,16 +32,13 @@ const char *cli_source_name(const char *source)
 char *cli_source_read(const char *source, size_t *len)
 {
     FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
-    if (!stream) {
-        ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno));
-        return NULL;
-    }
+    if (!stream)
+        return ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno)), NULL;
     struct stat st;
     if (stream != stdin && !fstat(fileno(stream), &st) && S_ISCHR(st.st_mode) &&
         !isatty(fileno(stream)) && strcmp(source, "/dev/null")) {
         fclose(stream);
-        ln_error_set(NULL, "%s: this is a device, expected a file or a pipe", source);
-        return NULL;
+        return ln_error_set(NULL, "%s: this is a device, expected a file or a pipe", source), NULL;
     }
     char *text = ln_read_stream(stream, cli_source_name(source), len);
     if (stream != stdin)

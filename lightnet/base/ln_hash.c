@@ -101,10 +101,10 @@ ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_fr
                              ln_free_func free_v_func, int init_capacity, float load_factor)
 {
     if (init_capacity < 0 || init_capacity > MAX_CAPACITY || !(load_factor > 0)) {
-        ln_error_set(
-            NULL,
-            "a hash table with capacity %d and load factor %g, expected 0 to %d and more than 0",
-            init_capacity, (double)load_factor, MAX_CAPACITY);
+        ln_error_set(NULL,
+                     "a hash table with capacity %d and load factor %g, expected 0 to %d "
+                     "and more than 0",
+                     init_capacity, (double)load_factor, MAX_CAPACITY);
         return NULL;
     }
     ln_hash *hash = ln_alloc(sizeof(*hash));

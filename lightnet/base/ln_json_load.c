@@ -227,10 +227,8 @@ json_t *ln_json_load(const char *text, size_t len, size_t flags, const char *fil
 {
     feed f = {.text = text, .len = len, .failures = ln_alloc_failures()};
     json_error_t error;
-    if (!is_counted() && !ln_budget_allows(memory_of(text, len))) {
-        ln_error_memory_at(err, file);
-        return NULL;
-    }
+    if (!is_counted() && !ln_budget_allows(memory_of(text, len)))
+        return ln_error_memory_at(err, file), NULL;
     json_t *const json = parse(&f, flags, &error);
     const int has_failed = ln_alloc_failures() != f.failures;
     if (json && !has_failed && !f.is_stopped)

@@ -227,10 +227,8 @@ char *ln_scan_block(ln_scan *ps, int *first_line)
     *first_line = ps->line;
     const char *text = ps->p;
     while (!ln_scan_at(ps, "'''")) {
-        if (ln_scan_is_end(ps)) {
-            ln_scan_fail(&start, "no closing ''' for this one");
-            return NULL;
-        }
+        if (ln_scan_is_end(ps))
+            return ln_scan_fail(&start, "no closing ''' for this one"), NULL;
         if (*ps->p == '\0') {
             ln_scan_expected(ps, "text");
             return NULL;

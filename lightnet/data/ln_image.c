@@ -248,10 +248,8 @@ tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_te
 {
     ln_image image;
     layout to = {0};
-    if (find_layout(like, format, &to, err)) {
-        ln_error_prefix(err, "%s", file);
-        return NULL;
-    }
+    if (find_layout(like, format, &to, err))
+        return ln_error_prefix(err, "%s", file), NULL;
     if (decode_file(in, file, &image, err))
         return NULL;
     tl_tensor *dst = tl_tensor_zeros(like->ndim, like->dims, like->dtype);

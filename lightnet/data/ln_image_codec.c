@@ -63,10 +63,8 @@ static int is_needed(const uint8_t *at, size_t size)
 static uint8_t *keep_needed_chunks(const uint8_t *data, size_t size, size_t *kept, ln_error *err)
 {
     uint8_t *const copy = ln_alloc(size);
-    if (!copy) {
-        ln_error_memory(err);
-        return NULL;
-    }
+    if (!copy)
+        return ln_error_memory(err), NULL;
     size_t at = size < PNG_SIGNATURE ? size : PNG_SIGNATURE;
     memcpy(copy, data, *kept = at);
     for (size_t n; at < size; at += n) {

@@ -32,16 +32,14 @@ int ln_onnx_tensor_is(const ln_infile *in)
 tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     (void)in;
-    ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
-    return NULL;
+    return ln_error_set(err, "%s: this build of LightNet does not support ONNX", file), NULL;
 }
 
 tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, int *n, ln_error *err)
 {
     (void)in;
     *n = 0;
-    ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
-    return NULL;
+    return ln_error_set(err, "%s: this build of LightNet does not support ONNX", file), NULL;
 }
 
 #endif
@@ -139,8 +137,7 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
         tl_tensor *src = ln_onnx_tensor_from_file(in, file, err);
         return src ? ln_input_fit(file, src, like, err) : NULL;
     }
-    fail_kind(in, file, format, err);
-    return NULL;
+    return fail_kind(in, file, format, err), NULL;
 }
 
 // Images and messages of Protocol Buffers are smaller, arrays of other files state their size.

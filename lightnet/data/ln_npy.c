@@ -338,10 +338,8 @@ static int check_text_size(const header *h, const char *file, ln_error *err)
 static tl_tensor *create_strings(const header *h, const int *dims, const char *file, ln_error *err)
 {
     tl_tensor *const t = tl_tensor_create(NULL, h->ndim, dims, TL_STRING);
-    if (!t) {
-        ln_error_set(err, "%s: %s", file, tl_last_error());
-        return NULL;
-    }
+    if (!t)
+        return ln_error_set(err, "%s: %s", file, tl_last_error()), NULL;
     t->data = read_strings(h, (size_t)t->len, file, err);
     if (t->data)
         return t;

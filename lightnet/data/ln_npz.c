@@ -61,10 +61,8 @@ static int open_npz(ln_npz *npz, const char *file, ln_error *err)
 ln_npz *ln_npz_open(const char *file, ln_error *err)
 {
     ln_npz *npz = ln_alloc(sizeof(*npz));
-    if (!npz) {
-        ln_error_memory_at(err, file);
-        return NULL;
-    }
+    if (!npz)
+        return ln_error_memory_at(err, file), NULL;
     *npz = (ln_npz){0};
     if (!open_npz(npz, file, err))
         return npz;
@@ -117,10 +115,8 @@ tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *lik
 {
     char where[LN_MAXLINE];
     const ln_zip_member *const member = find(npz, name);
-    if (!member) {
-        ln_error_set(err, "%s: no array '%s'", npz->file, name);
-        return NULL;
-    }
+    if (!member)
+        return ln_error_set(err, "%s: no array '%s'", npz->file, name), NULL;
     snprintf(where, sizeof(where), "%s: array '%s'", npz->file, name);
     if (check_head(npz, member, where, like, err))
         return NULL;

@@ -311,10 +311,8 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
     tl_tensor *t = is_packed(proto->data_type) ? create_packed(proto, dims, packing)
                                                : tl_tensor_create(NULL, (int)proto->n_dims, dims,
                                                                   ln_onnx_dtype(proto->data_type));
-    if (!t) {
-        ln_error_set(err, "%s", tl_last_error());
-        return NULL;
-    }
+    if (!t)
+        return ln_error_set(err, "%s", tl_last_error()), NULL;
     if (!set_data(t, proto, &s, place, err))
         return t;
     tl_tensor_free_data_too(t);
@@ -451,6 +449,5 @@ tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, in
         return l.tensors;
     }
     free_list(&l);
-    ln_error_prefix(err, "%s", file);
-    return NULL;
+    return ln_error_prefix(err, "%s", file), NULL;
 }

@@ -168,10 +168,8 @@ static tl_tensor *take_data(cursor *c, const array *a)
     const int len = tl_compute_length(a->ndim, a->dims);
     size_t size = 0;
     char where[LN_MAXLINE];
-    if (len < 0 || ln_size_mul((size_t)len, tl_size_of(a->dtype), &size)) {
-        fail(c, "the array has too many elements");
-        return NULL;
-    }
+    if (len < 0 || ln_size_mul((size_t)len, tl_size_of(a->dtype), &size))
+        return fail(c, "the array has too many elements"), NULL;
     if (size > c->end - c->at) {
         fail(c, "the array has %zu bytes, the rest of the file %zu", size, c->end - c->at);
         return NULL;

@@ -67,10 +67,8 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
                        const char *where, ln_error *err)
 {
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
-    if (!tensor) {
-        ln_error_set(err, "%s: %s", where, tl_last_error());
-        return NULL;
-    }
+    if (!tensor)
+        return ln_error_set(err, "%s: %s", where, tl_last_error()), NULL;
     memcpy(tensor->data, data, tl_tensor_size(tensor));
     if (swap)
         swap_bytes(tensor->data, (size_t)tensor->len, tl_size_of(dtype));
@@ -88,10 +86,8 @@ tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtyp
 tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
     ln_infile in;
-    if (!tl_dtype_is_valid(dtype)) {
-        ln_error_set(err, "%s: dtype %d does not exist", file, (int)dtype);
-        return NULL;
-    }
+    if (!tl_dtype_is_valid(dtype))
+        return ln_error_set(err, "%s: dtype %d does not exist", file, (int)dtype), NULL;
     if (ln_infile_open_whole(&in, file, err))
         return NULL;
     tl_tensor *tensor = ln_bin_from_file(&in, file, dtype, ndim, dims, err);

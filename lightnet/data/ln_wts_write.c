@@ -181,10 +181,8 @@ static tl_tensor *parse_text(const text *t, tl_dtype dtype)
     if (n < 0)
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(1, &n, dtype);
-    if (!tensor) {
-        ln_error_set(t->err, "%s: %s", t->file, tl_last_error());
-        return NULL;
-    }
+    if (!tensor)
+        return ln_error_set(t->err, "%s: %s", t->file, tl_last_error()), NULL;
     read_numbers(*t, dtype, tensor);
     return tensor;
 }

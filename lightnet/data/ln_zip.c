@@ -405,10 +405,8 @@ int ln_zip_read_head(const ln_zip_member *m, const ln_infile *in, void *head, si
 void *ln_zip_extract(const ln_zip_member *m, const ln_infile *in, const char *where, ln_error *err)
 {
     void *content = ln_alloc(m->size + 1);
-    if (!content) {
-        ln_error_memory_at(err, where);
-        return NULL;
-    }
+    if (!content)
+        return ln_error_memory_at(err, where), NULL;
     int status = ln_zip_read_head(m, in, content, m->size, where, err);
     if (!status && ln_zip_crc(0, content, m->size) != m->crc)
         status = ln_error_set(err, "%s: wrong CRC, so it is damaged", where);

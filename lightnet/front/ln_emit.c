@@ -71,8 +71,7 @@ void *ln_translation_alloc(ln_translation *t, size_t size)
     void *data = t->failed ? NULL : ln_alloc(size);
     if (!ln_list_push(&t->memory, data, ln_free))
         return data;
-    ln_translation_fail_memory(t);
-    return NULL;
+    return ln_translation_fail_memory(t), NULL;
 }
 
 void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t size)
@@ -489,8 +488,7 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
     const char *name = own ? own : step_name(e->translation, step);
     if (!tensor || !name) {
         tl_tensor_free_data_too(tensor);
-        ln_emit_fail_memory(e);
-        return NULL;
+        return ln_emit_fail_memory(e), NULL;
     }
     ln_limits_take(e->translation->ctx, tl_tensor_size(tensor));
     name = ln_translation_weight(e->translation, tensor, NULL, 0, name);

@@ -108,10 +108,8 @@ void ln_rjson_print(FILE *stream, const ln_rjson *node)
 static ln_rjson *node_create(const ln_scan *ps, ln_rjson_type type)
 {
     ln_rjson *node = ln_alloc(sizeof(*node));
-    if (!node) {
-        ln_scan_fail_memory(ps);
-        return NULL;
-    }
+    if (!node)
+        return ln_scan_fail_memory(ps), NULL;
     node->type = type;
     node->file = ps->file;
     node->line = ps->line;
@@ -376,10 +374,8 @@ ln_rjson *ln_rjson_parse(const char *name, const char *text, size_t len, ln_erro
         return NULL;
     }
     char *file = ln_strdup(name);
-    if (!file) {
-        ln_error_memory_at(err, name);
-        return NULL;
-    }
+    if (!file)
+        return ln_error_memory_at(err, name), NULL;
     ln_scan ps = {.file = file, .p = text, .end = text + len, .line = 1, .column = 1, .err = err};
     ln_rjson *root = parse_text(&ps);
     if (!root)

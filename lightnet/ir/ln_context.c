@@ -61,8 +61,7 @@ ln_context *ln_context_create(void)
     return ctx;
 fail:
     ln_context_destroy(ctx);
-    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "out of memory for a context");
-    return NULL;
+    return ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "out of memory for a context"), NULL;
 }
 
 // Emptying and freeing
@@ -170,10 +169,8 @@ static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *
 ln_context *ln_body_create(ln_context *ctx, const char *name)
 {
     ln_context *root = ln_body_outermost(ctx);
-    if (ln_body_named(root, name)) {
-        ln_fail(root, "there is a body '%s' already", name);
-        return NULL;
-    }
+    if (ln_body_named(root, name))
+        return ln_fail(root, "there is a body '%s' already", name), NULL;
     ln_context *made = ln_context_create();
     struct ln_body *body = made ? ln_alloc(sizeof(*body)) : NULL;
     char *copy = body ? ln_strdup(name) : NULL;
@@ -182,8 +179,7 @@ ln_context *ln_body_create(ln_context *ctx, const char *name)
     ln_free(copy);
     ln_free(body);
     ln_context_destroy(made);
-    ln_fail_memory(root);
-    return NULL;
+    return ln_fail_memory(root), NULL;
 }
 
 int ln_bodies_count(const ln_context *ctx)

@@ -278,22 +278,18 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
                                       int ndim, const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
-    if (!tensor) {
-        ln_op_fail_tl(op_arg);
-        return NULL;
-    }
+    if (!tensor)
+        return ln_op_fail_tl(op_arg), NULL;
     ln_tensor_entry *entry = ln_tensor_entry_create(name, tensor);
     if (!entry) {
         tl_tensor_free(tensor);
-        ln_op_fail_last(op_arg);
-        return NULL;
+        return ln_op_fail_last(op_arg), NULL;
     }
     entry->mtype = mtype;
     mark_dynamic(op_arg, arg_name, entry);
     if (ln_tensor_entry_set_creater(entry, op_arg->name)) {
         ln_tensor_entry_free_tensor_too(entry);
-        ln_op_fail_last(op_arg);
-        return NULL;
+        return ln_op_fail_last(op_arg), NULL;
     }
     return entry;
 }

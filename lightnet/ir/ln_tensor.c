@@ -213,10 +213,8 @@ ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entr
         entry = owner;
         if (step % 2 == 0)
             slow = ln_entry_owner(slow, table);
-        if (entry == slow) {
-            ln_error_set(NULL, "the owners of tensor '%s' form a cycle", name);
-            return NULL;
-        }
+        if (entry == slow)
+            return ln_error_set(NULL, "the owners of tensor '%s' form a cycle", name), NULL;
     }
     return (ln_tensor_entry *)entry;
 }

@@ -116,8 +116,7 @@ const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
     char *name = ln_strdup(buf);
     if (!ln_list_add(&made->names, name, ln_free))
         return name;
-    fail_last(made);
-    return "";
+    return fail_last(made), "";
 }
 
 static void free_op(void *op)
@@ -390,8 +389,7 @@ ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suff
     ln_list *ops = lowered ? ln_list_append(NULL, lowered) : NULL;
     if (!ops) {
         ln_op_free_lists_too(lowered);
-        ln_fail_last(ctx);
-        return NULL;
+        return ln_fail_last(ctx), NULL;
     }
     *match = 1;
     ln_pass_rule_fires(ctx, rule, ops);

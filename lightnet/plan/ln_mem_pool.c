@@ -116,10 +116,8 @@ static void add_hole(struct spans *holes, struct span span)
 
 ln_mem_pool *ln_mem_pool_create(size_t size, size_t align_size)
 {
-    if (align_size == 0) {
-        ln_error_set(NULL, "a memory pool has alignment 0, expected at least 1");
-        return NULL;
-    }
+    if (align_size == 0)
+        return ln_error_set(NULL, "a memory pool has alignment 0, expected at least 1"), NULL;
     ln_mem_pool *pool = ln_alloc(sizeof *pool);
     if (!pool)
         return NULL;

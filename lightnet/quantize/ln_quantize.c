@@ -38,14 +38,12 @@ static ln_status fail_null(ln_quantizer *quantizer, const char *what)
 {
     ln_error *const err = quantizer ? &quantizer->error : NULL;
     ln_error_clear(err);
-    ln_error_set_as(err, LN_BAD_ARGUMENT, "%s is NULL", what);
-    return LN_BAD_ARGUMENT;
+    return ln_error_set_as(err, LN_BAD_ARGUMENT, "%s is NULL", what), LN_BAD_ARGUMENT;
 }
 
 static ln_status bad_argument(ln_quantizer *quantizer, const char *text)
 {
-    ln_error_set_as(&quantizer->error, LN_BAD_ARGUMENT, "%s", text);
-    return LN_BAD_ARGUMENT;
+    return ln_error_set_as(&quantizer->error, LN_BAD_ARGUMENT, "%s", text), LN_BAD_ARGUMENT;
 }
 
 // Life
@@ -277,10 +275,8 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
     for (int i = 0; i < n; i++)
         if (check_input(quantizer, i, inputs[i]))
             return LN_BAD_ARGUMENT;
-    if (make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs)) {
-        ln_error_set_last(&quantizer->error);
-        return LN_OUT_OF_MEMORY;
-    }
+    if (make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs))
+        return ln_error_set_last(&quantizer->error), LN_OUT_OF_MEMORY;
     // Where shapes are decided on values, those of the first sample decide.
     const ln_quantize_samples *const samples = &quantizer->samples;
     for (int i = 0; i < wanted; i++)

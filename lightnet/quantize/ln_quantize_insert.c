@@ -126,8 +126,7 @@ static const char *dequantized_of(insertion *ins, const char *src)
         return value;
     ln_free(key);
     ln_free(value);
-    fail(ins);
-    return NULL;
+    return fail(ins), NULL;
 }
 
 static int set_name(insertion *ins, ln_list *tensors, const char *arg, const char *name)

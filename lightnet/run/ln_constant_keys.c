@@ -155,16 +155,14 @@ ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
     ln_constant_keys *keys = ln_alloc(sizeof(*keys));
     if (!keys || !(keys->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, ln_free))) {
         ln_free(keys);
-        ln_fail_memory(ctx);
-        return NULL;
+        return ln_fail_memory(ctx), NULL;
     }
     LN_LIST_FOREACH (op, ctx->ops) {
         const int is_produced_at_load = (op->op_arg->at_load || !op->op_arg->tensors_in) &&
                                         !op->op_arg->isdynamic && !runs_body(ctx, op);
         if (is_produced_at_load && find_keys_of(keys, ctx, op)) {
             ln_constant_keys_free(keys);
-            ln_fail_memory(ctx);
-            return NULL;
+            return ln_fail_memory(ctx), NULL;
         }
     }
     return keys;

@@ -42,8 +42,7 @@ const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, s
     if (!longer) {
         if (t)
             free_text(t);
-        ln_fail_memory(ctx);
-        return NULL;
+        return ln_fail_memory(ctx), NULL;
     }
     LN_LIST_FOREACH (before, ctx->texts)
         before->is_replaced |= ln_streq(before->name, name);

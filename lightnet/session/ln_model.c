@@ -346,8 +346,7 @@ static ln_status open_model(const origin *o, const ln_options *options, ln_model
 
 static ln_status fail_argument(const char *what)
 {
-    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s is NULL", what);
-    return LN_BAD_ARGUMENT;
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s is NULL", what), LN_BAD_ARGUMENT;
 }
 
 ln_status ln_model_open(const char *file, const ln_options *options, ln_model **model)

@@ -370,8 +370,7 @@ ln_options *ln_options_copy(const ln_options *options)
 
 static ln_status fail_null(void)
 {
-    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "options is NULL");
-    return LN_BAD_ARGUMENT;
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "options is NULL"), LN_BAD_ARGUMENT;
 }
 
 ln_status ln_options_set_pool(ln_options *options, ln_pool *pool)

@@ -118,8 +118,7 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
         if (ln_value_copy_strings(&shaped, port, data, &session->error))
             return session->error.status;
     } else if (ln_value_copy(&shaped, data)) {
-        ln_error_set_last(&session->error);
-        return LN_OUT_OF_MEMORY;
+        return ln_error_set_last(&session->error), LN_OUT_OF_MEMORY;
     }
     session->values[i] = shaped;
     return LN_OK;
@@ -299,10 +298,8 @@ static int find_output(ln_session *session, const char *name)
 
 const tl_tensor *ln_session_output(ln_session *session, const char *name)
 {
-    if (!session) {
-        fail_session();
-        return NULL;
-    }
+    if (!session)
+        return fail_session(), NULL;
     const int i = find_output(session, name);
     return i < 0 ? NULL : session->program->outputs[i];
 }

@@ -45,10 +45,8 @@ static int choose_program(ln_session *session)
 ln_status ln_session_memory_plan(ln_session *session, ln_memory_func func, void *data,
                                  ln_memory_total *totals)
 {
-    if (!session) {
-        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the session is NULL");
-        return LN_BAD_ARGUMENT;
-    }
+    if (!session)
+        return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the session is NULL"), LN_BAD_ARGUMENT;
     const unsigned long failures = ln_call_begin();
     ln_error_clear(&session->error);
     session->began = session->timeout ? tl_clock() : 0;

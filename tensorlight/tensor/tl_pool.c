@@ -448,10 +448,8 @@ static void free_memory(tl_pool *pool)
 static void *alloc_lines(size_t n, size_t size)
 {
     void *const p = aligned_alloc(64, n * size);
-    if (!p) {
-        tl_fail_memory(n * size);
-        return NULL;
-    }
+    if (!p)
+        return tl_fail_memory(n * size), NULL;
     return memset(p, 0, n * size);
 }
 
@@ -479,10 +477,8 @@ static tl_pool *make_pool(int size)
 
 tl_pool *tl_pool_create(int n)
 {
-    if (n < 0 || n > TL_MAX_THREADS) {
-        tl_fail("%d threads, expected 0 to %d", n, TL_MAX_THREADS);
-        return NULL;
-    }
+    if (n < 0 || n > TL_MAX_THREADS)
+        return tl_fail("%d threads, expected 0 to %d", n, TL_MAX_THREADS), NULL;
     tl_pool *const pool = make_pool(n);
     if (!pool)
         return NULL;

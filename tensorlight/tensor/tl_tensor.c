@@ -26,10 +26,8 @@ static void free_dims(tl_tensor *t)
 
 tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtype)
 {
-    if (!tl_dtype_is_valid(dtype)) {
-        tl_fail("dtype %d, expected 0 to %d", dtype, TL_DTYPE_SIZE - 1);
-        return NULL;
-    }
+    if (!tl_dtype_is_valid(dtype))
+        return tl_fail("dtype %d, expected 0 to %d", dtype, TL_DTYPE_SIZE - 1), NULL;
     const int len = tl_compute_length(ndim, dims);
     size_t size; // where a size_t is as narrow as an int, it may be too large
     if (len < 0 || tl_size_mul((size_t)len, tl_size_of(dtype), &size) < 0)
@@ -161,16 +159,12 @@ tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times)
 tl_tensor *tl_tensor_create_slice(void *data, const tl_tensor *src, int axis, int len,
                                   tl_dtype dtype)
 {
-    if (!src) {
-        tl_fail("'src' is NULL, expected a tensor");
-        return NULL;
-    }
+    if (!src)
+        return tl_fail("'src' is NULL, expected a tensor"), NULL;
     if (tl_check_axis(src, axis) < 0)
         return NULL;
-    if (len < 1 || len > src->dims[axis]) {
-        tl_fail("slice of length %d, expected 1 to %d", len, src->dims[axis]);
-        return NULL;
-    }
+    if (len < 1 || len > src->dims[axis])
+        return tl_fail("slice of length %d, expected 1 to %d", len, src->dims[axis]), NULL;
     int dims[TL_MAXDIM];
     return tl_tensor_create(data, src->ndim, tl_dims_with(dims, src, axis, len), dtype);
 }
@@ -184,10 +178,8 @@ tl_tensor *tl_tensor_slice_nocopy(tl_tensor *src, tl_tensor *dst, int axis, int 
 {
     if (tl_check_elements(src, "src") < 0 || tl_check_axis(src, axis) < 0)
         return NULL;
-    if (axis != 0) {
-        tl_fail("view along axis %d, expected axis 0", axis);
-        return NULL;
-    }
+    if (axis != 0)
+        return tl_fail("view along axis %d, expected axis 0", axis), NULL;
     if (tl_check_range(src, axis, start, len) < 0)
         return NULL;
     int dims[TL_MAXDIM];

@@ -109,10 +109,8 @@ void *tl_clone(const void *src, size_t size)
 
 void *tl_repeat(const void *src, size_t size, int times)
 {
-    if (times < 0) {
-        tl_fail("%d times, expected 0 or more", times);
-        return NULL;
-    }
+    if (times < 0)
+        return tl_fail("%d times, expected 0 or more", times), NULL;
     size_t total = 0;
     if (tl_size_mul(size, (size_t)times, &total) < 0)
         return NULL;

@@ -97,10 +97,8 @@ static void *fail_memory(void *p, size_t n, const char *reason)
 static void *alloc_memory(size_t n)
 {
     void *p = NULL;
-    if (ln_cuda_check()) {
-        ln_error_set(NULL, "%s", tl_last_error());
-        return NULL;
-    }
+    if (ln_cuda_check())
+        return ln_error_set(NULL, "%s", tl_last_error()), NULL;
     cudaError_t status = find_memory_stream();
     if (status == cudaSuccess)
         status = cudaMalloc(&p, n ? n : 1);

@@ -101,10 +101,8 @@ static void drop(void *data)
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
 {
     parsed *p = ln_alloc(sizeof(*p));
-    if (!p) {
-        ln_error_memory_at(ctx->error, name);
-        return NULL;
-    }
+    if (!p)
+        return ln_error_memory_at(ctx->error, name), NULL;
     atomic_init(&p->refs, 1);
     p->st = ln_safetensors_from_file(file, name, ctx->error);
     if (p->st && !check_version(ctx, p->st, name) &&

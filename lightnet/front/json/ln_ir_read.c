@@ -239,10 +239,8 @@ static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 // NULL after a failure. Integers are read as doubles, which all numbers become.
 static json_t *parse(const ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    if (!len) {
-        ln_fail(ctx, "%s: the model is empty", name);
-        return NULL;
-    }
+    if (!len)
+        return ln_fail(ctx, "%s: the model is empty", name), NULL;
     const char *nul = memchr(text, '\0', len);
     if (nul) {
         ln_fail(ctx, "%s: NUL byte at offset %td, expected JSON text", name, nul - text);

@@ -28,10 +28,8 @@ static const char *enter(ln_onnx_node *n, const ln_onnx_compound *c)
     if (!name)
         return NULL;
     *made = *c;
-    if (ln_hash_insert(m->compounds, name, made) < 0) {
-        ln_emit_fail_memory(&n->emit);
-        return NULL;
-    }
+    if (ln_hash_insert(m->compounds, name, made) < 0)
+        return ln_emit_fail_memory(&n->emit), NULL;
     return name;
 }
 

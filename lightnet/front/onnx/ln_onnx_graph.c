@@ -37,10 +37,8 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
     if (made || m->base.failed)
         return made;
     tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &place, &packing, m->base.ctx->error);
-    if (!tensor) {
-        ln_translation_fail(&m->base, "a tensor cannot be read");
-        return NULL;
-    }
+    if (!tensor)
+        return ln_translation_fail(&m->base, "a tensor cannot be read"), NULL;
     made = ln_translation_weight(&m->base, tensor, place.file, place.offset, name);
     if (made && packing.bits)
         made = emit_unpacked(scope, made, &packing);

@@ -54,8 +54,7 @@ static const ln_infile *open_external(void *owner, const char *location, ln_erro
         ln_infile_close(&file);
     if (!key || ln_hash_insert(m->opened, key, (void *)known) < 0) {
         ln_free(key);
-        ln_error_memory(err);
-        return NULL;
+        return ln_error_memory(err), NULL;
     }
     return known;
 }
@@ -129,10 +128,8 @@ static int unpack(parsed *p, const ln_context *ctx, const char *name)
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
 {
     parsed *p = ln_alloc(sizeof(*p));
-    if (!p) {
-        ln_error_memory_at(ctx->error, name);
-        return NULL;
-    }
+    if (!p)
+        return ln_error_memory_at(ctx->error, name), NULL;
     if (!ln_infile_share(file, &p->file, ctx->error)) {
         ln_infile_close(file); // any threads can share it from now on
         if (!unpack(p, ctx, name))

@@ -174,8 +174,7 @@ static void *alloc(sorter *s, size_t n, size_t size)
     size_t bytes;
     if (!ln_size_mul(n, size, &bytes))
         return ln_translation_alloc(&s->model->base, bytes ? bytes : 1);
-    ln_translation_fail_memory(&s->model->base);
-    return NULL;
+    return ln_translation_fail_memory(&s->model->base), NULL;
 }
 
 // NULL after a failure.

@@ -131,10 +131,8 @@ static const char *constant_indices(ln_onnx_node *n, int len, int is_column)
         return NULL;
     int64_t *const indices = tl_alloc((size_t)len * sizeof(*indices));
     const int dims[] = {len, 1};
-    if (!indices) {
-        ln_emit_fail_memory(&n->emit);
-        return NULL;
-    }
+    if (!indices)
+        return ln_emit_fail_memory(&n->emit), NULL;
     for (int i = 0; i < len; i++)
         indices[i] = i;
     const char *const name = ln_emit_constant(&n->emit, TL_INT64, is_column ? 2 : 1, dims, indices);

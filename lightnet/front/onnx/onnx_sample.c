@@ -37,10 +37,8 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     if (!ln_emit_allows(&n->emit, len, sizeof(double)))
         return NULL;
     double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
-    if (!numbers) {
-        ln_emit_fail(&n->emit, "no memory for a grid of this size");
-        return NULL;
-    }
+    if (!numbers)
+        return ln_emit_fail(&n->emit, "no memory for a grid of this size"), NULL;
     for (int e = 0; e < elements; e++) {
         double *const row = numbers + (size_t)e * (size_t)(axes + 1);
         for (int i = axes - 1, rest = e; i >= 0; rest /= extents[i], i--)

@@ -113,10 +113,8 @@ static tl_tensor *run_checked(const tl_tensor *src, tl_tensor *dst, tl_dtype dty
 {
     if (tl_check_stored(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
-    if (dtype == TL_STRING) {
-        tl_fail("dtype TL_STRING, expected a number type");
-        return NULL;
-    }
+    if (dtype == TL_STRING)
+        return tl_fail("dtype TL_STRING, expected a number type"), NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
     return tl_result_end(result, dst, result ? run(NULL, src, result, c) : -1);
 }

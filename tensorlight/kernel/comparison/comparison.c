@@ -42,10 +42,8 @@ tl_tensor *tl_tensor_compare(const tl_tensor *src1, const tl_tensor *src2, tl_te
     if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
         tl_check_same_dtype(src1, src2) < 0)
         return NULL;
-    if (op < 0 || op >= TL_COMPARE_OP_SIZE) {
-        tl_fail("compare op %d, expected 0 to %d", op, TL_COMPARE_OP_SIZE - 1);
-        return NULL;
-    }
+    if (op < 0 || op >= TL_COMPARE_OP_SIZE)
+        return tl_fail("compare op %d, expected 0 to %d", op, TL_COMPARE_OP_SIZE - 1), NULL;
     const tl_tensor *const srcs[] = {src1, src2};
     tl_tensor *const result = tl_broadcast_begin(dst, srcs, 2, TL_BOOL);
     return tl_result_end(result, dst, result ? tl_exec_compare(NULL, src1, src2, result, op) : -1);

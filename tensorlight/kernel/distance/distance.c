@@ -57,7 +57,8 @@ tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src2, tl_t
         tl_check_apart(dst, src1) < 0 || tl_check_apart(dst, src2) < 0)
         return NULL;
     if (src1->dims[1] != src2->dims[0]) {
-        tl_fail("'src1' has rows of %d elements and 'src2' columns of %d, expected equal lengths",
+        tl_fail("'src1' has rows of %d elements and 'src2' columns of %d, expected equal "
+                "lengths",
                 src1->dims[1], src2->dims[0]);
         return NULL;
     }

@@ -111,10 +111,8 @@ tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl
     if (check_operand(src, "src", dst) < 0 || check_operand(grid, "grid", dst) < 0 ||
         tl_grid_sample_shape(src, grid, dims) < 0)
         return NULL;
-    if (!tl_resample_mode_name(mode) || !tl_outside_name(outside)) {
-        tl_fail("mode %d and outside %d, expected 0 to 2 each", mode, outside);
-        return NULL;
-    }
+    if (!tl_resample_mode_name(mode) || !tl_outside_name(outside))
+        return tl_fail("mode %d and outside %d, expected 0 to 2 each", mode, outside), NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);
     return tl_result_end(
         result, dst,

@@ -25,10 +25,8 @@ tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1, const t
     if (tl_check_data(cond, "cond") < 0 || tl_check_elements(src1, "src1") < 0 ||
         tl_check_elements(src2, "src2") < 0 || tl_check_same_dtype(src1, src2) < 0)
         return NULL;
-    if (cond->dtype != TL_BOOL) {
-        tl_fail("'cond' has dtype %s, expected TL_BOOL", tl_dtype_name(cond->dtype));
-        return NULL;
-    }
+    if (cond->dtype != TL_BOOL)
+        return tl_fail("'cond' has dtype %s, expected TL_BOOL", tl_dtype_name(cond->dtype)), NULL;
     const tl_tensor *const srcs[] = {cond, src1, src2};
     tl_tensor *const result = tl_broadcast_begin(dst, srcs, 3, src1->dtype);
     return tl_result_end(result, dst, result ? tl_exec_where(NULL, cond, src1, src2, result) : -1);

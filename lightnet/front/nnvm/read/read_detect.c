@@ -305,10 +305,8 @@ static void translate_detection(ln_nnvm_node *n)
 static const char *as_batches(ln_nnvm_node *n, const char *rows)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
-    if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len) {
-        ln_emit_fail(&n->emit, "its data is not a list of rows of float32");
-        return NULL;
-    }
+    if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len)
+        return ln_emit_fail(&n->emit, "its data is not a list of rows of float32"), NULL;
     const int height = t->dims[t->ndim - 2], width = t->dims[t->ndim - 1];
     const int dims[] = {t->len / height / width, height, width};
     return t->ndim == 3 ? rows : ln_emit_reshape(&n->emit, rows, 3, dims, LN_EMIT_TEMP);

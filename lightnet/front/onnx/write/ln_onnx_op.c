@@ -84,10 +84,8 @@ static const char *add_from_file(ln_onnx_op *n, const char *tensor, const tl_ten
     const ln_weight *const weight = ln_weights_of(n->level->ctx, tensor);
     ln_onnx_data data = ln_onnx_data_for(like->dtype, like->len);
     data.weight = weight;
-    if (!weight) {
-        fail_tensor(n, tensor, "the model has no data for it; name its weight file");
-        return "";
-    }
+    if (!weight)
+        return fail_tensor(n, tensor, "the model has no data for it; name its weight file"), "";
     if (weight->tensor->dtype != like->dtype || weight->tensor->len != like->len)
         fail_tensor(n, tensor, "its data has another type or shape than the model states");
     return add_data(n, name, like, &data);
