@@ -35,15 +35,6 @@ enum { FEW_CHANNELS = 4 }; // of an image
 // Bits of ctx->notes.
 enum { IMAGES_LAST = 1 }; // images have their channels last in float32, too
 
-// An operator that is being placed.
-typedef struct placing {
-    ln_rule_made made;
-    const ln_op *op;
-    tl_dtype real; // the type of floats on the GPU
-    int nhwc;      // images have their channels last
-    int tf32;
-} placing;
-
 // A tensor on the GPU: axis i of the model's tensor is its axis axes[i].
 typedef struct value {
     const char *name; // NULL: there is none
@@ -51,6 +42,41 @@ typedef struct value {
     int ndim, axes[LN_MAXDIM];
     int dims[LN_MAXDIM]; // in the order of the GPU
 } value;
+
+typedef struct placing placing;
+
+// The order of axes of the inputs on the GPU, and of the result.
+typedef enum order { ANY, PLAIN, IMAGE } order; // that of the first input; the model's; of images
+
+// How an operator is placed.
+typedef struct row {
+    const char *optype;
+    // Adds the operators that replace p->op, and returns 1; 0: it stays.
+    int (*place)(placing *p);
+    // For place_row:
+    const char *cuda; // the operator of the GPU
+    order order;
+    const char *inputs[3];                         // the first one has floats
+    int (*allows)(placing *p);                     // NULL: whatever the operator is
+    void (*set_params)(placing *p, const value *); // of its first input; NULL: all are kept
+} row;
+
+enum { MAX_INS = 6 }; // of an operator of the GPU, other than join_cuda
+
+// An operator that is being placed.
+struct placing {
+    ln_rule_made made;
+    const ln_op *op;
+    const row *row;
+    tl_dtype real; // the type of floats on the GPU
+    int nhwc;      // images have their channels last
+    int tf32;
+    int padding[4]; // of its windows: top, left, bottom, right
+    struct {
+        const char *arg_name, *name;
+    } ins[MAX_INS]; // of the operator of the GPU, so far
+    int n_ins;
+};
 
 static int is_real(tl_dtype dtype)
 {
@@ -191,6 +217,38 @@ static value on_gpu(placing *p, const ln_tensor_entry *te, const int *axes)
     return on_gpu_as(p, te, axes, dtype_on_gpu(p, te->tensor->dtype));
 }
 
+// The next operator of the GPU reads `v` as `arg_name`.
+static value read_as(placing *p, const char *arg_name, value v)
+{
+    p->ins[p->n_ins].arg_name = arg_name;
+    p->ins[p->n_ins++].name = v.name;
+    return v;
+}
+
+// It reads the operator's input of that name, if it has one.
+static value read_input(placing *p, const char *arg_name, const int *axes)
+{
+    const ln_tensor_entry *const te = ln_op_input(p->op, arg_name);
+    return te ? read_as(p, arg_name, on_gpu(p, te, axes)) : (value){NULL};
+}
+
+// Adds the operator that reads those inputs. Returns its result.
+static value add_op(placing *p, const char *optype, tl_dtype dtype, int ndim, const int *axes)
+{
+    const value v = new_value(p, dtype, ndim, axes);
+    ln_rule_op(&p->made, optype);
+    for (int i = 0; i < p->n_ins; i++)
+        ln_rule_input(&p->made, p->ins[i].arg_name, p->ins[i].name);
+    p->n_ins = 0;
+    ln_rule_output(&p->made, "dst", v.name);
+    return v;
+}
+
+static void set_flag(placing *p, const char *arg_name, int flag)
+{
+    ln_rule_bool(&p->made, arg_name, flag ? LN_TRUE : LN_FALSE);
+}
+
 // The model's tensor is a copy of `v`.
 static void store(placing *p, const value *v, const ln_tensor_entry *te)
 {
@@ -201,23 +259,47 @@ static void store(placing *p, const value *v, const ln_tensor_entry *te)
     ln_rule_string(&p->made, "dtype", tl_dtype_name(te->tensor->dtype));
 }
 
+// The result of p->op is a copy of `v`. Returns 1.
+static int finish(placing *p, const value *v)
+{
+    store(p, v, ln_op_output(p->op, "dst"));
+    return 1;
+}
+
+static const int *image_order(const placing *p)
+{
+    return p->nhwc ? channels_last : plain;
+}
+
+// An operator by one of the GPU.
+static int place_row(placing *p)
+{
+    const int *const axes = p->row->order == ANY     ? NULL
+                            : p->row->order == PLAIN ? plain
+                                                     : image_order(p);
+    if (!is_float_input(p, p->row->inputs[0]) || (p->row->allows && !p->row->allows(p)))
+        return 0;
+    const value x = read_input(p, p->row->inputs[0], axes);
+    for (int i = 1; i < 3 && p->row->inputs[i]; i++)
+        read_input(p, p->row->inputs[i], axes);
+    const value y = add_op(p, p->row->cuda, x.dtype, ln_op_output(p->op, "dst")->tensor->ndim,
+                           axes ? axes : x.axes);
+    if (p->row->set_params)
+        p->row->set_params(p, &x);
+    else
+        ln_rule_all_params(&p->made, p->op);
+    return finish(p, &y);
+}
+
 // Operators on elements
 
-// Each function adds the operators that replace p->op, and returns 1; 0: it stays.
-
-static int place_unary(placing *p)
+static int allows_unary(placing *p)
 {
     const tl_chain_step step = {
         .func = tl_unary_func_from_str(ln_op_string(p->op, "func")),
         .op = TL_BINARY_OP_INVALID,
     };
-    if (!is_float_input(p, "src") || !ln_cuda_has_chain(1, &step, 1))
-        return 0;
-    const value src = on_gpu(p, ln_op_input(p->op, "src"), NULL);
-    const value dst = add(p, LN_OP_UNARY_CUDA, &src, src.dtype, src.ndim, src.axes);
-    ln_rule_all_params(&p->made, p->op);
-    store(p, &dst, ln_op_output(p->op, "dst"));
-    return 1;
+    return ln_cuda_has_chain(1, &step, 1);
 }
 
 static int has_order(const value *v, int ndim, const int *axes)
@@ -267,20 +349,16 @@ static int place_binary(placing *p)
         .src2 = 1,
     };
     const ln_tensor_entry *srcs[] = {ln_op_input(p->op, "src1"), ln_op_input(p->op, "src2")};
-    const ln_tensor_entry *dst = ln_op_output(p->op, "dst");
     value found;
     if (!is_float_input(p, "src1") || !ln_cuda_has_chain(2, &step, 1))
         return 0;
-    const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, 2, ndim, &found);
-    const value a = operand(p, srcs[0], ndim, axes), b = operand(p, srcs[1], ndim, axes);
-    const value v = new_value(p, a.dtype, ndim, axes);
-    ln_rule_op(&p->made, LN_OP_BINARY_CUDA);
-    ln_rule_input(&p->made, "src1", a.name);
-    ln_rule_input(&p->made, "src2", b.name);
-    ln_rule_output(&p->made, "dst", v.name);
+    const int ndim = ln_op_output(p->op, "dst")->tensor->ndim,
+              *axes = order_of(p, srcs, 2, ndim, &found);
+    const value a = read_as(p, "src1", operand(p, srcs[0], ndim, axes));
+    read_as(p, "src2", operand(p, srcs[1], ndim, axes));
+    const value v = add_op(p, p->row->cuda, a.dtype, ndim, axes);
     ln_rule_all_params(&p->made, p->op);
-    store(p, &v, dst);
-    return 1;
+    return finish(p, &v);
 }
 
 // Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32.
@@ -301,44 +379,34 @@ static int place_cast(placing *p)
         value v = on_gpu(p, src, NULL);
         if (p->real == TL_FLOAT && dst->tensor->dtype != TL_FLOAT)
             v = round_as(p, &v, dst->tensor->dtype);
-        store(p, &v, dst);
-        return 1;
+        return finish(p, &v);
     }
     if (!found.name)
         return 0;
     const value v = convert(p, LN_OP_CONVERT_CUDA, &found, plain,
                             dtype_on_gpu(p, dst->tensor->dtype), found.axes);
-    store(p, &v, dst);
-    return 1;
+    return finish(p, &v);
 }
 
 // Images
 
-static const int *image_order(const placing *p)
+// Finds p->padding. 0: no memory, or unknown.
+static int find_padding(placing *p)
 {
-    return p->nhwc ? channels_last : plain;
+    memcpy(p->padding, ln_op_ints(p->op, "padding", NULL), sizeof(p->padding));
+    return !ln_autopadding_conv(p->padding, &ln_op_input(p->op, "src")->tensor->dims[2],
+                                ln_op_ints(p->op, "size", NULL), ln_op_ints(p->op, "stride", NULL),
+                                ln_op_ints(p->op, "dilation", NULL), 2,
+                                ln_op_string(p->op, "autopad"));
 }
 
-// The padding that an operator's windows come to: top, left, bottom, right.
-typedef struct frame {
-    int padding[4];
-} frame;
-
-// -1: no memory, or unknown.
-static int find_frame(const placing *p, const int *dilation, frame *f)
+static void set_window(placing *p, const value *x)
 {
-    memcpy(f->padding, ln_op_ints(p->op, "padding", NULL), sizeof(f->padding));
-    return ln_autopadding_conv(f->padding, &ln_op_input(p->op, "src")->tensor->dims[2],
-                               ln_op_ints(p->op, "size", NULL), ln_op_ints(p->op, "stride", NULL),
-                               dilation, 2, ln_op_string(p->op, "autopad"));
-}
-
-static void add_window(placing *p, const frame *f)
-{
+    (void)x;
     ln_rule_param(&p->made, "size", p->op, "size");
     ln_rule_param(&p->made, "stride", p->op, "stride");
-    ln_rule_ints(&p->made, "padding", 4, f->padding);
-    ln_rule_bool(&p->made, "nhwc", p->nhwc ? LN_TRUE : LN_FALSE);
+    ln_rule_ints(&p->made, "padding", 4, p->padding);
+    set_flag(p, "nhwc", p->nhwc);
 }
 
 // The weights of a depthwise convolution, plain on the GPU, as [KH, KW, C].
@@ -357,22 +425,20 @@ static int is_depthwise(const tl_tensor *src, const tl_tensor *weight, int group
 // x times the transposed w, plus c.
 static value product(placing *p, const value *x, const value *w, const value *c)
 {
-    value v = new_value(p, x->dtype, 2, plain);
+    read_as(p, "src1", *x);
+    read_as(p, "src2", *w);
+    read_as(p, "bias", *c);
+    value v = add_op(p, LN_OP_MATMUL_CUDA, x->dtype, 2, plain);
     v.dims[0] = x->dims[0];
     v.dims[1] = w->dims[0];
-    ln_rule_op(&p->made, LN_OP_MATMUL_CUDA);
-    ln_rule_input(&p->made, "src1", x->name);
-    ln_rule_input(&p->made, "src2", w->name);
-    ln_rule_input(&p->made, "bias", c->name);
-    ln_rule_output(&p->made, "dst", v.name);
-    ln_rule_bool(&p->made, "trans2", LN_TRUE);
-    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
+    set_flag(p, "trans2", 1);
+    set_flag(p, "tf32", p->tf32);
     return v;
 }
 
 // Whether an image of few channels, with those last, falls into patches that do not overlap: cuDNN
 // has no fast kernel for that.
-static int is_patches(const placing *p, const frame *f)
+static int is_patches(const placing *p)
 {
     const tl_tensor *const src = ln_op_input(p->op, "src")->tensor;
     const int *const size = ln_op_ints(p->op, "size", NULL),
@@ -382,7 +448,7 @@ static int is_patches(const placing *p, const frame *f)
         if (size[i] != stride[i] || dilation[i] != 1 || src->dims[2 + i] % size[i])
             return 0;
     return p->nhwc && ln_op_int(p->op, "group") == 1 && src->dims[1] <= FEW_CHANNELS &&
-           size[0] * size[1] > 1 && !memcmp(f->padding, zeros, sizeof(zeros));
+           size[0] * size[1] > 1 && !memcmp(p->padding, zeros, sizeof(zeros));
 }
 
 // A product of the patches, each as a row, and the weights.
@@ -390,73 +456,44 @@ static int place_patches(placing *p)
 {
     static const int patches_first[] = {0, 1, 3, 2, 4};
     const int *const size = ln_op_ints(p->op, "size", NULL);
-    const ln_tensor_entry *const dst = ln_op_output(p->op, "dst");
     const value image = on_gpu(p, ln_op_input(p->op, "src"), channels_last),
                 weight = on_gpu(p, ln_op_input(p->op, "weight"), channels_last),
                 bias = on_gpu(p, ln_op_input(p->op, "bias"), plain);
     const int n = image.dims[0], h = image.dims[1] / size[0], w = image.dims[2] / size[1],
-              row = size[1] * image.dims[3], len = size[0] * row, out = weight.dims[0];
-    value v = reshape(p, &image, 5, (const int[]){n, h, size[0], w, row});
+              line = size[1] * image.dims[3], len = size[0] * line, out = weight.dims[0];
+    value v = reshape(p, &image, 5, (const int[]){n, h, size[0], w, line});
     v = convert(p, LN_OP_CONVERT_CUDA, &v, patches_first, v.dtype, plain);
     v = reshape(p, &v, 2, (const int[]){n * h * w, len});
     const value matrix = reshape(p, &weight, 2, (const int[]){out, len});
     v = product(p, &v, &matrix, &bias);
     v = reshape(p, &v, 4, (const int[]){n, h, w, out});
     set_order(&v, 4, channels_last);
-    store(p, &v, dst);
-    return 1;
+    return finish(p, &v);
 }
 
 static int place_conv2d(placing *p)
 {
     const ln_tensor_entry *src = ln_op_input(p->op, "src"), *weight = ln_op_input(p->op, "weight");
     const int group = ln_op_int(p->op, "group");
-    frame f;
-    if (!is_float_input(p, "src") || find_frame(p, ln_op_ints(p->op, "dilation", NULL), &f))
+    if (!is_float_input(p, "src") || !find_padding(p))
         return 0;
-    if (is_patches(p, &f))
+    if (is_patches(p))
         return place_patches(p);
     const int has_taps = p->nhwc && is_depthwise(src->tensor, weight->tensor, group);
-    const value x = on_gpu(p, src, image_order(p)),
-                b = on_gpu(p, ln_op_input(p->op, "bias"), plain);
-    value w = on_gpu(p, weight, has_taps ? plain : image_order(p)), taps = {NULL};
-    if (has_taps) {
-        taps = taps_of(p, &w);
-        w = reorder(p, &w, channels_last, w.dtype);
-    }
-    const value y = add(p, LN_OP_CONV2D_CUDA, &x, x.dtype, 4, image_order(p));
-    ln_rule_input(&p->made, "weight", w.name);
+    const value x = read_input(p, "src", image_order(p)),
+                b = on_gpu(p, ln_op_input(p->op, "bias"), plain),
+                w = on_gpu(p, weight, has_taps ? plain : image_order(p));
+    const value taps = has_taps ? taps_of(p, &w) : (value){NULL};
+    read_as(p, "weight", has_taps ? reorder(p, &w, channels_last, w.dtype) : w);
     if (has_taps)
-        ln_rule_input(&p->made, "taps", taps.name);
-    ln_rule_input(&p->made, "bias", b.name);
-    ln_rule_number(&p->made, "group", group);
-    ln_rule_ints(&p->made, "dilation", 2, ln_op_ints(p->op, "dilation", NULL));
-    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
-    add_window(p, &f);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
-}
-
-static int place_pool(placing *p, const char *optype)
-{
-    frame f;
-    if (!is_float_input(p, "src") || find_frame(p, NULL, &f))
-        return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), image_order(p));
-    const value y = add(p, optype, &x, x.dtype, 4, image_order(p));
-    add_window(p, &f);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
-}
-
-static int place_maxpool2d(placing *p)
-{
-    return place_pool(p, LN_OP_MAXPOOL2D_CUDA);
-}
-
-static int place_avgpool2d(placing *p)
-{
-    return place_pool(p, LN_OP_AVGPOOL2D_CUDA);
+        read_as(p, "taps", taps);
+    read_as(p, "bias", b);
+    const value y = add_op(p, p->row->cuda, x.dtype, 4, image_order(p));
+    ln_rule_param(&p->made, "group", p->op, "group");
+    ln_rule_param(&p->made, "dilation", p->op, "dilation");
+    set_flag(p, "tf32", p->tf32);
+    set_window(p, &x);
+    return finish(p, &y);
 }
 
 static tl_resample_param resample_param(const placing *p)
@@ -473,30 +510,30 @@ static tl_resample_param resample_param(const placing *p)
     return param;
 }
 
-static int place_resample(placing *p)
+static int allows_resample(placing *p)
+{
+    const tl_resample_param param = resample_param(p);
+    return ln_cuda_has_resample(&param, ln_op_output(p->op, "dst")->tensor->ndim);
+}
+
+// Parameters of each axis, in the order of the GPU.
+static void set_resample(placing *p, const value *x)
 {
     static const char *const per_axis[] = {"shift", "span", "steps", "start", "stretch"};
-    const tl_resample_param param = resample_param(p);
     const tl_tensor *const dst = ln_op_output(p->op, "dst")->tensor;
     int inverse[LN_MAXDIM], dims[LN_MAXDIM];
-    if (!is_float_input(p, "src") || !ln_cuda_has_resample(&param, dst->ndim))
-        return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
-    const value y = add(p, LN_OP_RESAMPLE_CUDA, &x, x.dtype, x.ndim, x.axes);
     ln_rule_all_params(&p->made, p->op);
-    invert(x.axes, x.ndim, inverse);
-    for (int i = 0; i < x.ndim; i++)
+    invert(x->axes, x->ndim, inverse);
+    for (int i = 0; i < x->ndim; i++)
         dims[i] = dst->dims[inverse[i]];
-    ln_rule_ints(&p->made, "dims", x.ndim, dims);
+    ln_rule_ints(&p->made, "dims", x->ndim, dims);
     for (size_t k = 0; k < sizeof(per_axis) / sizeof(*per_axis); k++) {
         const ln_param_entry *entry = ln_op_param(p->op, per_axis[k]);
         double numbers[LN_MAXDIM];
-        for (int i = 0; i < x.ndim; i++)
+        for (int i = 0; i < x->ndim; i++)
             numbers[i] = entry->value_array_double[inverse[i]];
-        ln_rule_numbers(&p->made, per_axis[k], x.ndim, numbers);
+        ln_rule_numbers(&p->made, per_axis[k], x->ndim, numbers);
     }
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
 }
 
 // Products
@@ -510,119 +547,75 @@ static int is_row(const tl_tensor *bias, int n)
 static int place_matmul(placing *p)
 {
     const ln_tensor_entry *a = ln_op_input(p->op, "src1"), *b = ln_op_input(p->op, "src2"),
-                          *bias = ln_op_input(p->op, "bias"), *dst = ln_op_output(p->op, "dst");
-    const tl_tensor *const y = dst->tensor;
+                          *bias = ln_op_input(p->op, "bias");
+    const tl_tensor *const y = ln_op_output(p->op, "dst")->tensor;
     if (!is_float_input(p, "src1") || y->ndim < 2 ||
         (bias &&
          (ln_op_number(p->op, "beta") != 1 || !is_row(bias->tensor, y->dims[y->ndim - 1]))) ||
         !ln_cuda_has_product(a->tensor, b->tensor, NULL, y))
         return 0;
-    const value x = on_gpu(p, a, plain), w = on_gpu(p, b, plain);
-    value c = {NULL};
+    const value x = read_input(p, "src1", plain);
+    read_input(p, "src2", plain);
     if (bias) {
-        c = on_gpu(p, bias, plain);
-        if (c.ndim != 1)
-            c = reshape(p, &c, 1, &y->dims[y->ndim - 1]);
+        const value c = on_gpu(p, bias, plain);
+        read_as(p, "bias", c.ndim == 1 ? c : reshape(p, &c, 1, &y->dims[y->ndim - 1]));
     }
-    const value v = new_value(p, x.dtype, y->ndim, plain);
-    ln_rule_op(&p->made, LN_OP_MATMUL_CUDA);
-    ln_rule_input(&p->made, "src1", x.name);
-    ln_rule_input(&p->made, "src2", w.name);
-    if (bias)
-        ln_rule_input(&p->made, "bias", c.name);
-    ln_rule_output(&p->made, "dst", v.name);
+    const value v = add_op(p, p->row->cuda, x.dtype, y->ndim, plain);
     ln_rule_param(&p->made, "trans1", p->op, "trans1");
     ln_rule_param(&p->made, "trans2", p->op, "trans2");
     ln_rule_param(&p->made, "alpha", p->op, "alpha");
-    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
-    store(p, &v, dst);
-    return 1;
+    set_flag(p, "tf32", p->tf32);
+    return finish(p, &v);
 }
 
 // Queries, keys or values. An attention reads either order of heads, at `*axis`, and rows.
-static value heads_on_gpu(placing *p, const ln_tensor_entry *te, int *axis)
+static value read_heads(placing *p, const char *arg_name, int *axis)
 {
     static const int swapped[] = {0, 2, 1, 3};
-    const value v = find(te);
+    const value v = find(ln_op_input(p->op, arg_name));
     const int is_swapped = has_order(&v, 4, swapped);
     if (is_swapped)
         *axis = 3 - *axis;
-    return on_gpu(p, te, is_swapped ? swapped : plain);
+    return read_input(p, arg_name, is_swapped ? swapped : plain);
 }
 
 static int place_attention(placing *p)
 {
-    static const char *const args[] = {"q", "k", "v", "mask"};
-    static const char *const arg_axes[] = {"q_axis", "k_axis", "v_axis"};
+    static const char *const args[] = {"q", "k", "v"}, *const arg_axes[] = {"q_axis", "k_axis",
+                                                                            "v_axis"};
     const tl_attention_param param = {
         ln_op_int(p->op, "q_axis"),   ln_op_int(p->op, "k_axis"),   ln_op_int(p->op, "v_axis"),
         ln_op_int(p->op, "dst_axis"), ln_op_number(p->op, "scale"), ln_op_bool(p->op, "zero_empty"),
     };
-    const ln_tensor_entry *const dst = ln_op_output(p->op, "dst");
     int axes[] = {param.q_axis, param.k_axis, param.v_axis};
-    value srcs[4] = {{NULL}};
     if (!is_float_input(p, "q") ||
         !ln_cuda_has_attention(ln_op_input(p->op, "q")->tensor, ln_op_input(p->op, "k")->tensor,
                                ln_op_input(p->op, "v")->tensor, &param))
         return 0;
-    for (int i = 0; i < 4; i++)
-        if (ln_op_input(p->op, args[i]))
-            srcs[i] = i < 3 ? heads_on_gpu(p, ln_op_input(p->op, args[i]), &axes[i])
-                            : on_gpu(p, ln_op_input(p->op, args[i]), plain);
-    const value y = new_value(p, srcs[0].dtype, 4, plain);
-    ln_rule_op(&p->made, LN_OP_ATTENTION_CUDA);
-    for (int i = 0; i < 4; i++)
-        if (srcs[i].name)
-            ln_rule_input(&p->made, args[i], srcs[i].name);
-    ln_rule_output(&p->made, "dst", y.name);
+    const value q = read_heads(p, args[0], &axes[0]);
+    for (int i = 1; i < 3; i++)
+        read_heads(p, args[i], &axes[i]);
+    read_input(p, "mask", plain);
+    const value y = add_op(p, p->row->cuda, q.dtype, 4, plain);
     ln_rule_all_params(&p->made, p->op);
     for (int i = 0; i < 3; i++)
         ln_rule_number(&p->made, arg_axes[i], axes[i]);
-    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
-    store(p, &y, dst);
-    return 1;
+    set_flag(p, "tf32", p->tf32);
+    return finish(p, &y);
 }
 
 // Lines and sums
 
-// An operator along one axis, whichever order the axes have.
-static int place_along_axis(placing *p, const char *optype)
+// Of an operator along one axis, whichever order the axes have.
+static void set_axis(placing *p, const value *x)
 {
-    if (!is_float_input(p, "src"))
-        return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
-    const value y = add(p, optype, &x, x.dtype, x.ndim, x.axes);
-    ln_rule_number(&p->made, "axis", x.axes[ln_op_int(p->op, "axis")]);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
+    ln_rule_number(&p->made, "axis", x->axes[ln_op_int(p->op, "axis")]);
 }
 
-static int place_softmax(placing *p)
+static int allows_layernorm(placing *p)
 {
-    return place_along_axis(p, LN_OP_SOFTMAX_CUDA);
-}
-
-static int place_logsoftmax(placing *p)
-{
-    return place_along_axis(p, LN_OP_LOGSOFTMAX_CUDA);
-}
-
-static int place_layernorm(placing *p)
-{
-    const ln_tensor_entry *bias = ln_op_input(p->op, "bias");
-    if (!is_float_input(p, "src") || !ln_op_input(p->op, "scale") || ln_op_output(p->op, "mean") ||
-        ln_op_output(p->op, "inv_std"))
-        return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
-                k = on_gpu(p, ln_op_input(p->op, "scale"), plain);
-    const value h = bias ? on_gpu(p, bias, plain) : (value){NULL};
-    const value y = add(p, LN_OP_LAYERNORM_CUDA, &x, x.dtype, x.ndim, plain);
-    ln_rule_input(&p->made, "scale", k.name);
-    if (bias)
-        ln_rule_input(&p->made, "bias", h.name);
-    ln_rule_all_params(&p->made, p->op);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
+    return ln_op_input(p->op, "scale") && !ln_op_output(p->op, "mean") &&
+           !ln_op_output(p->op, "inv_std");
 }
 
 // The order of the axes that a reduction leaves: those of the model, each at its place among the
@@ -648,18 +641,17 @@ static int place_reduce(placing *p)
     const int keeps = ln_op_bool(p->op, "keepdims");
     if (!is_float_input(p, "src"))
         return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
+    const value x = read_input(p, "src", NULL);
     for (int i = 0; i < n_axes; i++) {
         axes[i] = x.axes[reduced[i]];
         is_reduced[reduced[i]] = 1;
     }
     const int n_left = remaining_order(&x, is_reduced, left);
-    const value y = keeps ? add(p, LN_OP_REDUCE_CUDA, &x, x.dtype, x.ndim, x.axes)
-                          : add(p, LN_OP_REDUCE_CUDA, &x, x.dtype, n_left, left);
+    const value y =
+        add_op(p, p->row->cuda, x.dtype, keeps ? x.ndim : n_left, keeps ? x.axes : left);
     ln_rule_all_params(&p->made, p->op);
     ln_rule_ints(&p->made, "axes", n_axes, axes);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
+    return finish(p, &y);
 }
 
 // Elements that move
@@ -677,8 +669,7 @@ static int place_transpose(placing *p)
     moved = v;
     for (int i = 0; i < v.ndim; i++)
         moved.axes[i] = v.axes[axes[i]];
-    store(p, &moved, ln_op_output(p->op, "dst"));
-    return 1;
+    return finish(p, &moved);
 }
 
 // A reshape in groups: some adjacent axes of the source become some of the result.
@@ -730,8 +721,8 @@ static void order_groups(const group *groups, int n, int *src_axes, int *dst_axe
 
 static int place_reshape(placing *p)
 {
-    const ln_tensor_entry *src = ln_op_input(p->op, "src"), *dst = ln_op_output(p->op, "dst");
-    const tl_tensor *const d = dst->tensor;
+    const ln_tensor_entry *src = ln_op_input(p->op, "src");
+    const tl_tensor *const d = ln_op_output(p->op, "dst")->tensor;
     group groups[LN_MAXDIM];
     int src_axes[LN_MAXDIM], dst_axes[LN_MAXDIM], dims[LN_MAXDIM];
     value v = find(src);
@@ -745,17 +736,13 @@ static int place_reshape(placing *p)
         dims[dst_axes[i]] = d->dims[i];
     v = reshape(p, &v, d->ndim, dims);
     set_order(&v, d->ndim, dst_axes);
-    store(p, &v, dst);
-    return 1;
+    return finish(p, &v);
 }
 
 static int place_forward(placing *p)
 {
     const value v = find(ln_op_input(p->op, "src"));
-    if (!v.name)
-        return 0;
-    store(p, &v, ln_op_output(p->op, "dst"));
-    return 1;
+    return v.name ? finish(p, &v) : 0;
 }
 
 // One of the inputs is on the GPU.
@@ -770,7 +757,7 @@ static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
 static int place_join(placing *p)
 {
     enum { MAX = 64 };
-    const ln_tensor_entry *srcs[MAX] = {NULL}, *dst = ln_op_output(p->op, "dst");
+    const ln_tensor_entry *srcs[MAX] = {NULL};
     value parts[MAX] = {{NULL}}, found;
     char arg_name[32];
     ln_tensor_entry *te;
@@ -781,19 +768,17 @@ static int place_join(placing *p)
         srcs[n++] = te;
     if (!is_any_on_gpu(srcs, n))
         return 0;
-    const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, n, ndim, &found);
+    const int ndim = ln_op_output(p->op, "dst")->tensor->ndim,
+              *axes = order_of(p, srcs, n, ndim, &found);
     for (int i = 0; i < n; i++)
         parts[i] = on_gpu(p, srcs[i], axes);
-    const value v = new_value(p, parts[0].dtype, ndim, axes);
-    ln_rule_op(&p->made, LN_OP_JOIN_CUDA);
+    const value v = add_op(p, p->row->cuda, parts[0].dtype, ndim, axes);
     for (int i = 0; i < n; i++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", i);
         ln_rule_input(&p->made, arg_name, parts[i].name);
     }
-    ln_rule_output(&p->made, "dst", v.name);
     ln_rule_number(&p->made, "axis", axes[ln_op_int(p->op, "axis")]);
-    store(p, &v, dst);
-    return 1;
+    return finish(p, &v);
 }
 
 // A region of `x`, which the model's axes describe.
@@ -862,20 +847,6 @@ static int place_stride_slice(placing *p)
     return 1;
 }
 
-static int place_take(placing *p)
-{
-    if (!is_float_input(p, "src"))
-        return 0;
-    const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
-                index = on_gpu(p, ln_op_input(p->op, "index"), plain);
-    const value y =
-        add(p, LN_OP_TAKE_CUDA, &x, x.dtype, ln_op_output(p->op, "dst")->tensor->ndim, plain);
-    ln_rule_input(&p->made, "index", index.name);
-    ln_rule_all_params(&p->made, p->op);
-    store(p, &y, ln_op_output(p->op, "dst"));
-    return 1;
-}
-
 // `dst` is in the CPU's memory; its length is known after the run.
 static int place_nms(placing *p)
 {
@@ -886,7 +857,7 @@ static int place_nms(placing *p)
         return 0;
     const value boxes = on_gpu_as(p, srcs[0], plain, TL_FLOAT),
                 scores = on_gpu_as(p, srcs[1], plain, TL_FLOAT);
-    ln_rule_op(&p->made, LN_OP_NMS_CUDA);
+    ln_rule_op(&p->made, p->row->cuda);
     ln_rule_input(&p->made, "boxes", boxes.name);
     ln_rule_input(&p->made, "scores", scores.name);
     for (int i = 0; i < 3; i++)
@@ -899,23 +870,26 @@ static int place_nms(placing *p)
 
 // The rule
 
-static const struct {
-    const char *optype;
-    int (*place)(placing *p);
-} places[] = {
-    {LN_OP_UNARY, place_unary},
-    {LN_OP_BINARY, place_binary},
+static const row rows[] = {
+    {LN_OP_UNARY, place_row, LN_OP_UNARY_CUDA, ANY, {"src"}, allows_unary, NULL},
+    {LN_OP_BINARY, place_binary, LN_OP_BINARY_CUDA},
     {LN_OP_CAST, place_cast},
-    {LN_OP_CONV2D, place_conv2d},
-    {LN_OP_MAXPOOL2D, place_maxpool2d},
-    {LN_OP_AVGPOOL2D, place_avgpool2d},
-    {LN_OP_RESAMPLE, place_resample},
-    {LN_OP_MATMUL, place_matmul},
-    {LN_OP_ATTENTION, place_attention},
-    {LN_OP_SOFTMAX, place_softmax},
-    {LN_OP_LOGSOFTMAX, place_logsoftmax},
-    {LN_OP_LAYERNORM, place_layernorm},
-    {LN_OP_REDUCE, place_reduce},
+    {LN_OP_CONV2D, place_conv2d, LN_OP_CONV2D_CUDA},
+    {LN_OP_MAXPOOL2D, place_row, LN_OP_MAXPOOL2D_CUDA, IMAGE, {"src"}, find_padding, set_window},
+    {LN_OP_AVGPOOL2D, place_row, LN_OP_AVGPOOL2D_CUDA, IMAGE, {"src"}, find_padding, set_window},
+    {LN_OP_RESAMPLE, place_row, LN_OP_RESAMPLE_CUDA, ANY, {"src"}, allows_resample, set_resample},
+    {LN_OP_MATMUL, place_matmul, LN_OP_MATMUL_CUDA},
+    {LN_OP_ATTENTION, place_attention, LN_OP_ATTENTION_CUDA},
+    {LN_OP_SOFTMAX, place_row, LN_OP_SOFTMAX_CUDA, ANY, {"src"}, NULL, set_axis},
+    {LN_OP_LOGSOFTMAX, place_row, LN_OP_LOGSOFTMAX_CUDA, ANY, {"src"}, NULL, set_axis},
+    {LN_OP_LAYERNORM,
+     place_row,
+     LN_OP_LAYERNORM_CUDA,
+     PLAIN,
+     {"src", "scale", "bias"},
+     allows_layernorm,
+     NULL},
+    {LN_OP_REDUCE, place_reduce, LN_OP_REDUCE_CUDA},
     {LN_OP_TRANSPOSE, place_transpose},
     {LN_OP_RESHAPE, place_reshape},
     {LN_OP_VIEW, place_reshape},
@@ -923,49 +897,44 @@ static const struct {
     {LN_OP_UNSQUEEZE, place_reshape},
     {LN_OP_FLATTEN, place_reshape},
     {LN_OP_FORWARD, place_forward},
-    {LN_OP_JOIN, place_join},
+    {LN_OP_JOIN, place_join, LN_OP_JOIN_CUDA},
     {LN_OP_SLICE, place_slice},
     {LN_OP_SPLIT, place_split},
     {LN_OP_STRIDE_SLICE, place_stride_slice},
-    {LN_OP_TAKE, place_take},
-    {LN_OP_NMS, place_nms},
+    {LN_OP_TAKE, place_row, LN_OP_TAKE_CUDA, PLAIN, {"src", "index"}, NULL, NULL},
+    {LN_OP_NMS, place_nms, LN_OP_NMS_CUDA},
 };
 
-// Whether all shapes are fixed, but for `may_be_open`, and there are elements.
-static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_be_open)
+// Whether the shape is fixed, or may be open, and there are elements.
+static int has_fixed_elements(const ln_tensor_entry *te, int may_be_open)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
-        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        if (te->tensor->len == 0 || ln_entry_is_mutated(te) || (te->isdynamic && !may_be_open))
-            return 0;
-    }
-    return 1;
-}
-
-static int is_constant(const ln_op *op)
-{
-    const ln_tensor_entry *te;
-    LN_OUTPUTS_FOREACH (te, op->op_arg)
-        if (!te->isconst)
-            return 0;
-    return 1;
+    return te->tensor->len && !ln_entry_is_mutated(te) && (may_be_open || !te->isdynamic);
 }
 
 // The CPU computes constants, in float and in the model's order; bodies of branches and loops lie
 // in memory of their operators.
 static int may_place(const ln_context *ctx, const ln_op *op)
 {
-    return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant(op) &&
-           has_fixed_elements(op, op->op_arg->tensors_in, 0) &&
-           has_fixed_elements(op, op->op_arg->tensors_out, ln_op_is(op, LN_OP_NMS));
+    const ln_tensor_entry *te;
+    int is_constant = 1;
+    LN_INPUTS_FOREACH (te, op->op_arg)
+        if (!has_fixed_elements(te, 0))
+            return 0;
+    LN_OUTPUTS_FOREACH (te, op->op_arg) {
+        is_constant = is_constant && te->isconst;
+        if (!has_fixed_elements(te, ln_op_is(op, LN_OP_NMS)))
+            return 0;
+    }
+    return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant;
 }
 
 static int place(placing *p)
 {
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-        if (ln_op_is(p->op, places[i].optype))
-            return may_place(p->made.ctx, p->op) && places[i].place(p);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (ln_op_is(p->op, rows[i].optype)) {
+            p->row = &rows[i];
+            return may_place(p->made.ctx, p->op) && p->row->place(p);
+        }
     return 0;
 }
 
@@ -993,12 +962,11 @@ static tl_dtype computed_type(const ln_context *ctx)
     const ln_op *op;
     tl_dtype found = TL_DTYPE_INVALID;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
+        const ln_tensor_entry *te;
         const int counts = op->op_arg->tensors_in && !ln_op_is(op, LN_OP_CAST);
-        LN_LIST_FOREACH (tle, counts ? op->op_arg->tensors_out : NULL) {
-            const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        LN_OUTPUTS_FOREACH (te, op->op_arg) {
             const tl_dtype dtype = te->tensor->dtype;
-            if (te->isconst || (!is_real(dtype) && dtype != TL_DOUBLE))
+            if (!counts || te->isconst || (!is_real(dtype) && dtype != TL_DOUBLE))
                 continue;
             if ((dtype != TL_FLOAT16 && dtype != TL_BFLOAT16) ||
                 (found != TL_DTYPE_INVALID && found != dtype))
