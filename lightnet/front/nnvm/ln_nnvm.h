@@ -59,7 +59,7 @@ typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 
 /** How an operator is translated, or rewritten to core operators. A table ends with the op NULL. */
 typedef struct ln_nnvm_row {
-    const char *op;
+    const char *op; // its names, separated by blanks
     uint8_t dialects;
     ln_nnvm_translate translate; // NULL: it is rewritten, or not supported
     const char *with;            // distinguishes rows of one function; or why it is not supported
@@ -67,7 +67,7 @@ typedef struct ln_nnvm_row {
     uint16_t weights;    // bit i: input i is a parameter, with a shape inferred from the others
     uint16_t unread;     // bit i: input i is ignored: labels
     uint8_t keeps_shape; // the output has the shape of the only input, and vice versa
-    const char *ignored; // attributes without effect, each between blanks
+    const char *ignored; // attributes without effect
     struct ln_nnvm_value (*rewrite)(struct ln_nnvm_op *n); // ln_nnvm_core.h
     const char *attrs; // names of its attributes in core (ln_nnvm_next_rename)
     const char *needs; // attributes that must be there
@@ -90,6 +90,9 @@ extern const ln_nnvm_row ln_nnvm_rows_weighted[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_layers[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
+
+/** Whether a word is among those of a text, which are separated by blanks. */
+int ln_nnvm_has_word(const char *text, const char *word);
 
 /** The row of an operator to which another one was rewritten. */
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);

@@ -143,14 +143,13 @@ static int read_axes(const char *text, ln_nnvm_layout *layout)
 
 // The places of the axis: that of the outer part, then those of the inner ones. Returns how many
 // outer ones there are.
-static int place_axis(ln_nnvm_layout *layout, char axis, int *n_placed, int *n_parts)
+static int place_axis(ln_nnvm_layout *layout, char axis, int *n_placed)
 {
     int n_outer = 0;
     for (int inner = 0; inner < 2; inner++)
         for (int i = 0; i < layout->ndim; i++)
             if (layout->axes[i] == axis && (layout->sizes[i] > 0) == inner) {
                 layout->places[(*n_placed)++] = i;
-                ++*n_parts;
                 n_outer += !inner;
             }
     return n_outer;
@@ -167,7 +166,7 @@ ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *
     ln_nnvm_layout layout = {0};
     int n_placed = 0, fits = !read_axes(text, &layout);
     for (int i = 0; fits && plain[i]; i++)
-        fits = place_axis(&layout, plain[i], &n_placed, &layout.n_parts[i]) == 1;
+        fits = place_axis(&layout, plain[i], &n_placed) == 1;
     if (!fits || n_placed != layout.ndim) {
         ln_emit_fail(&n->emit,
                      "layout \"%.64s\", expected an order of %s, of at most %d axes with their "
@@ -178,39 +177,42 @@ ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *
     return layout;
 }
 
-int ln_nnvm_is_plain(const ln_nnvm_layout *layout)
+static int is_ordered(const ln_nnvm_layout *layout)
 {
     for (int i = 0; i < layout->ndim; i++)
-        if (layout->places[i] != i || layout->sizes[i])
+        if (layout->places[i] != i)
             return 0;
     return 1;
 }
 
-// Moving
-
-// The lengths of an axis' parts, from the outer to the inner.
-static void split_axis(ln_nnvm_node *n, const ln_nnvm_layout *layout, int first, int n_parts,
-                       int dim, int *lens)
+int ln_nnvm_is_plain(const ln_nnvm_layout *layout)
 {
-    int64_t inner = 1;
-    for (int k = 1; k < n_parts; k++) {
-        lens[k] = layout->sizes[layout->places[first + k]];
-        inner = inner * lens[k] > INT_MAX ? INT_MAX : inner * lens[k];
-    }
-    lens[0] = (int)(dim / inner);
-    if (dim % inner)
-        ln_emit_fail(&n->emit, "axis %c has length %d, expected a multiple of its inner part, %d",
-                     layout->axes[layout->places[first]], dim, (int)inner);
+    for (int i = 0; i < layout->ndim; i++)
+        if (layout->sizes[i])
+            return 0;
+    return is_ordered(layout);
 }
 
-// The plain shape with its axes split; returns the number of plain axes.
+// Moving
+
+// The plain shape with its axes split, the outer part before the inner ones; returns the number of
+// plain axes.
 static int split_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
                       int split[LN_MAXDIM])
 {
-    int axis = 0;
-    for (int at = 0; at < layout->ndim && layout->n_parts[axis]; at += layout->n_parts[axis++])
-        split_axis(n, layout, at, layout->n_parts[axis], dims[axis], split + at);
-    return axis;
+    int n_axes = 0, outer = 0;
+    for (int at = 0; at < layout->ndim; at++) {
+        const int part = layout->places[at], size = layout->sizes[part];
+        if (!size)
+            outer = at;
+        split[at] = size ? size : dims[n_axes++];
+        if (size && split[outer] % size)
+            ln_emit_fail(&n->emit,
+                         "axis %c has length %d, expected a multiple of its inner part, %d",
+                         layout->axes[part], dims[n_axes - 1], size);
+        split[outer] /= size ? size : 1;
+    }
+    return n_axes;
 }
 
 void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
@@ -222,32 +224,23 @@ void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const in
         there[layout->places[i]] = split[i];
 }
 
-static int is_ordered(const ln_nnvm_layout *layout)
-{
-    for (int i = 0; i < layout->ndim; i++)
-        if (layout->places[i] != i)
-            return 0;
-    return 1;
-}
-
 // The product of the parts of each axis of the plain layout; returns how many axes there are. Inner
 // parts have the length in the layout.
 static int merge_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *own, int *dims)
 {
-    int axis = 0;
-    for (int i = 0; i < layout->ndim; i++)
-        if (layout->sizes[i] && own[i] != layout->sizes[i])
-            ln_emit_fail(&n->emit, "inner part %d of its data has length %d, expected %d", i,
-                         own[i], layout->sizes[i]);
-    for (int at = 0; at < layout->ndim && !ln_nnvm_failed(n); axis++) {
-        int64_t dim = 1;
-        for (int k = layout->n_parts[axis]; k > 0; k--)
-            dim = dim > INT_MAX ? dim : dim * own[layout->places[at++]];
+    int n_axes = 0;
+    for (int at = 0; at < layout->ndim; at++) {
+        const int part = layout->places[at], size = layout->sizes[part];
+        const int64_t dim = size ? (int64_t)dims[n_axes - 1] * size : own[part];
+        n_axes += !size;
+        dims[n_axes - 1] = dim > INT_MAX ? 1 : (int)dim;
+        if (size && own[part] != size)
+            ln_emit_fail(&n->emit, "inner part %d of its data has length %d, expected %d", part,
+                         own[part], size);
         if (dim > INT_MAX)
             ln_emit_fail(&n->emit, "an axis of its data is longer than %d", INT_MAX);
-        dims[axis] = (int)dim;
     }
-    return axis;
+    return n_axes;
 }
 
 const char *ln_nnvm_to_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout)

@@ -56,11 +56,10 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
 
 typedef struct ln_nnvm_layout {
     int ndim;
-    char axes[LN_MAXDIM];   // the letters, as capitals
-    int sizes[LN_MAXDIM];   // of an inner part; 0: it is none
-    int places[LN_MAXDIM];  // where the axes are, in the order of the plain layout and, of one
-                            // letter,  from the outer part to the inner
-    int n_parts[LN_MAXDIM]; // of each axis of the plain layout
+    char axes[LN_MAXDIM];  // the letters, as capitals
+    int sizes[LN_MAXDIM];  // of an inner part; 0: it is none
+    int places[LN_MAXDIM]; // where the axes are, in the order of the plain layout and, of one
+                           // letter, from the outer part to the inner
 } ln_nnvm_layout;
 
 /** The plain layout of data with 1 to 3 spatial axes. */

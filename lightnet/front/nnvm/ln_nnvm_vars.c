@@ -15,29 +15,17 @@
 
 // Known operators that LightNet does not support, with the reason.
 
-static const char packed[] = "its weights are packed for one target";
-static const char control[] = "it runs graphs of its own";
-static const char training[] = "it is for training";
-static const char absent[] = "not supported yet";
-
 static const ln_nnvm_row unsupported[] = {
-    {"_contrib_conv2d_NCHWc", LN_IN_CORE, NULL, packed},
-    {"_contrib_conv2d_winograd_without_weight_transform", LN_IN_CORE, NULL, packed},
-    {"_contrib_conv2d_winograd_weight_transform", LN_IN_CORE, NULL, packed},
-    {"_conv2d_grad", LN_IN_CORE, NULL, training},
-    {"_max_pool2d_grad", LN_IN_CORE, NULL, training},
-    {"_assign", LN_IN_CORE, NULL, training},
-    {"_max_mask", LN_IN_CORE, NULL, training},
-    {"_min_mask", LN_IN_CORE, NULL, training},
-    {"yolo_region", LN_IN_CORE, NULL, absent},
-    {"yolo2_region", LN_IN_CORE, NULL, absent},
-    {"ROIPooling", LN_IN_MXNET, NULL, absent},
-    {"_contrib_Proposal", LN_IN_MXNET, NULL, absent},
+    {"_contrib_conv2d_NCHWc _contrib_conv2d_winograd_without_weight_transform "
+     "_contrib_conv2d_winograd_weight_transform",
+     LN_IN_CORE, NULL, "its weights are packed for one target"},
+    {"_conv2d_grad _max_pool2d_grad _assign _max_mask _min_mask", LN_IN_CORE, NULL,
+     "it is for training"},
+    {"yolo_region yolo2_region", LN_IN_CORE, NULL, "not supported yet"},
+    {"ROIPooling _contrib_Proposal", LN_IN_MXNET, NULL, "not supported yet"},
     {"RNN", LN_IN_MXNET, NULL, "its weights are one packed vector"},
     {"Custom", LN_IN_MXNET, NULL, "it is a program of its own"},
-    {"_foreach", LN_IN_MXNET, NULL, control},
-    {"_while_loop", LN_IN_MXNET, NULL, control},
-    {"_cond", LN_IN_MXNET, NULL, control},
+    {"_foreach _while_loop _cond", LN_IN_MXNET, NULL, "it runs graphs of its own"},
     {NULL},
 };
 
@@ -69,7 +57,7 @@ static const ln_nnvm_row *find(const ln_nnvm_row *const *tables, const char *op,
 {
     for (; *tables; tables++)
         for (const ln_nnvm_row *row = *tables; row->op; row++)
-            if ((row->dialects & dialects) && !strcmp(row->op, op))
+            if ((row->dialects & dialects) && ln_nnvm_has_word(row->op, op))
                 return row;
     return NULL;
 }

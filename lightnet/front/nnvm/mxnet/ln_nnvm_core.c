@@ -168,7 +168,7 @@ ln_nnvm_value ln_nnvm_recast_with(ln_nnvm_op *n)
 
 ln_nnvm_value ln_nnvm_recast_same(ln_nnvm_op *n)
 {
-    ln_nnvm_recast_begin(n, n->row->with ? n->row->with : n->row->op);
+    ln_nnvm_recast_begin(n, n->row->with ? n->row->with : ln_nnvm_recast_node(n)->vertex->op);
     return ln_nnvm_recast_end(n, 1);
 }
 

@@ -119,48 +119,28 @@ static ln_nnvm_value rewrite_scalar(ln_nnvm_op *n)
 #define UNARY(op, rewrite_it, with) LN_MXNET_ROW(op, with, 1, .rewrite = rewrite_it)
 #define BINARY(op, core)            LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
 
-// Names that are core's, and others for the same.
-#define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
-#define CALLED(op, core) UNARY(op, ln_nnvm_recast_same, core)
-
 // MXNet states since 1.7 whether the number was an integer; this has no effect.
 #define NUMBER(op, rewrite_it, with) \
-    LN_MXNET_ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
-#define SCALAR(name, old, core) \
-    NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
+    LN_MXNET_ROW(op, with, 1, .ignored = "is_int", .rewrite = rewrite_it, .attrs = "!scalar")
+#define SCALAR(op, core) NUMBER(op, ln_nnvm_recast_same, core)
 // Of equal shapes, where core's broadcasts; and as old files spell it.
 #define EQUAL_SHAPES(op, core) \
     LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same, .attrs = "+=broadcasts:False")
-#define COMPARE(name, old, old_scalar, core)                                                \
-    EQUAL_SHAPES("_" name, core), EQUAL_SHAPES(old, core), BINARY("broadcast_" name, core), \
-        NUMBER("_" name "_scalar", rewrite_scalar, "scalar_" core),                         \
-        NUMBER(old_scalar, rewrite_scalar, "scalar_" core)
+#define COMPARE(name, old, old_scalar, core)                               \
+    EQUAL_SHAPES("_" name " " old, core), BINARY("broadcast_" name, core), \
+        NUMBER("_" name "_scalar " old_scalar, rewrite_scalar, "scalar_" core)
 #define LOGICAL(name, old, core)                                                     \
-    LN_MXNET_ROW("_logical_" name, core, 2, .rewrite = rewrite_logical),             \
-        LN_MXNET_ROW(old, core, 2, .rewrite = rewrite_logical),                      \
+    LN_MXNET_ROW("_logical_" name " " old, core, 2, .rewrite = rewrite_logical),     \
         LN_MXNET_ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical, \
                      .attrs = "+=broadcasts:True")
-#define CAST(op) LN_MXNET_ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
 #define ALIAS(op, unused) \
     LN_MXNET_ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
-    SAME("abs"),
-    SAME("ceil"),
-    SAME("exp"),
-    SAME("floor"),
-    SAME("log"),
-    SAME("negative"),
-    SAME("sqrt"),
-    SAME("tanh"),
-    SAME("relu"),
-    SAME("sigmoid"),
-    SAME("round"),
-    SAME("trunc"),
-    CALLED("fix", "trunc"),
-    SAME("logical_not"),
-    SAME("zeros_like"),
-    SAME("ones_like"),
+    UNARY("abs ceil exp floor log negative sqrt tanh relu sigmoid round trunc logical_not "
+          "zeros_like ones_like",
+          ln_nnvm_recast_same, NULL),
+    UNARY("fix", ln_nnvm_recast_same, "trunc"),
     UNARY("square", ln_nnvm_recast_with, "x * x"),
     UNARY("sign", rewrite_function, "TL_UNARY_SIGN"),
     UNARY("log10", ln_nnvm_recast_with, "log(x) * 0.43429448190325182765"),
@@ -174,49 +154,28 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     UNARY("Activation", rewrite_activation, NULL),
     {"LeakyReLU", LN_IN_MXNET, NULL, NULL, 1, 2, .weights = 2, .rewrite = rewrite_leaky_relu},
     LN_MXNET_ROW("clip", NULL, 1, .rewrite = ln_nnvm_recast_same, .attrs = "!a_min !a_max"),
-    CAST("cast"),
-    CAST("Cast"),
-    CAST("amp_cast"),
-    LN_MXNET_ROW("Dropout", NULL, 1, .ignored = " axes cudnn_off ", .rewrite = rewrite_dropout,
+    LN_MXNET_ROW("cast Cast amp_cast", "cast", 1, .rewrite = ln_nnvm_recast_same,
+                 .attrs = "!dtype"),
+    LN_MXNET_ROW("Dropout", NULL, 1, .ignored = "axes cudnn_off", .rewrite = rewrite_dropout,
                  .attrs = "p=rate"),
-    ALIAS("BlockGrad", NULL),
-    ALIAS("_copy", NULL),
-    ALIAS("identity", NULL),
-    ALIAS("MakeLoss", " grad_scale valid_thresh normalization "),
-    ALIAS("make_loss", NULL),
-    ALIAS("IdentityAttachKLSparseReg", " sparseness_target penalty momentum "),
+    ALIAS("BlockGrad _copy identity make_loss", NULL),
+    ALIAS("MakeLoss", "grad_scale valid_thresh normalization"),
+    ALIAS("IdentityAttachKLSparseReg", "sparseness_target penalty momentum"),
 
-    BINARY("elemwise_add", NULL),
-    BINARY("elemwise_sub", NULL),
-    BINARY("elemwise_mul", NULL),
-    BINARY("elemwise_div", NULL),
-    BINARY("_Plus", "elemwise_add"),
-    BINARY("_plus", "elemwise_add"),
-    BINARY("_add", "elemwise_add"),
-    BINARY("_Minus", "elemwise_sub"),
-    BINARY("_minus", "elemwise_sub"),
-    BINARY("_sub", "elemwise_sub"),
-    BINARY("_Mul", "elemwise_mul"),
-    BINARY("_mul", "elemwise_mul"),
-    BINARY("_Div", "elemwise_div"),
-    BINARY("_div", "elemwise_div"),
-    BINARY("_power", "elemwise_pow"),
-    BINARY("_Power", "elemwise_pow"),
-    EQUAL_SHAPES("_maximum", "broadcast_max"),
-    EQUAL_SHAPES("_Maximum", "broadcast_max"),
-    EQUAL_SHAPES("_minimum", "broadcast_min"),
-    EQUAL_SHAPES("_Minimum", "broadcast_min"),
-    {"add_n", LN_IN_MXNET, NULL, "elemwise_sum", 1, .rewrite = ln_nnvm_recast_many,
-     .attrs = "num_args"},
-    {"ElementWiseSum", LN_IN_MXNET, NULL, "elemwise_sum", 1, .rewrite = ln_nnvm_recast_many,
+    BINARY("elemwise_add elemwise_sub elemwise_mul elemwise_div", NULL),
+    BINARY("_Plus _plus _add", "elemwise_add"),
+    BINARY("_Minus _minus _sub", "elemwise_sub"),
+    BINARY("_Mul _mul", "elemwise_mul"),
+    BINARY("_Div _div", "elemwise_div"),
+    BINARY("_power _Power", "elemwise_pow"),
+    EQUAL_SHAPES("_maximum _Maximum", "broadcast_max"),
+    EQUAL_SHAPES("_minimum _Minimum", "broadcast_min"),
+    {"add_n ElementWiseSum", LN_IN_MXNET, NULL, "elemwise_sum", 1, .rewrite = ln_nnvm_recast_many,
      .attrs = "num_args"},
 
-    BINARY("broadcast_add", NULL),
+    BINARY("broadcast_add broadcast_sub broadcast_mul broadcast_div", NULL),
     BINARY("broadcast_plus", "broadcast_add"),
-    BINARY("broadcast_sub", NULL),
     BINARY("broadcast_minus", "broadcast_sub"),
-    BINARY("broadcast_mul", NULL),
-    BINARY("broadcast_div", NULL),
     BINARY("broadcast_power", "broadcast_pow"),
     BINARY("broadcast_maximum", "broadcast_max"),
     BINARY("broadcast_minimum", "broadcast_min"),
@@ -230,18 +189,16 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     LOGICAL("or", "_Logical_Or", "logical_or"),
     LOGICAL("xor", "_Logical_Xor", "_logical_xor"),
 
-    SCALAR("plus", "_PlusScalar", "__add_scalar__"),
-    SCALAR("minus", "_MinusScalar", "__sub_scalar__"),
-    SCALAR("rminus", "_RMinusScalar", "__rsub_scalar__"),
-    SCALAR("mul", "_MulScalar", "__mul_scalar__"),
-    SCALAR("div", "_DivScalar", "__div_scalar__"),
-    SCALAR("rdiv", "_RDivScalar", "__rdiv_scalar__"),
-    SCALAR("power", "_PowerScalar", "__pow_scalar__"),
-    SCALAR("rpower", "_RPowerScalar", "__rpow_scalar__"),
-    NUMBER("_maximum_scalar", rewrite_scalar, "scalar_broadcast_max"),
-    NUMBER("_MaximumScalar", rewrite_scalar, "scalar_broadcast_max"),
-    NUMBER("_minimum_scalar", rewrite_scalar, "scalar_broadcast_min"),
-    NUMBER("_MinimumScalar", rewrite_scalar, "scalar_broadcast_min"),
+    SCALAR("_plus_scalar _PlusScalar", "__add_scalar__"),
+    SCALAR("_minus_scalar _MinusScalar", "__sub_scalar__"),
+    SCALAR("_rminus_scalar _RMinusScalar", "__rsub_scalar__"),
+    SCALAR("_mul_scalar _MulScalar", "__mul_scalar__"),
+    SCALAR("_div_scalar _DivScalar", "__div_scalar__"),
+    SCALAR("_rdiv_scalar _RDivScalar", "__rdiv_scalar__"),
+    SCALAR("_power_scalar _PowerScalar", "__pow_scalar__"),
+    SCALAR("_rpower_scalar _RPowerScalar", "__rpow_scalar__"),
+    NUMBER("_maximum_scalar _MaximumScalar", rewrite_scalar, "scalar_broadcast_max"),
+    NUMBER("_minimum_scalar _MinimumScalar", rewrite_scalar, "scalar_broadcast_min"),
     LN_MXNET_ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
     {NULL},
 };

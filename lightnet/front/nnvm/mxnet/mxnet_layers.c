@@ -247,9 +247,11 @@ static ln_nnvm_value softmax(ln_nnvm_op *n, const char *op, ln_nnvm_value src, i
     return LN_PUT(n, op, src, LN_SRC(src), LN_INT("axis", axis));
 }
 
-// `with`: its name in core; NULL: softmax of the negated input.
+// softmin is softmax of the negated input.
 static ln_nnvm_value rewrite_softmax(ln_nnvm_op *n)
 {
+    const char *const op = ln_nnvm_recast_node(n)->vertex->op;
+    const int is_min = !strcmp(op, "softmin");
     const double heat = ln_attr_number(n->e, "temperature", 1);
     const int axis = ln_attr_int_in(n->e, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_value x = ln_nnvm_recast_in(n, 0);
@@ -257,9 +259,9 @@ static ln_nnvm_value rewrite_softmax(ln_nnvm_op *n)
         ln_emit_fail(n->e, "attribute 'use_length' is True, expected False");
     if (heat != 1)
         x = ln_put_scalar(n, "div", x, heat);
-    if (!n->row->with)
+    if (is_min)
         x = ln_put(n, "negative", x);
-    x = softmax(n, n->row->with ? n->row->with : "softmax", x, axis);
+    x = softmax(n, is_min ? "softmax" : op, x, axis);
     if (!ln_attr_has(n->e, "dtype"))
         return x;
     ln_put_begin(n, "cast");
@@ -292,46 +294,35 @@ static ln_nnvm_value rewrite_softmax_output(ln_nnvm_op *n)
     return many || keeps ? softmax(n, "softmax", src, many ? 1 : -1) : softmax_of_rest(n, src);
 }
 
-#define CONVOLUTION(op, core, added)                                                              \
-    {                                                                                             \
-        op, LN_IN_MXNET, NULL, core, 2, 3,                                                        \
-            .weights = 6, .ignored = " workspace cudnn_tune cudnn_off ", .rewrite = rewrite_conv, \
-            .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "       \
-                     "dilate=dilation num_group=groups layout" added                              \
+#define CONVOLUTION(op, core, added)                                                            \
+    {                                                                                           \
+        op, LN_IN_MXNET, NULL, core, 2, 3,                                                      \
+            .weights = 6, .ignored = "workspace cudnn_tune cudnn_off", .rewrite = rewrite_conv, \
+            .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "     \
+                     "dilate=dilation num_group=groups layout" added                            \
     }
-#define BATCHNORM(op)                                                      \
-    LN_MXNET_ROW(op, NULL, 5, .weights = 30, .rewrite = rewrite_batchnorm, \
-                 .attrs = "eps=epsilon:1e-3 axis",                         \
-                 .ignored =                                                \
-                     " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
-
 // The label is not looked at.
-#define LOSS(op, with, rewrite_it, training)                                                       \
-    {                                                                                              \
-        op, LN_IN_MXNET, NULL, with, 1, 2, .unread = 2, .rewrite = rewrite_it, .ignored = training \
+#define OTHER_LOSS(op, formula)                                                  \
+    {                                                                            \
+        op, LN_IN_MXNET, NULL, formula, 1, 2,                                    \
+            .unread = 2, .rewrite = ln_nnvm_recast_with,                         \
+            .ignored = "grad_scale margin regularization_coefficient use_linear" \
     }
-#define SOFTMAX_LOSS(op)                   \
-    LOSS(op, NULL, rewrite_softmax_output, \
-         " grad_scale ignore_label use_ignore normalization out_grad smooth_alpha ")
-#define OTHER_LOSS(op, formula)            \
-    LOSS(op, formula, ln_nnvm_recast_with, \
-         " grad_scale margin regularization_coefficient use_linear ")
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
-    CONVOLUTION("Convolution", "conv2d", ""),
-    CONVOLUTION("Convolution_v1", "conv2d", ""),
+    CONVOLUTION("Convolution Convolution_v1", "conv2d", ""),
     CONVOLUTION("Deconvolution", "conv2d_transpose", " +adj +target_shape"),
     {"FullyConnected", LN_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
      .rewrite = rewrite_fully_connected, .attrs = "!num_hidden=units"},
     LN_MXNET_ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
-    BATCHNORM("BatchNorm"),
-    BATCHNORM("BatchNorm_v1"),
-    BATCHNORM("CuDNNBatchNorm"),
+    LN_MXNET_ROW("BatchNorm BatchNorm_v1 CuDNNBatchNorm", NULL, 5, .weights = 30,
+                 .rewrite = rewrite_batchnorm, .attrs = "eps=epsilon:1e-3 axis",
+                 .ignored = "momentum use_global_stats cudnn_off min_calib_range max_calib_range"),
     LN_MXNET_ROW("LayerNorm", NULL, 3, .rewrite = rewrite_layernorm),
     LN_MXNET_ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
                  .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
     LN_MXNET_ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
-    LN_MXNET_ROW("Pooling", NULL, 1, .ignored = " cudnn_off ", .rewrite = rewrite_pool,
+    LN_MXNET_ROW("Pooling", NULL, 1, .ignored = "cudnn_off", .rewrite = rewrite_pool,
                  .attrs = "kernel=pool_size stride=strides layout"),
     LN_MXNET_ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
                  .attrs = "kernel=pool_size stride=strides layout"),
@@ -339,16 +330,13 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
                  .rewrite = rewrite_adaptive_pool),
     LN_MXNET_ROW("UpSampling", "upsampling", 1, .rewrite = rewrite_upsampling, .attrs = "!scale"),
     LN_MXNET_ROW("_contrib_BilinearResize2D", NULL, 1, .rewrite = rewrite_bilinear_resize),
-    LN_MXNET_ROW("softmax", "softmax", 1, .rewrite = rewrite_softmax),
-    LN_MXNET_ROW("log_softmax", "log_softmax", 1, .rewrite = rewrite_softmax),
-    LN_MXNET_ROW("softmin", NULL, 1, .rewrite = rewrite_softmax),
+    LN_MXNET_ROW("softmax log_softmax softmin", NULL, 1, .rewrite = rewrite_softmax),
     LN_MXNET_ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
-    SOFTMAX_LOSS("SoftmaxOutput"),
-    SOFTMAX_LOSS("Softmax"),
+    {"SoftmaxOutput Softmax", LN_IN_MXNET, NULL, NULL, 1, 2, .unread = 2,
+     .rewrite = rewrite_softmax_output,
+     .ignored = "grad_scale ignore_label use_ignore normalization out_grad smooth_alpha"},
     OTHER_LOSS("LogisticRegressionOutput", "sigmoid(x)"),
-    OTHER_LOSS("LinearRegressionOutput", "x"),
-    OTHER_LOSS("MAERegressionOutput", "x"),
-    OTHER_LOSS("SVMOutput", "x"),
+    OTHER_LOSS("LinearRegressionOutput MAERegressionOutput SVMOutput", "x"),
     LN_MXNET_ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
                  .attrs = "sizes ratios steps offsets clip"),
     {NULL},

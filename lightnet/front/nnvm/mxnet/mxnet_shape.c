@@ -264,8 +264,8 @@ static ln_nnvm_value rewrite_full(ln_nnvm_op *n)
 #define SAME(op, core, len, ...) \
     LN_MXNET_ROW(op, core, len, .rewrite = ln_nnvm_recast_same, __VA_ARGS__)
 #define REDUCE(op, core) SAME(op, core, 1, .attrs = "axis keepdims exclude")
-#define FILL(op, core)                                                     \
-    LN_MXNET_ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
+#define FILL(op, core)                                                   \
+    LN_MXNET_ROW(op, core, 0, .ignored = "ctx", .rewrite = rewrite_full, \
                  .attrs = "shape dtype value=fill_value")
 #define JOIN(op, rewrite_it, names)                                                    \
     {                                                                                  \
@@ -273,46 +273,34 @@ static ln_nnvm_value rewrite_full(ln_nnvm_op *n)
     }
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
-    SAME("Flatten", "flatten", 1, .attrs = NULL),
-    SAME("flatten", NULL, 1, .attrs = NULL),
-    LN_MXNET_ROW("Reshape", "reshape", 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
-    LN_MXNET_ROW("reshape", NULL, 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
-    SAME("reshape_like", NULL, 2, .attrs = NULL),
+    SAME("Flatten flatten", "flatten", 1, .attrs = NULL),
+    LN_MXNET_ROW("Reshape reshape", "reshape", 1, .rewrite = rewrite_reshape,
+                 .attrs = "!shape +reverse"),
+    SAME("reshape_like gather_nd", NULL, 2, .attrs = NULL),
     SAME("transpose", NULL, 1, .attrs = "axes"),
     SAME("expand_dims", NULL, 1, .attrs = "!axis"),
     SAME("squeeze", NULL, 1, .attrs = "axis"),
-    LN_MXNET_ROW("slice", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
-    LN_MXNET_ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    LN_MXNET_ROW("slice crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
     LN_MXNET_ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
     SAME("slice_like", NULL, 2, .attrs = "axes=axis"),
     {"Crop", LN_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
-    JOIN("Concat", ln_nnvm_recast_many, "dim=axis"),
-    JOIN("concat", ln_nnvm_recast_many, "dim=axis"),
+    JOIN("Concat concat", ln_nnvm_recast_many, "dim=axis"),
     JOIN("stack", rewrite_stack, NULL),
-    LN_MXNET_ROW("SliceChannel", NULL, 1, .rewrite = rewrite_slice_channel),
-    LN_MXNET_ROW("split", NULL, 1, .rewrite = rewrite_slice_channel),
+    LN_MXNET_ROW("SliceChannel split", NULL, 1, .rewrite = rewrite_slice_channel),
     LN_MXNET_ROW("_split_v2", NULL, 1, .rewrite = rewrite_split_v2),
-    LN_MXNET_ROW("reverse", NULL, 1, .rewrite = rewrite_flip),
-    LN_MXNET_ROW("flip", NULL, 1, .rewrite = rewrite_flip),
-    LN_MXNET_ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
-    LN_MXNET_ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    LN_MXNET_ROW("reverse flip", NULL, 1, .rewrite = rewrite_flip),
+    LN_MXNET_ROW("Pad pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
     SAME("broadcast_to", NULL, 1, .attrs = "shape"),
     LN_MXNET_ROW("take", NULL, 2, .rewrite = rewrite_take, .attrs = "+mode"),
-    SAME("gather_nd", NULL, 2, .attrs = NULL),
-    LN_MXNET_ROW("dot", "matmul", 2, .ignored = " forward_stype ", .rewrite = rewrite_dot,
+    LN_MXNET_ROW("dot", "matmul", 2, .ignored = "forward_stype", .rewrite = rewrite_dot,
                  .attrs = "+transpose_a +transpose_b"),
-    REDUCE("sum", NULL),
-    REDUCE("mean", NULL),
-    REDUCE("prod", NULL),
-    REDUCE("max", NULL),
-    REDUCE("min", NULL),
+    REDUCE("sum mean prod max min", NULL),
     REDUCE("sum_axis", "sum"),
     REDUCE("max_axis", "max"),
     REDUCE("min_axis", "min"),
     LN_MXNET_ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims +ord:2"),
-    LN_MXNET_ROW("argmax", "argmax", 1, .rewrite = rewrite_arg, .attrs = "keepdims"),
     LN_MXNET_ROW("argmin", "argmin", 1, .rewrite = rewrite_arg, .attrs = "keepdims"),
-    LN_MXNET_ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg, .attrs = "keepdims"),
+    LN_MXNET_ROW("argmax argmax_channel", "argmax", 1, .rewrite = rewrite_arg, .attrs = "keepdims"),
     FILL("_zeros", "zeros"),
     FILL("_ones", "ones"),
     FILL("_full", "full"),

@@ -99,7 +99,6 @@ int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
     static const char *const annotations[] = {"ctx_group", "lr_mult", "wd_mult", "force_mirroring",
                                               "mirror_stage"};
     const size_t len = strlen(key);
-    char word[64];
     if (len >= 4 && !strncmp(key, "__", 2) && ln_ends_with(key, len, "__"))
         return 1;
     for (size_t i = 0; i < sizeof(annotations) / sizeof(annotations[0]); i++) {
@@ -107,8 +106,7 @@ int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
         if (ln_ends_with(key, len, annotations[i]) && (len == tail || key[len - tail - 1] == '_'))
             return 1;
     }
-    return n->row->ignored && len < sizeof(word) - 3 &&
-           snprintf(word, sizeof(word), " %s ", key) > 0 && strstr(n->row->ignored, word);
+    return n->row->ignored && ln_nnvm_has_word(n->row->ignored, key);
 }
 
 void ln_nnvm_check_attrs(ln_nnvm_node *n)

@@ -205,8 +205,6 @@ static void translate_transform(ln_nnvm_node *n)
 {
     static const int anchors = 1;
     const detections d = emit_detections(n);
-    if (ln_nnvm_failed(n))
-        return;
     const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
     // The operator keeps the order of equal ones.
     LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", d.found), LN_INT("k", d.n_anchors),
@@ -268,16 +266,22 @@ static void translate_nms(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", wants_index ? LN_EMIT_TEMP : 0);
 }
 
-// As it was called before, with fewer choices.
+// Of operators with fewer choices.
+static suppression old_suppression(ln_nnvm_node *n)
+{
+    return (suppression){.box = 2,
+                         .score = 1,
+                         .overlap = ln_attr_number(&n->emit, "nms_threshold", 0.5),
+                         .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
+                         .max_compared = read_max(n, "nms_topk")};
+}
+
+// As non_max_suppression was called before.
 static void translate_old_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
     const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
-    const suppression s = {.box = 2,
-                           .score = 1,
-                           .overlap = ln_attr_number(&n->emit, "nms_threshold", 0.5),
-                           .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
-                           .max_compared = read_max(n, "nms_topk")};
+    const suppression s = old_suppression(n);
     begin_suppression(n, &s, rows, count);
     ln_emit_end(&n->emit, "dst", 0);
 }
@@ -285,18 +289,12 @@ static void translate_old_nms(ln_nnvm_node *n)
 // multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing.
 static void translate_detection(ln_nnvm_node *n)
 {
-    const double overlap = ln_attr_number(&n->emit, "nms_threshold", 0.5);
-    const suppression s = {.box = 2,
-                           .score = 1,
-                           .overlap = overlap > 1 ? 0 : overlap,
-                           .across_labels = ln_attr_bool(&n->emit, "force_suppress", 0),
-                           .max_compared = read_max(n, "nms_topk")};
+    suppression s = old_suppression(n);
+    s.overlap = s.overlap > 1 ? 0 : s.overlap;
     if (ln_attr_int(&n->emit, "background_id", 0))
         ln_emit_fail(&n->emit, "attribute 'background_id' is %d, expected 0",
                      (int)ln_attr_int(&n->emit, "background_id", 0));
     const detections d = emit_detections(n);
-    if (ln_nnvm_failed(n))
-        return;
     begin_suppression(n, &s, d.rows, NULL);
     ln_emit_end(&n->emit, "dst", 0);
 }
@@ -386,7 +384,6 @@ const ln_nnvm_row ln_nnvm_rows_detect[] = {
     {"non_max_suppression", LN_IN_CORE, translate_nms, NULL, 2, 2},
     {"_contrib_box_nms", LN_IN_MXNET, translate_box_nms, NULL, 1, 1},
     {"nms", LN_IN_CORE, translate_old_nms, NULL, 2, 2},
-    {"yolo_reorg", LN_IN_CORE, translate_reorg, NULL, 1, 1},
-    {"yolo2_reorg", LN_IN_CORE, translate_reorg, NULL, 1, 1},
+    {"yolo_reorg yolo2_reorg", LN_IN_CORE, translate_reorg, NULL, 1, 1},
     {NULL},
 };

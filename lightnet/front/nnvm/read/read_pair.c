@@ -153,30 +153,17 @@ static void translate_where(ln_nnvm_node *n)
         op, dialects, translate, with, 2, 2 \
     }
 // MXNet states since 1.7 whether the number was an integer; this has no effect.
-#define SCALAR(op, dialects, with)                                                           \
-    {                                                                                        \
-        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int ", \
-                                                    .needs = "scalar"                        \
+#define SCALAR_OF(op, dialects, translate, with)                                    \
+    {                                                                               \
+        op, dialects, translate, with, 1, 1, .keeps_shape = 1, .ignored = "is_int", \
+                                             .needs = "scalar"                      \
     }
-#define SCALAR_LEFT(op, dialects, with)                                                           \
-    {                                                                                             \
-        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int ", \
-                                                         .needs = "scalar"                        \
-    }
-
-// The two ways in which MXNet spells an operation with a number.
-#define MXNET_SCALAR(name, old, with) \
-    SCALAR("_" name "_scalar", LN_IN_MXNET, with), SCALAR(old, LN_IN_MXNET, with)
+#define SCALAR(op, dialects, with)      SCALAR_OF(op, dialects, translate_scalar, with)
+#define SCALAR_LEFT(op, dialects, with) SCALAR_OF(op, dialects, translate_scalar_left, with)
 
 // An operation of core, broadcast: by its name and its sign.
-#define CORE_BROADCAST(name, symbol, with)                          \
-    PAIR("broadcast_" name, LN_IN_CORE, translate_broadcast, with), \
-        PAIR("__" symbol "_symbol__", LN_IN_CORE, translate_broadcast, with)
-
-// Operators with two names in MXNet.
-#define MXNET_PAIR(name, old, with)                    \
-    PAIR(name, LN_IN_MXNET, translate_elemwise, with), \
-        PAIR(old, LN_IN_MXNET, translate_elemwise, with)
+#define CORE_BROADCAST(name, with) \
+    PAIR("broadcast_" name " __" name "_symbol__", LN_IN_CORE, translate_broadcast, with)
 
 const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("elemwise_add", LN_IN_CORE, translate_elemwise, "TL_BINARY_ADD"),
@@ -190,25 +177,25 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("_logical_xor", LN_NNVM_ADDED, translate_elemwise, "logical TL_BINARY_XOR"),
     PAIR("greater", LN_IN_CORE, translate_float_compare, "TL_COMPARE_GREATER"),
     PAIR("less", LN_IN_CORE, translate_float_compare, "TL_COMPARE_LESS"),
-    MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
-    MXNET_PAIR("_hypot", "_Hypot", "hypot"),
+    PAIR("_mod _Mod", LN_IN_MXNET, translate_elemwise, "TL_BINARY_MOD"),
+    PAIR("_hypot _Hypot", LN_IN_MXNET, translate_elemwise, "hypot"),
 
-    CORE_BROADCAST("add", "add", "TL_BINARY_ADD"),
-    CORE_BROADCAST("sub", "sub", "TL_BINARY_SUB"),
-    CORE_BROADCAST("mul", "mul", "TL_BINARY_MUL"),
-    CORE_BROADCAST("div", "div", "TL_BINARY_DIV"),
-    CORE_BROADCAST("mod", "mod", "TL_BINARY_FMOD"),
-    CORE_BROADCAST("max", "max", "TL_BINARY_MAX"),
-    CORE_BROADCAST("min", "min", "TL_BINARY_MIN"),
-    CORE_BROADCAST("pow", "pow", "TL_BINARY_POW"),
-    CORE_BROADCAST("left_shift", "left_shift", "TL_BINARY_SHIFT_LEFT"),
-    CORE_BROADCAST("right_shift", "right_shift", "TL_BINARY_SHIFT_RIGHT"),
-    CORE_BROADCAST("greater", "greater", "TL_COMPARE_GREATER"),
-    CORE_BROADCAST("less", "less", "TL_COMPARE_LESS"),
-    CORE_BROADCAST("equal", "equal", "TL_COMPARE_EQUAL"),
-    CORE_BROADCAST("not_equal", "not_equal", "TL_COMPARE_NOT_EQUAL"),
-    CORE_BROADCAST("greater_equal", "greater_equal", "TL_COMPARE_GREATER_EQUAL"),
-    CORE_BROADCAST("less_equal", "less_equal", "TL_COMPARE_LESS_EQUAL"),
+    CORE_BROADCAST("add", "TL_BINARY_ADD"),
+    CORE_BROADCAST("sub", "TL_BINARY_SUB"),
+    CORE_BROADCAST("mul", "TL_BINARY_MUL"),
+    CORE_BROADCAST("div", "TL_BINARY_DIV"),
+    CORE_BROADCAST("mod", "TL_BINARY_FMOD"),
+    CORE_BROADCAST("max", "TL_BINARY_MAX"),
+    CORE_BROADCAST("min", "TL_BINARY_MIN"),
+    CORE_BROADCAST("pow", "TL_BINARY_POW"),
+    CORE_BROADCAST("left_shift", "TL_BINARY_SHIFT_LEFT"),
+    CORE_BROADCAST("right_shift", "TL_BINARY_SHIFT_RIGHT"),
+    CORE_BROADCAST("greater", "TL_COMPARE_GREATER"),
+    CORE_BROADCAST("less", "TL_COMPARE_LESS"),
+    CORE_BROADCAST("equal", "TL_COMPARE_EQUAL"),
+    CORE_BROADCAST("not_equal", "TL_COMPARE_NOT_EQUAL"),
+    CORE_BROADCAST("greater_equal", "TL_COMPARE_GREATER_EQUAL"),
+    CORE_BROADCAST("less_equal", "TL_COMPARE_LESS_EQUAL"),
     PAIR("broadcast_mod", LN_IN_MXNET, translate_broadcast, "TL_BINARY_MOD"),
     PAIR("broadcast_hypot", LN_IN_MXNET, translate_broadcast, "hypot"),
 
@@ -222,21 +209,20 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     SCALAR_LEFT("__rsub_scalar__", LN_IN_CORE, "TL_BINARY_SUB"),
     SCALAR_LEFT("__rdiv_scalar__", LN_IN_CORE, "TL_BINARY_DIV"),
     SCALAR_LEFT("__rpow_scalar__", LN_IN_CORE, "TL_BINARY_POW"),
-    MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
+    SCALAR("_mod_scalar _ModScalar", LN_IN_MXNET, "TL_BINARY_MOD"),
     SCALAR("scalar_broadcast_max", LN_NNVM_ADDED, "TL_BINARY_MAX"),
     SCALAR("scalar_broadcast_min", LN_NNVM_ADDED, "TL_BINARY_MIN"),
-    MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
+    SCALAR("_hypot_scalar _HypotScalar", LN_IN_MXNET, "hypot"),
     SCALAR("scalar_broadcast_equal", LN_NNVM_ADDED, "TL_COMPARE_EQUAL"),
     SCALAR("scalar_broadcast_not_equal", LN_NNVM_ADDED, "TL_COMPARE_NOT_EQUAL"),
     SCALAR("scalar_broadcast_greater", LN_NNVM_ADDED, "TL_COMPARE_GREATER"),
     SCALAR("scalar_broadcast_greater_equal", LN_NNVM_ADDED, "TL_COMPARE_GREATER_EQUAL"),
     SCALAR("scalar_broadcast_less", LN_NNVM_ADDED, "TL_COMPARE_LESS"),
     SCALAR("scalar_broadcast_less_equal", LN_NNVM_ADDED, "TL_COMPARE_LESS_EQUAL"),
-    MXNET_SCALAR("logical_and", "_LogicalAndScalar", "logical TL_BINARY_AND"),
-    MXNET_SCALAR("logical_or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
-    MXNET_SCALAR("logical_xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
-    SCALAR_LEFT("_rmod_scalar", LN_IN_MXNET, "TL_BINARY_MOD"),
-    SCALAR_LEFT("_RModScalar", LN_IN_MXNET, "TL_BINARY_MOD"),
+    SCALAR("_logical_and_scalar _LogicalAndScalar", LN_IN_MXNET, "logical TL_BINARY_AND"),
+    SCALAR("_logical_or_scalar _LogicalOrScalar", LN_IN_MXNET, "logical TL_BINARY_OR"),
+    SCALAR("_logical_xor_scalar _LogicalXorScalar", LN_IN_MXNET, "logical TL_BINARY_XOR"),
+    SCALAR_LEFT("_rmod_scalar _RModScalar", LN_IN_MXNET, "TL_BINARY_MOD"),
 
     {"elemwise_sum", LN_IN_CORE, translate_sum_of_many, NULL, 1},
     {"where", LN_IN_CORE, translate_where, NULL, 3, 3},

@@ -194,11 +194,10 @@ static void translate_sort(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_pick[] = {
     {"take", LN_IN_CORE, translate_take, NULL, 2, 2},
-    {"pick", LN_IN_MXNET, translate_pick, NULL, 2, 2},
-    {"choose_element_0index", LN_IN_MXNET, translate_pick, NULL, 2, 2},
+    {"pick choose_element_0index", LN_IN_MXNET, translate_pick, NULL, 2, 2},
     {"one_hot", LN_IN_MXNET, translate_one_hot, NULL, 1, 1, .needs = "depth"},
     {"Embedding", LN_IN_MXNET, translate_embedding, NULL, 2, 2, .weights = 2,
-     .ignored = " sparse_grad ", .needs = "input_dim output_dim"},
+     .ignored = "sparse_grad", .needs = "input_dim output_dim"},
     {"gather_nd", LN_IN_CORE, translate_gather_nd, NULL, 2, 2},
     {"topk", LN_IN_MXNET, translate_topk, NULL, 1, 1},
     {"sort", LN_IN_MXNET, translate_sort, "values", 1, 1},

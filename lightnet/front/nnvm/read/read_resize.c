@@ -169,8 +169,8 @@ static void translate_bilinear_resize(ln_nnvm_node *n)
 const ln_nnvm_row ln_nnvm_rows_resize[] = {
     {"upsampling", LN_IN_CORE, translate_core_resize, "scale", 1, 1, .needs = "scale"},
     {"resize", LN_IN_CORE, translate_core_resize, "size", 1, 1, .needs = "size"},
-    {"UpSampling", LN_IN_MXNET, translate_upsampling, NULL, 1, .weights = 2,
-     .ignored = " workspace ", .needs = "scale sample_type"},
+    {"UpSampling", LN_IN_MXNET, translate_upsampling, NULL, 1, .weights = 2, .ignored = "workspace",
+     .needs = "scale sample_type"},
     {"_contrib_BilinearResize2D", LN_IN_MXNET, translate_bilinear_resize, NULL, 1, 2},
     {NULL},
 };

@@ -258,7 +258,6 @@ const ln_nnvm_row ln_nnvm_rows_shape[] = {
      .needs = "src_layout dst_layout"},
     {"space_to_depth", LN_IN_MXNET, translate_blocks, "depth", 1, 1, .needs = "block_size"},
     {"depth_to_space", LN_IN_MXNET, translate_blocks, "space", 1, 1, .needs = "block_size"},
-    {"swapaxes", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
-    {"SwapAxis", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
+    {"swapaxes SwapAxis", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
     {NULL},
 };

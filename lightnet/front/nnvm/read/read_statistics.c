@@ -253,7 +253,7 @@ static void translate_collapse_sum(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_statistics[] = {
     {"batch_norm", LN_IN_CORE, translate_batchnorm, NULL, 5, 5, .weights = 30,
-     .ignored = " momentum "},
+     .ignored = "momentum"},
     {"InstanceNorm", LN_IN_MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
     {"GroupNorm", LN_IN_MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
     {"LayerNorm", LN_IN_MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},

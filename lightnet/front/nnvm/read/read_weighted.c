@@ -305,6 +305,6 @@ const ln_nnvm_row ln_nnvm_rows_weighted[] = {
      .needs = "kernel_size channels"},
     {"dense", LN_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6, .needs = "units"},
     {"matmul", LN_IN_CORE, translate_dot, NULL, 2, 2},
-    {"batch_dot", LN_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
+    {"batch_dot", LN_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = "forward_stype"},
     {NULL},
 };
