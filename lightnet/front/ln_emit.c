@@ -356,6 +356,9 @@ void ln_emit_set(ln_emit *e, ln_part part)
         ln_emit_arg_at(e, part.name, part.len - 1, part.text);
     } else if (part.kind == LN_PART_ARG) {
         ln_emit_arg(e, part.name, part.text);
+    } else if (part.kind == LN_PART_ARGS) {
+        for (int i = 0; i < part.len; i++)
+            ln_emit_arg_at(e, part.name, i, part.texts[i]);
     } else {
         ln_list *const longer = with_param(e, &part);
         if (!longer)

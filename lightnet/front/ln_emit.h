@@ -126,7 +126,7 @@ typedef enum ln_part_kind {
     LN_PART_BOOLS,
     LN_PART_TEXTS,
     LN_PART_PAIRS, // of integers; in front/nnvm
-    LN_PART_ARGS,  // inputs of a node that is written
+    LN_PART_ARGS,  // all inputs of a variadic one
     LN_PART_NONE,  // nothing
 } ln_part_kind;
 
@@ -145,6 +145,7 @@ typedef struct ln_part {
 /** clang-format off */
 #define LN_ARG(arg, tensor)       ((ln_part){LN_PART_ARG, arg, .text = tensor}) // NULL: none
 #define LN_ARG_AT(arg, i, tensor) ((ln_part){LN_PART_ARG, arg, .text = tensor, .len = (i) + 1})
+#define LN_ARGS(arg, n, tensors)  ((ln_part){LN_PART_ARGS, arg, .len = n, .texts = tensors})
 #define LN_INT(param, value)      ((ln_part){LN_PART_INT, param, .integer = value})
 #define LN_NUMBER(param, value)   ((ln_part){LN_PART_NUMBER, param, .number = value})
 #define LN_BOOL(param, value)     ((ln_part){LN_PART_BOOL, param, .integer = value})

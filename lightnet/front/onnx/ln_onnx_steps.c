@@ -227,10 +227,7 @@ const char *ln_onnx_stack(ln_onnx_node *n, const char *const *parts, int len, co
         return NULL;
     }
     if (len) {
-        ln_emit_begin(&n->emit, LN_OP_GATHER);
-        for (int k = 0; k < len; k++)
-            ln_emit_arg_at(&n->emit, "src", k, parts[k]);
-        stacked = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+        stacked = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_GATHER, LN_ARGS("src", len, parts));
     } else {
         int dims[LN_MAXDIM] = {0};
         memcpy(dims + 1, part->dims, (size_t)part->ndim * sizeof(int));

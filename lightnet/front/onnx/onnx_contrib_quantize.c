@@ -55,12 +55,21 @@ static tl_dtype dtype_in(ln_onnx_node *n, int i)
 enum { X, X_SCALE, X_ZERO, Y_SCALE };
 enum { A = 0, B = 3, C_SCALE = 6 };
 
-// QLinearAdd, QLinearMul: the row names the operation.
+// QLinearAdd, QLinearMul: the row names the operator of floats.
 static void translate_binary(ln_onnx_node *n)
 {
     const char *const a = real_in(n, A), *const b = real_in(n, B);
-    const char *const c = ln_emit_binary(&n->emit, n->row->with, a, b, LN_EMIT_TEMP);
+    const char *const c =
+        LN_ONNX_FORM_OF(n, n->row->with, LN_EMIT_TEMP, LN_ARG("src1", a), LN_ARG("src2", b));
     emit_quantized(n, c, C_SCALE, dtype_in(n, A), 0);
+}
+
+// QLinearLeakyRelu, QLinearSigmoid, in the same way.
+static void translate_function(ln_onnx_node *n)
+{
+    const char *const y =
+        LN_ONNX_FORM_OF(n, n->row->with, LN_EMIT_TEMP, LN_ARG("src", real_in(n, X)));
+    emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
 
 static void translate_where(ln_onnx_node *n)
@@ -72,20 +81,6 @@ static void translate_where(ln_onnx_node *n)
                      tl_dtype_name(dtype_in(n, CONDITION)));
     const char *const z = ln_emit_where(&n->emit, ln_onnx_in(n, CONDITION), x, y, LN_EMIT_TEMP);
     emit_quantized(n, z, Z_SCALE, dtype_in(n, FIRST), 0);
-}
-
-static void translate_leaky_relu(ln_onnx_node *n)
-{
-    const char *const y =
-        ln_emit_unary_with(&n->emit, "TL_UNARY_LRELU", real_in(n, X),
-                           ln_attr_number(&n->emit, "alpha", (double)0.01F), 0, LN_EMIT_TEMP);
-    emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
-}
-
-static void translate_sigmoid(ln_onnx_node *n)
-{
-    const char *const y = ln_emit_unary(&n->emit, "TL_UNARY_SIGMOID", real_in(n, X), LN_EMIT_TEMP);
-    emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
 
 static void translate_softmax(ln_onnx_node *n)
@@ -155,13 +150,9 @@ static void translate_concat(ln_onnx_node *n)
         return;
     const int axis = ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, sources[0])->ndim);
     const char *whole = sources[0];
-    if (count > 1) {
-        ln_emit_begin(&n->emit, LN_OP_JOIN);
-        for (int i = 0; i < count; i++)
-            ln_emit_arg_at(&n->emit, "src", i, sources[i]);
-        ln_emit_set(&n->emit, LN_INT("axis", axis));
-        whole = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
-    }
+    if (count > 1)
+        whole = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_JOIN, LN_ARGS("src", count, sources),
+                        LN_INT("axis", axis));
     emit_quantized(n, whole, 0, dtype_in(n, FIRST), 0);
 }
 
@@ -279,15 +270,15 @@ const ln_onnx_row ln_onnx_rows_contrib_quantize[] = {
     {"MatMulIntegerToFloat", 1, translate_matmul_integer_to_float},
     {"NhwcMaxPool", 1, translate_nhwc_max_pool},
     {"QGemm", 1, translate_qgemm},
-    {"QLinearAdd", 1, translate_binary, "TL_BINARY_ADD"},
+    {"QLinearAdd", 1, translate_binary, "Add"},
     {"QLinearAveragePool", 1, translate_average_pool},
     {"QLinearConcat", 1, translate_concat},
     {"QLinearConv", 1, ln_onnx_translate_standard},
     {"QLinearGlobalAveragePool", 1, translate_global_average},
-    {"QLinearLeakyRelu", 1, translate_leaky_relu},
-    {"QLinearMul", 1, translate_binary, "TL_BINARY_MUL"},
+    {"QLinearLeakyRelu", 1, translate_function, "LeakyRelu"},
+    {"QLinearMul", 1, translate_binary, "Mul"},
     {"QLinearReduceMean", 1, translate_reduce_mean},
-    {"QLinearSigmoid", 1, translate_sigmoid},
+    {"QLinearSigmoid", 1, translate_function, "Sigmoid"},
     {"QLinearSoftmax", 1, translate_softmax},
     {"QLinearWhere", 1, translate_where},
     {"QuantizeLinear", 1, ln_onnx_translate_standard},

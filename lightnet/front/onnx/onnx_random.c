@@ -242,70 +242,41 @@ static void translate_dropout_by_inputs(ln_onnx_node *n)
         drop_at_run_time(n);
 }
 
-static void constant_of_tensor(ln_onnx_node *n)
-{
-    ln_onnx_alias(n, 0, ln_onnx_attr_tensor(n, "value"));
-}
-
-static void constant_of_float(ln_onnx_node *n)
-{
-    const float value = (float)ln_attr_number(&n->emit, "value_float", 0);
-    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 0, NULL, &value));
-}
-
-static void constant_of_floats(ln_onnx_node *n)
+// The constant of an attribute with numbers.
+static const char *constant_of_numbers(ln_onnx_node *n)
 {
     int len;
+    if (ln_attr_has(&n->emit, "value_int"))
+        return ln_emit_constant(&n->emit, TL_INT64, 0, NULL,
+                                &(int64_t){ln_attr_int(&n->emit, "value_int", 0)});
+    if (ln_attr_has(&n->emit, "value_float"))
+        return ln_emit_constant(&n->emit, TL_FLOAT, 0, NULL,
+                                &(float){(float)ln_attr_number(&n->emit, "value_float", 0)});
+    if (ln_attr_has(&n->emit, "value_ints")) {
+        const int64_t *const values = ln_attr_ints(&n->emit, "value_ints", &len);
+        return ln_emit_int64s(&n->emit, len, values);
+    }
     const float *const values = ln_onnx_floats(n, "value_floats", &len);
-    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 1, &len, values));
+    if (!ln_attr_has(&n->emit, "value_floats"))
+        ln_emit_fail(&n->emit, "no attribute with a value");
+    return ln_emit_constant(&n->emit, TL_FLOAT, 1, &len, values);
 }
 
-static void constant_of_int(ln_onnx_node *n)
-{
-    const int64_t value = ln_attr_int(&n->emit, "value_int", 0);
-    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_INT64, 0, NULL, &value));
-}
-
-static void constant_of_ints(ln_onnx_node *n)
-{
-    int len;
-    const int64_t *const values = ln_attr_ints(&n->emit, "value_ints", &len);
-    ln_onnx_alias(n, 0, ln_emit_int64s(&n->emit, len, values));
-}
-
-static void constant_of_strings(ln_onnx_node *n)
-{
-    const int is_list = ln_attr_has(&n->emit, "value_strings");
-    ln_onnx_alias(n, 0, ln_onnx_text_constant(n, is_list ? "value_strings" : "value_string"));
-}
-
-static void constant_of_sparse(ln_onnx_node *n)
-{
-    const LnOnnx__Attribute *const a = ln_onnx_find_attr(n->scope, n->proto, "sparse_value");
-    if (a->sparse_tensor)
-        ln_onnx_sparse(n, a->sparse_tensor, 0);
-    else
-        ln_emit_fail(&n->emit, "attribute 'sparse_value' has no tensor");
-}
-
-// Exactly one of these attributes contains the constant.
+// Exactly one attribute contains the constant.
 static void translate_constant(ln_onnx_node *n)
 {
-    static const struct {
-        const char *attr;
-        ln_onnx_translate translate;
-    } forms[] = {
-        {"value", constant_of_tensor},         {"value_float", constant_of_float},
-        {"value_floats", constant_of_floats},  {"value_int", constant_of_int},
-        {"value_ints", constant_of_ints},      {"sparse_value", constant_of_sparse},
-        {"value_string", constant_of_strings}, {"value_strings", constant_of_strings},
-    };
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (ln_attr_has(&n->emit, forms[i].attr)) {
-            forms[i].translate(n);
-            return;
-        }
-    ln_emit_fail(&n->emit, "no attribute with a value");
+    const LnOnnx__Attribute *const a = ln_onnx_find_attr(n->scope, n->proto, "sparse_value");
+    if (a && !a->sparse_tensor)
+        ln_emit_fail(&n->emit, "attribute 'sparse_value' has no tensor");
+    else if (a)
+        ln_onnx_sparse(n, a->sparse_tensor, 0);
+    else
+        ln_onnx_alias(
+            n, 0,
+            ln_attr_has(&n->emit, "value")           ? ln_onnx_attr_tensor(n, "value")
+            : ln_attr_has(&n->emit, "value_string")  ? ln_onnx_text_constant(n, "value_string")
+            : ln_attr_has(&n->emit, "value_strings") ? ln_onnx_text_constant(n, "value_strings")
+                                                     : constant_of_numbers(n));
 }
 
 const ln_onnx_row ln_onnx_rows_random[] = {

@@ -205,29 +205,18 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
     emit(n, &r, 0);
 }
 
-// Scales of images in attributes of their own.
-static void translate_upsample_1(ln_onnx_node *n)
+// Scales of images are attributes, since opset 7 one for all axes, and since 9 an input.
+static void translate_upsample(ln_onnx_node *n)
 {
-    const double scales[] = {1, 1, ln_attr_number(&n->emit, "height_scale", 1),
-                             ln_attr_number(&n->emit, "width_scale", 1)};
-    emit_scaled(n, scales, 4);
-}
-
-static void translate_upsample_7(ln_onnx_node *n)
-{
-    int len;
-    const float *const given = ln_onnx_floats(n, "scales", &len);
-    double scales[TL_MAXDIM];
-    for (int i = 0; i < len && i < TL_MAXDIM; i++)
+    double scales[TL_MAXDIM] = {1, 1, ln_attr_number(&n->emit, "height_scale", 1),
+                                ln_attr_number(&n->emit, "width_scale", 1)};
+    int len = 4;
+    const double *const in = n->opset < 9 ? scales : ln_onnx_numbers_in(n, 1, &len);
+    const float *const given =
+        n->opset == 7 || n->opset == 8 ? ln_onnx_floats(n, "scales", &len) : NULL;
+    for (int i = 0; given && i < len && i < TL_MAXDIM; i++)
         scales[i] = given[i];
-    emit_scaled(n, scales, len);
-}
-
-static void translate_upsample_9(ln_onnx_node *n)
-{
-    int len;
-    const double *const scales = ln_onnx_numbers_in(n, 1, &len);
-    emit_scaled(n, scales, len);
+    emit_scaled(n, in, len);
 }
 
 // Resize since opset 11
@@ -330,7 +319,7 @@ static void translate_resize(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_resize[] = {
-    {"Upsample", 1, translate_upsample_1}, {"Upsample", 7, translate_upsample_7},
-    {"Upsample", 9, translate_upsample_9}, {"Resize", 10, translate_upsample_9},
-    {"Resize", 11, translate_resize},      {NULL},
+    {"Upsample", 1, translate_upsample}, {"Upsample", 7, translate_upsample},
+    {"Upsample", 9, translate_upsample}, {"Resize", 10, translate_upsample},
+    {"Resize", 11, translate_resize},    {NULL},
 };

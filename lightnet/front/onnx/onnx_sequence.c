@@ -192,11 +192,7 @@ static void translate_concat_from_sequence(ln_onnx_node *n)
         ln_onnx_alias(n, 0, seq->items[0]);
         return;
     }
-    ln_emit_begin(&n->emit, LN_OP_JOIN);
-    for (int i = 0; i < seq->len; i++)
-        ln_emit_arg_at(&n->emit, "src", i, seq->items[i]);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, LN_OP_JOIN, LN_ARGS("src", seq->len, seq->items), LN_INT("axis", axis));
 }
 
 // SequenceMap: its graph for each position

@@ -72,13 +72,6 @@ static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
     ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
-static void translate_reshape_1(ln_onnx_node *n)
-{
-    int len;
-    const int64_t *const shape = ln_attr_ints(&n->emit, "shape", &len);
-    emit_reshape(n, shape, len);
-}
-
 // The `dims` of a view with a new shape that is known only at run time: at most one length may be
 // neither a number nor that of the same axis of src. 0: a view cannot express the shape.
 static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
@@ -130,15 +123,18 @@ static void reshape_to(ln_onnx_node *n)
             LN_BOOL("zero_is_a_length", ln_attr_bool(&n->emit, "allowzero", 0)));
 }
 
+// The shape is an attribute, since opset 5 an input.
 static void translate_reshape(ln_onnx_node *n)
 {
     int len;
-    ln_onnx_in(n, 1);
-    if (ln_onnx_varies(n, 1)) {
+    if (n->opset >= 5)
+        ln_onnx_in(n, 1);
+    if (n->opset >= 5 && ln_onnx_varies(n, 1)) {
         reshape_to(n);
         return;
     }
-    const int64_t *const shape = ln_onnx_ints_in(n, 1, &len);
+    const int64_t *const shape =
+        n->opset < 5 ? ln_attr_ints(&n->emit, "shape", &len) : ln_onnx_ints_in(n, 1, &len);
     emit_reshape(n, shape, len);
 }
 
@@ -676,7 +672,7 @@ const ln_onnx_row ln_onnx_rows_shape[] = {
     {"Pad", 1, translate_pad_1, "paddings"},
     {"Pad", 2, translate_pad_1, "pads"},
     {"Pad", 11, translate_pad},
-    {"Reshape", 1, translate_reshape_1},
+    {"Reshape", 1, translate_reshape},
     {"Reshape", 5, translate_reshape},
     {"Shape", 1, translate_shape},
     {"Size", 1, translate_size},

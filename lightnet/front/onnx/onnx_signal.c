@@ -17,25 +17,17 @@ static int length_in(ln_onnx_node *n, int i, const char *name)
     return (int)len;
 }
 
-static void emit_dft(ln_onnx_node *n, int64_t axis)
+// The axis is an attribute, since opset 20 an input.
+static void translate_dft(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
+    const int64_t axis =
+        n->opset < 20 ? ln_attr_int(&n->emit, "axis", 1) : ln_onnx_int_in(n, 2, -2);
     LN_EMIT(&n->emit, 0, LN_OP_DFT, LN_ARG("src", src),
             LN_INT("axis", ln_attr_to_axis(&n->emit, axis, ln_onnx_tensor_of(n, src)->ndim)),
             LN_ONLY_IF(ln_onnx_has_input(n, 1), LN_INT("len", length_in(n, 1, "dft_length"))),
             LN_BOOL("inverse", ln_attr_bool(&n->emit, "inverse", 0)),
             LN_BOOL("onesided", ln_attr_bool(&n->emit, "onesided", 0)));
-}
-
-static void translate_dft(ln_onnx_node *n)
-{
-    emit_dft(n, ln_attr_int(&n->emit, "axis", 1));
-}
-
-// The axis as an input.
-static void translate_dft_20(ln_onnx_node *n)
-{
-    emit_dft(n, ln_onnx_int_in(n, 2, -2));
 }
 
 // The length of a frame: by default that of the window.
@@ -174,7 +166,7 @@ static void translate_mel_weights(ln_onnx_node *n)
 const ln_onnx_row ln_onnx_rows_signal[] = {
     {"BlackmanWindow", 17, translate_window},
     {"DFT", 17, translate_dft},
-    {"DFT", 20, translate_dft_20},
+    {"DFT", 20, translate_dft},
     {"HammingWindow", 17, translate_window},
     {"HannWindow", 17, translate_window},
     {"MelWeightMatrix", 17, translate_mel_weights},

@@ -58,24 +58,21 @@ static void emit_clip(ln_onnx_node *n, const char *low, const char *high)
     ln_onnx_alias(n, 0, src);
 }
 
-static const char *bound_of_attr(ln_onnx_node *n, const char *name)
+// A bound: an attribute, since opset 11 an input.
+static const char *bound(ln_onnx_node *n, const char *name, int input)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    if (n->opset >= 11)
+        return ln_onnx_optional(n, input);
     return ln_attr_has(&n->emit, name)
                ? ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, name, 0))
                : NULL;
 }
 
-static void translate_clip_by_attrs(ln_onnx_node *n)
-{
-    const char *const low = bound_of_attr(n, "min");
-    emit_clip(n, low, bound_of_attr(n, "max"));
-}
-
 static void translate_clip(ln_onnx_node *n)
 {
-    const char *const low = ln_onnx_optional(n, 1);
-    emit_clip(n, low, ln_onnx_optional(n, 2));
+    const char *const low = bound(n, "min", 1);
+    emit_clip(n, low, bound(n, "max", 2));
 }
 
 // Classes and conversion
@@ -229,7 +226,7 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Cast", 19, translate_cast},
     {"CastLike", 15, translate_cast_like, "cut"},
     {"CastLike", 19, translate_cast_like},
-    {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
+    {"Clip", 1, translate_clip, "TL_UNARY_CLIP"},
     {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
     {"Erf", 9, translate_in_double},
     {"Shrink", 9, translate_in_double},

@@ -184,10 +184,9 @@ const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor);
 // Nodes. Each adds one, and returns its first output.
 
 /** clang-format off */
-#define LN_ONNX_SRC(value)  ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
-#define LN_ONNX_IN(n, role) LN_ONNX_SRC(ln_onnx_op_in(n, role))
-#define LN_ONNX_SRCS(n_srcs, values) \
-    ((ln_part){LN_PART_ARGS, NULL, .len = (int)(n_srcs), .texts = values})
+#define LN_ONNX_SRC(value)      ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
+#define LN_ONNX_IN(n, role)     LN_ONNX_SRC(ln_onnx_op_in(n, role))
+#define LN_ONNX_SRCS(n, values) LN_ARGS(NULL, (int)(n), values)
 // clang-format on
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts);
