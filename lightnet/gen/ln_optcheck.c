@@ -379,13 +379,15 @@ static int check_all_inputs(const checking *c, const ln_optarg *all)
 
 // An operator without its optional input is left out: its output is its first input, or absent,
 // too.
-static int check_left_out(const checking *c, const ln_optop *op, const ln_optarg *arg)
+static int check_left_out(const checking *c, const ln_optop *op)
 {
-    return op->outs && !op->outs->next
-               ? 0
-               : ln_optrule_fail(
-                     c->rule, &arg->place, c->err,
-                     "'?=' of an operator that cannot be left out, expected one output");
+    int may_be = op->only_if != NULL;
+    for (const ln_optarg *arg = op->ins; arg; arg = arg->next)
+        may_be |= arg->optional;
+    if (!may_be || (op->ins && op->outs && !op->outs->next))
+        return 0;
+    return ln_optrule_fail(c->rule, &op->place, c->err,
+                           "an operator that may be left out, expected an input and one output");
 }
 
 static int check_replace_ins(const checking *c, const ln_optop *op)
@@ -394,8 +396,6 @@ static int check_replace_ins(const checking *c, const ln_optop *op)
         if (arg->exchange)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
                                    "'<->' is not valid in a replacement");
-        if (arg->optional && check_left_out(c, op, arg))
-            return -1;
         if (arg->op ? check_all_inputs(c, arg) : check_reads(c, &arg->place, arg->tensor))
             return -1;
     }
@@ -457,7 +457,7 @@ static int check_replace(const checking *c)
                                    op->keep ? "'keep'" : "a set of optypes");
         if (op->like && check_source(c, &op->place, op->like))
             return -1;
-        if (check_replace_ins(c, op) || check_replace_outs(c, op))
+        if (check_left_out(c, op) || check_replace_ins(c, op) || check_replace_outs(c, op))
             return -1;
         for (const ln_optparam *param = op->params; param; param = param->next) {
             if (param->op && check_source(c, &param->place, param->op))

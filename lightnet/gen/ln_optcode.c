@@ -35,7 +35,7 @@ static const ln_optparam *next_param(const ln_optparam *param, int wanted)
 static int has_code(const ln_optrule *rule)
 {
     const ln_optop *op = rule->replace;
-    while (op && !next_param(op->params, 1))
+    while (op && !next_param(op->params, 1) && !op->only_if)
         op = op->next;
     return op || rule->let;
 }
@@ -116,6 +116,8 @@ static const char *replacing_code(const ln_optwriter *w)
 {
     const char *all = w->rule->let ? w->rule->let->text : "";
     for (const ln_optop *op = w->rule->replace; op; op = op->next) {
+        if (op->only_if)
+            ln_arena_extend(w->desc->arena, &all, ";%s", op->only_if->text);
         for (const ln_optparam *param = op->params; param; param = param->next) {
             if (param->type >= LN_OPT_CODE_STRING)
                 ln_arena_extend(w->desc->arena, &all, ";%s", param->place.text);
@@ -134,8 +136,10 @@ static void write_make(const ln_optwriter *w)
         ln_cgen_snippet(w->out, 4, w->rule->let);
     for (const ln_optop *op = w->rule->replace, *end; op; op = end) {
         const ln_optop *last = op;
-        while (last->next && !next_param(last->params, 1))
+        while (last->next && !next_param(last->params, 1) && !last->next->only_if)
             last = last->next;
+        if (op->only_if)
+            ln_cgen_line_of(w->out, 4, op->only_if, "m->made.skips = !(%s);", op->only_if->text);
         end = last->next;
         ln_optwrite_strings(w, "    ln_rule_make(m, ", op_texts(w, op, end), ");");
         write_params(w, next_param(last->params, 1));

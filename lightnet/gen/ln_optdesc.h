@@ -84,7 +84,8 @@ typedef struct ln_optop {
     ln_optarg *ins;
     ln_optarg *outs;
     ln_optparam *params;
-    int reached; // of a checked pattern: leads to the anchor
+    const ln_rjson *only_if; // of a replacement: C, without which it is left out; or NULL
+    int reached;             // of a checked pattern: leads to the anchor
 } ln_optop;
 
 /** An example of an operator: its arguments, and the expected result. */

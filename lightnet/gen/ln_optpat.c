@@ -353,7 +353,13 @@ static int param(ln_lexer *l, void *to)
         return expect(r, "*", "'*' after an operator and '.'");
     }
     param->arg_name = name;
-    return -(expect(r, "=", "'=' after a parameter") || value(r, param));
+    if (expect(r, "=", "'=' after a parameter") || value(r, param))
+        return -1;
+    if (strcmp(name, "only_if") == 0 && param->type == LN_OPT_CODE_BOOL) {
+        ((ln_optop *)to)->only_if = &param->place;
+        *tail = NULL;
+    }
+    return 0;
 }
 
 // The three groups between the parentheses; trailing groups are optional.

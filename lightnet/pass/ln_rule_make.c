@@ -230,7 +230,8 @@ void ln_rule_make(ln_rule_match *m, const char *ops)
     while (*ops) {
         // "OPTYPE", or "OPERATOR.optype": that of an operator of the match.
         const char *const op = ops;
-        m->made.left_out = is_left_out(m, op);
+        m->made.left_out = m->made.skips || is_left_out(m, op);
+        m->made.skips = 0;
         if (m->made.left_out) {
             leave_out(m, op);
             ops += strcspn(ops, ";") + 1;

@@ -56,6 +56,7 @@ typedef struct ln_rule_made {
     int failed;
     const char *name; // of the next operator; NULL: a new one
     tl_dtype dtype;   // of constants: that of the match's first tensor
+    int skips;        // leaves out the next operator of the text
     int left_out;     // the last operator of the text is left out, as an input is absent
 } ln_rule_made;
 

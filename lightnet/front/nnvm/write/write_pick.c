@@ -196,31 +196,6 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
                   LN_SRC(coordinates));
 }
 
-// The second value where the index equals the position along the new axis, else the first.
-static ln_nnvm_value write_onehot(ln_nnvm_op *n)
-{
-    static const int step = 1;
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), values = ln_nnvm_op_in(n, "values");
-    const int axis = ln_op_axis(n->op, dst->ndim);
-    int dims[LN_MAXDIM], places[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
-    ln_nnvm_value srcs[3];
-    if (ln_nnvm_op_failed(n))
-        return src;
-    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
-    dims[axis] = 1;
-    places[axis] = dst->dims[axis];
-    const ln_nnvm_value index = from_front(n, ln_put_cast(n, src, TL_INT64), places[axis]);
-    srcs[0] = ln_put_binary(n, "equal", ln_put_reshape(n, index, dst->ndim, dims),
-                            put_counting(n, dst->ndim, places, axis));
-    for (int i = 0; i < 2; i++) {
-        const int begin = 1 - i, end = 2 - i; // the one for true comes first
-        const ln_nnvm_value value = ln_put_slice(n, values, &begin, &end, &step);
-        srcs[1 + i] = ln_put_expand(n, value, dst->ndim, dst->dims);
-    }
-    return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
-}
-
 // The best of boxes that overlap
 
 // All of them are -1 in core, 0 in LightNet.
@@ -271,7 +246,6 @@ const ln_nnvm_op_row ln_nnvm_write_rows_pick[] = {
     {LN_OP_TAKE, write_take},
     {LN_OP_TAKE_ND, write_take_nd},
     {LN_OP_TAKE_ALONG, write_take_along},
-    {LN_OP_ONEHOT, write_onehot},
     {LN_OP_NMS_ROWS, write_nms_rows},
     {NULL},
 };

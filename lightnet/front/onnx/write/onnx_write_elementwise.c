@@ -240,35 +240,9 @@ typedef struct operands {
     tl_dtype dtype;
 } operands;
 
-// Of whole numbers, with the sign of b; ONNX's Mod has the sign of a for floats.
 static const char *put_fmod(ln_onnx_op *n, const operands *o, const char *op_type)
 {
     return LN_ONNX_PUT(n, op_type, LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b), LN_INT("fmod", 1));
-}
-
-static const char *put_mod(ln_onnx_op *n, const operands *o, const char *op_type)
-{
-    if (!tl_dtype_is_float(o->dtype))
-        return ln_onnx_put_pair(n, op_type, o->a, o->b);
-    const char *const zero = ln_onnx_put_scalar(n, o->dtype, 0);
-    const char *const rest = put_fmod(n, o, op_type);
-    const char *const is_zero = ln_onnx_put_pair(n, "Equal", rest, zero);
-    const char *const differs = ln_onnx_put_pair(n, "Xor", ln_onnx_put_pair(n, "Less", rest, zero),
-                                                 ln_onnx_put_pair(n, "Less", o->b, zero));
-    const char *const moves = ln_onnx_put_pair(n, "And", ln_onnx_put(n, "Not", is_zero), differs);
-    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(moves),
-                       LN_ONNX_SRC(ln_onnx_put_pair(n, "Add", rest, o->b)), LN_ONNX_SRC(rest));
-}
-
-// PRelu's slope broadcasts to the source only.
-static const char *put_prelu(ln_onnx_op *n, const operands *o, const char *op_type)
-{
-    if (tl_tensor_issameshape(ln_onnx_op_tensor(n, "src1"), ln_onnx_op_tensor(n, "dst")))
-        return ln_onnx_put_pair(n, op_type, o->a, o->b);
-    const char *const is_low =
-        ln_onnx_put_pair(n, "Less", o->a, ln_onnx_put_scalar(n, o->dtype, 0));
-    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(is_low),
-                       LN_ONNX_SRC(ln_onnx_put_pair(n, "Mul", o->a, o->b)), LN_ONNX_SRC(o->a));
 }
 
 // The operator on truth values, or on the bits of integers.
@@ -320,19 +294,6 @@ static const char *put_shift(ln_onnx_op *n, const operands *o, const char *direc
                        LN_TEXT("direction", direction));
 }
 
-static const char *put_pick(ln_onnx_op *n, const operands *o, const char *compare)
-{
-    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(ln_onnx_put_pair(n, compare, o->a, o->b)),
-                       LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b));
-}
-
-static const char *put_pow_double(ln_onnx_op *n, const operands *o, const char *op_type)
-{
-    const char *const power = ln_onnx_put_pair(n, op_type, ln_onnx_put_cast(n, o->a, TL_DOUBLE),
-                                               ln_onnx_put_cast(n, o->b, TL_DOUBLE));
-    return ln_onnx_put_cast(n, power, o->dtype);
-}
-
 // Operations by one node of this type, or by a function of it.
 static const struct binary {
     const char *op, *op_type;
@@ -342,21 +303,30 @@ static const struct binary {
     {"TL_BINARY_SUB", "Sub"},
     {"TL_BINARY_MUL", "Mul"},
     {"TL_BINARY_DIV", "Div"},
-    {"TL_BINARY_MOD", "Mod", put_mod},
+    {"TL_BINARY_MOD", "Mod"},
     {"TL_BINARY_FMOD", "Mod", put_fmod},
     {"TL_BINARY_POW", "Pow"},
     {"TL_BINARY_MAX", "Max"},
     {"TL_BINARY_MIN", "Min"},
-    {"TL_BINARY_PRELU", "PRelu", put_prelu},
+    {"TL_BINARY_PRELU", "PRelu"},
     {"TL_BINARY_AND", "And", put_bits},
     {"TL_BINARY_OR", "Or", put_bits},
     {"TL_BINARY_XOR", "Xor", put_bits},
     {"TL_BINARY_SHIFT_LEFT", "LEFT", put_shift},
     {"TL_BINARY_SHIFT_RIGHT", "RIGHT", put_shift},
-    {"TL_BINARY_PICK_MAX", "Greater", put_pick},
-    {"TL_BINARY_PICK_MIN", "Less", put_pick},
-    {"TL_BINARY_POW_DOUBLE", "Pow", put_pow_double},
 };
+
+// ONNX's Mod has the sign of the first operand for floats, and PRelu's slope broadcasts to the
+// source only.
+static int has_binary(const ln_op *op)
+{
+    const tl_tensor *const src = ln_op_input(op, "src1")->tensor;
+    if (ln_op_has_string(op, "op", "TL_BINARY_MOD"))
+        return !tl_dtype_is_float(src->dtype);
+    if (ln_op_has_string(op, "op", "TL_BINARY_PRELU"))
+        return tl_tensor_issameshape(src, ln_op_output(op, "dst")->tensor);
+    return LN_ROW_NAMED(binaries, ln_op_string(op, "op")) != NULL;
+}
 
 static void write_binary(ln_onnx_op *n)
 {
@@ -417,6 +387,7 @@ static void write_cast(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_elementwise[] = {
-    {LN_OP_UNARY, write_unary},       {LN_OP_BINARY, write_binary}, {LN_OP_COMPARE, write_compare},
-    {LN_OP_CLASSIFY, write_classify}, {LN_OP_CAST, write_cast},     {NULL},
+    {LN_OP_UNARY, write_unary},     {LN_OP_BINARY, write_binary, has_binary},
+    {LN_OP_COMPARE, write_compare}, {LN_OP_CLASSIFY, write_classify},
+    {LN_OP_CAST, write_cast},       {NULL},
 };

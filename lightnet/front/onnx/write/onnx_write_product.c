@@ -66,74 +66,6 @@ static void write_matmul_int(ln_onnx_op *n)
 
 // Attention
 
-// Heads at axis 1, in the type to compute in.
-static const char *heads(ln_onnx_op *n, const char *arg, const char *axis, tl_dtype work)
-{
-    static const int axes[] = {0, 2, 1, 3};
-    const char *const src = ln_onnx_op_in(n, arg);
-    const char *const v =
-        ln_op_int(n->op, axis) == 2 ? ln_onnx_put_transpose(n, src, 4, axes) : src;
-    return ln_onnx_op_tensor(n, arg)->dtype == work ? v : ln_onnx_put_cast(n, v, work);
-}
-
-static int num_heads(const ln_onnx_op *n, const char *arg, const char *axis)
-{
-    return ln_onnx_op_tensor(n, arg)->dims[ln_op_int(n->op, axis)];
-}
-
-// Keys or values [B, G, T, D], each head `copies` times: [B, G * copies, T, D].
-static const char *repeat_heads(ln_onnx_op *n, const char *src, int n_heads, int copies, int last)
-{
-    if (copies == 1)
-        return src;
-    const int axis = 2, shape[] = {0, n_heads * copies, -1, last};
-    const char *const one = ln_onnx_put_pair(n, "Unsqueeze", src, ln_onnx_put_int(n, axis));
-    const char *const all = ln_onnx_put_name(n, "Concat");
-    ln_onnx_put_begin(n, "Concat");
-    for (int i = 0; i < copies; i++)
-        ln_onnx_put_set(n, LN_ONNX_SRC(one));
-    ln_onnx_put_set(n, LN_INT("axis", axis));
-    ln_onnx_put_end(n, 1, &all);
-    return ln_onnx_put_view(n, all, 4, shape);
-}
-
-// The weights of all keys; of a query whose scores are all -infinity 0.
-static const char *weights_of(ln_onnx_op *n, const char *scores, tl_dtype work)
-{
-    static const int last[] = {-1};
-    const char *const weights = LN_ONNX_PUT(n, "Softmax", LN_ONNX_SRC(scores), LN_INT("axis", -1));
-    if (!ln_op_bool(n->op, "zero_empty"))
-        return weights;
-    const char *const max = ln_onnx_put_reduce(n, "ReduceMax", scores, 1, last, 1);
-    const char *const is_empty =
-        ln_onnx_put_pair(n, "Equal", max, ln_onnx_put_scalar(n, work, -INFINITY));
-    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(is_empty),
-                       LN_ONNX_SRC(ln_onnx_put_scalar(n, work, 0)), LN_ONNX_SRC(weights));
-}
-
-static void write_attention(ln_onnx_op *n)
-{
-    static const int axes[] = {0, 2, 1, 3};
-    const tl_dtype dtype = ln_onnx_op_tensor(n, "q")->dtype;
-    const tl_dtype work = tl_size_of(dtype) == 2 ? TL_FLOAT : dtype;
-    const int groups = num_heads(n, "k", "k_axis");
-    const int copies = groups ? num_heads(n, "q", "q_axis") / groups : 1;
-    const char *const q = heads(n, "q", "q_axis", work);
-    const char *k = heads(n, "k", "k_axis", work), *v = heads(n, "v", "v_axis", work);
-    const char *mask = ln_onnx_op_optional(n, "mask");
-    k = repeat_heads(n, k, groups, copies, ln_onnx_op_tensor(n, "k")->dims[3]);
-    v = repeat_heads(n, v, groups, copies, ln_onnx_op_tensor(n, "v")->dims[3]);
-    mask = mask && work != dtype ? ln_onnx_put_cast(n, mask, work) : mask;
-    const char *scores = times(n, ln_onnx_put_pair(n, "MatMul", q, swap_last(n, k, 4)), work,
-                               ln_op_number(n->op, "scale"));
-    scores = mask ? ln_onnx_put_pair(n, "Add", scores, mask) : scores;
-    const char *dst = ln_onnx_put_pair(n, "MatMul", weights_of(n, scores, work), v);
-    dst = work == dtype ? dst : ln_onnx_put_cast(n, dst, dtype);
-    if (ln_op_int(n->op, "dst_axis") == 2)
-        dst = ln_onnx_put_transpose(n, dst, 4, axes);
-    ln_onnx_op_ends_with(n, "dst", dst);
-}
-
 // [B, T, heads, D] as [B, T, heads * D]; others, and NULL, as they are.
 static const char *joined_heads(ln_onnx_op *n, const char *arg)
 {
@@ -231,7 +163,6 @@ const ln_onnx_op_row ln_onnx_write_rows_product[] = {
     {LN_OP_DISTANCE, write_distance},
     {LN_OP_MATMUL, write_matmul},
     {LN_OP_MATMUL_INT, write_matmul_int},
-    {LN_OP_ATTENTION, write_attention},
     {LN_OP_LINEAR_ATTENTION, write_linear_attention},
     {NULL},
 };

@@ -266,28 +266,15 @@ static void write_pad(ln_onnx_op *n)
                    LN_TEXT("mode", mode->name));
 }
 
-// ONNX has the axes 0 and 1 only: others move there and back.
+// ONNX has the axes 0 and 1 only.
+static int has_reverse_sequence(const ln_op *op)
+{
+    return ln_op_int(op, "time_axis") + ln_op_int(op, "batch_axis") == 1;
+}
+
 static void write_reverse_sequence(ln_onnx_op *n)
 {
-    const int time = ln_op_int(n->op, "time_axis");
-    const int batch = ln_op_int(n->op, "batch_axis");
-    const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
-    const char *const lens = ln_onnx_op_indices(n, "lens");
-    const char *src = ln_onnx_op_in(n, "src");
-    int axes[LN_MAXDIM] = {time, batch}, back[LN_MAXDIM], k = 2;
-    if (time + batch == 1) {
-        ln_onnx_write_form(n, NULL);
-        return;
-    }
-    for (int i = 0; i < ndim; i++)
-        if (i != time && i != batch)
-            axes[k++] = i;
-    for (int i = 0; i < ndim; i++)
-        back[axes[i]] = i;
-    src = ln_onnx_put_transpose(n, src, ndim, axes);
-    src = LN_ONNX_PUT(n, "ReverseSequence", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
-                      LN_INT("time_axis", 0), LN_INT("batch_axis", 1));
-    LN_ONNX_PUT_AS(n, "dst", "Transpose", LN_ONNX_SRC(src), LN_INTS("perm", ndim, back));
+    ln_onnx_write_form(n, NULL);
 }
 
 // Constants and progressions
@@ -373,7 +360,7 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_SPLIT, write_split},
     {LN_OP_SCATTER, write_scatter},
     {LN_OP_PAD, write_pad},
-    {LN_OP_REVERSE_SEQUENCE, write_reverse_sequence},
+    {LN_OP_REVERSE_SEQUENCE, write_reverse_sequence, has_reverse_sequence},
     {LN_OP_ZEROS, write_zeros},
     {LN_OP_ARANGE, write_arange},
     {LN_OP_REARANGE, write_rearange},

@@ -117,59 +117,6 @@ static const char *ordered(ln_onnx_op *n)
     return ln_onnx_op_tensor(n, "src")->dtype == TL_BOOL ? ln_onnx_put_cast(n, src, TL_UINT8) : src;
 }
 
-// Maxima of floats: a NaN that is the first element stays, others lose.
-typedef struct maxima {
-    const char *src;      // without NaN
-    const char *is_first; // where the first element is NaN; NULL: of integers
-    const char *first;
-} maxima;
-
-static maxima read_maxima(ln_onnx_op *n, int axis)
-{
-    maxima m = {.src = ln_onnx_op_in(n, "src")};
-    const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
-    if (!tl_dtype_is_float(dtype))
-        return m;
-    const char *const min = ln_onnx_put_scalar(n, dtype, -INFINITY);
-    m.first = ln_onnx_put_slice(n, m.src, axis, 0, 1);
-    m.is_first = ln_onnx_put(n, "IsNaN", m.first);
-    m.src = LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(ln_onnx_put(n, "IsNaN", m.src)), LN_ONNX_SRC(min),
-                        LN_ONNX_SRC(m.src));
-    return m;
-}
-
-static const char *or_first(ln_onnx_op *n, const maxima *m, const char *first, const char *value)
-{
-    return m->is_first ? LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(m->is_first), LN_ONNX_SRC(first),
-                                     LN_ONNX_SRC(value))
-                       : value;
-}
-
-static void put_max(ln_onnx_op *n, const maxima *m, int axis)
-{
-    const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
-    const char *const max = put_reduction(n, "ReduceMax", m->src, dtype, 1, &axis, 1);
-    ln_onnx_op_ends_with(n, "dst", or_first(n, m, m->first, max));
-}
-
-static void write_maxreduce(ln_onnx_op *n)
-{
-    const int axis = ln_onnx_op_axis(n);
-    const maxima m = read_maxima(n, axis);
-    put_max(n, &m, axis);
-}
-
-static void write_maxreduce_arg(ln_onnx_op *n)
-{
-    const int axis = ln_onnx_op_axis(n);
-    const maxima m = read_maxima(n, axis);
-    put_max(n, &m, axis);
-    const char *const src = m.is_first ? m.src : ordered(n);
-    const char *const arg = LN_ONNX_PUT(n, "ArgMax", LN_ONNX_SRC(src), LN_INT("axis", axis));
-    const char *const zero = ln_onnx_put_scalar(n, TL_INT64, 0);
-    ln_onnx_op_ends_with(n, "arg", ln_onnx_put_cast(n, or_first(n, &m, zero, arg), TL_INT32));
-}
-
 static void write_argreduce(ln_onnx_op *n)
 {
     LN_ONNX_WRITE_FORM(n, LN_ARG("src", ordered(n)));
@@ -185,8 +132,6 @@ const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {
     {LN_OP_LAYERNORM, write_layernorm, has_layernorm},
     {LN_OP_GROUPNORM, write_groupnorm, is_instancenorm},
     {LN_OP_REDUCE, write_reduce},
-    {LN_OP_MAXREDUCE, write_maxreduce},
-    {LN_OP_MAXREDUCE_ARG, write_maxreduce_arg},
     {LN_OP_ARGREDUCE, write_argreduce},
     {LN_OP_NLLLOSS, write_nllloss},
     {NULL},
