@@ -27,6 +27,8 @@ static const struct formula {
     {"normal", "rms(broadcast_sub(x, mean(x)), a)"},
 
     {"clip", "clip(x, a, b)"},
+    {"relu", "relu(x)"},
+    {"sigmoid", "sigmoid(x)"},
     // Near 0 (t + t / (t + 1)) / 2 with t = e^x - 1, else h^2 / 2 - 1 / (2 h^2) with h = e^(x / 2),
     // whose square is the last to overflow.
     {"sinh", "fabs(x) < 1 ? (expm1(x) + expm1(x) / (expm1(x) + 1)) * 0.5 "

@@ -5,13 +5,16 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
+#include "ir/ln_formula.h"
 
 // Functions
 
-// `with`: a name of tl_unary_func.
+// `with`: a name of tl_unary_func; NULL: that of the operator.
 static void translate_unary(ln_nnvm_node *n)
 {
-    ln_emit_unary(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
+    const char *const with = n->row->with;
+    ln_emit_unary(&n->emit, with ? with : ln_function_named(n->vertex->op)->func, ln_nnvm_in(n, 0),
+                  0);
 }
 
 static void translate_identity(ln_nnvm_node *n)
@@ -116,29 +119,16 @@ static void translate_cast(ln_nnvm_node *n)
     }
 
 const ln_nnvm_row ln_nnvm_rows_function[] = {
-    FUNCTION("abs", LN_IN_CORE, translate_unary, "TL_UNARY_ABS"),
+    FUNCTION("abs ceil exp floor log sqrt tanh relu sigmoid", LN_IN_CORE, translate_unary, NULL),
+    FUNCTION("cos cosh erf sin sinh tan", LN_IN_MXNET, translate_unary, NULL),
     FUNCTION("arccos", LN_IN_MXNET, translate_unary, "TL_UNARY_ACOS"),
     FUNCTION("arccosh", LN_IN_MXNET, translate_unary, "TL_UNARY_ACOSH"),
     FUNCTION("arcsin", LN_IN_MXNET, translate_unary, "TL_UNARY_ASIN"),
     FUNCTION("arcsinh", LN_IN_MXNET, translate_unary, "TL_UNARY_ASINH"),
     FUNCTION("arctan", LN_IN_MXNET, translate_unary, "TL_UNARY_ATAN"),
     FUNCTION("arctanh", LN_IN_MXNET, translate_unary, "TL_UNARY_ATANH"),
-    FUNCTION("ceil", LN_IN_CORE, translate_unary, "TL_UNARY_CEIL"),
-    FUNCTION("cos", LN_IN_MXNET, translate_unary, "TL_UNARY_COS"),
-    FUNCTION("cosh", LN_IN_MXNET, translate_unary, "TL_UNARY_COSH"),
-    FUNCTION("erf", LN_IN_MXNET, translate_unary, "TL_UNARY_ERF"),
-    FUNCTION("exp", LN_IN_CORE, translate_unary, "TL_UNARY_EXP"),
-    FUNCTION("floor", LN_IN_CORE, translate_unary, "TL_UNARY_FLOOR"),
-    FUNCTION("log", LN_IN_CORE, translate_unary, "TL_UNARY_LOG"),
     FUNCTION("negative", LN_IN_CORE, translate_unary, "TL_UNARY_NEG"),
     FUNCTION("rint", LN_IN_MXNET, translate_unary, "TL_UNARY_ROUND"),
-    FUNCTION("sin", LN_IN_MXNET, translate_unary, "TL_UNARY_SIN"),
-    FUNCTION("sinh", LN_IN_MXNET, translate_unary, "TL_UNARY_SINH"),
-    FUNCTION("sqrt", LN_IN_CORE, translate_unary, "TL_UNARY_SQRT"),
-    FUNCTION("tan", LN_IN_MXNET, translate_unary, "TL_UNARY_TAN"),
-    FUNCTION("tanh", LN_IN_CORE, translate_unary, "TL_UNARY_TANH"),
-    FUNCTION("relu", LN_IN_CORE, translate_unary, "TL_UNARY_RELU"),
-    FUNCTION("sigmoid", LN_IN_CORE, translate_unary, "TL_UNARY_SIGMOID"),
     FUNCTION("round", LN_IN_CORE, translate_round, NULL),
     FUNCTION("trunc", LN_IN_CORE, translate_formula, "sign(x) * floor(abs(x))"),
     FUNCTION("square", LN_IN_MXNET, translate_formula, "x * x"),

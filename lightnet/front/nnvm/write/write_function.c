@@ -37,21 +37,13 @@ static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
     return ln_put_leaky(n, x, ln_op_number(n->op, "alpha"));
 }
 
-// Functions by an operator of core. Sines, their inverses, and the error function have
-// none.
+// Functions that are no formula of core's operators for all types and parameters. Sines, their
+// inverses, and the error function have none.
 static const struct function {
     const char *func;
-    const char *op;
     ln_nnvm_value (*write)(ln_nnvm_op *n, ln_nnvm_value x);
 } functions[] = {
-    {"TL_UNARY_ABS", "abs", NULL},         {"TL_UNARY_NEG", "negative", NULL},
-    {"TL_UNARY_NOT", NULL, write_not},     {"TL_UNARY_SQRT", "sqrt", NULL},
-    {"TL_UNARY_EXP", "exp", NULL},         {"TL_UNARY_LOG", "log", NULL},
-    {"TL_UNARY_CEIL", "ceil", NULL},       {"TL_UNARY_FLOOR", "floor", NULL},
-    {"TL_UNARY_ROUND", NULL, write_round}, {"TL_UNARY_TANH", "tanh", NULL},
-    {"TL_UNARY_SIGMOID", "sigmoid", NULL}, {"TL_UNARY_RELU", "relu", NULL},
-    {"TL_UNARY_LRELU", NULL, write_leaky},
-};
+    {"TL_UNARY_NOT", write_not}, {"TL_UNARY_ROUND", write_round}, {"TL_UNARY_LRELU", write_leaky}};
 
 static int has_function(const char *func)
 {
@@ -64,7 +56,7 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
     const struct function *const f = LN_ROW_NAMED(functions, func);
     const ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
     if (f)
-        return f->write ? f->write(n, x) : ln_put(n, f->op, x);
+        return f->write(n, x);
     return ln_put_formula(n, ln_nnvm_formula_of(func), x, ln_op_number(n->op, "alpha"),
                           ln_op_number(n->op, "beta"), NULL);
 }
