@@ -29,7 +29,6 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "batchnorm forward reshape binary reduce"},
     {"Bernoulli", "1", "1", "dtype:i seed:f", "cast compare random"},
     {"BitCast", "1", "1", "to:i", "bitcast"},
-    {"BitShift", "2", "1", "direction:s", "binary"},
     {"BlackmanWindow", "1", "1", "output_datatype:i periodic:i", ""},
     {"Cast", "1", "1", "round_mode:s>=24 saturate:i>=19 to:s<6 to:i>=6",
      "cast binary bitcast classify where string_cast"},

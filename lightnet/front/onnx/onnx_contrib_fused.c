@@ -303,13 +303,6 @@ static void translate_unique(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-// Inputs 2 and 3 matter only in training.
-static void translate_torch_embedding(ln_onnx_node *n)
-{
-    LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("axis", 0));
-}
-
 // The index of element `k` of window `i`, [windows, size].
 static const char *window_indices(ln_onnx_node *n, int windows, int size, int step)
 {
@@ -366,7 +359,6 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"NhwcFusedConv", 1, translate_nhwc_conv},
     {"Pad", 1, ln_onnx_translate_standard},
     {"Range", 1, translate_range},
-    {"TorchEmbedding", 1, translate_torch_embedding},
     {"TransposeMatMul", 1, translate_fused_matmul},
     {"Trilu", 1, ln_onnx_translate_standard},
     {"UnfoldTensor", 1, translate_unfold},

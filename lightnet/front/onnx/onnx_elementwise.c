@@ -37,14 +37,6 @@ static void translate_mod(ln_onnx_node *n)
                    ln_onnx_in(n, 1), 0);
 }
 
-static void translate_bit_shift(ln_onnx_node *n)
-{
-    static const ln_attr_word directions[] = {
-        {"LEFT", "TL_BINARY_SHIFT_LEFT"}, {"RIGHT", "TL_BINARY_SHIFT_RIGHT"}, {0}};
-    const char *const op = ln_attr_choose(&n->emit, "direction", "", directions);
-    ln_emit_binary(&n->emit, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
-}
-
 // The type that computes a power of these.
 static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
 {
@@ -129,7 +121,6 @@ static void translate_swiglu(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_elementwise[] = {
-    {"BitShift", 11, translate_bit_shift},
     {"Max", 1, translate_join, "TL_BINARY_MAX"},
     {"Mean", 1, translate_mean, "TL_BINARY_ADD"},
     {"Min", 1, translate_join, "TL_BINARY_MIN"},

@@ -27,12 +27,7 @@ static void translate_split(ln_onnx_node *n)
 
 static void translate_normalizer(ln_onnx_node *n)
 {
-    static const ln_attr_word cases[] = {
-        {"NONE", "TL_CASE_NONE"}, {"LOWER", "TL_CASE_LOWER"}, {"UPPER", "TL_CASE_UPPER"}, {0}};
-    const char *const letters = ln_attr_choose(&n->emit, "case_change_action", "NONE", cases);
-    LN_EMIT(&n->emit, 0, LN_OP_STRING_NORMALIZE, LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_ARG("stopwords", ln_onnx_text_constant(n, "stopwords")), LN_TEXT("letters", letters),
-            LN_BOOL("ignores_case", !ln_attr_bool(&n->emit, "is_case_sensitive", 0)));
+    LN_ONNX_FORM(n, 0, LN_ARG("stopwords", ln_onnx_text_constant(n, "stopwords")));
 }
 
 // TfIdfVectorizer
