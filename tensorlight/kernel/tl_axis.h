@@ -5,8 +5,7 @@
 // elements, `inner` apart. A kernel that gets the lines begin .. end-1 computes them in spans:
 // lines of one outer index, next to each other in memory.
 
-#ifndef TL_AXIS_H
-#define TL_AXIS_H
+#pragma once
 
 #include "tensorlight/tl_tensor.h"
 
@@ -39,5 +38,3 @@ static inline size_t tl_axis_grain(size_t cost)
 {
     return cost < 32768 ? 32768 / (cost ? cost : 1) : 1;
 }
-
-#endif

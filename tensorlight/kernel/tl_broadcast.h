@@ -14,8 +14,7 @@
 //
 // Source: ONNX, "Broadcasting in ONNX", multidirectional.
 
-#ifndef TL_BROADCAST_H
-#define TL_BROADCAST_H
+#pragma once
 
 #include "tensorlight/tl_elementwise.h"
 
@@ -87,5 +86,3 @@ const void *tl_broadcast_part(const tl_broadcast_walk *walk, size_t begin, size_
  * NULL with a reason if the sources do not broadcast, or `dst` overlaps one that does not advance
  * with it. */
 tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int n, tl_dtype dtype);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks that all families of broadcast operations share, over the rows of their lists.
 
-#ifndef TL_BROADCAST_TEST_H
-#define TL_BROADCAST_TEST_H
+#pragma once
 
 #include <math.h>
 
@@ -105,5 +104,3 @@ static inline void tl_broadcast_check_variants(const tl_broadcast_variant *varia
     }
     ck_assert_uint_gt(tested, 0);
 }
-
-#endif

@@ -13,8 +13,7 @@
  * type of the functions. TL_KERNEL_TABLE defines the table of a family; tests have their own
  * rows. */
 
-#ifndef TL_KERNEL_H
-#define TL_KERNEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -255,5 +254,3 @@ static inline int tl_kernel_has_vectors(const tl_exec *exec)
 {
     return tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE) != 1U << TL_ISA_C;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks that all element-by-element families share, over the rows of their lists.
 
-#ifndef TL_MAP_TEST_H
-#define TL_MAP_TEST_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -161,5 +160,3 @@ static inline void tl_map_check_threads(const tl_map_variant *variants, size_t n
         tl_map_check_threads(variants, sizeof(variants) / sizeof(*(variants)), param);  \
     }                                                                                   \
     END_TEST
-
-#endif

@@ -8,8 +8,7 @@
 //     ...
 //     nn_close(&room); // checks the guards
 
-#ifndef TL_NN_TEST_H
-#define TL_NN_TEST_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -149,5 +148,3 @@ static inline void nn_check_threads(nn_run *run, tl_tensor *dst, void *arg)
     tl_free(one);
     tl_pool_free(pool);
 }
-
-#endif

@@ -6,8 +6,7 @@
 //     for (k = 0; k < n && !tl_poll_after(&poll, work); k++)
 //         ..
 
-#ifndef TL_POLL_H
-#define TL_POLL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ static inline int tl_poll_after(tl_poll *poll, size_t work)
     }
     return poll->is_stopped;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Checks, extents and taps of windows over any number of axes (tl_windows), and the arithmetic of
 // strides and borders along one.
 
-#ifndef TL_WINDOWS_H
-#define TL_WINDOWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ TL_INLINE tl_window_meeting tl_window_meet_axis(const tl_window_job *job, int i,
 /** The plane of a channel of src that the taps of all axes but the last two join with a tile, or
  *  -1. */
 ptrdiff_t tl_window_plane(const tl_window_job *job, const tl_window_tile *tile, const int *taps);
-
-#endif

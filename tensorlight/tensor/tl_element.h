@@ -3,8 +3,7 @@
 // tl_f32_c (compute), and tl_f32_load, tl_f32_store between them. Templates see them through
 // tl_one_type.inc.h.
 
-#ifndef TL_ELEMENT_H
-#define TL_ELEMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -53,5 +52,3 @@ static inline uint8_t tl_bool_of(uint8_t value)
         return store(value);                                                    \
     }
 TL_TYPES(TL_DEFINE_ELEMENT)
-
-#endif

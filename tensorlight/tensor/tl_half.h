@@ -5,8 +5,7 @@
 // float. Narrowing rounds half to even; too large becomes infinity and NaN stays NaN, as IEEE 754
 // has it. (tl_convert saturates instead; it clamps before.)
 
-#ifndef TL_HALF_H
-#define TL_HALF_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -66,5 +65,3 @@ static inline uint16_t tl_half_from_float(float value)
     const uint32_t rebased = rest - ((127 - 15) << 23);
     return (uint16_t)(sign | (rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
 }
-
-#endif

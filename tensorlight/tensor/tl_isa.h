@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction sets that a selection of kernels may use, and the cores that a process may.
 
-#ifndef TL_ISA_H
-#define TL_ISA_H
+#pragma once
 
 #include "tensorlight/tl_exec.h"
 
@@ -18,5 +17,3 @@ unsigned tl_isa_usable_within(tl_isa max);
 /** The cores that the quotas of this process' control groups allow, rounded up; 0 without a quota.
  * `root` is the folder of "proc/self/cgroup" and "sys/fs/cgroup": "" for the real ones. */
 int tl_cpu_quota(const char *root);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of an enumeration's values, and the values of names.
 
-#ifndef TL_NAME_H
-#define TL_NAME_H
+#pragma once
 
 #include <string.h>
 
@@ -31,5 +30,3 @@ static inline int tl_value_of(const char *const *names, int n, const char *str)
     {                                               \
         return (type)tl_value_of(names, size, str); \
     }
-
-#endif

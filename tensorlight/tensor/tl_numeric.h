@@ -5,8 +5,7 @@
 //     fprintf(stream, "%.3f", value);
 //     tl_numeric_end(before);
 
-#ifndef TL_NUMERIC_H
-#define TL_NUMERIC_H
+#pragma once
 
 #include <locale.h>
 
@@ -16,5 +15,3 @@ locale_t tl_numeric_begin(void);
 
 /** Restores the thread's locale. */
 void tl_numeric_end(locale_t before);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of the thread pool for tl_exec.c.
 
-#ifndef TL_POOL_H
-#define TL_POOL_H
+#pragma once
 
 #include "tensorlight/tl_exec.h"
 
@@ -18,5 +17,3 @@ int tl_pool_is_inside(void);
 /** The number of existing threads, including the caller: fewer than tl_pool_size where there
  *  are fewer cores, where the system refused threads, and in a child before its first call. */
 int tl_pool_threads(const tl_pool *pool);
-
-#endif

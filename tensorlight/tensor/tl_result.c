@@ -148,15 +148,37 @@ int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *d
     return 0;
 }
 
-int tl_check_input(const tl_tensor *t, const char *name, int ndim)
+int tl_check_ndim(const tl_tensor *t, const char *name, int ndim)
 {
     char text[TL_SHAPE_TEXT_SIZE];
-    if (tl_check_data(t, name) < 0)
-        return -1;
     if (t->ndim != ndim)
         return tl_fail("'%s' has shape %s, expected %d dimensions", name,
                        tl_shape_text(text, t->ndim, t->dims), ndim);
     return 0;
+}
+
+int tl_check_dims(const tl_tensor *t, const char *name, int ndim, const int *dims)
+{
+    const tl_tensor expected = {.ndim = ndim, .dims = (int *)dims};
+    char text[TL_SHAPE_TEXT_SIZE], expected_text[TL_SHAPE_TEXT_SIZE];
+    if (!tl_tensor_issameshape(t, &expected))
+        return tl_fail("'%s' has shape %s, expected %s", name,
+                       tl_shape_text(text, t->ndim, t->dims),
+                       tl_shape_text(expected_text, ndim, dims));
+    return 0;
+}
+
+int tl_check_bytes(const tl_tensor *t, const char *name)
+{
+    if (t->dtype != TL_INT8 && t->dtype != TL_UINT8)
+        return tl_fail("'%s' has dtype %s, expected TL_INT8 or TL_UINT8", name,
+                       tl_dtype_name(t->dtype));
+    return 0;
+}
+
+int tl_check_input(const tl_tensor *t, const char *name, int ndim)
+{
+    return tl_check_data(t, name) < 0 ? -1 : tl_check_ndim(t, name, ndim);
 }
 
 int tl_check_vector(const tl_tensor *t, const char *name, const tl_tensor *like, int len)
@@ -185,6 +207,11 @@ int tl_check_apart(const tl_tensor *dst, const tl_tensor *src)
     return 0;
 }
 
+int tl_check_operand(const tl_tensor *src, const char *name, const tl_tensor *dst)
+{
+    return tl_check_data(src, name) < 0 ? -1 : tl_check_apart(dst, src);
+}
+
 int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src)
 {
     if (dst && dst->data == src->data && dst->dtype == src->dtype)
@@ -198,6 +225,11 @@ int tl_check_scratch(const tl_exec *exec, size_t needed, const char *what)
     if (size < needed)
         return tl_fail("%zu bytes of scratch memory, expected %zu %s", size, needed, what);
     return 0;
+}
+
+tl_exec tl_result_exec(size_t size)
+{
+    return (tl_exec){.scratch = tl_alloc(size), .scratch_size = size, .isa = tl_isa_best()};
 }
 
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)

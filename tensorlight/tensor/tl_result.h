@@ -10,8 +10,7 @@
 //         return tl_result_end(result, dst, result ? tl_exec_relu(NULL, src, result) : -1);
 //     }
 
-#ifndef TL_RESULT_H
-#define TL_RESULT_H
+#pragma once
 
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_tensor.h"
@@ -49,6 +48,13 @@ int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *di
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims,
                     tl_dtype dtype);
 
+/** -1 with a reason: `t` has another number of dimensions, or other dimensions. */
+int tl_check_ndim(const tl_tensor *t, const char *name, int ndim);
+int tl_check_dims(const tl_tensor *t, const char *name, int ndim, const int *dims);
+
+/** -1 with a reason: the dtype is not TL_INT8 or TL_UINT8. */
+int tl_check_bytes(const tl_tensor *t, const char *name);
+
 /** -1 with a reason: `t` is not a tensor with data to compute with and `ndim` dimensions. */
 int tl_check_input(const tl_tensor *t, const char *name, int ndim);
 
@@ -61,12 +67,19 @@ int tl_check_at_least(const char *name, const int *values, int n, int min);
 /** -1 with a reason: the data of `dst` and `src` overlap. `dst` may be NULL or without data. */
 int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 
-/** The same, but they may also be the same data of the same dtype: a computation in place. */
+/** Both for a source: tl_check_data and tl_check_apart. */
+int tl_check_operand(const tl_tensor *src, const char *name, const tl_tensor *dst);
+
+/** As tl_check_apart, but they may also be the same data of the same dtype: in place. */
 int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src);
 
 /** -1 with a reason, that ends with `what` for, such as "to sort": `exec`, which may be NULL, has
  * less scratch memory than `needed` bytes. */
 int tl_check_scratch(const tl_exec *exec, size_t needed, const char *what);
+
+/** For a tl_tensor_X: the largest instruction set, and `size` bytes of scratch memory, or NULL,
+ *  which the caller frees. */
+tl_exec tl_result_exec(size_t size);
 
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
  *  with a reason. */
@@ -74,5 +87,3 @@ tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype d
 
 /** Returns `result`; for status -1 frees it unless it is `dst`, and returns NULL. Takes NULL. */
 tl_tensor *tl_result_end(tl_tensor *result, const tl_tensor *dst, int status);
-
-#endif

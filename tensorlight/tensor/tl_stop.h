@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reproducible stop request, for tests.
 
-#ifndef TL_STOP_H
-#define TL_STOP_H
+#pragma once
 
 #include "tensorlight/tl_exec.h"
 
@@ -12,5 +11,3 @@ void tl_stop_request_at(tl_stop *stop, size_t n);
 
 /** The number of checks since tl_stop_request_at. */
 size_t tl_stop_checks(const tl_stop *stop);
-
-#endif

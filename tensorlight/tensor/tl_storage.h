@@ -5,8 +5,7 @@
 // integers into TL_INT8 and TL_UINT8, whose bytes they also have. So all conversions go through
 // these, and no kernel is compiled for each type.
 
-#ifndef TL_STORAGE_H
-#define TL_STORAGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ typedef struct tl_storage_rule {
 /** `n` floats as elements of a float of 8 bits or less, by the rules of tl_tensor_cast_float8. */
 void tl_storage_from_floats(tl_dtype dtype, const float *src, void *dst, size_t n,
                             tl_storage_rule rule);
-
-#endif

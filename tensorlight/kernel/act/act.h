@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations fused into other kernels.
 
-#ifndef ACT_H
-#define ACT_H
+#pragma once
 
 #include "tensorlight/tl_nn.h"
 
@@ -23,5 +22,3 @@ static inline int tl_act_is_bounds(tl_activation act)
  * `dst`; then applies the activation to these while they are in the cache. */
 void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,
                      const tl_tensor *dst, tl_activation act);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of scale and shift per channel.
 
-#ifndef AFFINE_H
-#define AFFINE_H
+#pragma once
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
@@ -25,5 +24,3 @@ typedef void tl_affine_func(void *arg, size_t begin, size_t end);
     TL_KERNELS(ROW, arg, tl_affine, FLT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_affine, F32, WIDE)
 TL_AFFINE_KERNELS(TL_KERNEL_DECLARE, tl_affine_func)
-
-#endif

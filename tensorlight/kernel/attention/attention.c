@@ -199,11 +199,9 @@ tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, const tl_
                                const tl_attention_param *param)
 {
     int dims[4];
-    if (tl_check_data(q, "q") < 0 || tl_check_data(k, "k") < 0 || tl_check_data(v, "v") < 0 ||
-        (mask && tl_check_data(mask, "mask") < 0) || tl_check_float(q, "q") < 0 ||
-        tl_attention_dims(q, k, v, mask, param, dims) < 0 || tl_check_apart(dst, q) < 0 ||
-        tl_check_apart(dst, k) < 0 || tl_check_apart(dst, v) < 0 ||
-        (mask && tl_check_apart(dst, mask) < 0))
+    if (tl_check_operand(q, "q", dst) < 0 || tl_check_operand(k, "k", dst) < 0 ||
+        tl_check_operand(v, "v", dst) < 0 || (mask && tl_check_operand(mask, "mask", dst) < 0) ||
+        tl_check_float(q, "q") < 0 || tl_attention_dims(q, k, v, mask, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, q->dtype);
     tl_exec exec = {.isa = tl_isa_best(), .scratch_size = tl_attention_scratch(q, k, v, param, 1)};

@@ -5,8 +5,7 @@
 // row r is query r % q_len of the r / q_len -th of them. A kernel computes up to TL_ATTENTION_ROWS
 // rows, with separate memory.
 
-#ifndef ATTENTION_H
-#define ATTENTION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -52,5 +51,3 @@ static inline size_t tl_attention_row(const tl_attention_job *job, const tl_atte
     return batch * view->batch + (head * job->group + row / job->q_len) * view->head +
            row % job->q_len * view->row;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Kernels of the binary operations between tensors that are broadcast: of the rows of TL_BINARY_OPS
 // (tl_functions.h). binary_c.c is compiled for wider vectors, too, for rows with BOOL and MANY.
 
-#ifndef BINARY_H
-#define BINARY_H
+#pragma once
 
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
@@ -23,5 +22,3 @@ TL_BINARY_OPS(TL_BINARY_DECLARE, tl_broadcast_func)
  * for chains. */
 tl_broadcast_func *tl_binary_kernel(const tl_exec *exec, tl_binary_op op, tl_dtype dtype);
 size_t tl_binary_grain(tl_binary_op op);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the conversions between types: cast, as in C, and convert, which saturates.
 
-#ifndef CAST_H
-#define CAST_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 #include "tensor/tl_storage.h"
@@ -66,5 +65,3 @@ tl_map_func tl_cast_storage;
 
 /** The kernel of a cast between types to compute with; NULL where the types are the same. */
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that pick channels from tensors in the blocked layout (tl_blocked.h).
 
-#ifndef CHANNELS_BLOCKED_H
-#define CHANNELS_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ typedef void tl_pick_channels_func(const tl_block_part *parts, int n_parts, void
     TL_KERNELS(ROW, arg, tl_pick_channels, F32, BOTH) \
     TL_KERNELS(ROW, arg, tl_pick_channels, U8, BOTH)
 TL_PICK_CHANNELS_KERNELS(TL_KERNEL_DECLARE, tl_pick_channels_func)
-
-#endif

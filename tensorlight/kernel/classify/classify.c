@@ -25,8 +25,7 @@ int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, 
 
 tl_tensor *tl_tensor_classify(const tl_tensor *src, tl_tensor *dst, int classes)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, TL_BOOL);
     return tl_result_end(result, dst, result ? tl_exec_classify(NULL, src, result, classes) : -1);

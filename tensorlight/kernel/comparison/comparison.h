@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the comparisons between tensors that are broadcast.
 
-#ifndef COMPARISON_H
-#define COMPARISON_H
+#pragma once
 
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
@@ -28,5 +27,3 @@
 #define TL_COMPARISON_DECLARE(type, op, name, swaps) \
     TL_COMPARISON_KERNELS(TL_KERNEL_DECLARE, type, name)
 TL_COMPARISONS(TL_COMPARISON_DECLARE, tl_broadcast_func)
-
-#endif

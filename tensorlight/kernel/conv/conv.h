@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel that all convolutions of row-major tensors share.
 
-#ifndef CONV_H
-#define CONV_H
+#pragma once
 
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_vision.h"
@@ -11,5 +10,3 @@
 int tl_convnd_run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                   const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group,
                   int is_transposed, tl_activation act);
-
-#endif

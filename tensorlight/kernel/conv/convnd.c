@@ -281,14 +281,6 @@ int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tenso
     return 0;
 }
 
-static int check_8_bits(const tl_tensor *t, const char *name)
-{
-    if (t->dtype != TL_INT8 && t->dtype != TL_UINT8)
-        return tl_fail("'%s' has dtype %s, expected TL_INT8 or TL_UINT8", name,
-                       tl_dtype_name(t->dtype));
-    return 0;
-}
-
 // -1 with a reason: a zero point (NULL: none) that is not one for `of`.
 static int check_zero(const tl_tensor *zero, const char *name, const tl_tensor *of, int channels)
 {
@@ -306,7 +298,7 @@ static int check_zero(const tl_tensor *zero, const char *name, const tl_tensor *
 
 int tl_conv_int_shape(const tl_conv_int_args *args, const tl_windows *windows, int group, int *dims)
 {
-    if (check_8_bits(args->src, "src") < 0 || check_8_bits(args->weight, "weight") < 0 ||
+    if (tl_check_bytes(args->src, "src") < 0 || tl_check_bytes(args->weight, "weight") < 0 ||
         tl_check_channels(args->src, args->weight, windows, group, dims) < 0 ||
         check_zero(args->src_zero, "src_zero", args->src, 1) < 0 ||
         check_zero(args->weight_zero, "weight_zero", args->weight, dims[1]) < 0 ||

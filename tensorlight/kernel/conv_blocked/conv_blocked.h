@@ -12,8 +12,7 @@
 // Kernels of pairs read a pixel's channels two by two, as bfloat16: each pair replaces a float of
 // other kernels. Their sums are floats.
 
-#ifndef CONV_BLOCKED_H
-#define CONV_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -76,5 +75,3 @@ static inline int tl_tile_is_common(int n, int max)
     TL_KERNELS(ROW, arg, tl_tile_line, F32, BOTH) \
     TL_KERNELS(ROW, arg, tl_tile_pairs, BF16, BF16)
 TL_BLOCKCONV_KERNELS(TL_KERNEL_DECLARE, tl_tile_line_func)
-
-#endif

@@ -3,8 +3,7 @@
 // block of the result, and the order of the taps; for any element type, the division of the
 // computation, the preparation of the source, and the results line by line.
 
-#ifndef CONV_BLOCKED_PLAN_H
-#define CONV_BLOCKED_PLAN_H
+#pragma once
 
 #include "kernel/conv_blocked/conv_blocked.h"
 
@@ -81,5 +80,3 @@ size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_
 /** -1 with a reason when exec is NULL or has less scratch memory than for one thread. */
 int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *src,
                 const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2]);
-
-#endif

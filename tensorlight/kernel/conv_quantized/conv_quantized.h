@@ -6,8 +6,7 @@
 // TL_BLOCK contiguous channels, followed by the next pixel. The rows of a matrix are converted to
 // the same layout, so that a product is a 1 x 1 convolution.
 
-#ifndef CONV_QUANTIZED_H
-#define CONV_QUANTIZED_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
 
 #define TL_QUANTIZED_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quad, U8, DOT)
 TL_QUANTIZED_KERNELS(TL_KERNEL_DECLARE, extern const tl_quad_kernel)
-
-#endif

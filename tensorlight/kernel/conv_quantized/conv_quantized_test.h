@@ -2,8 +2,7 @@
 // Helpers of the tests of 8-bit convolutions and products: random layers and zero points, and loops
 // of 64-bit integers, whose sums get the epilogue of tl_quantized.h in floats.
 
-#ifndef CONV_QUANTIZED_TEST_H
-#define CONV_QUANTIZED_TEST_H
+#pragma once
 
 #include "kernel/tl_nn_test.h"
 
@@ -183,5 +182,3 @@ static inline void check_conv(const conv *c, const layer *l, const tl_tensor *sr
                     check(dst, blocked_at(dst, n, o, y, x),
                           expected(l, conv_sum(c, l, src, n, o, y, x), o, dst->dtype), what);
 }
-
-#endif

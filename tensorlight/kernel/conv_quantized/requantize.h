@@ -2,8 +2,7 @@
 // Results from exact sums, in vectors: the operations of tl_quantized.h, each rounded once. Include
 // after tl_simd.h in a kernel.
 
-#ifndef REQUANTIZE_H
-#define REQUANTIZE_H
+#pragma once
 
 #include "kernel/act/act.h"
 #include "kernel/conv_quantized/conv_quantized.h"
@@ -96,5 +95,3 @@ TL_INLINE void tl_quantized_store(uint8_t *dst, tl_vf v, const tl_requantize *e)
     const tl_vf shifted = tl_vf_max(tl_vf_add(rounded, e->dst_zero), tl_vf_zero());
     tl_vf_store_u8(dst, tl_vf_min(shifted, tl_vf_set1(255)));
 }
-
-#endif

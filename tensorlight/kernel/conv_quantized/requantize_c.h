@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results from exact sums, in plain C: the operations of tl_quantized.h, each rounded once.
 
-#ifndef REQUANTIZE_C_H
-#define REQUANTIZE_C_H
+#pragma once
 
 #include "kernel/conv_quantized/conv_quantized.h"
 
@@ -42,5 +41,3 @@ static inline void tl_quantized_finish_c(const tl_quantized_param *q, const tl_e
         else
             ((uint8_t *)dst)[at + c] = tl_quantized_byte(q, v[c]);
 }
-
-#endif

@@ -8,8 +8,7 @@
 // multiplied. Tiles with all windows inside have specialized loops for convolutions of common
 // sizes.
 
-#ifndef DEPTHWISE_BLOCKED_H
-#define DEPTHWISE_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef void tl_depthwise_func(void *arg, size_t begin, size_t end);
 
 #define TL_DEPTHWISE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_depthwise, F32, BOTH)
 TL_DEPTHWISE_KERNELS(TL_KERNEL_DECLARE, tl_depthwise_func)
-
-#endif

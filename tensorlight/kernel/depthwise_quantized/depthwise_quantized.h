@@ -2,8 +2,7 @@
 // Kernels of windows over single channels of 8-bit images in blocks (tl_quantized.h): depthwise
 // convolution, the maximum, and the mean.
 
-#ifndef DEPTHWISE_QUANTIZED_H
-#define DEPTHWISE_QUANTIZED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ static inline int tl_depthwise_u8_quads(int width)
 {
     return (width + TL_QUAD - 1) / TL_QUAD;
 }
-
-#endif

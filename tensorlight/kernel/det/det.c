@@ -53,12 +53,10 @@ int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 
 tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_shape(src, "src", "[.., n, n]") < 0 || tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_shape(src, "src", "[.., n, n]") < 0)
         return NULL;
-    const tl_exec exec = {.isa = tl_isa_best(),
-                          .scratch = tl_alloc(tl_det_scratch(src)),
-                          .scratch_size = tl_det_scratch(src)};
+    const tl_exec exec = tl_result_exec(tl_det_scratch(src));
     if (!exec.scratch)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim - 2, src->dims, src->dtype);

@@ -2,8 +2,7 @@
 // Steps of Gaussian elimination with partial pivoting, which determinants and inverses share.
 // Source: Golub, Van Loan: Matrix computations, 3.4.
 
-#ifndef TL_ELIMINATION_H
-#define TL_ELIMINATION_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ static inline void tl_subtract_row(double *a, size_t n, size_t r, size_t i, size
     for (size_t c = first; c < n; c++)
         a[r * n + c] -= factor * a[i * n + c];
 }
-
-#endif

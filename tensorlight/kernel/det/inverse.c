@@ -85,9 +85,7 @@ tl_tensor *tl_tensor_inverse(const tl_tensor *src, tl_tensor *dst)
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
         tl_check_shape(src, "src", "[.., n, n]") < 0)
         return NULL;
-    const tl_exec exec = {.isa = tl_isa_best(),
-                          .scratch = tl_alloc(tl_inverse_scratch(src)),
-                          .scratch_size = tl_inverse_scratch(src)};
+    const tl_exec exec = tl_result_exec(tl_inverse_scratch(src));
     if (!exec.scratch)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);

@@ -87,12 +87,6 @@ static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, si
     return 0;
 }
 
-// An exec with `size` bytes of scratch memory, which the caller frees; NULL without memory.
-static tl_exec exec_with(size_t size)
-{
-    return (tl_exec){.scratch = tl_alloc(size), .scratch_size = size, .isa = tl_isa_best()};
-}
-
 // Along an axis
 
 // n of the transform; less than 1: none.
@@ -179,10 +173,10 @@ int tl_exec_dft(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
 tl_tensor *tl_tensor_dft(const tl_tensor *src, tl_tensor *dst, const tl_dft_param *param)
 {
     int dims[TL_MAXDIM];
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_dft_dims(src, param, dims) < 0 || tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_dft_dims(src, param, dims) < 0)
         return NULL;
-    const tl_exec exec = exec_with(tl_dft_scratch(src, param));
+    const tl_exec exec = tl_result_exec(tl_dft_scratch(src, param));
     tl_tensor *const result =
         exec.scratch ? tl_result_begin(dst, src->ndim, dims, src->dtype) : NULL;
     const int status = result ? tl_exec_dft(&exec, src, result, param) : -1;
@@ -250,12 +244,12 @@ tl_tensor *tl_tensor_stft(const tl_tensor *src, const tl_tensor *window, tl_tens
                           const tl_stft_param *param)
 {
     int dims[TL_MAXDIM];
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_stft_dims(src, param, dims) < 0 || tl_check_apart(dst, src) < 0 ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_stft_dims(src, param, dims) < 0 ||
         (window && (tl_check_given(window, "window", 1, &param->len, src->dtype) < 0 ||
                     tl_check_apart(dst, window) < 0)))
         return NULL;
-    const tl_exec exec = exec_with(tl_stft_scratch(param));
+    const tl_exec exec = tl_result_exec(tl_stft_scratch(param));
     tl_tensor *const result = exec.scratch ? tl_result_begin(dst, 4, dims, src->dtype) : NULL;
     const int status = result ? tl_exec_stft(&exec, src, window, result, param) : -1;
     tl_free(exec.scratch);

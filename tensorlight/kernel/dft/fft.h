@@ -12,8 +12,7 @@
 // The inverse is the same with real and imaginary parts swapped, before and after, and divided by
 // n.
 
-#ifndef FFT_H
-#define FFT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_st
 
 /** Transforms re, im [n] in place. */
 void tl_fft_run(const tl_fft *fft, double *re, double *im, double *work);
-
-#endif

@@ -51,10 +51,9 @@ int tl_exec_distance(const tl_exec *exec, const tl_tensor *src1, const tl_tensor
 tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                               int is_squared)
 {
-    if (tl_check_data(src1, "src1") < 0 || tl_check_float(src1, "src1") < 0 ||
-        tl_check_shape(src1, "src1", "[m, d]") < 0 || tl_check_data(src2, "src2") < 0 ||
-        tl_check_same_dtype(src1, src2) < 0 || tl_check_shape(src2, "src2", "[d, n]") < 0 ||
-        tl_check_apart(dst, src1) < 0 || tl_check_apart(dst, src2) < 0)
+    if (tl_check_operand(src1, "src1", dst) < 0 || tl_check_float(src1, "src1") < 0 ||
+        tl_check_shape(src1, "src1", "[m, d]") < 0 || tl_check_operand(src2, "src2", dst) < 0 ||
+        tl_check_same_dtype(src1, src2) < 0 || tl_check_shape(src2, "src2", "[d, n]") < 0)
         return NULL;
     if (src1->dims[1] != src2->dims[0]) {
         tl_fail("'src1' has rows of %d elements and 'src2' columns of %d, expected equal "

@@ -45,9 +45,8 @@ int tl_exec_dot_product(const tl_exec *exec, const tl_tensor *src1, const tl_ten
 
 tl_tensor *tl_tensor_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst)
 {
-    if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
-        tl_check_same_dtype(src1, src2) < 0 || tl_check_same_shape(src1, src2) < 0 ||
-        tl_check_apart(dst, src1) < 0 || tl_check_apart(dst, src2) < 0)
+    if (tl_check_operand(src1, "src1", dst) < 0 || tl_check_operand(src2, "src2", dst) < 0 ||
+        tl_check_same_dtype(src1, src2) < 0 || tl_check_same_shape(src1, src2) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 1, (int[]){1}, src1->dtype);
     return tl_result_end(result, dst, result ? tl_exec_dot_product(NULL, src1, src2, result) : -1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of element-wise operations on 8-bit tensors (tl_quantized.h).
 
-#ifndef ELEMENTWISE_QUANTIZED_H
-#define ELEMENTWISE_QUANTIZED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ TL_ELEMENTWISE_U8_KERNELS(TL_KERNEL_DECLARE, tl_elementwise_u8_func)
 
 #define TL_LOOKUP_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lookup, U8, BOTH)
 TL_LOOKUP_KERNELS(TL_KERNEL_DECLARE, tl_lookup_func)
-
-#endif

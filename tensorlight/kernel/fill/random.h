@@ -4,8 +4,7 @@
 //
 // Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, 2011.
 
-#ifndef TL_RANDOM_H
-#define TL_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ void tl_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t block[
 /** The number that a standard normal distribution exceeds with the probability 1 - p, for 0 < p <
  * 1; the same bits on all machines. Source: Wichura: Algorithm AS 241, PPND16, 1988. */
 double tl_normal_quantile(double p);
-
-#endif

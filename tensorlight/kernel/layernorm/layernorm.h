@@ -8,8 +8,7 @@
 //     groupnorm             a line is [C / groups, H * W], period `groups`: each image has the same
 //     scales of groups      a line is [1, ..], period `groups`
 
-#ifndef LAYERNORM_H
-#define LAYERNORM_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 
@@ -30,5 +29,3 @@ typedef void tl_layernorm_func(void *arg, size_t begin, size_t end);
     TL_KERNELS(ROW, arg, tl_layernorm, FLT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_layernorm, F32, SIMD)
 TL_LAYERNORM_KERNELS(TL_KERNEL_DECLARE, tl_layernorm_func)
-
-#endif

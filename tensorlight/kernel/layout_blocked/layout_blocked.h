@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the changes between planes and blocks of channels (tl_blocked.h).
 
-#ifndef LAYOUT_BLOCKED_H
-#define LAYOUT_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -51,5 +50,3 @@ TL_FROM_BLOCKED_KERNELS(TL_KERNEL_DECLARE, tl_layout_func)
     TL_KERNELS(ROW, arg, tl_to_blocked, F32, BOTH) \
     TL_KERNELS(ROW, arg, tl_to_blocked, U8, BOTH)
 TL_TO_BLOCKED_KERNELS(TL_KERNEL_DECLARE, tl_layout_func)
-
-#endif

@@ -91,9 +91,8 @@ int tl_exec_nllloss(const tl_exec *exec, const tl_tensor *src, const tl_tensor *
 tl_tensor *tl_tensor_nllloss(const tl_tensor *src, const tl_tensor *target, const tl_tensor *weight,
                              tl_tensor *dst, const tl_nllloss_param *param)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_data(target, "target") < 0 || tl_check_apart(dst, src) < 0 ||
-        tl_check_apart(dst, target) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_operand(target, "target", dst) < 0)
         return NULL;
     if (weight && (tl_check_data(weight, "weight") < 0 || tl_check_same_dtype(src, weight) < 0 ||
                    tl_check_apart(dst, weight) < 0))

@@ -47,9 +47,9 @@ int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
 
 tl_tensor *tl_tensor_lrn(const tl_tensor *src, tl_tensor *dst, const tl_lrn_param *param)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
         tl_check_shape(src, "src", "[N, C, ..]") < 0 ||
-        tl_check_at_least("size", &param->size, 1, 1) < 0 || tl_check_apart(dst, src) < 0)
+        tl_check_at_least("size", &param->size, 1, 1) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_lrn(NULL, src, result, param) : -1);

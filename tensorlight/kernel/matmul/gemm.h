@@ -24,8 +24,7 @@
 //
 // With few rows packing has no benefit: src2 is read once, in place.
 
-#ifndef GEMM_H
-#define GEMM_H
+#pragma once
 
 #include "kernel/matmul/matmul_plan.h"
 #include "kernel/tl_kernel.h"
@@ -135,5 +134,3 @@ size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
  * panel that is not packed needs 64 KB of the stack. */
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_dtype dtype, tl_activation act);
-
-#endif

@@ -218,9 +218,8 @@ tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2, const 
                             tl_tensor *dst, const tl_matmul_param *param)
 {
     int dims[TL_MAXDIM] = {0};
-    if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
-        tl_check_same_dtype(src1, src2) < 0 || tl_check_apart(dst, src1) < 0 ||
-        tl_check_apart(dst, src2) < 0 ||
+    if (tl_check_operand(src1, "src1", dst) < 0 || tl_check_operand(src2, "src2", dst) < 0 ||
+        tl_check_same_dtype(src1, src2) < 0 ||
         tl_matmul_check_factors(src1->dtype, param->alpha, param->beta) < 0)
         return NULL;
     const int ndim = tl_matmul_dims(src1, src2, param->trans1, param->trans2, dims);
@@ -232,16 +231,6 @@ tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2, const 
     tl_tensor *const result = tl_result_begin(dst, ndim, dims, src1->dtype);
     return tl_result_end(result, dst,
                          result ? tl_exec_matmul(NULL, src1, src2, bias, result, param) : -1);
-}
-
-static int check_bytes(const tl_tensor *t, const char *name)
-{
-    if (tl_check_data(t, name) < 0)
-        return -1;
-    if (t->dtype != TL_INT8 && t->dtype != TL_UINT8)
-        return tl_fail("'%s' has dtype %s, expected TL_INT8 or TL_UINT8", name,
-                       tl_dtype_name(t->dtype));
-    return 0;
 }
 
 static int check_zero(const tl_tensor *zero, const char *name, const tl_tensor *src, int ndim,
@@ -258,8 +247,8 @@ tl_tensor *tl_tensor_matmul_int(const tl_tensor *src1, const tl_tensor *src2,
                                 const tl_tensor *zero1, const tl_tensor *zero2, tl_tensor *dst)
 {
     int dims[TL_MAXDIM] = {0};
-    if (check_bytes(src1, "src1") < 0 || check_bytes(src2, "src2") < 0 ||
-        tl_check_apart(dst, src1) < 0 || tl_check_apart(dst, src2) < 0)
+    if (tl_check_operand(src1, "src1", dst) < 0 || tl_check_operand(src2, "src2", dst) < 0 ||
+        tl_check_bytes(src1, "src1") < 0 || tl_check_bytes(src2, "src2") < 0)
         return NULL;
     const int ndim = tl_matmul_dims(src1, src2, 0, 0, dims);
     if (ndim < 0)

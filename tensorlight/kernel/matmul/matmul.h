@@ -13,8 +13,7 @@
 // Sums have the type to compute in: double, float (16-bit floats too), or unsigned integers of 32
 // or 64 bits, which wrap and keep the lower bits of all narrower ones.
 
-#ifndef MATMUL_H
-#define MATMUL_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 
@@ -67,5 +66,3 @@ TL_MATMUL_ROW_KERNELS(TL_KERNEL_DECLARE, tl_matmul_row_func)
 
 #define TL_MATMUL_STORE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_matmul_store, NUM, PLAIN)
 TL_MATMUL_STORE_KERNELS(TL_KERNEL_DECLARE, tl_matmul_store_func)
-
-#endif

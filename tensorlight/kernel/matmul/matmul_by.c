@@ -152,27 +152,17 @@ static int check_by(const tl_tensor *src, const tl_tensor *index, const tl_tenso
     return tl_matmul_by_check(src, index, weight, bias);
 }
 
-// 0 if `t` has these dimensions, else -1 with a reason that calls it `name`.
-static int want_dims(const tl_tensor *t, const char *name, int ndim, const int *dims)
-{
-    char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];
-    if (t->ndim == ndim && memcmp(t->dims, dims, (size_t)ndim * sizeof(*dims)) == 0)
-        return 0;
-    return tl_fail("'%s' has shape %s, expected %s", name, tl_shape_text(text, t->ndim, t->dims),
-                   tl_shape_text(wanted, ndim, dims));
-}
-
 int tl_matmul_by_check(const tl_tensor *src, const tl_tensor *index, const tl_tensor *weight,
                        const tl_tensor *bias)
 {
     if (tl_check_shape(src, "src", "[m, k]") < 0 ||
         tl_check_shape(weight, "weight", "[e, n, k]") < 0 ||
-        want_dims(index, "index", 1, src->dims) < 0)
+        tl_check_dims(index, "index", 1, src->dims) < 0)
         return -1;
     if (src->dims[1] != weight->dims[2])
         return tl_fail("'src' has rows of %d elements and 'weight' of %d, expected equal lengths",
                        src->dims[1], weight->dims[2]);
-    return bias ? want_dims(bias, "bias", 2, weight->dims) : 0;
+    return bias ? tl_check_dims(bias, "bias", 2, weight->dims) : 0;
 }
 
 tl_tensor *tl_tensor_matmul_by(const tl_tensor *src, const tl_tensor *index,
@@ -185,9 +175,7 @@ tl_tensor *tl_tensor_matmul_by(const tl_tensor *src, const tl_tensor *index,
     tl_tensor *const result = tl_result_begin(dst, 2, dims, src->dtype);
     if (!result)
         return tl_result_end(result, dst, -1);
-    tl_exec exec = {.isa = tl_isa_best(),
-                    .scratch_size = tl_matmul_by_scratch(src, weight, result, 1)};
-    exec.scratch = tl_alloc(exec.scratch_size);
+    const tl_exec exec = tl_result_exec(tl_matmul_by_scratch(src, weight, result, 1));
     const int status =
         exec.scratch ? tl_exec_matmul_by(&exec, src, index, weight, bias, result) : -1;
     tl_free(exec.scratch);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a matrix product: extents, and the offset of each matrix of the batch.
 
-#ifndef MATMUL_PLAN_H
-#define MATMUL_PLAN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -45,5 +44,3 @@ size_t tl_matmul_count(const tl_matmul_plan *p);
  */
 const char *tl_matmul_element(const tl_matmul_plan *p, const tl_matrices *x, size_t index,
                               size_t row, size_t col);
-
-#endif

@@ -21,8 +21,7 @@
 // For many rows, a panel is dequantized to floats once, and multiplied like that of any packed
 // matrix (kernel/matmul/gemm.h).
 
-#ifndef MATMUL_LOWBIT_H
-#define MATMUL_LOWBIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ static inline size_t tl_lowbit_weight_at(const tl_lowbit_job *job, size_t k, siz
 /** The reference loop: the product of one unprepared row with a panel. */
 void tl_lowbit_reference(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
                          const float *bias, float *dst, size_t cols);
-
-#endif

@@ -8,8 +8,7 @@
 //     src  |aaaaaa|bbbbbb|     n = 2, size = 3 elements, src_stride = 6, dst_stride = 3:
 //     dst  |aaa|bbb|           a slice of 3 from 0 on
 
-#ifndef MOVE_H
-#define MOVE_H
+#pragma once
 
 #include "tensorlight/tl_tensor.h"
 
@@ -21,5 +20,3 @@ typedef struct tl_strided {
 
 /** Copies `n` blocks of `size` bytes; a src stride of 0 repeats one block. They do not overlap. */
 void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t n, size_t size);
-
-#endif

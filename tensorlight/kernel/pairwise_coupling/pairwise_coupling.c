@@ -124,16 +124,14 @@ int tl_couple_check(const tl_tensor *src)
 
 tl_tensor *tl_tensor_couple(const tl_tensor *src, tl_tensor *dst)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_couple_check(src) < 0 || tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_couple_check(src) < 0)
         return NULL;
     const int dims[] = {src->dims[0], tl_couple_check(src)};
     tl_tensor *const result = tl_result_begin(dst, 2, dims, src->dtype);
     if (!result)
         return NULL;
-    const tl_exec exec = {.isa = tl_isa_best(),
-                          .scratch = tl_alloc(tl_couple_scratch(result)),
-                          .scratch_size = tl_couple_scratch(result)};
+    const tl_exec exec = tl_result_exec(tl_couple_scratch(result));
     const int status = exec.scratch ? tl_exec_couple(&exec, src, result) : -1;
     tl_free(exec.scratch);
     return tl_result_end(result, dst, status);

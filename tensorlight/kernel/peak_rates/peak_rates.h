@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that only multiply and add, at the peak rate of their instruction set.
 
-#ifndef PEAK_RATES_H
-#define PEAK_RATES_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 
@@ -27,5 +26,3 @@ TL_PEAK_PAIRS_KERNELS(TL_KERNEL_DECLARE, tl_peak_pairs_func)
 
 #define TL_PEAK_BYTES_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak_bytes, U8, DOT)
 TL_PEAK_BYTES_KERNELS(TL_KERNEL_DECLARE, tl_peak_bytes_func)
-
-#endif

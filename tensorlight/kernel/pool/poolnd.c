@@ -238,8 +238,7 @@ tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg
                             const tl_poolnd_param *param)
 {
     int dims[TL_MAXDIM];
-    if (tl_check_data(src, "src") < 0 || tl_poolnd_shape(src, param, dims) < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_poolnd_shape(src, param, dims) < 0)
         return NULL;
     if (arg && param->kind != TL_POOL_MAX) {
         tl_fail("'arg' is given for %s, expected it for TL_POOL_MAX",

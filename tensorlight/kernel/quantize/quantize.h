@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of quantization.
 
-#ifndef QUANTIZE_H
-#define QUANTIZE_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
@@ -35,5 +34,3 @@ typedef void tl_quantize_range_func(const float *src, size_t n, int lanes, float
 
 #define TL_QUANTIZE_RANGE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantize_range, F32, BOTH)
 TL_QUANTIZE_RANGE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_range_func)
-
-#endif

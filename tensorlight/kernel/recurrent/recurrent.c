@@ -486,8 +486,7 @@ int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param 
 {
     if (check_all_data(t) < 0 || tl_recurrent_check(t, param) < 0 || check_outputs(t, param) < 0)
         return -1;
-    tl_exec exec = {.scratch_size = tl_recurrent_scratch(t, param->cell, 1), .isa = tl_isa_best()};
-    exec.scratch = tl_alloc(exec.scratch_size);
+    const tl_exec exec = tl_result_exec(tl_recurrent_scratch(t, param->cell, 1));
     const int status = exec.scratch ? tl_exec_recurrent(&exec, t, param) : -1;
     tl_free(exec.scratch);
     return status;

@@ -2,8 +2,7 @@
 // Kernels of recurrent networks: the update of each sequence's state in a step, after the product
 // of the states and the recurrence weights.
 
-#ifndef RECURRENT_H
-#define RECURRENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -63,5 +62,3 @@ TL_CELLS_KERNELS(TL_KERNEL_DECLARE, tl_recurrent_func)
     ROW(arg, tl_recurrent_f64_c, TL_DOUBLE, TL_ISA_C) \
     ROW(arg, tl_recurrent_f32_c, TL_FLOAT, TL_ISA_C)
 TL_RECURRENT_KERNELS(TL_KERNEL_DECLARE, tl_recurrent_func)
-
-#endif

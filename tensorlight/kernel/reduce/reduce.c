@@ -125,8 +125,8 @@ int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
 tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_reduce_op op, const int *axes,
                             int n_axes, int keepdims)
 {
-    if (tl_check_data(src, "src") < 0 || tl_reduce_check(op, src->dtype) < 0 ||
-        tl_check_axes(src, axes, n_axes) < 0 || tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_reduce_check(op, src->dtype) < 0 ||
+        tl_check_axes(src, axes, n_axes) < 0)
         return NULL;
     int dims[TL_MAXDIM] = {0};
     const int ndim = tl_reduce_dims(src, axes, n_axes, keepdims, dims);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the reductions along any set of axes.
 
-#ifndef REDUCE_H
-#define REDUCE_H
+#pragma once
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
@@ -39,5 +38,3 @@ typedef void tl_reduce_func(void *arg, size_t begin, size_t end);
     TL_KERNELS(ROW, arg, tl_reduce, ALL, PLAIN) \
     TL_KERNELS(ROW, arg, tl_reduce, F32, WIDE)
 TL_REDUCE_KERNELS(TL_KERNEL_DECLARE, tl_reduce_func)
-
-#endif

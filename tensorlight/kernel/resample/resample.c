@@ -280,8 +280,7 @@ int tl_resample_check(const tl_tensor *src, const int *dims, const tl_resample_p
 tl_tensor *tl_tensor_resample(const tl_tensor *src, tl_tensor *dst, const int *dims,
                               const tl_resample_param *param)
 {
-    if (tl_check_data(src, "src") < 0 || tl_resample_check(src, dims, param) < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_resample_check(src, dims, param) < 0)
         return NULL;
     tl_exec exec = {.scratch_size = tl_resample_scratch(src, dims, param), .isa = tl_isa_best()};
     tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of resampling, and the tables that they read.
 
-#ifndef RESAMPLE_H
-#define RESAMPLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -64,5 +63,3 @@ TL_RESAMPLE_FILTER_KERNELS(TL_KERNEL_DECLARE, tl_resample_func)
 
 #define TL_RESAMPLE_NEAREST_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_resample_nearest, UINT, PLAIN)
 TL_RESAMPLE_NEAREST_KERNELS(TL_KERNEL_DECLARE, tl_resample_func)
-
-#endif

@@ -150,8 +150,7 @@ int tl_resize_check(const tl_tensor *src, const int *new_dims, tl_resize_type rt
 tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new_dims,
                             tl_resize_type rtype)
 {
-    if (tl_check_data(src, "src") < 0 || tl_resize_check(src, new_dims, rtype) < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_resize_check(src, new_dims, rtype) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, new_dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_resize(NULL, src, result, rtype) : -1);

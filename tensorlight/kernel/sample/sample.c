@@ -24,33 +24,6 @@ TL_NAME_AND_FROM_STR(tl_outside, outside_names, TL_OUTSIDE_SIZE)
 
 // Checks that several make
 
-static int check_shape(const tl_tensor *t, const char *name, int ndim, const int *dims)
-{
-    char is[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
-    int is_as_expected = t->ndim == ndim;
-    for (int i = 0; is_as_expected && i < ndim; i++)
-        is_as_expected = t->dims[i] == dims[i];
-    if (!is_as_expected)
-        return tl_fail("'%s' has shape %s, expected %s", name, tl_shape_text(is, t->ndim, t->dims),
-                       tl_shape_text(expected, ndim, dims));
-    return 0;
-}
-
-static int check_ndim(const tl_tensor *t, const char *name, int ndim)
-{
-    char text[TL_SHAPE_TEXT_SIZE];
-    if (t->ndim != ndim)
-        return tl_fail("'%s' has shape %s, expected %d dimensions", name,
-                       tl_shape_text(text, t->ndim, t->dims), ndim);
-    return 0;
-}
-
-// -1 with a reason: `t` has no data, or dst overlaps it.
-static int check_operand(const tl_tensor *t, const char *name, const tl_tensor *dst)
-{
-    return -(tl_check_data(t, name) < 0 || tl_check_apart(dst, t) < 0);
-}
-
 static size_t product(const int *dims, int n)
 {
     size_t result = 1;
@@ -91,7 +64,7 @@ int tl_grid_sample_shape(const tl_tensor *src, const tl_tensor *grid, int *dims)
     if (n < 1 || n > TL_GRID_AXES)
         return tl_fail("'src' has %d dimensions, expected 3 to %d", src->ndim, TL_GRID_AXES + 2);
     if (tl_check_float(src, "src") < 0 || tl_check_float(grid, "grid") < 0 ||
-        check_ndim(grid, "grid", src->ndim) < 0)
+        tl_check_ndim(grid, "grid", src->ndim) < 0)
         return -1;
     if (grid->dims[0] != src->dims[0] || grid->dims[n + 1] != n)
         return tl_fail("'grid' has %d images of positions of %d numbers, expected %d of %d",
@@ -108,7 +81,7 @@ tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl
                                  tl_resample_mode mode, tl_outside outside, int aligns_corners)
 {
     int dims[TL_MAXDIM];
-    if (check_operand(src, "src", dst) < 0 || check_operand(grid, "grid", dst) < 0 ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_operand(grid, "grid", dst) < 0 ||
         tl_grid_sample_shape(src, grid, dims) < 0)
         return NULL;
     if (!tl_resample_mode_name(mode) || !tl_outside_name(outside))
@@ -180,8 +153,8 @@ static int infer_roi(const tl_tensor *src, const tl_tensor *rois, int columns,
 {
     if (!param)
         return tl_fail("'param' is NULL, expected parameters");
-    if (tl_check_float(src, "src") < 0 || check_ndim(src, "src", 4) < 0 ||
-        check_ndim(rois, "rois", 2) < 0 || tl_check_at_least("size", param->size, 2, 1) < 0 ||
+    if (tl_check_float(src, "src") < 0 || tl_check_ndim(src, "src", 4) < 0 ||
+        tl_check_ndim(rois, "rois", 2) < 0 || tl_check_at_least("size", param->size, 2, 1) < 0 ||
         tl_check_at_least("samples", &param->samples, 1, 0) < 0)
         return -1;
     if (param->samples > 1024)
@@ -210,7 +183,7 @@ int tl_exec_roi_align(const tl_exec *exec, const tl_tensor *src, const tl_tensor
 int tl_roi_align_shape(const tl_tensor *src, const tl_tensor *rois, const tl_tensor *batch,
                        const tl_roi_param *param, int *dims)
 {
-    if (infer_roi(src, rois, 4, param, dims) < 0 || check_shape(batch, "batch", 1, dims) < 0)
+    if (infer_roi(src, rois, 4, param, dims) < 0 || tl_check_dims(batch, "batch", 1, dims) < 0)
         return -1;
     if (batch->dtype != TL_INT64 && batch->dtype != TL_INT32)
         return tl_fail("'batch' has dtype %s, expected TL_INT64 or TL_INT32",
@@ -222,8 +195,8 @@ tl_tensor *tl_tensor_roi_align(const tl_tensor *src, const tl_tensor *rois, cons
                                tl_tensor *dst, const tl_roi_param *param)
 {
     int dims[TL_MAXDIM];
-    if (check_operand(src, "src", dst) < 0 || check_operand(rois, "rois", dst) < 0 ||
-        check_operand(batch, "batch", dst) < 0 ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_operand(rois, "rois", dst) < 0 ||
+        tl_check_operand(batch, "batch", dst) < 0 ||
         tl_roi_align_shape(src, rois, batch, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
@@ -247,7 +220,7 @@ tl_tensor *tl_tensor_roi_maxpool(const tl_tensor *src, const tl_tensor *rois, tl
                                  const tl_roi_param *param)
 {
     int dims[TL_MAXDIM];
-    if (check_operand(src, "src", dst) < 0 || check_operand(rois, "rois", dst) < 0 ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_operand(rois, "rois", dst) < 0 ||
         tl_roi_maxpool_shape(src, rois, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
@@ -283,7 +256,7 @@ int tl_exec_deform_columns(const tl_exec *exec, const tl_tensor *src, const tl_t
 int tl_deform_columns_shape(const tl_tensor *src, const tl_tensor *offset, const tl_tensor *mask,
                             const tl_windows *windows, int group, int *dims)
 {
-    if (tl_check_float(src, "src") < 0 || check_ndim(src, "src", 4) < 0 ||
+    if (tl_check_float(src, "src") < 0 || tl_check_ndim(src, "src", 4) < 0 ||
         tl_check_same_dtype(src, offset) < 0 || (mask && tl_check_same_dtype(src, mask) < 0) ||
         tl_check_windows(windows, src) < 0 || tl_check_at_least("group", &group, 1, 1) < 0)
         return -1;
@@ -298,10 +271,10 @@ int tl_deform_columns_shape(const tl_tensor *src, const tl_tensor *offset, const
     for (int i = 0; i < 2; i++)
         if ((shape[2 + i] = tl_windows_length(windows, i, src->dims[2 + i], 0)) < 0)
             return -1;
-    if (check_shape(offset, "offset", 4, shape) < 0)
+    if (tl_check_dims(offset, "offset", 4, shape) < 0)
         return -1;
     shape[1] /= 2;
-    if (mask && check_shape(mask, "mask", 4, shape) < 0)
+    if (mask && tl_check_dims(mask, "mask", 4, shape) < 0)
         return -1;
     dims[0] = src->dims[0];
     dims[1] = src->dims[1] * windows->size[0] * windows->size[1];
@@ -316,8 +289,8 @@ tl_tensor *tl_tensor_deform_columns(const tl_tensor *src, const tl_tensor *offse
                                     const tl_windows *windows, int group)
 {
     int dims[TL_MAXDIM];
-    if (check_operand(src, "src", dst) < 0 || check_operand(offset, "offset", dst) < 0 ||
-        (mask && check_operand(mask, "mask", dst) < 0) ||
+    if (tl_check_operand(src, "src", dst) < 0 || tl_check_operand(offset, "offset", dst) < 0 ||
+        (mask && tl_check_operand(mask, "mask", dst) < 0) ||
         tl_deform_columns_shape(src, offset, mask, windows, group, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 3, dims, src->dtype);
@@ -356,7 +329,7 @@ int tl_col2im_shape(const tl_tensor *src, const tl_windows *windows, const int *
         return tl_fail("windows over %d axes, expected 1 to %d", windows ? windows->n : 0,
                        TL_MAX_SPATIAL);
     const tl_tensor image = {.ndim = windows->n + 2};
-    if (tl_check_float(src, "src") < 0 || check_ndim(src, "src", 3) < 0 ||
+    if (tl_check_float(src, "src") < 0 || tl_check_ndim(src, "src", 3) < 0 ||
         tl_check_windows(windows, &image) < 0)
         return -1;
     double n_windows = 1, taps = 1;
@@ -381,7 +354,7 @@ tl_tensor *tl_tensor_col2im(const tl_tensor *src, tl_tensor *dst, const tl_windo
                             const int *extents)
 {
     int dims[TL_MAXDIM];
-    if (check_operand(src, "src", dst) < 0 || tl_col2im_shape(src, windows, extents, dims) < 0)
+    if (tl_check_operand(src, "src", dst) < 0 || tl_col2im_shape(src, windows, extents, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, windows->n + 2, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_col2im(NULL, src, result, windows) : -1);

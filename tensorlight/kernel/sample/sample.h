@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that sample images at given positions, and one that sums overlapping windows (col2im).
 
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ TL_ROI_ALIGN_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
 
 #define TL_ROI_MAXPOOL_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_roi_maxpool, FLT, PLAIN)
 TL_ROI_MAXPOOL_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
-
-#endif

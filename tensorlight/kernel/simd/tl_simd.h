@@ -56,8 +56,7 @@
 //     tl_vf_set2(x, y)              x in each lane of the lower half, y in those of the upper one
 //     tl_vf_half(a, k)              the lower half of a, or the upper one if k, then zeros
 
-#ifndef TL_SIMD_H
-#define TL_SIMD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -93,6 +92,4 @@
 #define TL_UNROLL
 #else
 #define TL_UNROLL _Pragma("clang loop unroll(full)")
-#endif
-
 #endif

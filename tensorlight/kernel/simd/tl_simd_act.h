@@ -2,8 +2,7 @@
 // Activations of a kernel's results, in vectors. Include after tl_simd.h in a
 // template.
 
-#ifndef TL_SIMD_ACT_H
-#define TL_SIMD_ACT_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 #include "kernel/unary/unary.h"
@@ -25,5 +24,3 @@ static inline void tl_vf_activate(tl_activation act, float *y, size_t n)
     if (funcs[act.act])
         funcs[act.act](y, y, n, &(tl_unary_param){(double)alpha, (double)act.beta});
 }
-
-#endif

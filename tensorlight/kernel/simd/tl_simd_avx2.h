@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of AVX2 with FMA: see tl_simd.h.
 
-#ifndef TL_SIMD_AVX2_H
-#define TL_SIMD_AVX2_H
+#pragma once
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -115,5 +114,3 @@ TL_SIMD_FUNC(__m128i, tl_vi_extract_128, (tl_vi v, const int k),
 /** Fours of bytes that were packed within parts of 128 bits, in their order. */
 TL_SIMD_FUNC(tl_vi, tl_vi_ordered, (tl_vi v),
              _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)))
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of AVX-512 (F and DQ): see tl_simd.h.
 
-#ifndef TL_SIMD_AVX512_H
-#define TL_SIMD_AVX512_H
+#pragma once
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ static inline tl_vi tl_vi_ordered(tl_vi v)
     const tl_vi order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     return _mm512_permutexvar_epi32(order, v);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of AVX-512 with BF16: those of AVX-512, and pairs of bfloat16. See tl_simd.h.
 
-#ifndef TL_SIMD_AVX512BF16_H
-#define TL_SIMD_AVX512BF16_H
+#pragma once
 
 #include <string.h>
 
@@ -29,5 +28,3 @@ static inline tl_vf tl_vf_fma_pairs(tl_vf a, tl_vf b, tl_vf c)
     memcpy(&y, &b, sizeof(y));
     return _mm512_dpbf16_ps(c, x, y);
 }
-
-#endif

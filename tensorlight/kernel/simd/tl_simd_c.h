@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors in plain C, by the vector extensions of GCC and Clang: see tl_simd.h.
 
-#ifndef TL_SIMD_C_H
-#define TL_SIMD_C_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ static inline tl_vf tl_vf_fma_pairs(tl_vf a, tl_vf b, tl_vf c)
     const tl_vf sum = tl_vf_fma(tl_vf_half_of_pairs(a, 1), tl_vf_half_of_pairs(b, 1), c);
     return tl_vf_fma(tl_vf_half_of_pairs(a, 0), tl_vf_half_of_pairs(b, 0), sum);
 }
-
-#endif

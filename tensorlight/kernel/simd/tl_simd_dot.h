@@ -30,8 +30,7 @@
 //     tl_vb_store(p, b)      all of them
 //     tl_vb_store_block(p, b, k)   bytes 16 k .. 16 k + 15
 
-#ifndef TL_SIMD_DOT_H
-#define TL_SIMD_DOT_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -41,6 +40,4 @@
 #include "kernel/simd/tl_simd_dot_neon.h"
 #else
 #include "kernel/simd/tl_simd_dot_c.h"
-#endif
-
 #endif

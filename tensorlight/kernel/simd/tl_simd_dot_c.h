@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of bytes in plain C: see tl_simd_dot.h.
 
-#ifndef TL_SIMD_DOT_C_H
-#define TL_SIMD_DOT_C_H
+#pragma once
 
 #include "kernel/simd/tl_simd_c.h"
 
@@ -100,5 +99,3 @@ static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
     (void)k;
     memcpy(p, b.v, sizeof(b.v));
 }
-
-#endif

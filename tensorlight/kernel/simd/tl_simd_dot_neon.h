@@ -2,8 +2,7 @@
 // Dot products of bytes by NEON, plain, with dot products of signed bytes, and with those of
 // unsigned by signed ones: see tl_simd_dot.h.
 
-#ifndef TL_SIMD_DOT_NEON_H
-#define TL_SIMD_DOT_NEON_H
+#pragma once
 
 #include "kernel/simd/tl_simd_neon.h"
 
@@ -148,5 +147,3 @@ static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
     (void)k;
     vst1q_u8(p, b);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of bytes by AVX2, with and without VNNI, and AVX-512 with it: see tl_simd_dot.h.
 
-#ifndef TL_SIMD_DOT_X86_H
-#define TL_SIMD_DOT_X86_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -106,5 +105,3 @@ TL_SIMD_FUNC(tl_vb, tl_vb_of, (const tl_vf v[TL_VB_VECTORS], int zero),
 TL_SIMD_FUNC(void, tl_vb_store, (uint8_t p[], tl_vb b), TL_MM_BITS(storeu)((tl_vi *)p, b))
 TL_SIMD_FUNC(void, tl_vb_store_block, (uint8_t p[], tl_vb b, const int k),
              _mm_storeu_si128((__m128i *)p, tl_vi_extract_128(b, k)))
-
-#endif

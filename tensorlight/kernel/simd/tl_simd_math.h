@@ -13,8 +13,7 @@
 // rule. The polynomials have the least largest relative error (Remez' exchange algorithm); their
 // coefficients were rounded to float one by one, lowest first, and the later ones fitted again.
 
-#ifndef TL_SIMD_MATH_H
-#define TL_SIMD_MATH_H
+#pragma once
 
 #include <math.h>
 
@@ -268,5 +267,3 @@ TL_INLINE tl_vf tl_vf_hardswish(tl_vf x, tl_vf a, tl_vf b)
 {
     return tl_vf_mul(x, tl_vf_hardsigmoid(x, a, b));
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of NEON (AArch64): see tl_simd.h.
 
-#ifndef TL_SIMD_NEON_H
-#define TL_SIMD_NEON_H
+#pragma once
 
 #include <arm_neon.h>
 #include <stddef.h>
@@ -122,5 +121,3 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
 }
 
 TL_SIMD_FUNC(tl_vf, tl_vf_broadcast_lane4, (tl_vf a, int k), vdupq_n_f32(a[k]))
-
-#endif

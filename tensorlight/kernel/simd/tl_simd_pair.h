@@ -8,8 +8,7 @@
 //     tl_vdw, tl_vdw_load(p)   two weights of each lane: 2 TL_VF_LANES values
 //     tl_vd_add(s, x, w)       s plus the two products of each lane
 
-#ifndef TL_SIMD_PAIR_H
-#define TL_SIMD_PAIR_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -59,7 +58,5 @@ static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
     const int32x4_t first = vmlal_lane_s16((int32x4_t)s, w.val[0], x, 0);
     return (tl_vd)vmlal_lane_s16(first, w.val[1], x, 1);
 }
-
-#endif
 
 #endif

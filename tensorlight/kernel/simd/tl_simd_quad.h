@@ -37,8 +37,7 @@
 //     tl_table, tl_table_load(p)    256 bytes
 //     tl_table_look(t, src, dst)    TL_TABLE_BYTES bytes by that table; dst may be src
 
-#ifndef TL_SIMD_QUAD_H
-#define TL_SIMD_QUAD_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -48,6 +47,4 @@
 #include "kernel/simd/tl_simd_quad_avx2.h"
 #elif defined(TL_SIMD_NEON)
 #include "kernel/simd/tl_simd_quad_neon.h"
-#endif
-
 #endif

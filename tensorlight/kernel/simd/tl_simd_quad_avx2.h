@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of bytes in vectors of AVX2, with or without AVX-VNNI: see tl_simd_quad.h.
 
-#ifndef TL_SIMD_QUAD_AVX2_H
-#define TL_SIMD_QUAD_AVX2_H
+#pragma once
 
 #include "kernel/simd/tl_simd_quad_x86.h"
 
@@ -79,5 +78,3 @@ static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t 
     }
     _mm256_storeu_si256((__m256i *)dst, found);
 }
-
-#endif

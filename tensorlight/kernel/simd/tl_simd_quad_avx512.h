@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of bytes in vectors of AVX-512, with or without VNNI: see tl_simd_quad.h.
 
-#ifndef TL_SIMD_QUAD_AVX512_H
-#define TL_SIMD_QUAD_AVX512_H
+#pragma once
 
 #include "kernel/simd/tl_simd_quad_x86.h"
 
@@ -59,5 +58,3 @@ static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t 
     const __m512i odd = tl_table_words(t, _mm512_srli_epi16(v, 8));
     _mm512_storeu_si512(dst, _mm512_or_si512(even, _mm512_slli_epi16(odd, 8)));
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of bytes in vectors of NEON: see tl_simd_quad.h.
 
-#ifndef TL_SIMD_QUAD_NEON_H
-#define TL_SIMD_QUAD_NEON_H
+#pragma once
 
 #include "kernel/simd/tl_simd_neon.h"
 
@@ -201,5 +200,3 @@ static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t 
         found = vqtbx4q_u8(found, t->parts[i], vsubq_u8(at, vdupq_n_u8((uint8_t)(64 * i))));
     vst1q_u8(dst, found);
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Common parts of dot products of bytes by AVX2 and AVX-512, with or without VNNI: see
 // tl_simd_quad.h.
 
-#ifndef TL_SIMD_QUAD_X86_H
-#define TL_SIMD_QUAD_X86_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -134,5 +133,3 @@ TL_SIMD_FUNC(tl_v16, tl_v16_or, (tl_v16 a, tl_v16 b), _mm_or_si128(a, b))
 TL_SIMD_FUNC(tl_v16, tl_v16_zip_low, (tl_v16 a, tl_v16 b), _mm_unpacklo_epi8(a, b))
 TL_SIMD_FUNC(tl_v16, tl_v16_zip_high, (tl_v16 a, tl_v16 b), _mm_unpackhi_epi8(a, b))
 TL_SIMD_FUNC(tl_v16, tl_v16_pick, (tl_v16 a, tl_v16 from), _mm_shuffle_epi8(a, from))
-
-#endif

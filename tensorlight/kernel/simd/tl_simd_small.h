@@ -11,8 +11,7 @@
 //                                       NaN stays NaN
 //     tl_vf_store_partial_TAG(p, v, n)  writes lanes 0 .. n-1 only
 
-#ifndef TL_SIMD_SMALL_H
-#define TL_SIMD_SMALL_H
+#pragma once
 
 #include "kernel/simd/tl_simd.h"
 
@@ -65,5 +64,3 @@ TL_SMALL_PARTIAL(b8, uint8_t)
 TL_SMALL_PARTIAL(f16, uint16_t)
 TL_SMALL_PARTIAL(bf16, uint16_t)
 #undef TL_SMALL_PARTIAL
-
-#endif

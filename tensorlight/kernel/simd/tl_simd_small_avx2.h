@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small types in vectors of AVX2 with F16C: see tl_simd_small.h.
 
-#ifndef TL_SIMD_SMALL_AVX2_H
-#define TL_SIMD_SMALL_AVX2_H
+#pragma once
 
 #include "kernel/simd/tl_simd_avx2.h"
 
@@ -75,5 +74,3 @@ static inline void tl_vf_store_bf16(uint16_t *p, tl_vf v)
     const __m256i rounded = _mm256_blendv_epi8(_mm256_srli_epi32(sum, 16), quiet, is_nan);
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(tl_small_low(rounded), tl_small_high(rounded)));
 }
-
-#endif

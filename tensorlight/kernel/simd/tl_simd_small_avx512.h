@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small types in vectors of AVX-512 (F, BW, DQ, VL): see tl_simd_small.h.
 
-#ifndef TL_SIMD_SMALL_AVX512_H
-#define TL_SIMD_SMALL_AVX512_H
+#pragma once
 
 #include "kernel/simd/tl_simd_avx512.h"
 
@@ -57,5 +56,3 @@ static inline void tl_vf_store_bf16(uint16_t *p, tl_vf v)
         _mm512_mask_or_epi32(_mm512_srli_epi32(sum, 16), is_nan, upper, _mm512_set1_epi32(0x40));
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(rounded));
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small types in plain C: see tl_simd_small.h.
 
-#ifndef TL_SIMD_SMALL_C_H
-#define TL_SIMD_SMALL_C_H
+#pragma once
 
 #include "kernel/simd/tl_simd_c.h"
 #include "tensor/tl_convert.h"
@@ -29,5 +28,3 @@ TL_SMALL_C(i32, int32_t, (float), tl_i32_from_float)
 TL_SMALL_C(f16, uint16_t, tl_half_to_float, tl_half_from_float)
 TL_SMALL_C(bf16, uint16_t, tl_bfloat_to_float, tl_bfloat_from_float)
 #undef TL_SMALL_C
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small types in vectors of NEON (AArch64): see tl_simd_small.h.
 
-#ifndef TL_SIMD_SMALL_NEON_H
-#define TL_SIMD_SMALL_NEON_H
+#pragma once
 
 #include "kernel/simd/tl_simd_neon.h"
 
@@ -69,5 +68,3 @@ static inline void tl_vf_store_bf16(uint16_t *p, tl_vf v)
     const uint32x4_t quiet = vorrq_u32(upper, vdupq_n_u32(0x40));
     vst1_u16(p, vmovn_u32(vbslq_u32(vceqq_f32(v, v), vshrq_n_u32(sum, 16), quiet)));
 }
-
-#endif

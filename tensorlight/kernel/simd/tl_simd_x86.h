@@ -8,8 +8,7 @@
 //     TL_MM_COMPARE          of floats, to a mask
 //     TL_MM_DOT              dot products of bytes, of sets that have them
 
-#ifndef TL_SIMD_X86_H
-#define TL_SIMD_X86_H
+#pragma once
 
 #define TL_SIMD_X86 // for headers of further words
 
@@ -48,5 +47,3 @@ TL_SIMD_FUNC(tl_vm, tl_vf_le, (tl_vf a, tl_vf b), TL_MM_COMPARE(a, b, _CMP_LE_OQ
 TL_SIMD_FUNC(tl_vm, tl_vf_eq, (tl_vf a, tl_vf b), TL_MM_COMPARE(a, b, _CMP_EQ_OQ))
 TL_SIMD_FUNC(tl_vf, tl_vf_broadcast_lane4, (tl_vf a, int k),
              TL_MM(permutevar_ps)(a, TL_MM(set1_epi32)(k)))
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of softmax, and of its logarithm.
 
-#ifndef SOFTMAX_H
-#define SOFTMAX_H
+#pragma once
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
@@ -26,5 +25,3 @@ TL_LOGSOFTMAX_KERNELS(TL_KERNEL_DECLARE, tl_softmax_func)
     TL_KERNELS(ROW, arg, tl_softmax, FLT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_softmax, F32, SIMD)
 TL_SOFTMAX_KERNELS(TL_KERNEL_DECLARE, tl_softmax_func)
-
-#endif

@@ -75,8 +75,7 @@ static int sort(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
 {
     if (!tl_sort_dir_name(dir))
         return tl_fail("sort direction %d, expected 0 to %d", dir, TL_SORT_DIR_SIZE - 1);
-    tl_exec exec = {.scratch_size = tl_sort1d_scratch(key, val), .isa = tl_isa_best()};
-    exec.scratch = tl_alloc(exec.scratch_size);
+    const tl_exec exec = tl_result_exec(tl_sort1d_scratch(key, val));
     if (!exec.scratch)
         return -1;
     const int status = tl_exec_sort1d_by_key(&exec, key, val, dir);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting kernels: they compute the order of the elements without moving them.
 
-#ifndef SORT1D_H
-#define SORT1D_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 
@@ -14,5 +13,3 @@ typedef void tl_sort1d_func(const void *key, size_t len, tl_sort_dir dir, int32_
 
 #define TL_SORT1D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_sort1d, ALL, PLAIN)
 TL_SORT1D_KERNELS(TL_KERNEL_DECLARE, tl_sort1d_func)
-
-#endif

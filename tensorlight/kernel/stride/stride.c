@@ -29,8 +29,7 @@ typedef struct plan {
     size_t lines, pieces; // pieces of each line
 } plan;
 
-// The axes without those of length 1, those that continue each other as one; returns how many.
-static int merge_axes(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
+int tl_stride_merge(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -48,7 +47,7 @@ static int merge_axes(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
 
 static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, int n)
 {
-    p->n_outer = merge_axes(p->outer, axes, n);
+    p->n_outer = tl_stride_merge(p->outer, axes, n);
     p->line = p->n_outer ? p->outer[--p->n_outer] : (tl_stride_axis){1, 1, 1};
     p->lines = 1;
     for (int i = 0; i < p->n_outer; i++)
@@ -58,38 +57,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
         p->func = pick(exec, tl_dtype_of_size(p->size));
 }
 
-// Where a line begins: its coordinates along the outer axes, and the offsets they make.
-typedef struct place {
-    size_t coords[TL_STRIDE_MAX];
-    ptrdiff_t src, dst;
-} place;
-
-static void place_init(place *at, const plan *p, size_t line)
-{
-    at->src = at->dst = 0;
-    for (int i = p->n_outer - 1; i >= 0; i--) {
-        at->coords[i] = line % p->outer[i].len;
-        line /= p->outer[i].len;
-        at->src += (ptrdiff_t)at->coords[i] * p->outer[i].src;
-        at->dst += (ptrdiff_t)at->coords[i] * p->outer[i].dst;
-    }
-}
-
-static void place_next(place *at, const plan *p)
-{
-    for (int i = p->n_outer - 1; i >= 0; i--) {
-        const tl_stride_axis *const a = &p->outer[i];
-        at->src += a->src;
-        at->dst += a->dst;
-        if (++at->coords[i] < a->len)
-            return;
-        at->coords[i] = 0;
-        at->src -= (ptrdiff_t)a->len * a->src;
-        at->dst -= (ptrdiff_t)a->len * a->dst;
-    }
-}
-
-static void copy_piece(const plan *p, const place *at, size_t piece)
+static void copy_piece(const plan *p, const tl_stride_place *at, size_t piece)
 {
     const size_t first = piece * GRAIN;
     const size_t len = tl_min_size(GRAIN, p->line.len - first);
@@ -104,12 +72,12 @@ static void copy_piece(const plan *p, const place *at, size_t piece)
 static void copy_range(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
-    place at;
-    place_init(&at, p, begin / p->pieces);
+    tl_stride_place at;
+    tl_stride_place_init(&at, p->outer, p->n_outer, begin / p->pieces);
     for (size_t i = begin; i < end; i++) {
         copy_piece(p, &at, i % p->pieces);
         if ((i + 1) % p->pieces == 0)
-            place_next(&at, p);
+            tl_stride_place_next(&at, p->outer, p->n_outer);
     }
 }
 

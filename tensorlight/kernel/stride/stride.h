@@ -2,8 +2,7 @@
 // Copies between places whose elements lie at any even distance along each axis: slices with steps,
 // repetition (a distance of 0 in src), reversal (a negative one), parts of a larger dst.
 
-#ifndef STRIDE_H
-#define STRIDE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,6 +25,41 @@ typedef struct tl_stride_axis {
 /** Max axes of a copy: a tensor's, each in two parts. */
 enum { TL_STRIDE_MAX = 2 * TL_MAXDIM };
 
+/** The axes without those of length 1, those that continue each other as one; returns how many. */
+int tl_stride_merge(tl_stride_axis *merged, const tl_stride_axis *axes, int n);
+
+/** A place along axes, of which the last is the fastest: coordinates, and the offsets they make. */
+typedef struct tl_stride_place {
+    size_t coords[TL_STRIDE_MAX];
+    ptrdiff_t src, dst;
+} tl_stride_place;
+
+TL_INLINE void tl_stride_place_init(tl_stride_place *at, const tl_stride_axis *axes, int n,
+                                    size_t index)
+{
+    at->src = at->dst = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        at->coords[i] = index % axes[i].len;
+        index /= axes[i].len;
+        at->src += (ptrdiff_t)at->coords[i] * axes[i].src;
+        at->dst += (ptrdiff_t)at->coords[i] * axes[i].dst;
+    }
+}
+
+TL_INLINE void tl_stride_place_next(tl_stride_place *at, const tl_stride_axis *axes, int n)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        const tl_stride_axis *const a = &axes[i];
+        at->src += a->src;
+        at->dst += a->dst;
+        if (++at->coords[i] < a->len)
+            return;
+        at->coords[i] = 0;
+        at->src -= (ptrdiff_t)a->len * a->src;
+        at->dst -= (ptrdiff_t)a->len * a->dst;
+    }
+}
+
 /** Copies one element of `size` bytes for each place of the `n` axes (in any number), from `src`
  * and to `dst`, where the first one lies. They do not overlap. */
 void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
@@ -33,5 +67,3 @@ void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size
 
 /** Writes the distances between the elements of `t` along each axis to `strides` [TL_MAXDIM]. */
 void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the operations on strings: characters, and broadcasting of single elements.
 
-#ifndef STRINGS_H
-#define STRINGS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int tl_broadcast_index(const tl_tensor *src, const tl_tensor *dst, int i);
 
 /** -1 with a reason: `exec` has no arena. */
 int tl_check_arena(const tl_exec *exec);
-
-#endif

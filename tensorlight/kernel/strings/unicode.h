@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes of Unicode's characters.
 
-#ifndef UNICODE_H
-#define UNICODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ typedef struct tl_char_range {
 /** The sorted ranges of a class, and *n, their number: a general category (L, N, P, Z) or a script
  *  (Latin, Greek, Cyrillic, Han). NULL: an unknown name. Returns borrowed, forever. */
 const tl_char_range *tl_char_class(const char *name, size_t len, size_t *n);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of indices: TL_INT32 or TL_INT64, negative ones count from the end.
 
-#ifndef TL_INDEX_H
-#define TL_INDEX_H
+#pragma once
 
 #include <string.h>
 
@@ -48,5 +47,3 @@ static inline void tl_copy_block(void *dst, const void *src, size_t size)
         memcpy(dst, src, size);
     }
 }
-
-#endif

@@ -20,14 +20,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernel/stride/stride.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
-
-// An axis of dst: its length, and the distance of its elements in src and dst, in elements.
-typedef struct axis {
-    size_t len, src_stride, dst_stride;
-} axis;
 
 // The rows of a matrix that make a unit.
 enum { BAND = 32 };
@@ -36,51 +32,29 @@ typedef struct plan {
     tl_transpose_kernel *func; // NULL: copy rows
     const char *src;
     char *dst;
-    size_t size;           // of an element
-    axis outer[TL_MAXDIM]; // the axes that units are counted along, the last fastest
+    size_t size;                     // of an element
+    tl_stride_axis outer[TL_MAXDIM]; // the axes that units are counted along, the last fastest
     int n_outer;
-    axis rows, cols; // of the matrices; for rows to copy, cols is the row
-    size_t bands;    // per matrix
+    tl_stride_axis rows, cols; // of the matrices; for rows to copy, cols is the row
+    size_t bands;              // per matrix
 } plan;
-
-// Axes of dst in order, without those of length 1, and merged where src has them side by side too.
-static int merge_axes(axis *merged, const tl_tensor *src, const tl_tensor *dst, const int *axes)
-{
-    size_t src_strides[TL_MAXDIM];
-    size_t stride = 1;
-    for (int i = src->ndim - 1; i >= 0; i--) {
-        src_strides[i] = stride;
-        stride *= (size_t)src->dims[i];
-    }
-    int n = 0;
-    for (int i = 0; i < dst->ndim; i++) {
-        const axis a = {(size_t)dst->dims[i], src_strides[axes[i]], 0};
-        if (a.len == 1)
-            continue;
-        if (n > 0 && merged[n - 1].src_stride == a.src_stride * a.len)
-            merged[n - 1] = (axis){merged[n - 1].len * a.len, a.src_stride, 0};
-        else
-            merged[n++] = a;
-    }
-    stride = 1;
-    for (int i = n - 1; i >= 0; i--) {
-        merged[i].dst_stride = stride;
-        stride *= merged[i].len;
-    }
-    return n;
-}
 
 static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                       const int *axes)
 {
     *p = (plan){.src = src->data, .dst = dst->data, .size = tl_size_of(src->dtype), .bands = 1};
-    axis merged[TL_MAXDIM];
-    const int n = merge_axes(merged, src, dst, axes);
-    p->rows = (axis){1, 1, 1};
-    p->cols = n ? merged[n - 1] : (axis){1, 1, 1};
-    const int is_matrix = p->cols.src_stride != 1;
+    ptrdiff_t src_strides[TL_MAXDIM], dst_strides[TL_MAXDIM];
+    tl_stride_axis all[TL_MAXDIM], merged[TL_MAXDIM];
+    tl_strides_of(src, src_strides);
+    tl_strides_of(dst, dst_strides);
+    for (int i = 0; i < dst->ndim; i++)
+        all[i] = (tl_stride_axis){(size_t)dst->dims[i], src_strides[axes[i]], dst_strides[i]};
+    const int n = tl_stride_merge(merged, all, dst->ndim);
+    p->rows = (tl_stride_axis){1, 1, 1};
+    p->cols = n ? merged[n - 1] : p->rows;
+    const int is_matrix = p->cols.src != 1;
     for (int i = 0; i < n - 1; i++) {
-        if (is_matrix && merged[i].src_stride == 1)
+        if (is_matrix && merged[i].src == 1)
             p->rows = merged[i];
         else
             p->outer[p->n_outer++] = merged[i];
@@ -91,45 +65,14 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_ten
     p->bands = (p->rows.len + BAND - 1) / BAND;
 }
 
-// The place of a unit: its coordinates along the outer axes, and the offsets they make.
-typedef struct place {
-    size_t coords[TL_MAXDIM];
-    size_t src_offset, dst_offset;
-} place;
-
-static void place_init(place *at, const plan *p, size_t index)
-{
-    *at = (place){.src_offset = 0};
-    for (int i = p->n_outer - 1; i >= 0; i--) {
-        const axis *const a = &p->outer[i];
-        at->coords[i] = index % a->len;
-        index /= a->len;
-        at->src_offset += at->coords[i] * a->src_stride;
-        at->dst_offset += at->coords[i] * a->dst_stride;
-    }
-}
-
-static void place_next(place *at, const plan *p)
-{
-    for (int i = p->n_outer - 1; i >= 0; i--) {
-        const axis *const a = &p->outer[i];
-        at->src_offset += a->src_stride;
-        at->dst_offset += a->dst_stride;
-        if (++at->coords[i] < a->len)
-            return;
-        at->coords[i] = 0;
-        at->src_offset -= a->len * a->src_stride;
-        at->dst_offset -= a->len * a->dst_stride;
-    }
-}
-
 static void copy_rows(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
-    place at;
-    place_init(&at, p, begin);
-    for (size_t i = begin; i < end; i++, place_next(&at, p))
-        memcpy(p->dst + at.dst_offset * p->size, p->src + at.src_offset * p->size,
+    const int n_outer = p->n_outer; // in a register: rows may have few elements
+    tl_stride_place at;
+    tl_stride_place_init(&at, p->outer, n_outer, begin);
+    for (size_t i = begin; i < end; i++, tl_stride_place_next(&at, p->outer, n_outer))
+        memcpy(p->dst + (size_t)at.dst * p->size, p->src + (size_t)at.src * p->size,
                p->cols.len * p->size);
 }
 
@@ -137,13 +80,14 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
     for (size_t i = begin; i < end; i++) {
-        place at;
-        place_init(&at, p, i / p->bands);
+        tl_stride_place at;
+        tl_stride_place_init(&at, p->outer, p->n_outer, i / p->bands);
         const size_t row = i % p->bands * BAND;
         const size_t rest = p->rows.len - row;
-        p->func(p->src + (at.src_offset + row) * p->size, p->cols.src_stride,
-                p->dst + (at.dst_offset + row * p->rows.dst_stride) * p->size, p->rows.dst_stride,
-                rest < BAND ? rest : BAND, p->cols.len);
+        const size_t step = (size_t)p->rows.dst;
+        p->func(p->src + ((size_t)at.src + row) * p->size, (size_t)p->cols.src,
+                p->dst + ((size_t)at.dst + row * step) * p->size, step, rest < BAND ? rest : BAND,
+                p->cols.len);
     }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the transposition of a matrix, from which all permutations of axes are composed.
 
-#ifndef TRANSPOSE_H
-#define TRANSPOSE_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 
@@ -17,5 +16,3 @@ typedef void tl_transpose_kernel(const void *src, size_t src_stride, void *dst, 
     TL_KERNELS(ROW, arg, tl_transpose, UINT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_transpose, 4_BYTES, SIMD)
 TL_TRANSPOSE_KERNELS(TL_KERNEL_DECLARE, tl_transpose_kernel)
-
-#endif

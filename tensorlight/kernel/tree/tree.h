@@ -13,8 +13,7 @@
 //
 //     packed trees: header | features of columns | records of trees | nodes
 
-#ifndef TREE_H
-#define TREE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -143,5 +142,3 @@ int tl_tree_check_votes(const tl_tree_votes *votes, int targets, size_t *n_leave
 
 /** -1 with a reason: a node, feature or leaf is out of range. */
 int tl_tree_check_nodes(const tl_trees *trees, int features, size_t n_leaves);
-
-#endif

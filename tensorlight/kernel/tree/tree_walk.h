@@ -2,8 +2,7 @@
 // The walk through nodes of eight rows, or of a row through eight trees, in turns: the loads of one
 // overlap those of the others, and no branch depends on a comparison.
 
-#ifndef TREE_WALK_H
-#define TREE_WALK_H
+#pragma once
 
 #include "kernel/tree/tree.h"
 
@@ -37,5 +36,3 @@
                 return;                                                                        \
         }                                                                                      \
     }
-
-#endif

@@ -4,8 +4,7 @@
 // A row of TL_UNARY_FUNCS (tl_functions.h) makes a function of floats, of which unary_simd.c has
 // the formula in vectors, and unary_c.c that of other types.
 
-#ifndef UNARY_H
-#define UNARY_H
+#pragma once
 
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_elementwise.h"
@@ -30,5 +29,3 @@ tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype d
 
 /** Min elements of a thread. */
 size_t tl_unary_grain(tl_unary_func func);
-
-#endif

@@ -2,8 +2,7 @@
 // The functions that kernels in vectors compute in other ways than plain C does, and how close they
 // have to come: for unary_test.c, which tries some floats, and unary_sweep.c, which tries all.
 
-#ifndef UNARY_ACCURACY_TEST_H
-#define UNARY_ACCURACY_TEST_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -138,5 +137,3 @@ static double bound_of(int k, double x)
     double (*const growth)(double x) = close_functions[k].growth;
     return close_functions[k].ulp + (growth ? 5 * fabs(growth(x)) : 0);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the choice between two tensors, element by element.
 
-#ifndef WHERE_H
-#define WHERE_H
+#pragma once
 
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
@@ -13,5 +12,3 @@
     TL_KERNELS(ROW, arg, tl_where, UINT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_where, UINT, WIDE)
 TL_WHERE_KERNELS(TL_KERNEL_DECLARE, tl_broadcast_func)
-
-#endif

@@ -21,8 +21,7 @@
 // Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy of Winograd
 // Convolution for Deep Neural Networks", 2020, arXiv:1803.10986.
 
-#ifndef WINOGRAD_BLOCKED_H
-#define WINOGRAD_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -81,5 +80,3 @@ TL_WINO_SOURCE_KERNELS(TL_KERNEL_DECLARE, tl_wino_source_func)
 
 #define TL_WINO_RESULT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_wino_result, F32, BOTH)
 TL_WINO_RESULT_KERNELS(TL_KERNEL_DECLARE, tl_wino_result_func)
-
-#endif

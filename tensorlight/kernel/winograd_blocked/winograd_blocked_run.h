@@ -5,8 +5,7 @@
 // A unit is some tiles by some blocks of output channels. The patches of its tiles are transformed
 // once; then, for two blocks at a time, the products of all points, and the results.
 
-#ifndef WINOGRAD_BLOCKED_RUN_H
-#define WINOGRAD_BLOCKED_RUN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -80,5 +79,3 @@ size_t tl_wino_batch_scratch(const tl_wino_kind *kind, const tl_tensor *src, con
 /** -1 with a reason when exec is NULL or has less scratch memory than for one thread. */
 int tl_wino_run(const tl_exec *exec, const tl_wino_kind *kind, const tl_tensor *src,
                 const tl_tensor *dst, const tl_conv2d_param *param);
-
-#endif

@@ -27,8 +27,7 @@
 // Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016,
 // arXiv:1509.09308.
 
-#ifndef WINOGRAD_QUANTIZED_H
-#define WINOGRAD_QUANTIZED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ typedef struct tl_wino_u8_kernel {
 
 #define TL_WINO_U8_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_wino, U8, BOTH)
 TL_WINO_U8_KERNELS(TL_KERNEL_DECLARE, extern const tl_wino_u8_kernel)
-
-#endif
