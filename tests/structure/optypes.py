@@ -15,6 +15,10 @@ TYPE = re.compile(r'\b(?:LN_EMIT(?:_BEGIN)?|ln_emit_(?:begin|begin_parts|parts|s
                   r'|\bln_nnvm_producer\([^;]*?, "(\w+)", |\boptype, "(\w+)"|\{"(\w+)", (?:write|place)_')
 
 
+# The operators that nodes of ONNX become, as words of one string: for documentation.
+SCHEMAS = "lightnet/front/onnx/ln_onnx_schemas.c"
+
+
 def operators():
     return set(re.findall(r'"optype": "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
 
@@ -45,11 +49,14 @@ def main():
     tap = Tap()
     names = operators()
     files = [path for path in tracked("lightnet/*.c", "lightnet/*.h", "lightnet/*.opt", "cli/*.c", "cli/*.h")
-             if not re.search(r"_(test|check)\.[ch]$", path) and "/gen/" not in path]
+             if not re.search(r"_(test|check)\.[ch]$", path) and "/gen/" not in path and path != SCHEMAS]
     tap.check("there_are_operators_and_sources", [] if len(names) > 100 and len(files) > 400 else ["too few"])
     tap.check("types_of_operators_are_constants",
               (f'{path}:{line}: "{name}"; expected LN_OP_{name.upper()} of lightnet/ln_optypes.h'
                for path in files for line, name in strings(path, names)))
+    tap.check("nodes_of_onnx_become_operators_that_exist",
+              (f"{SCHEMAS}: '{name}' is no operator" for words in re.findall(r'"([a-z0-9_ ]*)"\}', text_of(SCHEMAS))
+               for name in words.split() if name not in names))
     tap.check("no_list_of_types_is_outside_the_descriptions",
               (f"{path}:{line}: a list of {n} types; expected a trait of their descriptions (docs/operator-descriptions.md)"
                for path in files for line, n in lists(path)))
