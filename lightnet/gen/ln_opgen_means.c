@@ -29,8 +29,8 @@ static const char *arguments(const generator *g, ln_argdesc_kind kind)
     const char *text = "";
     for (const ln_argdesc *a = g->op->args; a < g->op->args + g->op->nargs; a++) {
         if (a->kind == kind)
-            ln_arena_extend(&g->out->arena, &text, "%s%s%s=%s", *text ? ", " : "", a->name,
-                            a->optional ? "?" : "", a->name);
+            ln_arena_extend(&g->out->arena, &text, a->variadic ? "%s*" : "%s%s%s=%s",
+                            *text ? ", " : "", a->name, a->optional ? "?" : "", a->name);
     }
     return text;
 }

@@ -465,8 +465,8 @@ static int check_replace(const checking *c)
         }
     }
     for (ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
-        tensor->removed =
-            !c->rule->warn && tensor->producer && !tensor->producer->keep && !tensor->made;
+        tensor->removed = !c->rule->warn && !c->desc->of_operator && tensor->producer &&
+                          !tensor->producer->keep && !tensor->made;
     return 0;
 }
 

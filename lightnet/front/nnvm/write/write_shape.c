@@ -151,28 +151,6 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
     return split;
 }
 
-// Parts of the first axis, without it.
-static ln_nnvm_value write_scatter(ln_nnvm_op *n)
-{
-    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const ln_tensor_list_entry *out;
-    const int len = ln_nnvm_op_failed(n) ? 0 : src.dims[0];
-    int *const lens = ln_translation_alloc(&n->draft->base, (size_t)(len + 1) * sizeof(int));
-    int i = 0;
-    for (int k = 0; lens && k < len; k++)
-        lens[k] = 1;
-    if (!lens || !len)
-        return src;
-    const ln_nnvm_value split = put_split(n, src, 0, len, lens);
-    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
-        const ln_nnvm_value row = part_at(split, 0, i, 1);
-        if (i)
-            ln_nnvm_op_give(n, out->name, ln_put_reshape(n, row, src.ndim - 1, src.dims + 1));
-        i++;
-    }
-    return ln_put_reshape(n, split, src.ndim - 1, src.dims + 1);
-}
-
 // Joins
 
 // All inputs, in the order of the list. Returns how many; 0 after a failure.
@@ -195,21 +173,6 @@ static ln_nnvm_value write_join(ln_nnvm_op *n)
     ln_nnvm_value *srcs;
     const int len = all_inputs(n, &srcs);
     return len ? ln_put_join(n, len, srcs, ln_op_axis(n->op, srcs[0].ndim)) : none;
-}
-
-// Along a new first axis.
-static ln_nnvm_value write_gather(ln_nnvm_op *n)
-{
-    static const ln_nnvm_value none = {.dtype = TL_FLOAT};
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    int dims[LN_MAXDIM];
-    ln_nnvm_value *srcs;
-    const int len = all_inputs(n, &srcs);
-    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
-    dims[0] = 1;
-    for (int i = 0; i < len; i++)
-        srcs[i] = ln_put_reshape(n, srcs[i], dst->ndim, dims);
-    return len ? ln_put_join(n, len, srcs, 0) : none;
 }
 
 // More elements
@@ -320,8 +283,7 @@ const ln_nnvm_op_row ln_nnvm_write_rows_shape[] = {
     {LN_OP_SQUEEZE, write_view},  {LN_OP_UNSQUEEZE, write_view},
     {LN_OP_FLATTEN, write_view},  {LN_OP_TRANSPOSE, write_transpose},
     {LN_OP_SLICE, write_slice},   {LN_OP_STRIDE_SLICE, write_stride_slice},
-    {LN_OP_SPLIT, write_split},   {LN_OP_SCATTER, write_scatter},
-    {LN_OP_JOIN, write_join},     {LN_OP_GATHER, write_gather},
+    {LN_OP_SPLIT, write_split},   {LN_OP_JOIN, write_join},
     {LN_OP_EXPAND, write_expand}, {LN_OP_TILE, write_tile},
     {LN_OP_PAD, write_pad},       {NULL},
 };

@@ -142,73 +142,26 @@ static void write_slice(ln_onnx_op *n)
                    LN_ONNX_SRC(ln_onnx_put_int(n, axis)));
 }
 
-// A node of all inputs `src0`, `src1`, .. along an axis, each with a new axis there if `is_new`.
-static void put_concat(ln_onnx_op *n, int axis, int is_new)
+static void write_join(ln_onnx_op *n)
 {
     const int len = ln_onnx_op_num_in(n, "src");
     const char **srcs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*srcs));
-    for (int i = 0; i < len && srcs; i++) {
-        const char *const src = ln_onnx_op_in_at(n, "src", i);
-        srcs[i] = is_new ? LN_ONNX_PUT(n, "Unsqueeze", LN_ONNX_SRC(src),
-                                       LN_ONNX_SRC(ln_onnx_put_int(n, axis)))
-                         : src;
-    }
-    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRCS(srcs ? len : 0, srcs), LN_INT("axis", axis));
-}
-
-static void write_join(ln_onnx_op *n)
-{
-    put_concat(n, ln_op_int(n->op, "axis"), 0);
-}
-
-static void write_gather(ln_onnx_op *n)
-{
-    put_concat(n, 0, 1);
-}
-
-// The parts of src; `outs` are their names.
-static void put_split(ln_onnx_op *n, int axis, const char *lens, int len, const char **outs)
-{
-    const char *const src = ln_onnx_op_in(n, "src");
-    LN_ONNX_PUT_OUTS(n, len, outs, "Split", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
-                     LN_INT("axis", axis));
-}
-
-// Names of outputs `dst0`, `dst1`, ..; of steps towards them if `are_steps`.
-static const char **part_names(ln_onnx_op *n, int len, int are_steps)
-{
-    const char **outs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*outs));
-    for (int i = 0; i < len && outs; i++) {
-        outs[i] = are_steps ? ln_onnx_put_name(n, "Split") : ln_onnx_op_out_at(n, "dst", i);
-    }
-    return outs;
+    for (int i = 0; i < len && srcs; i++)
+        srcs[i] = ln_onnx_op_in_at(n, "src", i);
+    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRCS(srcs ? len : 0, srcs),
+                   LN_INT("axis", ln_op_int(n->op, "axis")));
 }
 
 static void write_split(ln_onnx_op *n)
 {
     const int len = ln_onnx_op_num_out(n, "dst");
-    const int axis = ln_onnx_op_axis(n);
     const char *const lens = bounds(n, "lens_now", "lens", TL_INT64);
-    const char **outs = part_names(n, len, 0);
+    const char **outs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*outs));
+    for (int i = 0; i < len && outs; i++)
+        outs[i] = ln_onnx_op_out_at(n, "dst", i);
     if (outs)
-        put_split(n, axis, lens, len, outs);
-}
-
-// Each part loses the first axis.
-static void write_scatter(ln_onnx_op *n)
-{
-    const int len = ln_onnx_op_num_out(n, "dst");
-    const char **outs = part_names(n, len, 1);
-    int *const ones = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*ones));
-    for (int i = 0; i < len && ones; i++)
-        ones[i] = 1;
-    if (!outs || !ones)
-        return;
-    put_split(n, 0, ln_onnx_put_ints(n, len, ones), len, outs);
-    for (int i = 0; i < len; i++) {
-        const char *const arg = ln_onnx_op_arg_at(n->op->op_arg->tensors_out, "dst", i);
-        LN_ONNX_PUT_AS(n, arg, "Squeeze", LN_ONNX_SRC(outs[i]), LN_ONNX_SRC(ln_onnx_put_int(n, 0)));
-    }
+        LN_ONNX_PUT_OUTS(n, len, outs, "Split", LN_ONNX_IN(n, "src"), LN_ONNX_SRC(lens),
+                         LN_INT("axis", ln_onnx_op_axis(n)));
 }
 
 // Repeating and padding
@@ -356,9 +309,7 @@ const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
     {LN_OP_SLICE_FROM, write_slice_from},
     {LN_OP_SLICE, write_slice},
     {LN_OP_JOIN, write_join},
-    {LN_OP_GATHER, write_gather},
     {LN_OP_SPLIT, write_split},
-    {LN_OP_SCATTER, write_scatter},
     {LN_OP_PAD, write_pad},
     {LN_OP_REVERSE_SEQUENCE, write_reverse_sequence, has_reverse_sequence},
     {LN_OP_ZEROS, write_zeros},
