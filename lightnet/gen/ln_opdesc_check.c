@@ -311,20 +311,63 @@ static int check_output(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     return dims->type == LN_RJSON_STRING ? require(op, arg, LN_ARGDESC_NDIM, err) : 0;
 }
 
-static int check_checks(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+// The C of "if" and "say": a condition, and the format and arguments of a message, in which
+// "%d{n}" is the value of n.
+static char *message_check(ln_arena *arena, const char *condition, const char *say)
 {
-    const ln_rjson *checks = arg->fields[LN_ARGDESC_CHECKS];
-    if (ln_opdesc_check_items(op, checks, STRING | OBJECT, err))
-        return -1;
-    for (size_t i = 0; checks && i < checks->len; i++) {
-        const ln_rjson *item = checks->items[i];
-        if (item->type != LN_RJSON_OBJECT)
-            continue;
-        const ln_rjson *check = ln_rjson_get(item, "check");
-        if (!check || item->len != 1 || check->type != LN_RJSON_STRING)
-            return ln_opdesc_fail(op, item, err,
-                                  "item of \"checks\", expected a string or {\"check\": STRING}");
+    const char *format = "", *args = "";
+    for (const char *c = say; *c; c++) {
+        const size_t len = *c == '{' ? strcspn(c, "}") : 0;
+        if (len > 0 && c[len]) {
+            ln_arena_extend(arena, &args, ", %.*s", (int)len - 1, c + 1);
+            c += len;
+        } else {
+            ln_arena_extend(arena, &format, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+        }
     }
+    return ln_arena_printf(arena, "%s, \"%s\"%s", condition, format, args);
+}
+
+// A string: the arguments of ln_opck_satisfy or ln_opck_satisfy_msg. NULL with a reason.
+static ln_rjson *check_code(const ln_opdesc *op, const ln_rjson *item, ln_error *err)
+{
+    static const char expected[] = "a check, expected a string, {\"check\": STRING} or "
+                                   "{\"if\": CONDITION, \"say\": MESSAGE}";
+    const ln_rjson *say = ln_rjson_get(item, "say");
+    const ln_rjson *text =
+        item->type == LN_RJSON_STRING ? item : ln_rjson_get(item, say ? "if" : "check");
+    if (!text || text->type != LN_RJSON_STRING ||
+        item->len != (size_t)((text != item) + (say != NULL)) ||
+        (say && say->type != LN_RJSON_STRING)) {
+        ln_opdesc_fail(op, item, err, expected);
+        return NULL;
+    }
+    ln_rjson *code = ln_arena_alloc(&op->descs->arena, sizeof(*code));
+    *code = *text;
+    if (say)
+        code->text = message_check(&op->descs->arena, text->text, say->text);
+    return code;
+}
+
+// Makes the checks of an argument C.
+static int check_checks(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson **check = &arg->fields[LN_ARGDESC_CHECK];
+    const ln_rjson *checks = arg->fields[LN_ARGDESC_CHECKS];
+    if (ln_opdesc_check_items(op, checks, STRING | OBJECT, err) ||
+        (*check && !(*check = check_code(op, *check, err))))
+        return -1;
+    if (!checks)
+        return 0;
+    ln_rjson *codes = ln_arena_alloc(&op->descs->arena, sizeof(*codes));
+    *codes = *checks;
+    codes->items = ln_arena_alloc(&op->descs->arena, checks->len * sizeof(*codes->items));
+    for (size_t i = 0; i < checks->len; i++) {
+        codes->items[i] = check_code(op, checks->items[i], err);
+        if (!codes->items[i])
+            return -1;
+    }
+    arg->fields[LN_ARGDESC_CHECKS] = codes;
     return 0;
 }
 

@@ -79,7 +79,7 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_LT] = {"lt", CODE, PARAM},
     [LN_ARGDESC_LE] = {"le", CODE, PARAM},
     [LN_ARGDESC_NE] = {"ne", CODE, PARAM},
-    [LN_ARGDESC_CHECK] = {"check", STRING, IN | PARAM},
+    [LN_ARGDESC_CHECK] = {"check", STRING | OBJECT, IN | PARAM},
     [LN_ARGDESC_CHECKS] = {"checks", ARRAY, IN | PARAM},
     [LN_ARGDESC_CUSTOM] = {"custom", STRING, ALL, .is_body = 1},
     [LN_ARGDESC_CLEANUP] = {"cleanup", STRING, OUT, .is_body = 1},

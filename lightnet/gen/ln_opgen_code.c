@@ -24,11 +24,8 @@ void ln_opgen_add_code(const generator *g, codes *cs, const ln_rjson *node)
 
 static void add_code_items(const generator *g, codes *cs, const ln_rjson *array)
 {
-    for (size_t i = 0; array && array->type == LN_RJSON_ARRAY && i < array->len; i++) {
-        const ln_rjson *item = array->items[i];
-        ln_opgen_add_code(g, cs,
-                          item->type == LN_RJSON_OBJECT ? ln_rjson_get(item, "check") : item);
-    }
+    for (size_t i = 0; array && array->type == LN_RJSON_ARRAY && i < array->len; i++)
+        ln_opgen_add_code(g, cs, array->items[i]);
 }
 
 // The fields of an argument that hold C.

@@ -45,8 +45,8 @@ static int check_tensors(const ln_opdesc *op, ln_argdesc_kind kind, const ln_opt
     for (const ln_optarg *arg = args; arg; arg = arg->next) {
         if (check_name(op, kind, &arg->place, arg->arg_name, err))
             return -1;
-        if (kind == LN_ARGDESC_IN && (!arg->data->dtype || !arg->data->has_dims))
-            return fail(op, &arg->place, err, "expected 'DTYPE [DIMS] {DATA}' for input",
+        if (kind == LN_ARGDESC_IN && !arg->data->has_dims)
+            return fail(op, &arg->place, err, "expected '[DTYPE] [DIMS] {DATA}' for input",
                         arg->arg_name);
         for (const ln_optarg *before = args; before != arg; before = before->next) {
             if (strcmp(before->arg_name, arg->arg_name) == 0)

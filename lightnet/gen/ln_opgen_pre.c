@@ -24,10 +24,8 @@ void ln_opgen_collect_steps(generator *g)
             continue;
         if (arg->fields[LN_ARGDESC_CHECK])
             add_step(g, arg, arg->fields[LN_ARGDESC_CHECK]);
-        for (size_t k = 0; checks && k < checks->len; k++) {
-            const ln_rjson *check = ln_rjson_get(checks->items[k], "check");
-            add_step(g, arg, check ? check : checks->items[k]);
-        }
+        for (size_t k = 0; checks && k < checks->len; k++)
+            add_step(g, arg, checks->items[k]);
         if (arg->fields[LN_ARGDESC_CUSTOM])
             add_step(g, arg, arg->fields[LN_ARGDESC_CUSTOM]);
     }

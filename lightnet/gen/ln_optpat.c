@@ -675,11 +675,12 @@ static int tensor_data(reader *r, ln_optdata *data)
                : 0;
 }
 
-// `ARG=DATA`
-static int example_tensor(reader *r, ln_optarg **args)
+// `ARG=DATA`, of this type unless it has another.
+static int example_tensor(reader *r, const char *dtype, ln_optarg **args)
 {
     ln_optarg *arg = add_arg(r, args);
     ln_optdata *data = ln_arena_alloc(r->arena, sizeof(*data));
+    *data = (ln_optdata){.dtype = dtype};
     arg->data = data;
     arg->arg_name = word(r, "an argument");
     return -(!arg->arg_name || expect(r, "=", "'=' after an argument") || tensor_data(r, data));
@@ -687,21 +688,25 @@ static int example_tensor(reader *r, ln_optarg **args)
 
 static int example_input(ln_lexer *l, void *op)
 {
-    return example_tensor((reader *)l, &((ln_optop *)op)->ins);
+    return example_tensor((reader *)l, "TL_FLOAT", &((ln_optop *)op)->ins);
 }
 
 static int example_output(ln_lexer *l, void *op)
 {
-    return example_tensor((reader *)l, &((ln_optop *)op)->outs);
+    return example_tensor((reader *)l, NULL, &((ln_optop *)op)->outs);
 }
 
-// A string in quotes, or NULL.
+// A string in quotes and those that follow it, or NULL.
 static const char *text_in_quotes(reader *r, const char *expected)
 {
-    if (ln_lexer_is(&r->lexer, LN_TOKEN_STRING))
-        return take(r);
-    ln_lexer_unexpected(&r->lexer, expected);
-    return NULL;
+    const char *text = "";
+    if (!ln_lexer_is(&r->lexer, LN_TOKEN_STRING)) {
+        ln_lexer_unexpected(&r->lexer, expected);
+        return NULL;
+    }
+    while (ln_lexer_is(&r->lexer, LN_TOKEN_STRING))
+        ln_arena_extend(r->arena, &text, "%s", take(r));
+    return text;
 }
 
 static int example(reader *r, ln_optexample *example)
@@ -710,7 +715,7 @@ static int example(reader *r, ln_optexample *example)
     example->op.place = here(r);
     example->doc = "";
     if (ln_lexer_is(&r->lexer, LN_TOKEN_STRING)) {
-        example->doc = take(r);
+        example->doc = text_in_quotes(r, "a doc");
         if (expect(r, ":", "':' after a doc"))
             return -1;
     }

@@ -4,6 +4,7 @@
 
 #include "gen/ln_rjson.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,11 +141,36 @@ static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
 
 // Strings and numbers
 
+// The content of a string and those that follow it, up to a key. Returns new; NULL on failure.
+static char *parse_quoted(ln_scan *ps)
+{
+    ln_scan_text text = {0};
+    ln_scan next = *ps;
+    for (int n = 0; n == 0 || ln_scan_peek(&next, 0) == '"'; n++) {
+        const size_t len = text.len;
+        if (ln_scan_string(&next, &text, 0)) {
+            ln_free(text.at);
+            return NULL;
+        }
+        const ln_scan end = next;
+        ln_scan_blanks(&next);
+        if (n > 0 && ln_scan_peek(&next, 0) == ':') {
+            text.at[len] = '\0';
+            break;
+        }
+        *ps = end;
+    }
+    return text.at;
+}
+
 static int parse_string(ln_scan *ps, ln_rjson *node)
 {
     node->is_block = ln_scan_at(ps, "'''");
     node->text_line = ps->line;
-    node->text = node->is_block ? ln_scan_block(ps, &node->text_line) : ln_scan_quoted(ps);
+    if (node->is_block)
+        node->text = ln_scan_block(ps, &node->text_line);
+    else
+        node->text = parse_quoted(ps);
     return node->text ? 0 : -1;
 }
 
@@ -209,12 +235,26 @@ static int parse_item(ln_scan *ps, ln_rjson *array)
     return 0;
 }
 
+// A word, or a string. Returns new; NULL on failure.
+static char *parse_key(ln_scan *ps)
+{
+    if (ln_scan_peek(ps, 0) == '"')
+        return ln_scan_quoted(ps);
+    size_t len = 0;
+    while (isalnum((unsigned char)ln_scan_peek(ps, len)) || ln_scan_peek(ps, len) == '_')
+        len++;
+    char *key = len > 0 ? ln_scan_copy(ps, len) : NULL;
+    if (key)
+        ln_scan_step(ps, len);
+    else if (len == 0)
+        ln_scan_expected(ps, "a key");
+    return key;
+}
+
 static int parse_member(ln_scan *ps, ln_rjson *object)
 {
     const int key_line = ps->line, key_column = ps->column;
-    if (ln_scan_peek(ps, 0) != '"')
-        return ln_scan_expected(ps, "a key in '\"'");
-    char *key = ln_scan_quoted(ps);
+    char *key = parse_key(ps);
     if (!key)
         return -1;
     ln_scan_blanks(ps);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relaxed JSON: the reader of operator and optimizer descriptions, which records locations.
 //
-// Descriptions are JSON with three additions: comments from `//` to the end of the line; a comma
-// after the last item of an array or object; strings over several lines between two ''', the first
-// of which ends its line, while the text between the lines is taken literally. Jansson, which reads
+// Descriptions are JSON with five additions: comments from `//` to the end of the line; a comma
+// after the last item of an array or object; keys that are words without quotes; strings that
+// continue in the strings after them; strings over several lines between two ''', the first of
+// which ends its line, while the text between the lines is taken literally. Jansson, which reads
 // models, keeps no positions, and errors in a description are reported as FILE:LINE:COLUMN.
 //
 //     ln_rjson *root = ln_rjson_read("conv.op", NULL);

@@ -99,6 +99,15 @@ START_TEST(nodes_know_where_they_stand)
 }
 END_TEST
 
+START_TEST(keys_may_be_words_and_strings_continue)
+{
+    ln_rjson *root = parse("{run_1: \"go \" // here\n \"on\", \"a\": \"\" \"b\"}");
+    ck_assert_str_eq(ln_rjson_get(root, "run_1")->text, "go on");
+    ck_assert_str_eq(ln_rjson_get(root, "a")->text, "b");
+    ln_rjson_free(root);
+}
+END_TEST
+
 START_TEST(numbers_are_given_in_both_forms)
 {
     ln_rjson *root = parse("[-0.5, 1e3, 16777217]");
@@ -122,8 +131,12 @@ START_TEST(errors_name_their_position)
         {"[1,\n 2", "t.op:2:3: the end of the text, expected ',' or ']'"},
         {"[,]", "t.op:1:2: ',', expected a value"},
         {"{\"a\" 1}", "t.op:1:6: '1', expected ':' after the key"},
+        {"{a: 1,\n \"a\": 3}", "t.op:2:2: key \"a\" occurs twice"},
+        {"{\"a\": \"1\" \"b\": 2}", "t.op:1:11: '\"', expected ',' or '}'"},
         {"{\"a\": 1 \"b\": 2}", "t.op:1:9: '\"', expected ',' or '}'"},
-        {"{a: 1}", "t.op:1:2: 'a', expected a key in '\"'"},
+        {"{-: 1}", "t.op:1:2: '-', expected a key"},
+        {"{a b: 1}", "t.op:1:4: 'b', expected ':' after the key"},
+        {"[\"a\" \"b]", "t.op:1:9: the end of the text, expected '\"' to end the string"},
         {"{\"a\":}", "t.op:1:6: '}', expected a value"},
         {"1 1", "t.op:1:3: '1', expected the end of the text"},
         {"truth", "t.op:1:1: 't', expected a value"},
@@ -234,7 +247,8 @@ START_TEST(a_reader_of_the_tree_fails_at_a_place)
 END_TEST
 
 LN_TEST_MAIN("relaxed JSON", values_come_back_as_strict_json, escapes_beyond_ascii_become_utf8,
-             nodes_know_where_they_stand, numbers_are_given_in_both_forms,
+             nodes_know_where_they_stand, keys_may_be_words_and_strings_continue,
+             numbers_are_given_in_both_forms,
              errors_name_their_position, a_nul_byte_is_a_mistake_everywhere,
              the_text_need_not_end_in_a_nul, nesting_is_bounded,
              many_members_are_checked_in_little_time, a_record_can_be_given_for_the_reason,

@@ -41,7 +41,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 42 "good.c"
     }
     if (bias_entry) {
-#line 54 "good.op"
+#line 56 "good.op"
         ln_opck_satisfy(bias->len > 0);
 #line 47 "good.c"
     }
@@ -55,11 +55,11 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 56 "good.c"
     LN_OPCK_RETURN((int)dtype == -1 && ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string,
                    name_of_blur_dtype));
-#line 83 "good.op"
+#line 85 "good.op"
     ln_opck_satisfy(dtype != TL_BOOL);
 #line 61 "good.c"
     ln_param_entry *dtypes_entry = ln_param_list_find(op_arg->params, "dtypes");
-#line 87 "good.op"
+#line 89 "good.op"
     tl_dtype *dtypes = ln_alloc_array((size_t)dtypes_entry->array_len, sizeof(tl_dtype));
 #line 65 "good.c"
     if (!dtypes) {
@@ -68,13 +68,13 @@ static void blur_pre_run(ln_op_arg *op_arg)
     }
     priv->dtypes = dtypes;
     for (int i = 0; i < dtypes_entry->array_len; i++) {
-#line 88 "good.op"
+#line 90 "good.op"
         dtypes[i] = tl_dtype_from_str(dtypes_entry->value_array_string[i]);
 #line 74 "good.c"
         LN_OPCK_RETURN((int)dtypes[i] == -1 && ln_op_fail_name(op_arg, "dtypes",
                        dtypes_entry->value_array_string[i], NULL));
     }
-#line 90 "good.op"
+#line 92 "good.op"
     ln_opck_satisfy(dtypes[0] == dtype);
 #line 45 "good.op"
     ln_opck_satisfy(width <= src->dims[1]);
@@ -82,7 +82,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 83 "good.c"
     if (!ln_op_define_sized(op_arg, "dst", src->dtype, LN_MEM_NONE, NULL))
         return;
-#line 99 "good.op"
+#line 101 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
 #line 89 "good.c"
@@ -199,7 +199,7 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 110 "good.op"
+#line 112 "good.op"
     int runs;
     double *table;
 #line 206 "good.c"
@@ -215,14 +215,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 114 "good.op"
+#line 116 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
 #line 221 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 124 "good.op"
+#line 126 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -233,7 +233,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 234 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 132 "good.op"
+#line 134 "good.op"
     ln_free(upper_dims);
 #line 239 "good.c"
     if (!upper_entry)
@@ -247,7 +247,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 142 "good.op"
+#line 144 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
 #line 253 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
@@ -262,11 +262,11 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 149 "good.op"
+#line 151 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // about a run
-#line 151 "good.op"
+#line 153 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
 #line 273 "good.c"
@@ -278,7 +278,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 161 "good.op"
+#line 163 "good.op"
     ln_free(priv->table);
 #line 284 "good.c"
     ln_op_end(op_arg);
@@ -289,7 +289,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 162 "good.op"
+#line 164 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
 #line 295 "good.c"
 }
@@ -318,7 +318,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 154 "good.op"
+#line 156 "good.op"
     ((struct priv_s *)priv)->runs = 0;
 #line 324 "good.c"
 }
@@ -329,7 +329,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 156 "good.op"
+#line 158 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
@@ -369,18 +369,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 176 "good.op"
+#line 178 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
 #line 375 "good.c"
     }
-#line 177 "good.op"
+#line 179 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
 #line 380 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 188 "good.op"
+#line 190 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -430,7 +430,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 199 "good.op"
+#line 201 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
 #line 436 "good.c"
         ln_op_fail_tl(op_arg);
@@ -473,7 +473,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 219 "good.op"
+#line 221 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
 #line 480 "good.c"
@@ -514,7 +514,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 224 "good.op"
+#line 226 "good.op"
     if (tl_exec_zeros(&exec, total))
 #line 520 "good.c"
         ln_op_fail_tl(op_arg);
@@ -528,7 +528,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 225 "good.op"
+#line 227 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
 #line 534 "good.c"
         ln_op_fail_tl(op_arg);
@@ -571,7 +571,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 219 "good.op"
+#line 221 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
 #line 577 "good.c"
 }
@@ -611,7 +611,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 235 "good.op"
+#line 237 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
 #line 617 "good.c"
 }
@@ -626,7 +626,7 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 242 "good.op"
+#line 244 "good.op"
     int lines;
 #line 632 "good.c"
 };
@@ -648,10 +648,10 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 245 "good.op"
+#line 247 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 246 "good.op"
+#line 248 "good.op"
     op_arg->can_fail = axis > 1;
 #line 657 "good.c"
 }
@@ -691,7 +691,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 248 "good.op"
+#line 250 "good.op"
     if (tl_exec_relu(&exec, src, dst))
 #line 697 "good.c"
         ln_op_fail_tl(op_arg);
@@ -713,10 +713,10 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 251 "good.op"
+#line 253 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 252 "good.op"
+#line 254 "good.op"
     op_arg->macs = priv->lines;
 #line 722 "good.c"
 }
@@ -727,7 +727,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 253 "good.op"
+#line 255 "good.op"
     if (tl_exec_zeros(&exec, dst))
 #line 733 "good.c"
         ln_op_fail_tl(op_arg);
@@ -738,7 +738,7 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 254 "good.op"
+#line 256 "good.op"
     ((struct priv_s *)priv)->lines += axis;
 #line 744 "good.c"
 }
@@ -754,7 +754,7 @@ struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 242 "good.op"
+#line 244 "good.op"
     int lines;
 #line 760 "good.c"
 };
@@ -776,10 +776,10 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 245 "good.op"
+#line 247 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 246 "good.op"
+#line 248 "good.op"
     op_arg->can_fail = axis > 1;
 #line 785 "good.c"
 }
@@ -815,7 +815,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 262 "good.op"
+#line 264 "good.op"
     if (tl_exec_relu(NULL, src, dst))
 #line 821 "good.c"
         ln_op_fail_tl(op_arg);
