@@ -93,6 +93,17 @@ const void *ln_row_named(const void *rows, size_t n, size_t size, const char *na
     return NULL;
 }
 
+// Words
+
+int ln_has_word(const char *text, const char *word)
+{
+    const size_t len = strcspn(word, " ");
+    for (const char *at = text; len && !word[len] && (at = strstr(at, word)); at += len)
+        if ((at == text || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+            return 1;
+    return 0;
+}
+
 // Suffixes
 
 int ln_ends_with(const char *text, size_t len, const char *end)

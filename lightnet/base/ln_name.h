@@ -45,6 +45,11 @@ const void *ln_row_named(const void *rows, size_t n, size_t size, const char *na
 #define LN_ROW_NAMED(rows, name) \
     ln_row_named(rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0]), name)
 
+// Words
+
+/** Whether `word` is among those of a text, which are separated by blanks. */
+int ln_has_word(const char *text, const char *word);
+
 // Suffixes
 
 /** Whether the `len` bytes of `text` end with `end`, or are `end`. */

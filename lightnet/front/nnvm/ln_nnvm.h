@@ -91,9 +91,6 @@ extern const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_layers[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
 
-/** Whether a word is among those of a text, which are separated by blanks. */
-int ln_nnvm_has_word(const char *text, const char *word);
-
 /** The row of an operator to which another one was rewritten. */
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 

@@ -129,15 +129,6 @@ const char *ln_nnvm_dtype_name(tl_dtype dtype)
     return NULL;
 }
 
-int ln_nnvm_has_word(const char *text, const char *word)
-{
-    const size_t len = strcspn(word, " ");
-    for (const char *at = text; len && !word[len] && (at = strstr(at, word)); at += len)
-        if ((at == text || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-            return 1;
-    return 0;
-}
-
 // Those of a node
 
 // The emitter is the node's first member.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ln_json_load.h"
+#include "base/ln_name.h"
 #include "base/ln_number.h"
 #include "data/ln_json.h"
 #include "lightnet/ln_hash.h"
@@ -157,23 +158,16 @@ static void read_control_deps(reader *r, const json_t *json, const char *where, 
     }
 }
 
-static int is_listed(const char *key, const char *const *list)
-{
-    while (*list && strcmp(*list, key) != 0)
-        list++;
-    return *list != NULL;
-}
-
 // Counts nodes with keys that have no meaning, for one warning.
 static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex *v)
 {
     static const char *const known[] = {
-        "op",        "name",         "inputs", "attrs", "attr", "param", "backward_source_id",
-        "subgraphs", "control_deps", NULL};
+        "op",        "name",        "inputs", "attrs", "attr", "param", "backward_source_id",
+        "subgraphs", "control_deps"};
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)json, key, value) {
-        if (is_listed(key, known))
+        if (LN_ROW_NAMED(known, key))
             continue;
         if (r->n_strange++ == 0) {
             r->strange = v;
@@ -278,12 +272,12 @@ static void list_variables(reader *r)
 
 static void warn_unknown_keys(reader *r)
 {
-    static const char *const known[] = {"nodes", "arg_nodes", "heads", "node_row_ptr",
-                                        "attrs", "attr",      NULL};
+    static const char *const known[] = {"nodes",        "arg_nodes", "heads",
+                                        "node_row_ptr", "attrs",     "attr"};
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)r->g->json, key, value)
-        if (!is_listed(key, known))
+        if (!LN_ROW_NAMED(known, key))
             ln_warn(r->t->ctx, "%s: unknown key '%s'", r->t->file, key);
     if (r->strange)
         ln_warn(r->t->ctx, "%s: nodes[%zu] \"%.256s\": unknown key '%.256s' (in %zu nodes)",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "data/ln_params.h"
 #include "front/ln_missing.h"
 #include "ir/ln_bind.h"
@@ -57,7 +58,7 @@ static const ln_nnvm_row *find(const ln_nnvm_row *const *tables, const char *op,
 {
     for (; *tables; tables++)
         for (const ln_nnvm_row *row = *tables; row->op; row++)
-            if ((row->dialects & dialects) && ln_nnvm_has_word(row->op, op))
+            if ((row->dialects & dialects) && ln_has_word(row->op, op))
                 return row;
     return NULL;
 }

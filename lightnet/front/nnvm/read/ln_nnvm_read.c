@@ -106,7 +106,7 @@ int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
         if (ln_ends_with(key, len, annotations[i]) && (len == tail || key[len - tail - 1] == '_'))
             return 1;
     }
-    return n->row->ignored && ln_nnvm_has_word(n->row->ignored, key);
+    return n->row->ignored && ln_has_word(n->row->ignored, key);
 }
 
 void ln_nnvm_check_attrs(ln_nnvm_node *n)

@@ -102,20 +102,10 @@ static const struct type {
     {TL_UINT2, 25},
 };
 
-// Whether the name is among these, each of which is between blanks.
-static int is_among(const char *names, const char *name)
-{
-    const size_t len = strlen(name);
-    for (const char *p = names; (p = strstr(p, name)); p += len)
-        if (p[-1] == ' ' && p[len] == ' ')
-            return 1;
-    return 0;
-}
-
 static const struct group *find_group(const char *op_type)
 {
     for (const struct group *g = groups; g < groups + sizeof(groups) / sizeof(groups[0]); g++)
-        if (is_among(g->op_types, op_type))
+        if (ln_has_word(g->op_types, op_type))
             return g;
     return NULL;
 }
@@ -123,7 +113,7 @@ static const struct group *find_group(const char *op_type)
 static const struct small *find_small(const char *op_type)
 {
     for (const struct small *s = small; s < small + sizeof(small) / sizeof(small[0]); s++)
-        if (is_among(s->op_types, op_type))
+        if (ln_has_word(s->op_types, op_type))
             return s;
     return NULL;
 }
