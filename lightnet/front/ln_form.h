@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms: how an operator of LightNet is one operator of another format, as the descriptions say it
-// (fields "onnx" and "nnvm"; ln-opgen --forms). A reader and a writer interpret them.
+// (field "onnx"; ln-opgen --forms). A reader and a writer interpret them.
 //
 //     "onnx": "Trilu-14(src, k, upper=1)"
 //

@@ -57,7 +57,6 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_POST_RUN,
     LN_OPDESC_CALC_OFFSET,
     LN_OPDESC_ONNX,
-    LN_OPDESC_NNVM,
     LN_OPDESC_EXAMPLES,
     LN_OPDESC_FIELDS
 } ln_opdesc_field;

@@ -39,7 +39,6 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_POST_RUN] = {"post_run", STRING, .is_body = 1},
     [LN_OPDESC_CALC_OFFSET] = {"calc_offset", STRING, .is_body = 1},
     [LN_OPDESC_ONNX] = {"onnx", STRING, .is_own = 1},
-    [LN_OPDESC_NNVM] = {"nnvm", STRING, .is_own = 1},
     [LN_OPDESC_EXAMPLES] = {"examples", STRING, .is_own = 1},
 };
 

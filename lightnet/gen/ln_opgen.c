@@ -29,7 +29,7 @@ static const char usage[] =
     "Instead of definitions:\n"
     "      --list ARCH     a header with the array of ARCH's operators, ops_ARCH\n"
     "      --types         a header with the constant LN_OP_TYPE of each type of operators\n"
-    "      --forms FORMAT  a header with the operators in a format, forms: onnx or nnvm\n"
+    "      --forms         a header with the operators in ONNX, forms\n"
     "      --tests         a program that runs the examples of the descriptions\n"
     "      --docs          a page in Markdown about the operators\n"
     "      --doc-table     a header with the array of their documentation, op_docs\n";
@@ -50,7 +50,6 @@ typedef struct options {
     const char *output;
     const char *depfile;
     const char *arch;      // of MODE_LIST
-    const char *format;    // of MODE_FORMS
     const char **includes; // directories; as many as arguments fit
     size_t nincludes;
     const char **withs;
@@ -81,7 +80,7 @@ static const struct option long_options[] = {
     {"tests", no_argument, NULL, OPT_TESTS},
     {"docs", no_argument, NULL, OPT_DOCS},
     {"doc-table", no_argument, NULL, OPT_DOC_TABLE},
-    {"forms", required_argument, NULL, OPT_FORMS},
+    {"forms", no_argument, NULL, OPT_FORMS},
     {"no-docs", no_argument, NULL, OPT_NO_DOCS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -157,7 +156,6 @@ static int parse_options(options *opts, int argc, char **argv)
             break;
         case OPT_FORMS:
             opts->mode = MODE_FORMS;
-            opts->format = optarg;
             break;
         case OPT_NO_DOCS:
             opts->no_docs = 1;
@@ -261,7 +259,7 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
         ln_opgen_doc_table(out, descs);
         return 0;
     case MODE_FORMS:
-        return ln_opgen_forms(out, descs, opts->format, err);
+        return ln_opgen_forms(out, descs, err);
     case MODE_C:
     default:
         return ln_opgen_c(out, descs, !opts->no_docs, err);

@@ -22,9 +22,9 @@ void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 /** A header with the types of the generated operators as constants: LN_OP_CONV2D is "conv2d". */
 void ln_opgen_types(ln_cgen *out, const ln_opdescs *descs);
 
-/** Writes a header with `forms`, the operators in a format, "onnx" or "nnvm" (front/ln_form.h), and
- * for each domain a list of rows, LN_FORMS(ROW). -1 with a reason: an error in a form. */
-int ln_opgen_forms(ln_cgen *out, const ln_opdescs *descs, const char *format, ln_error *err);
+/** Writes a header with `forms`, the operators in ONNX (field "onnx"; front/ln_form.h), and for
+ * each domain a list of rows, LN_FORMS(ROW). -1 with a reason: an error in a form. */
+int ln_opgen_forms(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
  * the first line of generated files. */

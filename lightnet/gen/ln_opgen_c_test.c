@@ -134,11 +134,6 @@ START_TEST(a_list_holds_the_operators_of_one_architecture_and_types_those_of_all
 }
 END_TEST
 
-static int generate_forms(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
-{
-    return ln_opgen_forms(out, descs, "onnx", err);
-}
-
 START_TEST(forms_in_another_format_become_tables)
 {
     static const char *const expected[] = {
@@ -157,7 +152,7 @@ START_TEST(forms_in_another_format_become_tables)
         "\"blur\")\n",
         "#define LN_FORMS_COM_ACME(ROW) \\\n    ROW(1, \"Soften\", 1, \"1\", \"1\", \"\", "
         "\"blur\")\n"};
-    char *text = generate("good.op", NULL, "forms.h", generate_forms);
+    char *text = generate("good.op", NULL, "forms.h", ln_opgen_forms);
     ck_assert_msg(text != NULL, "%s", ln_last_error());
     for (size_t i = 0; i < LENGTH_OF(expected); i++)
         ck_assert_msg(strstr(text, expected[i]) != NULL, "%s\n%s", expected[i], text);
@@ -170,7 +165,7 @@ static void reject(const char *file, char *message, size_t size)
     char *text = generate(file, NULL, "bad.c", generate_c);
     if (text) { // a mistake in a form
         ln_free(text);
-        text = generate(file, NULL, "bad.h", generate_forms);
+        text = generate(file, NULL, "bad.h", ln_opgen_forms);
     }
     if (text) { // in an example
         ln_free(text);

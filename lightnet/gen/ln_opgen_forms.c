@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the forms of operators in other formats, "onnx" and "nnvm", to tables (front/ln_form.h).
+// Compiles the forms of operators in another format, ONNX, to tables (front/ln_form.h).
 //
 //     forms     = form {";" form}
 //     form      = TYPE ["-" VERSION] "(" item {"," item} ")" ["->" OUTPUT {"," OUTPUT}] ["if" PARAM
@@ -406,17 +406,16 @@ static int compile(ln_cgen *out, const ln_opdesc *op, const ln_rjson *node, list
     return ln_lexer_end(&f.lexer) || failed ? -1 : 0;
 }
 
-int ln_opgen_forms(ln_cgen *out, const ln_opdescs *descs, const char *format, ln_error *err)
+int ln_opgen_forms(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
-    const ln_opdesc_field field = !strcmp(format, "onnx") ? LN_OPDESC_ONNX : LN_OPDESC_NNVM;
     lists all = {.table = ""};
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, ": their operators in another format.\n\n#include \"front/ln_form.h\"\n\n");
     for (size_t i = 0; i < descs->len; i++) {
         const ln_opdesc *const op = descs->ops[i];
-        if (ln_opdesc_is_generated(op) && op->fields[field] &&
-            compile(out, op, op->fields[field], &all, err))
+        const ln_rjson *const onnx = op->fields[LN_OPDESC_ONNX];
+        if (ln_opdesc_is_generated(op) && onnx && compile(out, op, onnx, &all, err))
             return -1;
     }
     ln_cgen_print(out, "\nstatic const ln_form forms[] = {\n");
