@@ -63,11 +63,10 @@ struct cli_kept_input {
 
 int cli_kept_take(cli_kept *kept, const ln_context *ctx)
 {
-    const char *name;
     *kept = (cli_kept){calloc((size_t)ln_list_length(ctx->inputs) + 1, sizeof(*kept->inputs)), 0};
     if (!kept->inputs)
         return cli_fail_memory();
-    LN_LIST_FOREACH (name, ctx->inputs) {
+    LN_FOREACH (const char *, name, ctx->inputs) {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         if (!te->isdynamic)
             continue;
@@ -177,8 +176,7 @@ static const tl_tensor *tensor_of(const ln_context *ctx, const ln_tensor_list_en
 static double bytes_of(const ln_context *ctx, const ln_list *tensors)
 {
     double bytes = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         bytes += (double)tl_tensor_size(tensor_of(ctx, tle));
     return bytes;
 }
@@ -217,10 +215,9 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
 static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *opt,
                       const cli_kept *inputs, uint64_t *ns, int runs)
 {
-    const ln_op *op;
     if (time_ops(ctx, opt, inputs, ns, runs))
         return CLI_FAILED;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const uint64_t t = *ns++;
         if (!op->run || op->op_arg->at_load)
             continue;

@@ -183,8 +183,7 @@ static int fail_unknown(const char *name)
 {
     const char *closest = NULL, *const dot = strrchr(name, '.'),
                *const optype = dot ? dot + 1 : name;
-    const ln_arch *arch;
-    LN_LIST_FOREACH (arch, ln_arch_list())
+    LN_FOREACH (const ln_arch *, arch, ln_arch_list())
         for (ln_op **op = arch->reg_ops; op && *op; op++)
             closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
     ln_format_operator onnx;
@@ -245,10 +244,9 @@ static void add_rules(cli_json *doc, const ln_arch *arch)
 static void list_as_json(const ops_options *opt)
 {
     cli_json doc = {0};
-    const ln_arch *arch;
     cli_json_open(&doc, NULL, '{');
     cli_json_open(&doc, "architectures", '[');
-    LN_LIST_FOREACH (arch, ln_arch_list()) {
+    LN_FOREACH (const ln_arch *, arch, ln_arch_list()) {
         cli_json_open(&doc, NULL, '{');
         cli_json_text(&doc, "name", arch->arch_name);
         add_origin(&doc, ln_plugin_of_arch(arch));
@@ -296,13 +294,12 @@ static int run_ops(const cli_options *shared)
     const ops_options *opt = (const ops_options *)shared;
     if (opt->rules && shared->n_args)
         return cli_usage("--rules lists all rules; leave out '%s'", shared->args[0]);
-    const ln_arch *arch;
     if (!shared->n_args && shared->json) {
         list_as_json(opt);
         return CLI_OK;
     }
     if (!shared->n_args) {
-        LN_LIST_FOREACH (arch, ln_arch_list())
+        LN_FOREACH (const ln_arch *, arch, ln_arch_list())
             (opt->rules ? list_rules : list_ops)(arch);
         return CLI_OK;
     }

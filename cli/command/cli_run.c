@@ -411,8 +411,7 @@ typedef struct short_options {
 static int check_inputs(const ln_context *ctx, const cli_options *opt)
 {
     char call[LN_MAXLINE];
-    const char *name;
-    LN_LIST_FOREACH (name, ctx->missing) {
+    LN_FOREACH (const char *, name, ctx->missing) {
         if (!ln_list_find_custom(ctx->inputs, name, ln_str_cmp))
             continue;
         snprintf(call, sizeof(call), "lightnet run %.256s ", opt->args[0]);

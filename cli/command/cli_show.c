@@ -56,9 +56,8 @@ static int by_name(const void *a, const void *b)
 
 static size_t list_types(const ln_context *ctx, type_count *counts)
 {
-    const ln_op *op;
     size_t n = 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         counts[n++] = (type_count){.optype = op->op_arg->optype, .n = 1};
     }
     return n;
@@ -68,13 +67,12 @@ static size_t list_types(const ln_context *ctx, type_count *counts)
 // counts; NULL after a message.
 static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_types)
 {
-    const ln_context *body;
     *n_types = 0;
     type_count *counts = calloc(total + 1, sizeof(*counts));
     if (!counts)
         return cli_fail_memory(), NULL;
     size_t n = list_types(ctx, counts);
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         n += list_types(body, counts + n);
     qsort(counts, n, sizeof(*counts), by_name);
     for (size_t i = 0; i < n; i++) {
@@ -101,9 +99,8 @@ static int print_types(const ln_context *ctx, size_t total)
 // How many operators of each run another target than the program's computes: the CPU.
 static int count_others(const ln_context *ctx)
 {
-    const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         n += !op_arg->at_load && op->run && strcmp(op_arg->arch, ctx->target) != 0;
     }
@@ -154,8 +151,7 @@ static void print_quoted(const char *text)
 
 static void print_edges(const ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_op *producer = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
         cli_print("    ");
         print_quoted(producer->op_arg->name);
@@ -169,16 +165,15 @@ static void print_edges(const ln_context *ctx, const ln_op *op)
 
 static void print_dot(const ln_context *ctx)
 {
-    const ln_op *op;
     cli_print("digraph model {\n    node [shape=box];\n");
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         cli_print("    ");
         print_quoted(op->op_arg->name);
         cli_print(" [label=");
         print_quoted(op->op_arg->optype);
         cli_print("];\n");
     }
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         print_edges(ctx, op);
     cli_print("}\n");
 }
@@ -218,8 +213,7 @@ static const char *number(char text[16], double x)
 
 static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_op *producer = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
         if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !producer ||
             ln_hash_find(t->seen, producer->op_arg->name))
@@ -235,13 +229,13 @@ static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 static int count_params(const table *t, const ln_op *op, double *params)
 {
     ln_list *todo = NULL;
-    const ln_tensor_list_entry *tle;
     int status = push_producers(t, op, &todo);
     *params = 0;
     while (todo && !status) {
         const ln_op *producer = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        LN_LIST_FOREACH (tle, producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
+        LN_FOREACH (const ln_tensor_list_entry *, tle,
+                    producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
             *params += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
         status = push_producers(t, producer, &todo);
     }
@@ -298,10 +292,9 @@ static int count_op(table *t, const ln_op *op, op_printer print, void *data)
 // Calls print(data, ..) for each operator that a run computes. *t: their totals.
 static int each_op(table *t, const ln_context *ctx, op_printer print, void *data)
 {
-    const ln_op *op;
     *t = (table){.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     int status = t->seen ? 0 : cli_fail_memory();
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         status = status ? status : count_op(t, op, print, data);
     ln_hash_free(t->seen);
     return status;
@@ -498,9 +491,8 @@ static int show_open(const cli_options *opt)
 // Whether bfloat16, if it is allowed, has an effect.
 static void print_precision(const ln_context *ctx)
 {
-    const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *const algorithm = op->op_arg->algorithm;
         n += algorithm && !strcmp(algorithm, "bfloat16");
     }

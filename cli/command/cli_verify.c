@@ -140,9 +140,8 @@ static int find_stored(char *file, const char *dir, const char *what, int k, con
 static int set_stored_inputs(ln_context *ctx, const verify_options *opt, const char *dir)
 {
     char file[LN_MAXLINE];
-    const char *name;
     int k = 0;
-    LN_LIST_FOREACH (name, ctx->inputs)
+    LN_FOREACH (const char *, name, ctx->inputs)
         if (find_stored(file, dir, "input", k++, name) ||
             cli_model_set_input(ctx, &opt->shared, name, file, 0))
             return CLI_FAILED;
@@ -441,8 +440,7 @@ static int compare_output_of_both(const outputs *both, const verify_options *opt
 
 static int compare_outputs(const outputs *both, const verify_options *opt, double *worst)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, both->ctx->outputs)
+    LN_FOREACH (const char *, name, both->ctx->outputs)
         if (compare_output_of_both(both, opt, name, worst))
             return CLI_FAILED;
     return CLI_OK;
@@ -498,12 +496,10 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
 // Notes for each tensor that operators write in place the last of them.
 static int find_writers(programs *p)
 {
-    const ln_op *op;
     p->writers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH (op, p->writers ? p->ctx->ops : NULL) {
-        const ln_tensor_list_entry *tle;
+    LN_FOREACH (const ln_op *, op, p->writers ? p->ctx->ops : NULL) {
         const int writes = op->run && op->op_arg->info && op->op_arg->info->inplace_writer;
-        LN_LIST_FOREACH (tle, writes ? op->op_arg->tensors_out : NULL) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle, writes ? op->op_arg->tensors_out : NULL) {
             const ln_hash *table = p->ctx->tensor_table;
             const ln_tensor_entry *te = ln_tensor_table_find(table, tle->name);
             const char *root = ln_tensor_table_root(table, te)->name;
@@ -518,11 +514,11 @@ static int find_writers(programs *p)
 // bits.
 static int computes_coarsely(const programs *p, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_hash_find_extended(p->coarse, tle->name, NULL, NULL))
             return 1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in ? op->op_arg->tensors_out : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                op->op_arg->tensors_in ? op->op_arg->tensors_out : NULL) {
         const tl_tensor *t = ln_tensor_table_find(p->reference->tensor_table, tle->name)->tensor;
         if (t->dtype == TL_FLOAT16 || t->dtype == TL_BFLOAT16)
             return 1;
@@ -532,14 +528,12 @@ static int computes_coarsely(const programs *p, const ln_op *op)
 
 static int find_coarse(programs *p)
 {
-    const ln_op *op;
     p->coarse = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH (op, p->coarse ? p->reference->ops : NULL) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, computes_coarsely(p, op) ? op->op_arg->tensors_out : NULL)
+    LN_FOREACH (const ln_op *, op, p->coarse ? p->reference->ops : NULL)
+        LN_FOREACH (const ln_tensor_list_entry *, tle,
+                    computes_coarsely(p, op) ? op->op_arg->tensors_out : NULL)
             if (ln_hash_insert(p->coarse, tle->name, NULL) < 0)
                 return cli_fail_memory();
-    }
     return p->coarse ? 0 : cli_fail_memory();
 }
 
@@ -582,12 +576,10 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
 // Tensors of earlier operators, whose final content this one writes.
 static int compare_written(programs *p, const ln_op *writer)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, p->ctx->ops) {
-        const ln_tensor_list_entry *tle;
+    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
         if (op == writer)
             return 0;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             if (writer_of(p, tle->name) == writer && compare_tensor(p, writer, tle->name))
                 return CLI_FAILED;
     }
@@ -598,9 +590,8 @@ static int compare_written(programs *p, const ln_op *writer)
 static int compare_results(void *data, const ln_op *op)
 {
     programs *p = data;
-    const ln_tensor_list_entry *tle;
     int is_writer = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_op *writer = writer_of(p, tle->name);
         is_writer |= writer == op;
         if ((!writer || writer == op) && (p->status = compare_tensor(p, op, tle->name)))

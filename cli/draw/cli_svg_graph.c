@@ -62,8 +62,7 @@ static int allocate(graph *g)
 {
     const size_t n = (size_t)ln_list_length(g->ctx->ops) + 2;
     size_t n_inputs = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, g->ctx->ops)
+    LN_FOREACH (const ln_op *, op, g->ctx->ops)
         n_inputs += (size_t)ln_list_length(op->op_arg->tensors_in);
     g->nodes = calloc(n, sizeof(*g->nodes));
     g->edges = calloc(n_inputs + 1, sizeof(*g->edges));
@@ -78,10 +77,9 @@ static int allocate(graph *g)
 // Operators come after those they read.
 static int add_node(graph *g, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     node *v = &g->nodes[g->n];
     *v = (struct node){.op = op};
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_op *producer = ln_context_creater(g->ctx, tle->name);
         const int from =
             producer ? (int)(size_t)ln_hash_find(g->index, producer->op_arg->name) - 1 : -1;
@@ -203,10 +201,9 @@ static const ln_tensor_entry *output_of(const graph *g, const ln_op *op)
 
 static void draw_title(const graph *g, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     cli_print("<title>");
     cli_svg_text(op->op_arg->name, LN_MAX_NAME_LEN);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         cli_print("\n");
         cli_svg_text(tle->arg_name, LN_MAX_NAME_LEN);
         cli_print(" ");
@@ -253,8 +250,7 @@ int cli_svg_graph(const ln_context *ctx)
 {
     graph g = {.ctx = ctx};
     int status = allocate(&g);
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (!status && !is_hidden(ctx, op))
             status = add_node(&g, op);
     if (!status) {

@@ -75,10 +75,9 @@ static void read_box(const plan *p, const char *tname, int time)
 // Adds the outputs and inputs of the operator at `time`.
 static int add_op(plan *p, const ln_op *op, int time)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         read_box(p, tle->name, time);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         if (add_box(p, tle->name, time))
             return CLI_FAILED;
         extend_box(p, tle->name, time);
@@ -94,8 +93,7 @@ static int add_op(plan *p, const ln_op *op, int time)
 static int fill(plan *p)
 {
     int at_load = 0, run = p->n_load;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, p->ctx->ops) {
+    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
         const int is_early = op->op_arg->at_load || !op->op_arg->tensors_in;
         int *time = is_early ? &at_load : &run;
         const int now = *time < p->n_times ? *time : p->n_times - 1;
@@ -213,9 +211,8 @@ static void draw(const plan *p)
 int cli_svg_memory(const ln_context *ctx)
 {
     int n_ops = 0, n_boxes = 1;
-    const ln_op *op;
     plan p = {.ctx = ctx};
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         n_ops += computes(op);
         n_boxes += 1 + ln_list_length(op->op_arg->tensors_out);
         p.n_load += computes(op) && op->op_arg->at_load;

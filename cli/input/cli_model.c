@@ -232,9 +232,8 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
 static void warn_of_plain_kernels(const ln_context *ctx)
 {
     char text[LN_MAXLINE];
-    const ln_op *op;
     int n = 0;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         n += op->op_arg->isdynamic && ln_op_is(op, LN_OP_CONV2D_CPU);
     snprintf(
         text, sizeof(text),
@@ -374,9 +373,8 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
 
 int cli_model_is_constant(const ln_context *ctx)
 {
-    const ln_op *op;
     int n_at_load = 0;
-    LN_LIST_FOREACH (op, ctx->inputs ? NULL : ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->inputs ? NULL : ctx->ops) {
         if (op->run && op->op_arg->tensors_in && !op->op_arg->at_load)
             return 0;
         n_at_load += op->run && op->op_arg->at_load;

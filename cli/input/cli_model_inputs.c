@@ -85,9 +85,8 @@ int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *
 static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
 {
     size_t len = 0;
-    const char *name;
     snprintf(text, LN_MAXLINE, "none");
-    LN_LIST_FOREACH (name, ctx->inputs)
+    LN_FOREACH (const char *, name, ctx->inputs)
         if (len < LN_MAXLINE)
             len += (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%s", len ? ", " : "", name);
     return text;

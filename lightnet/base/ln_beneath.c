@@ -82,10 +82,9 @@ static int lies_beneath(const char *folder, const place *file)
 
 static int lies_in_any(const ln_beneath *folders, const place *file)
 {
-    const char *allowed;
     if (lies_beneath(folders->folder, file))
         return 1;
-    LN_LIST_FOREACH (allowed, folders->allowed)
+    LN_FOREACH (const char *, allowed, folders->allowed)
         if (lies_beneath(allowed, file))
             return 1;
     return 0;
@@ -145,10 +144,9 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, const char **in
 {
     if (!ln_beneath_is_inner(path))
         return ln_error_set(err, "%s: expected a relative path without '..'", path);
-    const char *allowed;
     int found = find_in(folders->folder, path);
     *in = folders->folder;
-    LN_LIST_FOREACH (allowed, folders->allowed)
+    LN_FOREACH (const char *, allowed, folders->allowed)
         if (found < 0 && (errno == ENOENT || errno == ENOTDIR))
             found = find_in(*in = allowed, path);
     if (found < 0)

@@ -184,8 +184,7 @@ static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
 static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_node *other,
                                      const void *edge_data)
 {
-    ln_graph_edge_node *out;
-    LN_LIST_FOREACH (out, node->out_edge_nodes)
+    LN_FOREACH (ln_graph_edge_node *, out, node->out_edge_nodes)
         if (out->node == other &&
             (!edge_data || out->edge_data_cmp(out->edge_data, edge_data) == 0))
             return out;
@@ -209,8 +208,7 @@ void ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
 
 ln_graph_node *ln_graph_find(ln_graph *graph, void *data)
 {
-    ln_graph_node *node;
-    LN_LIST_FOREACH (node, graph->nodes)
+    LN_FOREACH (ln_graph_node *, node, graph->nodes)
         if (node->node_data_cmp(node->data, data) == 0)
             return node;
     return NULL;
@@ -285,9 +283,8 @@ void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edg
 static ln_hash *number_nodes(const ln_graph *graph)
 {
     ln_hash *numbers = ln_hash_create(NULL, NULL, NULL, NULL);
-    const ln_graph_node *node;
     uintptr_t i = 0;
-    LN_LIST_FOREACH (node, graph->nodes) {
+    LN_FOREACH (const ln_graph_node *, node, graph->nodes) {
         if (!numbers || ln_hash_insert(numbers, node, (void *)i++) < 0) {
             ln_hash_free(numbers);
             return NULL;
@@ -305,8 +302,7 @@ struct copying {
 // Copies ends, and joins each to the other end's copy when that is there.
 static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
 {
-    const ln_graph_edge_node *edge;
-    LN_LIST_FOREACH (edge, list) {
+    LN_FOREACH (const ln_graph_edge_node *, edge, list) {
         ln_graph_node *other = ln_hash_find(copying->nodes, edge->node);
         ln_graph_edge_node *end = append_end(ends, other, edge->edge_data, edge->edge_data_cmp);
         if (!end || ln_hash_insert(copying->ends, edge, end) < 0)
@@ -321,13 +317,12 @@ static int copy_ends(struct copying *copying, struct ends ends, const ln_list *l
 // Copies nodes, then edges, into an empty graph.
 static int copy_into(ln_graph *copy, const ln_graph *graph, struct copying *copying)
 {
-    const ln_graph_node *node;
-    LN_LIST_FOREACH (node, graph->nodes) {
+    LN_FOREACH (const ln_graph_node *, node, graph->nodes) {
         ln_graph_node *to = ln_graph_add(copy, node->data);
         if (!to || ln_hash_insert(copying->nodes, node, to) < 0)
             return -1;
     }
-    LN_LIST_FOREACH (node, graph->nodes) {
+    LN_FOREACH (const ln_graph_node *, node, graph->nodes) {
         ln_graph_node *to = ln_hash_find(copying->nodes, node);
         if (copy_ends(copying, out_ends(to), node->out_edge_nodes) < 0 ||
             copy_ends(copying, in_ends(to), node->in_edge_nodes) < 0)
@@ -361,8 +356,7 @@ static int only_loops(const ln_list *edge_nodes, const ln_graph_node *node)
 int ln_graph_num_outlier(ln_graph *graph)
 {
     int n = 0;
-    const ln_graph_node *node;
-    LN_LIST_FOREACH (node, graph->nodes)
+    LN_FOREACH (const ln_graph_node *, node, graph->nodes)
         n += only_loops(node->out_edge_nodes, node) && only_loops(node->in_edge_nodes, node);
     return n;
 }
@@ -389,9 +383,8 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
     sorting->ready = ln_alloc_array(graph->size, sizeof(*sorting->ready));
     if (!sorting->numbers || !sorting->places || !sorting->ready)
         return -1;
-    ln_graph_node *node;
     size_t i = 0;
-    LN_LIST_FOREACH (node, graph->nodes) {
+    LN_FOREACH (ln_graph_node *, node, graph->nodes) {
         if (node->indegree == 0)
             sorting->ready[sorting->n_ready++] = i;
         sorting->places[i++] = (struct place){node, node->indegree, 0};
@@ -402,8 +395,7 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
 // The successors of a node whose layer is final wait for one edge less, in a layer after it.
 static void release_successors(struct sorting *sorting, const struct place *place)
 {
-    const ln_graph_edge_node *edge_node;
-    LN_LIST_FOREACH (edge_node, place->node->out_edge_nodes) {
+    LN_FOREACH (const ln_graph_edge_node *, edge_node, place->node->out_edge_nodes) {
         const size_t i = (size_t)(uintptr_t)ln_hash_find(sorting->numbers, edge_node->node);
         struct place *next = &sorting->places[i];
         if (next->layer <= place->layer)
@@ -493,8 +485,7 @@ void ln_graph_free_topsortlist(ln_list *layers)
 
 int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fprint_func print_edge)
 {
-    const ln_graph_node *node;
-    LN_LIST_FOREACH (node, graph->nodes) {
+    LN_FOREACH (const ln_graph_node *, node, graph->nodes) {
         print_node(fp, node->data);
         for (const ln_list *l = node->out_edge_nodes; l; l = l->next) {
             const ln_graph_edge_node *const edge = l->data;

@@ -94,6 +94,30 @@ START_TEST(foreach_visits_in_order_and_nests)
 }
 END_TEST
 
+START_TEST(foreach_with_a_declaration_breaks_and_continues)
+{
+    ln_list *list = list_of("1234");
+    int sum = 0, pairs = 0;
+    LN_FOREACH (const char *, outer, list) {
+        if ((intptr_t)outer == 2)
+            continue;
+        if ((intptr_t)outer == 4)
+            break;
+        sum += (int)(intptr_t)outer;
+        LN_FOREACH (const char *, inner, list) {
+            if (inner == outer)
+                break;
+            pairs++;
+        }
+    }
+    ck_assert_int_eq(sum, 1 + 3);
+    ck_assert_int_eq(pairs, 0 + 2);
+    LN_FOREACH (const char *, none, NULL)
+        ck_abort_msg("the empty list has no element %p", (const void *)none);
+    ln_list_free(list);
+}
+END_TEST
+
 START_TEST(nth_is_null_beyond_the_ends)
 {
     ln_list *list = list_of("56");
@@ -416,12 +440,13 @@ START_TEST(broken_stack_is_not_valid)
 END_TEST
 
 LN_TEST_MAIN("list", list_grows_at_both_ends, foreach_visits_in_order_and_nests,
-             nth_is_null_beyond_the_ends, removal_takes_the_first_match_only,
-             nth_is_removed_where_there_is_one, deep_functions_free_elements,
-             insertion_beyond_the_ends_appends, elements_are_found_by_pointer_and_by_cmp,
-             positions_count_from_0, list_is_reversed_in_place,
-             list_comes_from_numbers_and_from_a_list, failed_function_leaves_the_list_to_its_owner,
-             first_in_is_first_out, empty_queue_gives_null_and_can_be_refilled,
-             null_queue_is_created_on_the_way, queue_survives_every_failing_allocation,
-             broken_queue_is_not_valid, first_in_is_last_out, null_stack_is_created_on_the_way,
+             foreach_with_a_declaration_breaks_and_continues, nth_is_null_beyond_the_ends,
+             removal_takes_the_first_match_only, nth_is_removed_where_there_is_one,
+             deep_functions_free_elements, insertion_beyond_the_ends_appends,
+             elements_are_found_by_pointer_and_by_cmp, positions_count_from_0,
+             list_is_reversed_in_place, list_comes_from_numbers_and_from_a_list,
+             failed_function_leaves_the_list_to_its_owner, first_in_is_first_out,
+             empty_queue_gives_null_and_can_be_refilled, null_queue_is_created_on_the_way,
+             queue_survives_every_failing_allocation, broken_queue_is_not_valid,
+             first_in_is_last_out, null_stack_is_created_on_the_way,
              stack_survives_every_failing_allocation, broken_stack_is_not_valid)

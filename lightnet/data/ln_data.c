@@ -199,8 +199,7 @@ static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_e
 static int set_model_weights(const ln_context *ctx, ln_weights *to, const weights *w,
                              const char *file)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_tensor_entry *te = wanted_by(ctx, op);
         const ln_bundle_entry *there = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
         if (there && add_weight(to, w->bundle, there, te->tensor->dtype))
@@ -212,9 +211,8 @@ static int set_model_weights(const ln_context *ctx, ln_weights *to, const weight
 // Returns new (ln_hash_free): the names of the tensors that the model needs; NULL with a reason.
 static ln_hash *wanted_names(const ln_context *ctx)
 {
-    const ln_op *op;
     ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH (op, names ? ctx->ops : NULL) {
+    LN_FOREACH (const ln_op *, op, names ? ctx->ops : NULL) {
         const ln_tensor_entry *te = wanted_by(ctx, op);
         if (te && ln_hash_insert(names, te->name, te->name) < 0) {
             ln_hash_free(names);
@@ -273,16 +271,14 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
 
 static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_tensor_entry *te = wanted_by(ctx, op);
         if (te && check_wanted(ctx, w, te, file))
             return -1;
     }
     // The file may have values that the program was made for, even such as it does not want any
     // more.
-    const ln_fixed_value *value;
-    LN_LIST_FOREACH (value, ln_fixed_values(ctx->fixed)) {
+    LN_FOREACH (const ln_fixed_value *, value, ln_fixed_values(ctx->fixed)) {
         const ln_bundle_entry *there = ln_bundle_entry_of(w->bundle, value->tensor);
         if (there && check_value(ctx, w->bundle, there, file))
             return -1;
@@ -343,8 +339,7 @@ int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void
 int ln_data_num_own(const ln_context *ctx)
 {
     int n = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->weights ? ctx->ops : NULL) {
+    LN_FOREACH (const ln_op *, op, ctx->weights ? ctx->ops : NULL) {
         const char *name = ln_from_file_name(op);
         n += name && ln_weights_find(ctx->weights, name);
     }
@@ -374,14 +369,13 @@ typedef struct content {
 
 static int collect(const ln_context *ctx, content *c)
 {
-    const ln_op *op;
     const size_t max = (size_t)ln_list_length(ctx->ops) + 1;
     c->names = ln_alloc_array(max, sizeof(*c->names));
     c->tensors = ln_alloc_array(max, sizeof(*c->tensors));
     c->weights = ln_alloc_array(max, sizeof(*c->weights));
     if (!c->names || !c->tensors || !c->weights)
         return ln_fail_memory(ctx);
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_weight *weight = ln_data_taken(ctx, op, &c->tensors[c->n]);
         if (!weight)
             continue;

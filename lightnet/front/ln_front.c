@@ -34,8 +34,7 @@ const ln_list *ln_front_list(void)
 
 const ln_front *ln_front_for(const unsigned char *data, size_t size)
 {
-    const ln_front *front;
-    LN_LIST_FOREACH (front, fronts)
+    LN_FOREACH (const ln_front *, front, fronts)
         if (front->is(data, size))
             return front;
     return NULL;
@@ -45,8 +44,7 @@ static const ln_front *find_reader_of_parts(const ln_infile *file)
 {
     size_t size;
     const unsigned char *head = ln_infile_head(file, &size);
-    const ln_front *front;
-    LN_LIST_FOREACH (front, fronts)
+    LN_FOREACH (const ln_front *, front, fronts)
         if (front->reads_parts && front->is(head, size))
             return front;
     return NULL;
@@ -67,8 +65,7 @@ static const char *const advice[] = {
 char *ln_sprint_formats(char *buf, size_t size)
 {
     size_t len = (size_t)snprintf(buf, size, "%s", ir_format);
-    const ln_front *front;
-    LN_LIST_FOREACH (front, fronts)
+    LN_FOREACH (const ln_front *, front, fronts)
         if (len < size)
             len += (size_t)snprintf(buf + len, size - len, ", %s", front->format);
     return buf;
@@ -76,8 +73,7 @@ char *ln_sprint_formats(char *buf, size_t size)
 
 int ln_format_operator_at(size_t i, ln_format_operator *op)
 {
-    const ln_front *front;
-    LN_LIST_FOREACH (front, fronts)
+    LN_FOREACH (const ln_front *, front, fronts)
         if (front->operator_at && front->operator_at(i, op))
             return 1;
     return 0;

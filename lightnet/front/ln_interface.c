@@ -265,11 +265,10 @@ static int add_output(const describing *d, const char *name)
 
 static int add_all(const describing *d)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, d->ctx->inputs)
+    LN_FOREACH (const char *, name, d->ctx->inputs)
         if (add_input(d, name))
             return -1;
-    LN_LIST_FOREACH (name, d->ctx->outputs)
+    LN_FOREACH (const char *, name, d->ctx->outputs)
         if (add_output(d, name))
             return -1;
     return 0;

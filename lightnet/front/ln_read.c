@@ -40,17 +40,16 @@ static const char *first_name(const ln_list *tensors)
 // argument.
 static int infer_inputs(ln_context *ctx)
 {
-    const ln_op *op;
     int status = 0;
     ln_hash *firsts = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!firsts)
         return ln_fail_memory(ctx);
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *name = first_name(op->op_arg->tensors_in);
         if (name && ln_hash_insert(firsts, name, NULL) < 0)
             status = ln_fail_memory(ctx);
     }
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *name = first_name(op->op_arg->tensors_out);
         if (!status && name && !op->op_arg->tensors_in && is_placeholder(op) &&
             ln_hash_find_extended(firsts, name, NULL, NULL))
@@ -64,14 +63,11 @@ static int infer_inputs(ln_context *ctx)
 // Without an "outputs" key: every tensor that no operator reads.
 static int infer_outputs(ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             if (!ln_dfg_num_readers(ctx->dfg, tle->name) &&
                 ln_context_prepend_name(ctx, &ctx->outputs, tle->name))
                 return -1;
-    }
     ctx->outputs = ln_list_reverse(ctx->outputs);
     return ln_context_index_names(ctx);
 }
@@ -82,8 +78,7 @@ static int enter_read(ln_context *ctx)
 {
     if (ln_output_check(ctx) || (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx)))
         return -1;
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         if (ln_context_index_names(body) || ln_context_init_ops(body))
             return ln_fail_at(body, "body '%s'", ln_body_name(body));
     if (ln_context_init_ops(ctx))
@@ -94,9 +89,8 @@ static int enter_read(ln_context *ctx)
 // The source position of the operator that the context rejected; NULL: none, or unknown.
 static const char *rejected_position(const ln_context *ctx, const ln_ir_places *places)
 {
-    const ln_op *op;
     size_t i = 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         if (op->op_arg->failed)
             return ln_ir_place(places, ctx->outer ? ln_body_name(ctx) : NULL, "ops", i);
         i++;
@@ -107,8 +101,7 @@ static const char *rejected_position(const ln_context *ctx, const ln_ir_places *
 static const char *place_in_all(const ln_context *ctx, const ln_ir_places *places)
 {
     const char *place = rejected_position(ctx, places);
-    const ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         place = place ? place : rejected_position(body, places);
     return place;
 }

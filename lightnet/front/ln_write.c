@@ -32,8 +32,7 @@ typedef int write_func(ln_context *ctx, const char *file);
 // The function of the front end that writes the format, NULL: none.
 static write_func *find_writer(const char *format)
 {
-    const ln_front *front;
-    LN_LIST_FOREACH (front, ln_front_list()) {
+    LN_FOREACH (const ln_front *, front, ln_front_list()) {
         const size_t len = strlen(front->format);
         if (front->write && !strcasecmp(front->format, format))
             return front->write;
@@ -47,9 +46,8 @@ static write_func *find_writer(const char *format)
 static int fail_format(const ln_context *ctx, const char *format)
 {
     char known[LN_MAXLINE];
-    const ln_front *front;
     size_t len = (size_t)snprintf(known, sizeof(known), "'%s'", ir_name);
-    LN_LIST_FOREACH (front, ln_front_list()) {
+    LN_FOREACH (const ln_front *, front, ln_front_list()) {
         if (front->write && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
         if (front->write_apart && len < sizeof(known))

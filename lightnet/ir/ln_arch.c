@@ -82,8 +82,7 @@ static int create_tables(void)
 
 static int check_rule(const ln_arch *arch, const char *rule)
 {
-    const ln_arch *other;
-    LN_LIST_FOREACH (other, archs)
+    LN_FOREACH (const ln_arch *, other, archs)
         for (const char **name = other->rule_names; name && *name; name++)
             if (ln_streq(*name, rule))
                 return ln_error_set(NULL,
@@ -369,10 +368,9 @@ static int add_new_target(void *arg, const char *name)
 char *ln_sprint_targets(char *buf, size_t size)
 {
     text t = {.buf = buf, .size = size};
-    const ln_arch *arch;
     if (size)
         *buf = '\0';
-    LN_LIST_FOREACH (arch, archs)
+    LN_FOREACH (const ln_arch *, arch, archs)
         if (!ln_streq(arch->arch_name, "none"))
             add_target(&t, arch->arch_name);
     if (list_loadable)

@@ -246,8 +246,7 @@ static int is_unused_shape(const ln_context *ctx, const binding *b)
 
 const char *ln_bind_unused(const ln_context *ctx)
 {
-    const binding *b;
-    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
+    LN_FOREACH (const binding *, b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b))
             return b->name;
     return NULL;
@@ -255,8 +254,7 @@ const char *ln_bind_unused(const ln_context *ctx)
 
 void ln_bind_warn(const ln_context *ctx)
 {
-    const binding *b;
-    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
+    LN_FOREACH (const binding *, b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b))
             ln_warn(ctx,
                     "%s: the shape given for '%s' does nothing: no input and no size of that name "
@@ -347,9 +345,8 @@ static int check_named(const ln_context *ctx, const binding *b, const char *inpu
 
 static int check_sizes(const ln_context *ctx, const binding *b)
 {
-    const char *input;
     int n = 0;
-    LN_LIST_FOREACH (input, ctx->inputs) {
+    LN_FOREACH (const char *, input, ctx->inputs) {
         const int more = check_named(ctx, b, input);
         if (more < 0)
             return -1;
@@ -389,9 +386,8 @@ static int check_value(const ln_context *ctx, const char *name, const tl_tensor 
 // A sequence is one binding and several inputs, so values beside sequences are not checked here.
 static int check_values(const ln_context *ctx)
 {
-    const char *name;
     int index = 0;
-    LN_LIST_FOREACH (name, ln_fixed_has_values(ctx->fixed, 0) ? NULL : ctx->inputs) {
+    LN_FOREACH (const char *, name, ln_fixed_has_values(ctx->fixed, 0) ? NULL : ctx->inputs) {
         const tl_tensor *value = ln_bind_find(ctx, name, index);
         index += !ln_bind_has(ctx, name);
         if (value && value->data && check_value(ctx, name, value))
@@ -402,8 +398,7 @@ static int check_values(const ln_context *ctx)
 
 int ln_bind_check(const ln_context *ctx)
 {
-    const binding *b;
-    LN_LIST_FOREACH (b, ctx->bound ? ctx->bound->all : NULL)
+    LN_FOREACH (const binding *, b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b) && check(ctx, b))
             return -1;
     return check_values(ctx);

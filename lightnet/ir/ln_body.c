@@ -50,14 +50,13 @@ static void forget_names(ln_body_names *known)
 // Without memory for that they are looked for in the list.
 static void learn_names(ln_body_names *known, const ln_list *list)
 {
-    const char *name;
     forget_names(known);
     known->n = ln_list_length(list);
     known->at = ln_alloc_array((size_t)known->n, sizeof(*known->at));
     if (!known->at)
         return;
     int i = 0;
-    LN_LIST_FOREACH (name, list)
+    LN_FOREACH (const char *, name, list)
         known->at[i++] = name;
     known->list = list;
 }
@@ -217,9 +216,8 @@ size_t ln_body_memory(const ln_context *body)
 
 double ln_body_macs(const ln_context *body)
 {
-    const ln_op *op;
     double macs = 0;
-    LN_LIST_FOREACH (op, body->ops)
+    LN_FOREACH (const ln_op *, op, body->ops)
         macs += op->op_arg->macs;
     return macs;
 }
@@ -246,18 +244,16 @@ int ln_body_is_given_constant(const ln_context *ctx, const ln_tensor_entry *te)
 int ln_body_num_src(const ln_op *runner)
 {
     int n = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, runner->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, runner->op_arg->tensors_in)
         n += ln_name_number(tle->arg_name, "src") >= 0;
     return n;
 }
 
 static const ln_tensor_entry *given_by_runner(const ln_context *body, int i)
 {
-    const ln_tensor_list_entry *tle;
     const ln_op *runner = body->body->runner;
     const int number = i - (ln_body_num_inputs(body) - ln_body_num_src(runner));
-    LN_LIST_FOREACH (tle, runner->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, runner->op_arg->tensors_in)
         if (ln_name_number(tle->arg_name, "src") == number)
             return ln_entry_of(tle, runner->op_arg->tensor_table);
     return NULL;
@@ -276,8 +272,7 @@ const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_en
 
 int ln_body_check_ops(const ln_context *body)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, body->ops) {
+    LN_FOREACH (const ln_op *, op, body->ops) {
         const ln_tensor_list_entry *const out =
             op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
         const int produces_input = out && ln_hash_find(body->input_names, out->name);

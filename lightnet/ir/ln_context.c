@@ -78,8 +78,7 @@ static void free_body(ln_context *body)
 
 void ln_bodies_free(ln_context *ctx)
 {
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         free_body(body);
     ln_list_free(ctx->bodies);
     ln_hash_free(ctx->body_names);
@@ -189,8 +188,7 @@ int ln_bodies_count(const ln_context *ctx)
 
 void ln_bodies_share_settings(ln_context *ctx)
 {
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies) {
+    LN_FOREACH (ln_context *, body, ctx->bodies) {
         body->msg_func = ctx->msg_func;
         body->msg_data = ctx->msg_data;
         body->isa = ctx->isa;
@@ -207,10 +205,8 @@ void ln_bodies_share_settings(ln_context *ctx)
 
 static void mark_used(const ln_context *root, const ln_context *program)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, program->ops) {
-        const ln_param_entry *param;
-        LN_LIST_FOREACH (param, op->op_arg->params) {
+    LN_FOREACH (const ln_op *, op, program->ops) {
+        LN_FOREACH (const ln_param_entry *, param, op->op_arg->params) {
             const int is_text = param->type == LN_PARAM_STRING && param->value_string;
             ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
             if (body)
@@ -254,9 +250,8 @@ void ln_context_set_seed(ln_context *ctx, uint64_t seed)
 // Returns 1 for a rule that there is; else 0 and in *closest one that it may be meant for, or NULL.
 static int is_known_rule(const char *rule, const char **closest)
 {
-    const ln_arch *arch;
     *closest = NULL;
-    LN_LIST_FOREACH (arch, ln_arch_list()) {
+    LN_FOREACH (const ln_arch *, arch, ln_arch_list()) {
         for (const char **name = arch->rule_names; name && *name; name++) {
             if (ln_streq(*name, rule))
                 return 1;

@@ -17,8 +17,7 @@ static int check_links(const ln_context *ctx, const ln_list *node, const ln_list
 
 static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         // The walk numbers operators as it comes to them, on from the `begin` that earlier walks
         // came to: the number of an operator that is still to come is not above that.
         const ln_dfg_value *value = tle->value;
@@ -32,8 +31,7 @@ static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 
 static int check_makes(const ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         // The table has the entry that the value has, and the operator made it.
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         if (!te || !te->value || te->value != tle->value || te->value->entry != te ||
@@ -93,8 +91,8 @@ typedef struct gathers {
 
 static int check_written(const gathers *g, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL) {
         const char *origin = ln_hash_find(g->origins, tle->name);
         if (ln_hash_find_extended(g->gathered, origin, NULL, NULL))
             return ln_fail(g->ctx,
@@ -118,8 +116,8 @@ static int note_origins(const gathers *g, const ln_op *op)
 
 static int note_gathered(const gathers *g, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
         const ln_tensor_entry *te = ln_entry_of(tle, g->ctx->tensor_table);
         if (ln_context_taker(g->ctx, te) == op &&
             ln_hash_insert(g->gathered, ln_hash_find(g->origins, te->name), NULL) < 0)

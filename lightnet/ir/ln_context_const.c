@@ -42,12 +42,11 @@ static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list *
 
 static int revoke_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
-    ln_op *reader;
     ln_list *readers;
     if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
-    LN_LIST_FOREACH (reader, readers)
+    LN_FOREACH (ln_op *, reader, readers)
         status = status ? status : revoke_outputs(ctx, reader, todo);
     ln_list_free(readers);
     return status;
@@ -87,8 +86,7 @@ static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **to
 static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln_list *tensors,
                       ln_list **todo)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         ln_tensor_entry *part = ln_entry_of(tle, ctx->tensor_table);
         const int is_part = part && part->owner && part->owner_value == te->value;
         if (is_part && note_mutated(ctx, part, todo))
@@ -99,12 +97,11 @@ static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln
 
 static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
-    const ln_op *reader;
     ln_list *readers;
     if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
-    LN_LIST_FOREACH (reader, readers)
+    LN_FOREACH (const ln_op *, reader, readers)
         status = status ? status : note_parts(ctx, te, reader->op_arg->tensors_out, todo);
     ln_list_free(readers);
     return status;
@@ -130,8 +127,7 @@ static int inputs_are_constant(const ln_op *op)
 
 static int produces_input_or_mutated(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (tle->value->isinput || tle->value->ismutated)
             return 1;
     return 0;
@@ -195,8 +191,7 @@ static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 
 static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te)
             continue;
@@ -235,21 +230,19 @@ int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)
 
 static void unmark(const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         tle->value->ismutated = 0;
 }
 
 int ln_context_find_mutated(const ln_context *ctx)
 {
-    const ln_op *op;
     if (!ctx->has_writers)
         return 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         unmark(op->op_arg->tensors_in);
         unmark(op->op_arg->tensors_out);
     }
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (ln_context_mark_mutated(ctx, op))
             return -1;
     return 0;

@@ -90,8 +90,7 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
 
 static int find_owners(const ln_context *ctx, const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         // A pre_run written by hand may name an owner whose value it had not been tied to.
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->owner && !te->owner_value &&
@@ -105,8 +104,7 @@ static int find_owners(const ln_context *ctx, const ln_list *tensors)
 // that it outlives the entries, which pre_run replaces.
 static int tie_outputs(const ln_context *ctx, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te || !ln_streq(te->creater, op->op_arg->name))
             return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
@@ -120,8 +118,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
 // Inputs are tied by their producers; tensors without a producer may be in the table, too.
 static int check_inputs(const ln_context *ctx, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te)
             return ln_op_fail(op->op_arg,
@@ -157,8 +154,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
 // Whether the context still has an output of the operator, whose outputs it had been tied to.
 static int has_outputs(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (tle->value->producer == op)
             return 1;
     return 0;
@@ -170,8 +166,8 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
     if (!op->op_arg->checked)
         return;
     op->op_arg->checked = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && ln_context_taker(ctx, te) == op)
             ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
@@ -207,11 +203,10 @@ static int settle_readers(ln_context *ctx, const ln_op *op)
     ln_tensor_entry *te;
     int status = 0;
     LN_OUTPUTS_FOREACH (te, op->op_arg) {
-        ln_op *reader;
         ln_list *readers;
         if (ln_context_readers(ctx, te, &readers))
             return -1;
-        LN_LIST_FOREACH (reader, readers)
+        LN_FOREACH (ln_op *, reader, readers)
             status = status ? status : settle_reader(ctx, reader, te);
         ln_list_free(readers);
     }
@@ -303,8 +298,7 @@ void ln_context_leave_ops(ln_context *ctx)
 static int enter_all(ln_context *ctx, ln_list *new_ops, const ln_op *follow)
 {
     int status = 0;
-    ln_op *op;
-    LN_LIST_FOREACH (op, new_ops) {
+    LN_FOREACH (ln_op *, op, new_ops) {
         if (status) {
             ln_op_free_lists_too(op);
             continue;
@@ -332,12 +326,11 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
     }
     const ln_op *first = new_ops ? new_ops->data : NULL;
     const ln_op *follow = NULL; // the first operator after the last of `old_ops` that stays
-    ln_op *op;
-    LN_LIST_FOREACH (op, old_ops)
+    LN_FOREACH (ln_op *, op, old_ops)
         follow = op_after(op);
     while (follow && ln_list_find(old_ops, follow))
         follow = op_after(follow);
-    LN_LIST_FOREACH (op, old_ops) {
+    LN_FOREACH (ln_op *, op, old_ops) {
         unlink_op(ctx, op);
         leave_op(ctx, op);
     }
@@ -389,8 +382,7 @@ int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
 
 static int reads_replaced(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (tle->value->instead)
             return 1;
     return 0;
@@ -398,14 +390,13 @@ static int reads_replaced(const ln_op *op)
 
 int ln_context_redirect(ln_context *ctx, ln_op *op)
 {
-    ln_tensor_list_entry *tle;
     if (!reads_replaced(op))
         return 0;
     if (fail_if_loaded(ctx))
         return -1;
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         ln_dfg_value *const instead = tle->value->instead;
         if (!instead)
             continue;
@@ -420,10 +411,9 @@ int ln_context_redirect(ln_context *ctx, ln_op *op)
 // reuse the memory of old ones.
 int ln_context_recheck(ln_context *ctx)
 {
-    ln_op *op;
     if (ln_context_find_mutated(ctx))
         return -1;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (ln_op *, op, ctx->ops) {
         uncheck_op(ctx, op);
         if (check_op(ctx, op))
             return -1;

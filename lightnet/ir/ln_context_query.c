@@ -74,8 +74,7 @@ int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list
 
 static int reads(const ln_op *op, const ln_tensor_entry *te)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (tle->value && tle->value == te->value)
             return 1;
     return 0;
@@ -115,10 +114,9 @@ int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *
 
 static int index_list(ln_hash *names, const ln_list *list)
 {
-    const char *name;
     intptr_t number = 0;
     ln_hash_clear(names);
-    LN_LIST_FOREACH (name, list)
+    LN_FOREACH (const char *, name, list)
         if (ln_hash_insert(names, name, (void *)++number) < 0)
             return -1;
     return 0;
@@ -132,8 +130,7 @@ static void flag(const ln_context *ctx, ln_dfg_value *value)
 
 int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors)
 {
-    ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (ln_tensor_list_entry *, tle, tensors) {
         if (tle->value)
             continue;
         tle->value = ln_dfg_value_enter(ctx->dfg->values, tle->name);
@@ -147,10 +144,8 @@ int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors)
 
 static void flag_all(const ln_context *ctx)
 {
-    const ln_op *op;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (op, ctx->ops)
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             if (tle->value)
                 flag(ctx, tle->value);
 }

@@ -58,9 +58,8 @@ void ln_dynamic_forget_shapes(ln_op_arg *op_arg)
 int ln_dynamic_begin(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
-    const ln_tensor_list_entry *tle;
     int has_setter = 0, has_dynamic = 0;
-    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         has_setter |= ln_dynamic_param(op_arg, tle) != NULL;
         has_dynamic |= te && te->isdynamic;
@@ -98,9 +97,8 @@ int ln_dynamic_check_setter(ln_op_arg *op_arg, const char *arg_name, const ln_te
 
 int ln_dynamic_check(ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     ln_op_arg *op_arg = op->op_arg;
-    LN_LIST_FOREACH (tle, op_arg->planned ? op_arg->tensors_in : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op_arg->planned ? op_arg->tensors_in : NULL) {
         const char *name = ln_dynamic_param(op_arg, tle);
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (name && !te->isdynamic &&
@@ -148,8 +146,7 @@ void ln_dynamic_end(ln_op *op)
 
 static int has_open_axis_behind(const ln_op *op, const ln_list *list)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, list) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, list) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         for (int i = 1; i < te->tensor->ndim; i++)
             if (ln_sizes_is_open(te, i))

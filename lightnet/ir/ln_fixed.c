@@ -218,8 +218,7 @@ int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
 
 int ln_fixed_check_params(const ln_context *ctx)
 {
-    const ln_fixed_value *value;
-    LN_LIST_FOREACH (value, ctx->fixed->values) {
+    LN_FOREACH (const ln_fixed_value *, value, ctx->fixed->values) {
         char element[TL_DTYPE_MAX_SIZE];
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, value->tensor);
         if (te && !ln_constant_element(ctx, te, element) &&

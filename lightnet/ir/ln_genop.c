@@ -59,8 +59,7 @@ static int alloc_arrays(ln_op_arg *op_arg, const ln_list *list, const char *arg_
                         ln_tensor_entry ***entries, void **tensors)
 {
     int n = 0;
-    ln_tensor_list_entry *item;
-    LN_LIST_FOREACH (item, list)
+    LN_FOREACH (ln_tensor_list_entry *, item, list)
         n += is_variadic(item, arg_name);
     *entries = ln_alloc_array((size_t)n, sizeof(**entries));
     *tensors = ln_alloc_array((size_t)n, sizeof(tl_tensor *));
@@ -76,8 +75,7 @@ int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry
     *tensors = array;
     if (n < 0)
         return -1;
-    ln_tensor_list_entry *item;
-    LN_LIST_FOREACH (item, op_arg->tensors_in) {
+    LN_FOREACH (ln_tensor_list_entry *, item, op_arg->tensors_in) {
         if (!is_variadic(item, arg_name))
             continue;
         (*entries)[i] = ln_entry_of(item, op_arg->tensor_table);

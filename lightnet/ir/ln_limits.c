@@ -371,8 +371,7 @@ static void find_largest_of(const ln_op *op, largest *l)
 int ln_limits_fail_plan(const ln_context *ctx, size_t total)
 {
     largest l = {0};
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         find_largest_of(op, &l);
     if (!l.op)
         return ln_fail_as(ctx, LN_LIMIT_REACHED,

@@ -308,10 +308,9 @@ int ln_op_is_valid(const ln_op *op)
 // An element that a kernel for numbers has written must never be read as a string.
 static int check_strings(ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
     if (op_arg->infers || (op_arg->info && op_arg->info->strings))
         return 0;
-    LN_LIST_FOREACH (tle, op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (te && te->tensor->dtype == TL_STRING)
             return ln_op_fail(op_arg,

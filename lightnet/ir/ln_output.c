@@ -62,8 +62,7 @@ static int check_op(const ln_op *op, const char *allowed)
 
 static int check_ops(const ln_context *ctx, const char *allowed)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (check_op(op, allowed))
             return -1;
     return 0;
@@ -71,10 +70,9 @@ static int check_ops(const ln_context *ctx, const char *allowed)
 
 int ln_output_check(const ln_context *ctx)
 {
-    const ln_context *body;
     if (check_ops(ctx, ctx->output_folder))
         return -1;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         if (check_ops(body, ctx->output_folder))
             return ln_fail_at(body, "body '%s'", ln_body_name(body));
     return 0;

@@ -43,12 +43,10 @@ int ln_op_draws(const ln_op *op)
 
 int ln_context_draws(const ln_context *ctx)
 {
-    const ln_context *body;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (ln_op_draws(op))
             return 1;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         if (ln_context_draws(body))
             return 1;
     return 0;

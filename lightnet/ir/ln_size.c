@@ -57,8 +57,7 @@ static const ln_arg_info *input_info(const machine *m, int arg)
 static const ln_tensor_entry *input(const machine *m, int arg)
 {
     const ln_arg_info *info = input_info(m, arg);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, m->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in)
         if (info->variadic ? ln_name_number(tle->arg_name, info->arg_name) >= 0
                            : (int)ln_streq(tle->arg_name, info->arg_name))
             return ln_entry_of(tle, m->op_arg->tensor_table);
@@ -91,8 +90,7 @@ static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
 // Of variadic inputs: element i of all, one after the other.
 static ln_dim value_of_all(const machine *m, int arg, int i)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
         const ln_tensor_entry *te = ln_entry_of(tle, m->op_arg->tensor_table);
@@ -149,8 +147,7 @@ static ln_dim length_of(const machine *m, const ln_tensor_entry *te)
 static ln_dim count_of(const machine *m, int arg)
 {
     int n = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, m->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in)
         n += ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) >= 0;
     return ln_dim_number(n);
 }
@@ -159,8 +156,7 @@ static ln_dim count_of(const machine *m, int arg)
 static ln_dim total_of(const machine *m, int arg, int axis)
 {
     ln_dim sum = ln_dim_number(0);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
         const ln_dim next = axis_of(m, ln_entry_of(tle, m->op_arg->tensor_table), axis);
@@ -467,8 +463,7 @@ static void broadcast_span(machine *m, const span *s)
 // Each of the variadic inputs, whole.
 static void broadcast_inputs(machine *m, const char *arg_name)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, m->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
         span s = {.te = ln_entry_of(tle, m->op_arg->tensor_table)};
         s.to = s.te ? s.te->tensor->ndim : 0;
         if (ln_name_number(tle->arg_name, arg_name) >= 0)

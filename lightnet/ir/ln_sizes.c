@@ -213,12 +213,11 @@ static int has_symbols(ln_context *ctx)
 
 int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data)
 {
-    const ln_tensor_list_entry *tle;
     noted n = {.op = op, .value = value, .data = data};
     int index = 0;
     if (!has_symbols(op->op_arg->ctx))
         return -1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (note_output(&n, tle, index++))
             return -1;
     return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
@@ -226,10 +225,10 @@ int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data)
 
 int ln_sizes_note_axes(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     noted n = {.op = op};
     int index = 0, failed = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         failed |= te->isdynamic && (!has_symbols(op->op_arg->ctx) || note_axes(&n, tle, index, te));
         index++;

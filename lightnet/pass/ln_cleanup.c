@@ -22,8 +22,7 @@ static int must_stay(const ln_op *op)
 
 static int is_in_interface(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (tle->value->isinput || tle->value->isoutput)
             return 1;
     return 0;
@@ -31,8 +30,7 @@ static int is_in_interface(const ln_op *op)
 
 static void mark_producers(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (tle->value->producer)
             tle->value->producer->op_arg->isneeded = 1;
 }
@@ -83,12 +81,9 @@ static void replace(cleanup *c, const ln_tensor_entry *from, const ln_tensor_ent
 
 static void clear_replacements(const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             tle->value->instead = NULL;
-    }
 }
 
 // Redundant views
@@ -148,12 +143,10 @@ static uint32_t mix_param(uint32_t hash, const ln_param_entry *param)
 static uint32_t hash_op(const void *key)
 {
     const ln_op_arg *op_arg = ((const ln_op *)key)->op_arg;
-    const ln_tensor_list_entry *tle;
-    const ln_param_entry *param;
     uint32_t hash = ln_str_hash(op_arg->optype);
-    LN_LIST_FOREACH (tle, op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op_arg->tensors_in)
         hash = mix(hash, tle->arg_name) * 31u + ln_direct_hash(tle->value);
-    LN_LIST_FOREACH (param, op_arg->params)
+    LN_FOREACH (const ln_param_entry *, param, op_arg->params)
         hash = mix_param(hash, param);
     return hash;
 }
@@ -200,10 +193,9 @@ static int compare_ops(const void *a, const void *b)
 // may be written in place.
 static int can_merge(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     if (must_stay(op) || !op->op_arg->tensors_in)
         return 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (tle->value->ismutated)
             return 0;
     return 1;
@@ -222,9 +214,8 @@ static const ln_tensor_list_entry *output_at(const ln_op *op, const ln_list **at
 
 static void merge(cleanup *c, const ln_op *op, const ln_op *earlier)
 {
-    const ln_tensor_list_entry *tle;
     const ln_list *at = earlier->op_arg->tensors_out;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_tensor_list_entry *same = output_at(earlier, &at, tle->arg_name);
         const ln_tensor_entry *from = ln_entry_of(tle, c->ctx->tensor_table);
         const ln_tensor_entry *to = same ? ln_entry_of(same, c->ctx->tensor_table) : NULL;
@@ -249,8 +240,7 @@ static int merge_equal(cleanup *c, const ln_op *op)
 
 static int walk(cleanup *c)
 {
-    ln_op *op;
-    LN_LIST_FOREACH (op, c->ctx->ops) {
+    LN_FOREACH (ln_op *, op, c->ctx->ops) {
         if (c->n && ln_context_redirect(c->ctx, op))
             return -1;
         if (is_identity_view(c->ctx, op))

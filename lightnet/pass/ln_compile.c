@@ -199,10 +199,9 @@ static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 
 static int hoist(ln_context *ctx)
 {
-    ln_context *body;
     if (!ctx->bodies)
         return 0;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         if (ln_hoist(body))
             return fail_in_body(ctx, body);
     return ln_hoist(ctx);
@@ -215,8 +214,7 @@ static int finish(ln_context *ctx, const ln_arch *arch)
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    const ln_rule_count *rule;
-    LN_LIST_FOREACH (rule, ctx->rules)
+    LN_FOREACH (const ln_rule_count *, rule, ctx->rules)
         ln_debug(ctx, "rule %s: %d time%s", rule->name, rule->count, rule->count == 1 ? "" : "s");
     return 0;
 }
@@ -224,8 +222,7 @@ static int finish(ln_context *ctx, const ln_arch *arch)
 // Before the operators that run them, whose memory they are planned in.
 static int finish_bodies(ln_context *ctx, const ln_arch *arch)
 {
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies) {
+    LN_FOREACH (ln_context *, body, ctx->bodies) {
         ln_hoist_end(body);
         if (finish(body, arch) || ln_body_check_ops(body))
             return fail_in_body(ctx, body);

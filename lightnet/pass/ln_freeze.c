@@ -36,8 +36,7 @@ static int note(const freezing *f, ln_hash *names, const char *name)
 
 static int note_all(const freezing *f, ln_hash *names, const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         if (note(f, names, tle->name))
             return -1;
     return 0;
@@ -45,8 +44,7 @@ static int note_all(const freezing *f, ln_hash *names, const ln_list *tensors)
 
 static int has_any(ln_hash *names, const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         if (ln_hash_find(names, tle->name))
             return 1;
     return 0;
@@ -56,8 +54,7 @@ static int has_any(ln_hash *names, const ln_list *tensors)
 
 static int note_random(const freezing *f)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, f->ctx->ops) {
+    LN_FOREACH (const ln_op *, op, f->ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         if ((ln_produces_random(op) || has_any(f->random, op_arg->tensors_in)) &&
             note_all(f, f->random, op_arg->tensors_out))
@@ -69,8 +66,7 @@ static int note_random(const freezing *f)
 static size_t size_of_all(const ln_context *ctx, const ln_list *tensors)
 {
     size_t size = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         size += tl_tensor_size(ln_entry_of(tle, ctx->tensor_table)->tensor);
     return size;
 }
@@ -194,10 +190,9 @@ static void free_op(void *op)
 int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_file)
 {
     const ln_op *const op = (*position)->data;
-    const ln_tensor_list_entry *tle;
     char name[LN_MAX_NAME_LEN];
     ln_list *sources = NULL;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const tl_tensor *like = ln_entry_of(tle, ctx->tensor_table)->tensor;
         if (ln_context_unique_name(ctx, name, "source") ||
             ln_list_add(&sources,

@@ -17,8 +17,7 @@
 
 static void note_runner(const ln_context *root, ln_op *op)
 {
-    const ln_param_entry *param;
-    LN_LIST_FOREACH (param, op->op_arg->params) {
+    LN_FOREACH (const ln_param_entry *, param, op->op_arg->params) {
         const int is_text = param->type == LN_PARAM_STRING && param->value_string;
         const ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
         if (!body)
@@ -30,9 +29,8 @@ static void note_runner(const ln_context *root, ln_op *op)
 
 void ln_hoist_note_runners(const ln_context *ctx)
 {
-    ln_op *op;
     const ln_context *root = ctx->outer ? ctx->outer : ctx;
-    LN_LIST_FOREACH (op, root->bodies ? ctx->ops : NULL)
+    LN_FOREACH (ln_op *, op, root->bodies ? ctx->ops : NULL)
         note_runner(root, op);
 }
 
@@ -44,9 +42,8 @@ static int src_number(const ln_tensor_list_entry *tle)
 
 static int has_all_numbers(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     const int n = ln_body_num_src(op);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (src_number(tle) >= n)
             return 0;
     return 1;
@@ -80,8 +77,7 @@ int ln_hoist_mark(ln_context *body)
     own->n_constant = (int)n;
     memset(own->is_constant, 0, n);
     unsigned char *src = own->is_constant + first_src(body, own->runner);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, own->runner->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, own->runner->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, own->runner->op_arg->tensor_table);
         if (src_number(tle) >= 0)
             src[src_number(tle)] = te->isconst && !te->isdynamic;
@@ -128,8 +124,7 @@ static int name_constants(const hoisting *h, int which)
 {
     const ln_context *body = h->bodies[which];
     const int first = first_src(body, h->runner);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, h->runner->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, h->runner->op_arg->tensors_in) {
         const int i = first + src_number(tle);
         if (i >= first && body->body->is_constant[i] &&
             set_name(h, which, ln_list_nth_data(body->inputs, (size_t)i), tle->name))
@@ -140,8 +135,7 @@ static int name_constants(const hoisting *h, int which)
 
 static int inputs_have_names(const hoisting *h, int which, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (!outer_name(h, which, tle->name))
             return 0;
     return 1;
@@ -156,8 +150,7 @@ static int output_may_move(const hoisting *h, int which, const ln_tensor_entry *
 
 static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, h->bodies[which]->tensor_table);
         // A tensor with an outer name is a constant input, or the input for a moved tensor.
         if (outer_name(h, which, tle->name) || !output_may_move(h, which, te))
@@ -185,8 +178,7 @@ static int append_tensor(const ln_context *ctx, ln_list **list, const char *arg_
 
 static int copy_inputs(const hoisting *h, int which, const ln_op *op, ln_op_arg *copy)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (append_tensor(h->ctx, &copy->tensors_in, tle->arg_name,
                           outer_name(h, which, tle->name)))
             return -1;
@@ -195,8 +187,7 @@ static int copy_inputs(const hoisting *h, int which, const ln_op *op, ln_op_arg 
 
 static int copy_outputs(const hoisting *h, int which, const ln_op *op, ln_op_arg *copy)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         char name[LN_MAX_NAME_LEN];
         if (ln_context_unique_name(h->ctx, name, op->op_arg->optype) ||
             append_tensor(h->ctx, &copy->tensors_out, tle->arg_name, name) ||
@@ -283,8 +274,7 @@ static void drop_input(ln_context *body, int number)
 
 static const char *src_of(const ln_op *runner, int number)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, runner->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, runner->op_arg->tensors_in)
         if (src_number(tle) == number)
             return tle->name;
     return NULL;
@@ -350,14 +340,12 @@ static int is_result(const hoisting *h, int which, const ln_op *op)
 static int write_inputs(const hoisting *h, ln_op_arg *copy)
 {
     char arg_name[LN_MAX_NAME_LEN];
-    const ln_tensor_list_entry *tle;
-    const char *name;
     int i = 0;
-    LN_LIST_FOREACH (tle, h->runner->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, h->runner->op_arg->tensors_in)
         if (src_number(tle) < 0 &&
             append_tensor(h->ctx, &copy->tensors_in, tle->arg_name, tle->name))
             return -1;
-    LN_LIST_FOREACH (name, h->srcs) {
+    LN_FOREACH (const char *, name, h->srcs) {
         if (ln_name_print(arg_name, "src%d", i++))
             return ln_fail_last(h->ctx);
         if (append_tensor(h->ctx, &copy->tensors_in, arg_name, name))
@@ -391,8 +379,7 @@ static int change_interface(hoisting *h)
     if (keep_srcs(h))
         return -1;
     for (int which = 0; which < h->n_bodies; which++) {
-        const ln_op *op;
-        LN_LIST_FOREACH (op, h->bodies[which]->ops)
+        LN_FOREACH (const ln_op *, op, h->bodies[which]->ops)
             if (is_result(h, which, op) && push_result(h, which, op->op_arg->tensors_out->data))
                 return -1;
     }
@@ -435,8 +422,7 @@ static int hoist_from(hoisting *h)
 static void find_bodies(hoisting *h)
 {
     const ln_context *root = h->ctx->outer ? h->ctx->outer : h->ctx;
-    const ln_param_entry *param;
-    LN_LIST_FOREACH (param, h->runner->op_arg->params) {
+    LN_FOREACH (const ln_param_entry *, param, h->runner->op_arg->params) {
         const int is_text = param->type == LN_PARAM_STRING && param->value_string;
         ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
         if (body && body->body->is_constant && h->n_bodies < 2)

@@ -70,8 +70,7 @@ int ln_pass_rule_begins(const ln_context *ctx, const char *name)
 
 void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_ops)
 {
-    ln_op *op;
-    LN_LIST_FOREACH (op, new_ops)
+    LN_FOREACH (ln_op *, op, new_ops)
         op->op_arg->rule = name;
     if (ctx->rewriting)
         ctx->rewriting->fired = name;
@@ -79,8 +78,7 @@ void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_op
 
 static ln_rule_count *find_count(const ln_context *ctx, const char *name)
 {
-    ln_rule_count *rule;
-    LN_LIST_FOREACH (rule, ctx->rules)
+    LN_FOREACH (ln_rule_count *, rule, ctx->rules)
         if (ln_streq(rule->name, name))
             return rule;
     return NULL;
@@ -142,8 +140,7 @@ static int has_failed(const ln_context *ctx)
 
 static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         if (ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             return 1;
     return 0;
@@ -153,10 +150,9 @@ static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
 // place.
 static int may_move(const ln_context *ctx, const ln_list *ops)
 {
-    const ln_op *op;
     if (!ops || !ops->next)
         return 1;
-    LN_LIST_FOREACH (op, ops)
+    LN_FOREACH (const ln_op *, op, ops)
         if (touches_mutated(ctx, op->op_arg->tensors_in) ||
             touches_mutated(ctx, op->op_arg->tensors_out))
             return 0;
@@ -254,8 +250,7 @@ static int offer_lacking(ln_context *ctx, ln_list *node, const rewriter *with, l
 int ln_pass_lower(ln_context *ctx, int (*has)(const ln_op *op))
 {
     const rewriter with = {.offer = offer_lacking, .has = has};
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         if (ln_pass_lower(body, has))
             return -1;
     return rewrite(ctx, &with) < 0 ? -1 : 0;

@@ -204,11 +204,10 @@ static ln_tensor_list_entry *find_up_to(const ln_list *list, const ln_list *last
 // operator had before.
 void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
 {
-    const ln_tensor_list_entry *tle;
     ln_list **list = made->failed ? NULL : &made->op->op_arg->tensors_in;
     ln_list *end = list ? ln_list_end(*list) : NULL;
     const ln_list *const last = end;
-    LN_LIST_FOREACH (tle, list ? from->op_arg->tensors_in : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, list ? from->op_arg->tensors_in : NULL) {
         ln_tensor_list_entry *old = find_up_to(*list, last, tle->arg_name);
         ln_list *more = old ? NULL : ln_tensor_list_append(NULL, tle->arg_name, tle->name);
         if (more)
@@ -244,8 +243,7 @@ static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_e
 
 void ln_rule_all_params(ln_rule_made *made, const ln_op *from)
 {
-    const ln_param_entry *pe;
-    LN_LIST_FOREACH (pe, from->op_arg->params)
+    LN_FOREACH (const ln_param_entry *, pe, from->op_arg->params)
         set_param(made, pe->arg_name, pe);
 }
 

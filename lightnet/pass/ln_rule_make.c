@@ -54,13 +54,10 @@ static void make_output(ln_rule_match *m, const char *arg_name, const char *tens
 // The new operator's output of that name in the context; NULL: there is none.
 static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *name)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, made->ops) {
-        ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_op *, op, made->ops)
+        LN_FOREACH (ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             if (ln_streq(tle->name, name))
                 return tle;
-    }
     return NULL;
 }
 
@@ -120,9 +117,8 @@ static void make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const
 void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
 {
     const char *srcs[LN_MAX_RULE_TENSORS], *dsts[LN_MAX_RULE_TENSORS];
-    const ln_tensor_list_entry *tle;
     int i = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         srcs[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
         if (is_half(op, tle))
             make_cast(made, tle->name, TL_FLOAT, srcs[i]);
@@ -130,16 +126,16 @@ void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
     }
     ln_rule_op(made, op->op_arg->optype);
     i = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         ln_rule_input(made, tle->arg_name, srcs[i++]);
     i = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         dsts[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
         ln_rule_output(made, tle->arg_name, dsts[i++]);
     }
     ln_rule_all_params(made, op);
     i = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
         if (dsts[i++] != tle->name)
             make_cast(made, dsts[i - 1], dtype, tle->name);

@@ -329,8 +329,7 @@ static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
 
 static int find_anywhere(ln_rule_match *m)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, m->ctx->ops)
+    LN_FOREACH (const ln_op *, op, m->ctx->ops)
         if (find(m, op, NULL))
             return 1;
     return 0;

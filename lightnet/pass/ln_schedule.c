@@ -9,11 +9,10 @@
 // Whether `ops` are the operators of the context, each once.
 static int is_permutation(ln_context *ctx, const ln_list *ops)
 {
-    ln_op *op;
     int n = 0, status = 1;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (ln_op *, op, ctx->ops)
         op->op_arg->node = NULL;
-    LN_LIST_FOREACH (op, ops) {
+    LN_FOREACH (ln_op *, op, ops) {
         if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op || op->op_arg->node)
             status = 0;
         if (!status)
@@ -53,8 +52,7 @@ static int add_age(const ln_context *ctx, ages *a, size_t age)
 
 static int add_tensor_ages(const ln_context *ctx, ages *a, const ln_list *tensors, int writes)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         if (!ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             continue;
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
@@ -70,13 +68,12 @@ static int add_tensor_ages(const ln_context *ctx, ages *a, const ln_list *tensor
 
 static int find_ages(const ln_context *ctx, ages *a)
 {
-    const ln_op *op;
     *a = (ages){.n = 0};
     a->writers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     a->of_op = ln_hash_create(NULL, NULL, NULL, NULL);
     if (!a->writers || !a->of_op)
         return ln_fail_last(ctx);
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         if (ln_hash_insert(a->of_op, op, (void *)(a->n + 1)) < 0)
             return ln_fail_last(ctx);
         if ((ln_op_has_effect(op) && add_age(ctx, a, a->effects++)) ||
@@ -90,8 +87,7 @@ static int find_ages(const ln_context *ctx, ages *a)
 // Each operator has equally many ages in both; of_op maps it to the first one, from 1.
 static int compare_ages(const ln_context *ctx, const ages *before, const ages *after)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const size_t old_at = (size_t)ln_hash_find(before->of_op, op) - 1;
         const size_t new_at = (size_t)ln_hash_find(after->of_op, op) - 1;
         const ln_op *next = op->op_arg->node->next ? op->op_arg->node->next->data : NULL;

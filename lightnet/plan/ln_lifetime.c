@@ -108,8 +108,7 @@ static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
 
 static int use_all(const ln_context *ctx, ln_lifetime *life, const ln_list *tensors, int time)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         if (use(ctx, life, ln_entry_of(tle, ctx->tensor_table), time))
             return -1;
     return 0;
@@ -146,8 +145,7 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
 // Uses names of the model's interface. Ignores names without a producer.
 static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *names, int time)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, names) {
+    LN_FOREACH (const char *, name, names) {
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         if (te && use(ctx, life, te, time))
             return -1;
@@ -167,9 +165,8 @@ static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *o
 
 static int find_uses(const ln_context *ctx, ln_lifetime *life)
 {
-    const ln_op *op;
     int position = 0;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (find_uses_of(ctx, life, op, ++position))
             return -1;
     return -(use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end));
@@ -178,8 +175,7 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
 // Marks tensors that are alive only during loading, if operators run at load.
 static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, life->begin < 0 ? ctx->ops : NULL) {
+    LN_FOREACH (const ln_op *, op, life->begin < 0 ? ctx->ops : NULL) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
             te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
@@ -189,10 +185,9 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 // Sets when the life of the program begins and ends.
 static void begin(const ln_context *ctx, ln_lifetime *life)
 {
-    const ln_op *op;
     int has_load = 0;
     *life = (ln_lifetime){.end = 1};
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg) {
             te->block = 0; // the results of an earlier lifetime
@@ -253,8 +248,7 @@ static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op
                        const ln_tensor_entry *dst_te, const char *name)
 {
     ln_block *dst = ln_lifetime_block(ctx, life, dst_te);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *src =
             is_argument(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
@@ -287,9 +281,8 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
 // Lets outputs reuse the memory of inputs at their last use, if the operator allows it.
 static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
 {
-    const ln_op *op;
     int time = 0;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_arg_info *out = op->op_arg->info ? op->op_arg->info->tensors_out : NULL;
         time++;
         for (; out; out = ln_arg_info_next(out))
@@ -480,8 +473,7 @@ const ln_block *ln_lifetime_load_scratch(const ln_lifetime *life, const ln_op_ar
 
 static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         if (!op_arg->at_load || !op_arg->scratch_size)
             continue;

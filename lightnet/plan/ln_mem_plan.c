@@ -14,8 +14,7 @@ static int is_resolved(const ln_tensor_entry *te)
 // A function or mode that distinguishes operators of one type, such as "TL_UNARY_RELU"; "": none.
 static const char *variant_of(const ln_op *op)
 {
-    const ln_param_entry *pe;
-    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
+    LN_FOREACH (const ln_param_entry *, pe, ln_op_params(op->op_arg))
         if (pe->type == LN_PARAM_STRING && pe->value_string)
             return pe->value_string;
     return "";
@@ -35,8 +34,7 @@ static int fail_abstract(const ln_context *ctx, const ln_op *op, const ln_tensor
 // Forgets an earlier plan. -1: an operator cannot run.
 static int begin(const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg) {
             if (te->mtype == LN_MEM_NONE)
@@ -49,8 +47,7 @@ static int begin(const ln_context *ctx)
 
 static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
 {
-    ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (ln_tensor_list_entry *, tle, tensors)
         tle->offset = ln_entry_of(tle, ctx->tensor_table)->offset;
 }
 
@@ -74,8 +71,7 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
 // Inputs have offsets already, since their producers precede the operator.
 static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
             if (resolve(ctx, life, te))
@@ -88,11 +84,10 @@ static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 
 static void set_scratch_offsets(const ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_op *op;
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
         if (block->scratch)
             block->scratch->op_arg->scratch_offset = block->offset;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (op->op_arg->at_load && op->op_arg->scratch_size)
             op->op_arg->scratch_offset = ln_lifetime_load_scratch(life, op->op_arg)->offset;
 }

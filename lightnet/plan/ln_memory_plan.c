@@ -21,9 +21,8 @@ typedef struct listing {
 static const char **name_ops(const ln_context *ctx, const ln_lifetime *life)
 {
     const char **names = ln_alloc_array((size_t)life->end + 1, sizeof(*names));
-    const ln_op *op;
     int position = 0;
-    LN_LIST_FOREACH (op, names ? ctx->ops : NULL)
+    LN_FOREACH (const ln_op *, op, names ? ctx->ops : NULL)
         names[++position] = op->op_arg->name;
     return names;
 }

@@ -20,8 +20,7 @@ int ln_plan(ln_context *ctx)
 
 int ln_plan_all(ln_context *ctx)
 {
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         if (ln_plan(body))
             return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
     return ln_plan(ctx);
@@ -74,8 +73,7 @@ static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
 // Tensors and scratch memory must be within their memory.
 static int check_places(const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
             if (check_tensor_place(ctx, te))
@@ -102,8 +100,7 @@ static int check_view(const ln_context *ctx, const ln_tensor_entry *te)
 // A view has the offset within its owner, an output that reuses memory the offset of its block.
 static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg) {
             const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
@@ -152,8 +149,7 @@ static void count_constants(const ln_op *op, ln_stats *stats)
 
 static void count_ops(const ln_context *ctx, ln_stats *stats)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         stats->ops++;
         stats->ops_at_load += op->op_arg->at_load && op->run;
         stats->views += !op->run && !op->static_run;
@@ -163,15 +159,13 @@ static void count_ops(const ln_context *ctx, ln_stats *stats)
 
 int ln_context_stats(const ln_context *ctx, ln_stats *stats)
 {
-    const ln_op *op;
-    const ln_context *body;
     ln_lifetime life;
     memset(stats, 0, sizeof(*stats));
     count_ops(ctx, stats);
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         count_ops(body, stats);
     // The macs of an operator include its bodies.
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         stats->macs += op->op_arg->at_load ? 0 : op->op_arg->macs;
     if (!ctx->target)
         return 0;

@@ -159,8 +159,7 @@ static int register_all(const ln_plugin *plugin)
 
 static int is_loaded(const void *handle)
 {
-    const ln_plugin_loaded *loaded;
-    LN_LIST_FOREACH (loaded, plugins)
+    LN_FOREACH (const ln_plugin_loaded *, loaded, plugins)
         if (loaded->handle == handle)
             return 1;
     return 0;
@@ -400,12 +399,11 @@ static int has_op(const ln_arch *arch, const ln_op *proto)
 // Additions to the architecture of another plug-in belong to the plug-in that adds them.
 const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto)
 {
-    const ln_plugin_loaded *loaded;
-    LN_LIST_FOREACH (loaded, plugins)
+    LN_FOREACH (const ln_plugin_loaded *, loaded, plugins)
         for (const ln_arch *const *more = loaded->plugin->additions; more && *more; more++)
             if (has_op(*more, proto))
                 return loaded;
-    LN_LIST_FOREACH (loaded, plugins)
+    LN_FOREACH (const ln_plugin_loaded *, loaded, plugins)
         for (ln_arch *const *arch = loaded->plugin->archs; arch && *arch; arch++)
             if (has_op(*arch, proto))
                 return loaded;
@@ -414,8 +412,7 @@ const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto)
 
 const ln_plugin_loaded *ln_plugin_of_arch(const ln_arch *arch)
 {
-    const ln_plugin_loaded *loaded;
-    LN_LIST_FOREACH (loaded, plugins)
+    LN_FOREACH (const ln_plugin_loaded *, loaded, plugins)
         for (ln_arch *const *own = loaded->plugin->archs; own && *own; own++)
             if (*own == arch)
                 return loaded;

@@ -25,8 +25,7 @@ static int fail(calibration *c)
 static int observe(void *data, const ln_op *op)
 {
     const calibration *const c = data;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const tl_tensor *const t = ln_entry_of(tle, op->op_arg->tensor_table)->tensor;
         ln_quantize_source *const source = ln_quantize_layers_source(c->layers, tle->name);
         if (source && c->is_counting)

@@ -20,8 +20,7 @@ static int keep_outputs(ln_quantize_outputs *outputs, const ln_context *ctx, int
                         ln_error *err)
 {
     tl_tensor **at = outputs->items + (size_t)sample * (size_t)outputs->n;
-    const char *name;
-    LN_LIST_FOREACH (name, ctx->outputs) {
+    LN_FOREACH (const char *, name, ctx->outputs) {
         *at = tl_tensor_clone(output_of(ctx, name));
         if (!*at++)
             return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s", tl_last_error());
@@ -140,12 +139,11 @@ static int add_samples(sums *of, const ln_quantize_outputs *outputs, const ln_qu
                        const ln_quantize_samples *samples, int n, ln_error *err)
 {
     tl_tensor *const *expected = outputs->items;
-    const char *name;
     for (int i = 0; i < n; i++) {
         sums *s = of;
         if (ln_quantize_program_run(p, samples, i, err))
             return -1;
-        LN_LIST_FOREACH (name, p->ctx->outputs)
+        LN_FOREACH (const char *, name, p->ctx->outputs)
             add(s++, output_of(p->ctx, name), *expected++);
     }
     return 0;

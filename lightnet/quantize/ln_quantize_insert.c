@@ -243,8 +243,7 @@ typedef struct flow {
 static int passes_through(const ln_op *op)
 {
     int n_computed = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         n_computed += !ln_entry_of(tle, op->op_arg->tensor_table)->isconst;
     return ln_op_has_trait(op, LN_TRAIT_MOVES | LN_TRAIT_SELECTS) ||
            (ln_op_has_trait(op, LN_TRAIT_ELEMENTWISE) && n_computed == 1);
@@ -264,9 +263,8 @@ static int is_marked(const flow *f, const char *tensor, int mark)
 // Of computed inputs, all are so marked, and there is one.
 static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *table, int mark)
 {
-    const ln_tensor_list_entry *tle;
     int n = 0;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         if (ln_entry_of(tle, table)->isconst)
             continue;
         if (!is_marked(f, tle->name, mark))
@@ -278,8 +276,7 @@ static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *tabl
 
 static int mark_all(const flow *f, const ln_list *tensors, int mark)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         const int marks = (int)(intptr_t)ln_hash_find(f->marks, tle->name) | mark;
         if (ln_hash_insert(f->marks, tle->name, (void *)(intptr_t)marks) < 0)
             return -1;
@@ -335,8 +332,7 @@ static int set_roles(const flow *f, const char *is_on)
 
 static int flow_all(const flow *f, const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (flow_forward(f, op))
             return -1;
     ln_list *const backward = ln_list_reverse(ln_list_copy(ctx->ops));

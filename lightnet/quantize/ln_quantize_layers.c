@@ -181,10 +181,9 @@ static int note_joint(ln_quantize_layers *layers, const ln_context *ctx, const l
 
 static int allocate(ln_quantize_layers *layers, const ln_context *ctx)
 {
-    const ln_op *op;
     parts p;
     size_t n = 1, n_joints = 1;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         n += (size_t)is_layer(op, &p);
         n_joints += joint_args(op) != NULL;
     }
@@ -201,10 +200,9 @@ static int allocate(ln_quantize_layers *layers, const ln_context *ctx)
 
 int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
 {
-    const ln_op *op;
     parts p;
     int status = allocate(layers, ctx);
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         if (status)
             return status;
         const char *const *const args = joint_args(op);

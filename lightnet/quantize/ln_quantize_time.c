@@ -86,9 +86,8 @@ typedef struct owners {
 // From 1; 0: none. The last layer where there are several.
 static int owner_of_inputs(const owners *o, const ln_op *op, int constants)
 {
-    const ln_tensor_list_entry *tle;
     intptr_t last = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const intptr_t owner = (intptr_t)ln_hash_find(o->of, tle->name);
         if (owner > last && !ln_entry_of(tle, op->op_arg->tensor_table)->isconst == !constants)
             last = owner;
@@ -98,8 +97,7 @@ static int owner_of_inputs(const owners *o, const ln_op *op, int constants)
 
 static int own_outputs(const owners *o, const ln_op *op, int owner)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (owner && ln_hash_insert(o->of, tle->name, (void *)(intptr_t)owner) < 0)
             return -1;
     return 0;
@@ -107,10 +105,8 @@ static int own_outputs(const owners *o, const ln_op *op, int owner)
 
 static int own_weights(const owners *o, const ln_quantize_program *p)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, p->ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
             void *const number = ln_hash_find(p->weights, tle->name);
             if (number && ln_hash_insert(o->of, tle->name, number) < 0)
                 return -1;
@@ -122,8 +118,7 @@ static int own_weights(const owners *o, const ln_quantize_program *p)
 // Notes which layers have operators that compute in bfloat16; inputs and outputs have owners.
 static void find_bf16(char *is_bf16, const owners *o, const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const int owner = owner_of_inputs(o, op, 1);
         if (owner && ln_streq(op->op_arg->algorithm ? op->op_arg->algorithm : "", "bfloat16"))
             is_bf16[owner - 1] = 1;
@@ -136,8 +131,7 @@ static int add_times(double *ns, const owners *o, const ln_context *ctx, int n_l
 {
     double pending = 0;
     int i = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const int constant = owner_of_inputs(o, op, 1);
         const int owner = constant ? constant : owner_of_inputs(o, op, 0);
         if (own_outputs(o, op, owner))

@@ -24,20 +24,18 @@ static void forget_places(ln_context *body)
 
 void ln_bodies_unload(ln_context *ctx)
 {
-    ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies)
         forget_places(body);
 }
 
 static int find_places(ln_context *body)
 {
-    const ln_op *op;
     ln_body_place *at = ln_alloc_array((size_t)ln_hash_size(body->tensor_table), sizeof(*at));
     if (!at)
         return ln_fail_last(body);
     forget_places(body);
     body->body->places = at;
-    LN_LIST_FOREACH (op, body->ops) {
+    LN_FOREACH (const ln_op *, op, body->ops) {
         const ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg) {
             const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
@@ -63,8 +61,7 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
     if (ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||
         find_places(body))
         return fail_in(op_arg, body);
-    ln_op *op;
-    LN_LIST_FOREACH (op, body->ops) {
+    LN_FOREACH (ln_op *, op, body->ops) {
         // Bodies within it, and other operators with a static_run.
         if (op->run && ln_op_call(op, op->static_run))
             return fail_in(op_arg, body);
@@ -74,14 +71,13 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
 
 int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *const *given)
 {
-    ln_op *op;
     const struct ln_body *b = body->body;
     int status = ln_limits_check(body);
     body->mem_starts[LN_MEM_CPU] = memory;
     for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
         at->tensor->data =
             at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
-    LN_LIST_FOREACH (op, status ? NULL : body->ops)
+    LN_FOREACH (ln_op *, op, status ? NULL : body->ops)
         if ((status = ln_dynamic_run(op)))
             break;
     body->mem_starts[LN_MEM_CPU] = NULL; // it is not the body's

@@ -66,10 +66,9 @@ static ln_store_key more_param(ln_store_key key, const ln_param_entry *pe)
 // The operator without its inputs.
 static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
 {
-    const ln_param_entry *pe;
     ln_store_key key = more_text(ln_store_key_begin(), op->op_arg->optype);
     key = more_int(key, ctx->isa);
-    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
+    LN_FOREACH (const ln_param_entry *, pe, ln_op_params(op->op_arg))
         key = more_param(key, pe);
     if (ln_produces_random(op))
         key = more_int(key, (int64_t)ln_op_seed(op->op_arg));
@@ -97,8 +96,7 @@ static int more_weight(const ln_context *ctx, const char *name, ln_store_key *ke
 
 static int more_inputs(const ln_constant_keys *keys, const ln_op *op, ln_store_key *key)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         ln_store_key input;
         if (!ln_constant_key(keys, tle->name, &input))
             return 0;
@@ -119,8 +117,7 @@ static int enter(ln_constant_keys *keys, const char *tname, ln_store_key key)
 static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln_op *op,
                          ln_store_key key)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->isconst && te->tensor->dtype != TL_STRING &&
             enter(keys, tle->name, more_tensor(more_text(key, tle->arg_name), te->tensor)))
@@ -132,8 +129,7 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
 // The name of a body does not identify its computation.
 static int runs_body(const ln_context *ctx, const ln_op *op)
 {
-    const ln_param_entry *pe;
-    LN_LIST_FOREACH (pe, ctx->bodies ? op->op_arg->params : NULL)
+    LN_FOREACH (const ln_param_entry *, pe, ctx->bodies ? op->op_arg->params : NULL)
         if (pe->type == LN_PARAM_STRING && pe->value_string && ln_body_named(ctx, pe->value_string))
             return 1;
     return 0;
@@ -151,13 +147,12 @@ static int find_keys_of(ln_constant_keys *keys, const ln_context *ctx, const ln_
 
 ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
 {
-    const ln_op *op;
     ln_constant_keys *keys = ln_alloc(sizeof(*keys));
     if (!keys || !(keys->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, ln_free))) {
         ln_free(keys);
         return ln_fail_memory(ctx), NULL;
     }
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const int is_produced_at_load = (op->op_arg->at_load || !op->op_arg->tensors_in) &&
                                         !op->op_arg->isdynamic && !runs_body(ctx, op);
         if (is_produced_at_load && find_keys_of(keys, ctx, op)) {

@@ -110,9 +110,8 @@ static int compute(const loading *load, ln_op *op)
 
 int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_watch *watch)
 {
-    ln_op *op;
     const loading load = {.ctx = ctx, .again = again};
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (ln_op *, op, ctx->ops)
         if (compute(&load, op) || (watch && watch->func(ctx, op, watch->data)))
             return -1;
     return 0;
@@ -120,9 +119,8 @@ int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_wa
 
 int ln_constants_fetch(const ln_context *ctx)
 {
-    const ln_op *op;
     const loading load = {.ctx = ctx};
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (fetch_lasting(&load, op))
             return -1;
     return 0;
@@ -132,8 +130,7 @@ int ln_constants_fetch(const ln_context *ctx)
 static size_t end_of(const ln_context *ctx)
 {
     size_t end = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_op_arg *op_arg = op->op_arg;
         const ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op_arg) {

@@ -64,9 +64,8 @@ static int set_number(ln_param_entry *param, int i, int value)
 // ln_op_fail.
 static int read_params(ln_op_arg *op_arg)
 {
-    const ln_tensor_list_entry *tle;
     int changed = 0;
-    LN_LIST_FOREACH (tle, op_arg->planned ? op_arg->tensors_in : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op_arg->planned ? op_arg->tensors_in : NULL) {
         const char *name = ln_dynamic_param(op_arg, tle);
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         ln_param_entry *param = name ? ln_param_list_find(op_arg->params, name) : NULL;
@@ -132,8 +131,7 @@ int ln_dynamic_run(ln_op *op)
 
 int ln_dynamic_forget_runs(ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (op->op_arg->isdynamic)
             return ln_context_recheck(ctx);
     return 0;

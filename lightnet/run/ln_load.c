@@ -98,8 +98,7 @@ static const char *wanted_of(const ln_context *ctx, const ln_op *op)
 
 static int note_all_missing(ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *wanted = wanted_of(ctx, op);
         if (wanted && !ln_weights_of(ctx, wanted) && note_missing(ctx, wanted))
             return -1;
@@ -150,8 +149,7 @@ static void find_bound(const ln_context *ctx, const ln_tensor_entry *te, int *di
 static int apply_bound(ln_context *ctx)
 {
     int dims[LN_MAXDIM];
-    const char *name;
-    LN_LIST_FOREACH (name, ctx->bound ? ctx->inputs : NULL) {
+    LN_FOREACH (const char *, name, ctx->bound ? ctx->inputs : NULL) {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         const ln_op *producer = te ? ln_entry_creater(te) : NULL;
         if (!producer || !ln_is_placeholder(producer))
@@ -166,8 +164,7 @@ static int apply_bound(ln_context *ctx)
 // Callers read outputs where they are.
 static int check_outputs(const ln_context *ctx)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, ctx->outputs) {
+    LN_FOREACH (const char *, name, ctx->outputs) {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         if (te && te->mtype != LN_MEM_CPU && te->mtype != LN_MEM_NONE)
             return ln_fail(ctx, "output '%s' is in %s, expected LN_MEM_CPU", name,
@@ -180,11 +177,10 @@ static int check_outputs(const ln_context *ctx)
 // what is wrong.
 static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 {
-    const char *name;
     const int status = ln_constants_compute(ctx, 0, watch);
     if (!status || watch) // which says so itself
         return status;
-    LN_LIST_FOREACH (name, ctx->missing) {
+    LN_FOREACH (const char *, name, ctx->missing) {
         if (ln_hash_find(ctx->input_names, name))
             continue;
         ln_context_clear_error(ctx);

@@ -59,8 +59,7 @@ static void give_loan(finder *f, ln_loan *loan, const char *name)
 // Outputs must not change with the input after the run.
 static void keep_seen_inputs(const finder *f)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, f->ctx->outputs) {
+    LN_FOREACH (const char *, name, f->ctx->outputs) {
         const ln_tensor_entry *te = find_entry(f->ctx, name);
         const ln_block *block = te ? ln_lifetime_block(f->ctx, &f->life, te) : NULL;
         ln_loan **place = block ? loan_at(f, block) : NULL;
@@ -73,10 +72,8 @@ static void keep_seen_inputs(const finder *f)
 
 static void visit_members(const finder *f, void (*visit)(ln_loan *, const ln_tensor_entry *))
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, f->ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_op *, op, f->ctx->ops) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = find_entry(f->ctx, tle->name);
             const ln_block *block = ln_lifetime_block(f->ctx, &f->life, te);
             if (block && *loan_at(f, block))

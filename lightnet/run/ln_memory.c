@@ -16,8 +16,7 @@
 // Calls `visit` for every tensor of the context, in the order in which the operators make them.
 static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tensor_entry *))
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
             visit(ctx, te);

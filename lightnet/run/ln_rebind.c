@@ -40,8 +40,7 @@ static shape shape_of(const ln_tensor_entry *te)
 static int visit_shapes(const ln_context *ctx, shape *shapes,
                         int (*visit)(const ln_context *, const ln_tensor_entry *, shape *))
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
             if (visit(ctx, te, shapes++))
@@ -142,8 +141,7 @@ static int fail_no_param(const ln_context *ctx, const ln_op *op, const char *pna
 {
     char known[LN_MAXLINE] = "none";
     size_t len = 0;
-    const ln_param_entry *pe;
-    LN_LIST_FOREACH (pe, ln_op_params(op->op_arg))
+    LN_FOREACH (const ln_param_entry *, pe, ln_op_params(op->op_arg))
         if (len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "",
                                     pe->arg_name);

@@ -44,10 +44,9 @@ static int prepare_run(const ln_context *ctx)
 
 int ln_context_run(const ln_context *ctx)
 {
-    const ln_op *op;
     if (prepare_run(ctx))
         return -1;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (!op->op_arg->at_load && run_op(op))
             return -1;
     return 0;

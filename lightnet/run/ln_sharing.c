@@ -194,10 +194,9 @@ static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *t
 
 static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     if (op->op_arg->isdynamic) // its shapes are found by running it
         return 1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (is_wanted(ctx, wanted, tle->name))
             return 1;
     return 0;
@@ -212,11 +211,11 @@ static int leave_out(ln_context *ctx)
     for (const ln_list *node = ctx->last; node && !status;
          node = ((ln_op *)node->data)->op_arg->before) {
         const ln_op *op = node->data;
-        const ln_tensor_list_entry *tle;
         const int is_needed_here = op->op_arg->at_load && is_needed(ctx, wanted, op);
         if (op->op_arg->at_load) // also of a load before, which failed
             op->op_arg->at_load = is_needed_here ? LN_AT_LOAD_DONE : LN_AT_LOAD_SHARED;
-        LN_LIST_FOREACH (tle, is_needed_here ? op->op_arg->tensors_in : NULL)
+        LN_FOREACH (const ln_tensor_list_entry *, tle,
+                    is_needed_here ? op->op_arg->tensors_in : NULL)
             if (ln_hash_insert(wanted, tle->name, NULL) < 0)
                 status = ln_fail_memory(ctx);
     }
@@ -338,11 +337,10 @@ void ln_sharing_move(ln_context *ctx, void *region)
 int ln_sharing_publish(ln_context *ctx)
 {
     const ln_sharing *s = ctx->sharing;
-    ln_op *op;
     for (constant *c = s->constants; c < s->constants + s->n; c++)
         if (c->is_shared && !c->is_found && ln_store_publish(ctx->store, c->stored, c->key))
             return ln_fail_memory(ctx);
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (ln_op *, op, ctx->ops)
         if (op->op_arg->at_load)
             op->op_arg->at_load = LN_AT_LOAD_DONE;
     return 0;

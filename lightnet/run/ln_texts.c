@@ -36,7 +36,6 @@ static text *create_text(const char *name, const void *data, size_t len)
 
 const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, size_t len)
 {
-    text *before;
     text *const t = create_text(name, data, len);
     ln_list *const longer = t ? ln_list_prepend(ctx->texts, t) : NULL;
     if (!longer) {
@@ -44,7 +43,7 @@ const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, s
             free_text(t);
         return ln_fail_memory(ctx), NULL;
     }
-    LN_LIST_FOREACH (before, ctx->texts)
+    LN_FOREACH (text *, before, ctx->texts)
         before->is_replaced |= ln_streq(before->name, name);
     ctx->texts = longer;
     return t->block;

@@ -48,12 +48,10 @@ static void drop(ln_context *ctx, ln_tensor_entry *te)
 
 void ln_update_forget(ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *tle;
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         if (op->op_arg->at_load)
             op->op_arg->at_load = LN_AT_LOAD_DONE;
-        LN_LIST_FOREACH (tle, ctx->kept ? op->op_arg->tensors_out : NULL)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, ctx->kept ? op->op_arg->tensors_out : NULL)
             drop(ctx, ln_entry_of(tle, ctx->tensor_table));
     }
     ln_hash_free(ctx->kept);
@@ -136,10 +134,9 @@ static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
 
 static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
-    const ln_op *reader;
     ln_list *readers;
     int status = ln_context_readers(ctx, te, &readers);
-    LN_LIST_FOREACH (reader, readers)
+    LN_FOREACH (const ln_op *, reader, readers)
         status = status ? status : outdate_op(ctx, reader, todo);
     ln_list_free(readers);
     return status;
@@ -179,8 +176,8 @@ static void pull(const ln_context *ctx)
 {
     for (const ln_list *node = ctx->last; node; node = ((ln_op *)node->data)->op_arg->before) {
         const ln_op *op = node->data;
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, is_renewed(op) ? op->op_arg->tensors_in : NULL) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle,
+                    is_renewed(op) ? op->op_arg->tensors_in : NULL) {
             const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const ln_op *producer = te->isload && !find_kept(ctx, te) ? ln_entry_creater(te) : NULL;
             if (producer && producer->op_arg->at_load == LN_AT_LOAD_DONE)
@@ -226,10 +223,9 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 
 static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
 {
-    const ln_op *reader;
     ln_list *readers;
     int found = ln_context_readers(ctx, te, &readers);
-    LN_LIST_FOREACH (reader, readers)
+    LN_FOREACH (const ln_op *, reader, readers)
         found = found || reader->op_arg->at_load == LN_AT_LOAD_OUTDATED;
     ln_list_free(readers);
     return found;
@@ -260,8 +256,8 @@ static int renew(ln_context *ctx, ln_op *op)
 // Prepares operators of runs again whose prepared data may depend on set constants.
 static int prepare_again(const ln_context *ctx, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
+    LN_FOREACH (const ln_tensor_list_entry *, tle,
+                op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
         if (ln_entry_of(tle, ctx->tensor_table)->isconst)
             return -(ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg));
     return 0;
@@ -270,8 +266,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
 // After the update, or before it is tried again: then the outdated operators still are.
 static void settle(const ln_context *ctx, int failed)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_op_arg *op_arg = op->op_arg;
         const char *name = ln_from_file_name(op);
         ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
@@ -294,7 +289,6 @@ int ln_update_fetch(ln_context *ctx)
 
 int ln_update_run(ln_context *ctx)
 {
-    ln_op *op;
     int status = ctx->stale & LN_STALE_FILE ? ln_update_fetch(ctx) : 0;
     if (status)
         return -1;
@@ -304,7 +298,7 @@ int ln_update_run(ln_context *ctx)
         settle(ctx, status);
     } else if (ctx->stale) {
         pull(ctx);
-        LN_LIST_FOREACH (op, ctx->ops)
+        LN_FOREACH (ln_op *, op, ctx->ops)
             if (!status && (is_renewed(op) ? renew(ctx, op) : prepare_again(ctx, op)))
                 status = -1;
         settle(ctx, status);

@@ -48,8 +48,7 @@ int ln_model_describe(ln_model *model, const ln_context *ctx)
 
 int ln_model_add_outputs(const ln_model *model, const ln_context *ctx)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, model->options->outputs) {
+    LN_FOREACH (const char *, name, model->options->outputs) {
         if (model->front->is_compiled)
             return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                               "%s: the model is compiled already: '%s' cannot become an output",
@@ -197,8 +196,7 @@ static int narrow_by(const ln_context *ctx, const ln_interface *interface,
 
 int ln_model_narrow(const ln_model *model, const ln_context *ctx)
 {
-    const ln_shape_option *shape;
-    LN_LIST_FOREACH (shape, model->options->shapes)
+    LN_FOREACH (const ln_shape_option *, shape, model->options->shapes)
         if (narrow_by(ctx, model->interface, shape))
             return -1;
     return 0;

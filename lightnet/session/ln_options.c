@@ -348,15 +348,13 @@ ln_options *ln_options_copy(const ln_options *options)
     ln_options *copy = ln_options_create();
     if (!copy || !options)
         return copy;
-    const setting *s;
-    LN_LIST_FOREACH (s, options->settings) {
+    LN_FOREACH (const setting *, s, options->settings) {
         if (set(copy, s->option, s->value)) {
             ln_options_free(copy);
             return NULL;
         }
     }
-    const ln_bound_value *b;
-    LN_LIST_FOREACH (b, options->bound) {
+    LN_FOREACH (const ln_bound_value *, b, options->bound) {
         if (bind(copy, b->name, b->is_sequence, b->n, (const tl_tensor *const *)b->tensors)) {
             ln_options_free(copy);
             return NULL;

@@ -33,11 +33,10 @@ static void pass_message(void *data, ln_msg_level level, const char *text)
 
 static int set_lists(ln_context *ctx, const ln_options *options)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, options->folders)
+    LN_FOREACH (const char *, name, options->folders)
         if (ln_context_allow_folder(ctx, name))
             return -1;
-    LN_LIST_FOREACH (name, options->disabled)
+    LN_FOREACH (const char *, name, options->disabled)
         if (ln_context_disable_rule(ctx, name))
             return -1;
     if (options->may_write && ln_context_allow_output(ctx, options->may_write))
@@ -160,10 +159,9 @@ static int read_as_it_is(ln_context *ctx, const ln_model *model)
 
 static int read_model(ln_context *ctx, const ln_model *model)
 {
-    const char *name;
     if (read_as_it_is(ctx, model))
         return -1;
-    LN_LIST_FOREACH (name, model->options->outputs)
+    LN_FOREACH (const char *, name, model->options->outputs)
         if (ln_context_add_output(ctx, name))
             return ln_error_prefix(ctx->error, "%s", model->name);
     return 0;
@@ -209,8 +207,7 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
 // Inputs are given before each run; weights must be there by now.
 static int check_weights(const ln_context *ctx)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, ctx->missing)
+    LN_FOREACH (const char *, name, ctx->missing)
         if (!ln_hash_find(ctx->input_names, name))
             return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                               "%s: tensor '%s' takes its data from a file; set option 'weights'",
@@ -327,12 +324,10 @@ static int op_has_state(const ln_context *ctx, const ln_op *op)
 
 static int has_state(const ln_context *ctx)
 {
-    const ln_context *body;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (op_has_state(ctx, op))
             return 1;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         if (has_state(body))
             return 1;
     return 0;
@@ -371,12 +366,10 @@ static int bind_option(ln_context *ctx, const ln_bound_value *b)
 // Binds the inputs of the options, for a model whose interface depends on them.
 static int bind_options(ln_context *ctx, const ln_options *options)
 {
-    const ln_shape_option *s;
-    LN_LIST_FOREACH (s, options->shapes)
+    LN_FOREACH (const ln_shape_option *, s, options->shapes)
         if (ln_context_bind_range(ctx, s->name, s->ndim, s->min, s->max))
             return -1;
-    const ln_bound_value *b;
-    LN_LIST_FOREACH (b, options->bound)
+    LN_FOREACH (const ln_bound_value *, b, options->bound)
         if (bind_option(ctx, b))
             return -1;
     return 0;

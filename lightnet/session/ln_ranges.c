@@ -132,10 +132,9 @@ int ln_range_is_open(const ln_range *range, int ndim)
 // load. `sizes`: the outputs of those before.
 static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *sizes)
 {
-    const ln_tensor_list_entry *tle;
     if (ln_op_is(op, LN_OP_SHAPE_CPU))
         return 1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (!ln_hash_find(sizes, tle->name) &&
             !ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
             return 0;
@@ -145,13 +144,11 @@ static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *si
 // The tensors that are computed from sizes; NULL: no memory.
 static ln_hash *find_sizes(const ln_context *ctx)
 {
-    const ln_op *op;
-    const ln_tensor_list_entry *tle;
     ln_hash *sizes = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_LIST_FOREACH (op, sizes ? ctx->ops : NULL) {
+    LN_FOREACH (const ln_op *, op, sizes ? ctx->ops : NULL) {
         if (!reads_sizes(ctx, op, sizes))
             continue;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
             if (ln_hash_insert(sizes, tle->name, tle->name) < 0) {
                 ln_hash_free(sizes);
                 return NULL;
@@ -163,8 +160,7 @@ static ln_hash *find_sizes(const ln_context *ctx)
 
 static int has_vectors(const ln_context *ctx, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor->ndim > 1)
             return 0;
     return 1;
@@ -172,10 +168,9 @@ static int has_vectors(const ln_context *ctx, const ln_op *op)
 
 ln_kernels ln_kernels_of(const ln_context *ctx)
 {
-    const ln_op *op;
     ln_kernels k = {0};
     ln_hash *sizes = find_sizes(ctx);
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *type = op->op_arg->optype;
         if (op->op_arg->at_load || !op->run || ln_is_placeholder(op) ||
             (sizes && reads_sizes(ctx, op, sizes)))

@@ -335,8 +335,7 @@ static int run_timed(const ln_context *ctx, const watcher *w)
         return ln_fail_last(ctx);
     const int status = ln_context_run_timed(ctx, ns);
     const uint64_t *at = ns;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, status ? NULL : ctx->ops) {
+    LN_FOREACH (const ln_op *, op, status ? NULL : ctx->ops) {
         if (!op->op_arg->at_load)
             w->func(w->data, op->op_arg->name, op->op_arg->optype, *at);
         at++;

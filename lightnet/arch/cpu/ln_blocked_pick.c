@@ -120,11 +120,10 @@ static ln_list *end(ln_rule_made *made, const ln_op *replaced, ln_list **old_ops
 
 static int can_join(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     int n_blocked = 0;
     if (!is_about_channels(op, LN_OP_JOIN_CPU, "src0") || ln_op_num_in(op) > MAX_SRCS)
         return 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *const te = entry_of(op, tle);
         if (te->tensor->dims[1] < 1 || ln_entry_is_mutated(te))
             return 0;
@@ -137,8 +136,7 @@ static int can_join(const ln_op *op)
 static sources joined(ln_rule_made *made, const ln_op *op)
 {
     sources srcs = {0};
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *const te = entry_of(op, tle);
         const ln_tensor_entry *const blocks = blocks_of(te);
         srcs.channels[srcs.n] = te->tensor->dims[1];
@@ -190,10 +188,9 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
 static int can_split(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
-    const ln_tensor_list_entry *tle;
     if (!is_about_channels(op, LN_OP_SPLIT_CPU, "src") || ln_op_num_in(op) != 1)
         return 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (entry_of(op, tle)->tensor->dims[1] < 1)
             return 0;
     return ln_op_reads(op, "src", &x) && blocks_of(x);
@@ -203,7 +200,6 @@ static int can_split(const ln_op *op)
 ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *x = NULL;
-    const ln_tensor_list_entry *tle;
     ln_rule_made made = {.ctx = ctx, .rule = "split_in_blocks"};
     const ln_op *const op = find(ctx, made.rule, can_split);
     *old_ops = NULL;
@@ -211,7 +207,7 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
         return NULL;
     const sources srcs = {1, {blocks_of(x)->name}, {x->tensor->dims[1]}};
     int first = 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const int channels = entry_of(op, tle)->tensor->dims[1];
         const char *const dst = ln_rule_tensor(&made, "yb");
         add_range(&made, &srcs, first, channels, dst);
@@ -249,8 +245,7 @@ static const ln_op *pick_of(const ln_tensor_entry *te)
 
 static int is_steady(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_entry_is_mutated(entry_of(op, tle)))
             return 0;
     return 1;
@@ -258,11 +253,10 @@ static int is_steady(const ln_op *op)
 
 static int picks_picked(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     if (!ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) || ln_op_is_dynamic_beyond_batch(op) ||
         !is_steady(op))
         return 0;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_op *const pick = pick_of(entry_of(op, tle));
         if (pick && is_steady(pick))
             return 1;

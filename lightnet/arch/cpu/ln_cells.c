@@ -48,8 +48,7 @@ ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
     ln_rule_op(&made, LN_OP_RECURRENT_PACKED_CPU);
     ln_rule_all_inputs(&made, op);
     ln_rule_input(&made, "recurrence", packed);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         ln_rule_output(&made, tle->arg_name, tle->name);
     ln_rule_all_params(&made, op);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);

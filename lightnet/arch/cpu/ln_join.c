@@ -36,10 +36,9 @@ static int is_one_row(const tl_tensor *dst, int axis)
 // Whether all tensors differ; also 0 if memory for the check runs out.
 static int are_different(const ln_list *tensors)
 {
-    const ln_tensor_list_entry *tle;
     ln_hash *const names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     int differ = names != NULL;
-    LN_LIST_FOREACH (tle, names ? tensors : NULL) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, names ? tensors : NULL) {
         if (ln_hash_insert(names, tle->name, NULL) != 1) {
             differ = 0;
             break;
@@ -133,13 +132,12 @@ static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char 
 static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, const char *dst)
 {
     const char *parts[MAX_SRCS];
-    const ln_tensor_list_entry *tle;
     int n = 0;
-    LN_LIST_FOREACH (tle, join->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, join->op_arg->tensors_in)
         parts[n++] = add_quantize(made, op, tle->name);
     n = 0;
     ln_rule_op(made, LN_OP_JOIN_CPU);
-    LN_LIST_FOREACH (tle, join->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, join->op_arg->tensors_in)
         ln_rule_input(made, tle->arg_name, parts[n++]);
     ln_rule_all_params(made, join);
     ln_rule_output(made, "dst", dst);

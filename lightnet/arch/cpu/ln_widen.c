@@ -73,14 +73,13 @@ static int reads_half(const ln_op *op, int rounded)
 // not be the same.
 static int touches_mutated(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         const ln_tensor_entry *wide = unrounded(te, 0);
         if (ln_entry_is_mutated(te) || (wide && ln_entry_is_mutated(wide)))
             return 1;
     }
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (ln_entry_is_mutated(ln_entry_of(tle, op->op_arg->tensor_table)))
             return 1;
     return 0;
@@ -102,8 +101,7 @@ static int may_widen(const ln_op *op)
 // -1: no memory.
 static int enter_inputs(ln_hash *table, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
         const tl_tensor *t = te->tensor;
         if (ln_tensor_table_find(table, tle->name))
@@ -135,8 +133,7 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
         trial->op_arg->tensor_table = table;
         trial->op_arg->ctx = NULL;
         takes = !ln_op_call(trial, trial->pre_run);
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, takes ? trial->op_arg->tensors_out : NULL)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, takes ? trial->op_arg->tensors_out : NULL)
             *dtypes++ = dtype_of(trial, tle);
         ln_op_call(trial, trial->post_run);
     }
@@ -148,8 +145,7 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
 // Whether each output has the type that it had, or is a float in place of 16 bits.
 static int are_like(const ln_op *op, const tl_dtype *dtypes)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const tl_dtype dtype = dtype_of(op, tle), wide = *dtypes++;
         if (wide != dtype && !(is_half(dtype) && wide == TL_FLOAT))
             return 0;
@@ -207,12 +203,11 @@ static int has_steps(const ln_op *op)
 // integers, truth values, or shapes. It reads values as the model rounds them.
 static int decides(const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     if (moves(op))
         return 0;
     if (has_steps(op))
         return 1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (!is_floating(dtype_of(op, tle)))
             return 1;
     return sets_shape(op);

@@ -255,8 +255,7 @@ static int has_sums(const ln_op *conv)
 
 static int reads(const ln_op *op, const ln_tensor_entry *te)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_entry_of(tle, op->op_arg->tensor_table) == te)
             return 1;
     return 0;

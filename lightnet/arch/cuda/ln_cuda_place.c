@@ -959,9 +959,8 @@ ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
 // and inputs of the model, do not count.
 static tl_dtype computed_type(const ln_context *ctx)
 {
-    const ln_op *op;
     tl_dtype found = TL_DTYPE_INVALID;
-    LN_LIST_FOREACH (op, ctx->ops) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_tensor_entry *te;
         const int counts = op->op_arg->tensors_in && !ln_op_is(op, LN_OP_CAST);
         LN_OUTPUTS_FOREACH (te, op->op_arg) {
@@ -995,8 +994,7 @@ static int is_fast_channels_last(const ln_op *op)
 
 static int are_fast_channels_last(const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (ln_op_is(op, LN_OP_CONV2D) && !is_fast_channels_last(op))
             return 0;
     return 1;

@@ -56,8 +56,7 @@ static void add_access(recorded *op, const void *data, size_t size, int writes)
 
 static void add_tensors(recorded *op, const ln_op_arg *op_arg, const ln_list *tensors, int writes)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (!te->isconst && te->tensor->data)
             add_access(op, te->tensor->data, tl_tensor_size(te->tensor), writes);

@@ -104,11 +104,10 @@ static int add_taken(ln_merge *m, const ln_context *ctx, const ln_op *op, const 
 
 int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored)
 {
-    const ln_op *op;
     *stored = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!*stored)
         return ln_fail_memory(ctx);
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         if (add_taken(m, ctx, op, *stored))
             return -1;
     return 0;

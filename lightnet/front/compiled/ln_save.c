@@ -140,10 +140,9 @@ static int print_ports(FILE *fp, const char *key, ln_port *const *ports, size_t 
 // In the order of the operators, so that the same model gives the same bytes.
 static int print_tensors(FILE *fp, const saving *s, const program *p, ln_error *err)
 {
-    const ln_op *op;
     int n = 0;
     fputs(",\"tensors\":{", fp);
-    LN_LIST_FOREACH (op, p->ctx->ops) {
+    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
         const char *name = ln_from_file_name(op);
         const size_t position = name ? (size_t)ln_hash_find(p->stored, name) : 0;
         if (!position)

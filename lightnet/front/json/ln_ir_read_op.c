@@ -81,8 +81,7 @@ static const char *closest_to(const ln_ir_reader *r, const char *optype)
     const char *closest = r->target || !LN_ARCH.op_proto_table ? NULL : abstract_of(optype);
     if (closest)
         return closest;
-    const ln_arch *arch;
-    LN_LIST_FOREACH (arch, (ln_list *)ln_arch_list())
+    LN_FOREACH (const ln_arch *, arch, (ln_list *)ln_arch_list())
         for (ln_op **op = arch->reg_ops; op && *op; op++)
             closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
     return closest;

@@ -55,8 +55,7 @@ static void enter(finding *f, ln_hash *set, const char *tensor)
 
 static int reads_inside(const finding *f, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (has(f->inside, tle->name))
             return 1;
     return 0;
@@ -64,8 +63,7 @@ static int reads_inside(const finding *f, const ln_op *op)
 
 static int varies(const ln_onnx_node *n, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (ln_onnx_variation_of(n->model, tle->name) != LN_ONNX_CONSTANT)
             return 1;
     return 0;
@@ -76,10 +74,9 @@ static int program_has_effect(const ln_context *root, const ln_context *program)
 // Whether the operator, or one in its bodies, has a side effect: random numbers, or a failure.
 static int has_effect(const ln_context *root, const ln_op *op)
 {
-    const ln_param_entry *param;
     if (ln_op_has_effect(op))
         return 1;
-    LN_LIST_FOREACH (param, root->bodies ? op->op_arg->params : NULL) {
+    LN_FOREACH (const ln_param_entry *, param, root->bodies ? op->op_arg->params : NULL) {
         const int is_text = param->type == LN_PARAM_STRING && param->value_string;
         const ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
         if (body && program_has_effect(root, body))
@@ -90,8 +87,7 @@ static int has_effect(const ln_context *root, const ln_op *op)
 
 static int program_has_effect(const ln_context *root, const ln_context *program)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, program->ops)
+    LN_FOREACH (const ln_op *, op, program->ops)
         if (has_effect(root, op))
             return 1;
     return 0;
@@ -106,12 +102,11 @@ static int must_wait(const ln_op *op)
 
 static void take_in(finding *f, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     ln_onnx_body *body = f->body;
     body->ops[body->n_ops++] = op;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         enter(f, f->inside, tle->name);
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         if (has(f->inside, tle->name) || has(f->captured, tle->name))
             continue;
         body->captures[body->n_captures++] =
@@ -222,9 +217,8 @@ static int enter_ops(ln_context *made, const ln_onnx_body *body)
 
 static void remove_op(ln_onnx_node *n, ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
     ln_list *position = op->op_arg->node;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         ln_hash_remove(n->model->varying, tle->name);
         ln_hash_remove(n->model->values, tle->name);
         ln_hash_remove(n->model->unfolded, tle->name);

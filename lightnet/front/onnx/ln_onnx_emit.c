@@ -144,15 +144,14 @@ static void made(ln_emit *e, int i, const char *tensor)
 static void note_variation(ln_emit *e, const ln_op *op)
 {
     ln_onnx_model *m = node_of(e)->model;
-    const ln_tensor_list_entry *tle;
     ln_onnx_variation worst = ln_op_has_effect(op) ? LN_ONNX_UNKNOWN : LN_ONNX_CONSTANT;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_onnx_variation of_input = ln_onnx_variation_of(m, tle->name);
         worst = of_input > worst ? of_input : worst;
     }
     if (worst == LN_ONNX_UNKNOWN && ln_op_is(op, LN_OP_SHAPE))
         worst = LN_ONNX_SIZED;
-    LN_LIST_FOREACH (tle, worst ? op->op_arg->tensors_out : NULL)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, worst ? op->op_arg->tensors_out : NULL)
         ln_onnx_set_variation(m, tle->name, worst);
     if (worst >= LN_ONNX_SIZED)
         note_sizes((ln_onnx_node *)e, op);

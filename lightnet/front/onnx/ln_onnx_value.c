@@ -150,9 +150,8 @@ static int add_known(part *p, const char *tensor, const tl_tensor *value)
 // so that long chains cost memory, not stack.
 static int push_inputs(part *p, const ln_op *op, ln_list **stack)
 {
-    const ln_tensor_list_entry *tle;
     int ready = 1;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         if (has_entered(p, tle->name))
             continue;
         if (ln_list_push(stack, tle->name, NULL))
@@ -201,10 +200,8 @@ static int enter_producers(part *p, const char *tensor)
 
 static void keep_all(part *p, const char *wanted)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, p->ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_entry_of(tle, p->ctx->tensor_table);
             const int asked = ln_streq(tle->name, wanted);
             if (!ln_hash_find(p->model->values, tle->name) &&
@@ -218,9 +215,8 @@ static void keep_all(part *p, const char *wanted)
 
 static int check_macs(const ln_context *ctx)
 {
-    const ln_op *op;
     double macs = 0;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_FOREACH (const ln_op *, op, ctx->ops)
         macs += op->op_arg->macs;
     return ln_limits_check_macs(ctx, macs);
 }
@@ -305,8 +301,7 @@ const char *ln_onnx_setter(ln_onnx_node *n, int i)
 // The first of the operator's inputs whose value is not known before a run; NULL: all are.
 static const char *unknown_input(const ln_onnx_model *m, const ln_op *op)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op ? op->op_arg->tensors_in : NULL)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op ? op->op_arg->tensors_in : NULL)
         if (ln_onnx_variation_of(m, tle->name) > LN_ONNX_BOUND)
             return tle->name;
     return NULL;
@@ -338,15 +333,14 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
 // has other results in each run; -1: no memory.
 static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const int is_input = !op->op_arg->tensors_in;
         if (is_input && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
             (!ln_hash_find(n->model->base.ctx->input_names, tle->name) ||
              ln_onnx_tensor_of(n, tle->name)->len != 1))
             return 1;
     }
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_list_push(stack, tle->name, NULL))
             return -1;
     return 0;

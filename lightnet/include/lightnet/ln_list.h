@@ -45,6 +45,15 @@ typedef struct ln_list {
     for (ln_list *it = (ln_list *)(list); it && ((elem) = (__typeof__(elem))it->data, 1); \
          it = it->next)
 
+/** The same with `elem` declared by the loop, of this type of pointers:
+ * LN_FOREACH (const ln_op *, op, ctx->ops). */
+#define LN_FOREACH(type, elem, list)                                         \
+    LN_FOREACH_NAMED(type, elem, list, LN_LIST_PASTE(ln_list_at_, __LINE__), \
+                     LN_LIST_PASTE(ln_list_stay_, __LINE__))
+#define LN_FOREACH_NAMED(type, elem, list, it, stay)                                \
+    for (const ln_list *it = (list), *stay = NULL; it; it = stay ? NULL : it->next) \
+        for (type elem = ((stay) = it, (type)it->data); stay; stay = NULL)
+
 /** Adds an element in front of the first. O(1). */
 LN_API ln_list *ln_list_prepend(ln_list *list, void *data);
 /** Adds an element after the last. O(n). */

@@ -32,20 +32,16 @@ static const ln_nnvm_op_row *find_row(const char *optype)
 // The names of tensors are theirs, also where no node has them in the end.
 static void take_names(ln_nnvm_writer *w)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, w->draft.base.ctx->ops) {
-        const ln_tensor_list_entry *out;
-        LN_LIST_FOREACH (out, op->op_arg->tensors_out)
+    LN_FOREACH (const ln_op *, op, w->draft.base.ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, out, op->op_arg->tensors_out)
             ln_nnvm_draft_take_name(&w->draft, out->name);
-    }
 }
 
 // Operators
 
 static void check_sizes(ln_nnvm_op *n)
 {
-    const ln_tensor_list_entry *out;
-    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, out, n->op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(out, n->draft->base.ctx->tensor_table);
         if (te && te->isdynamic)
             ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
@@ -96,8 +92,7 @@ static int has_op(const ln_op *op)
 static void check_support(ln_nnvm_writer *w)
 {
     ln_missing missing = {.translation = &w->draft.base, .shows_first = 1, .is_writer = 1};
-    const ln_op *op;
-    LN_LIST_FOREACH (op, w->draft.base.ctx->ops) {
+    LN_FOREACH (const ln_op *, op, w->draft.base.ctx->ops) {
         const char *const what = lacking(op);
         char place[256];
         if (!what)
@@ -133,8 +128,7 @@ static ln_nnvm_value named_head(ln_nnvm_op *n)
 
 static void add_heads(ln_nnvm_writer *w)
 {
-    const char *name;
-    LN_LIST_FOREACH (name, w->draft.base.ctx->outputs) {
+    LN_FOREACH (const char *, name, w->draft.base.ctx->outputs) {
         ln_nnvm_op n = {.writer = w,
                         .draft = &w->draft,
                         .op = ln_context_creater(w->draft.base.ctx, name),
@@ -148,13 +142,11 @@ static void add_heads(ln_nnvm_writer *w)
 
 static void write_model(ln_nnvm_writer *w)
 {
-    const char *name;
-    const ln_op *op;
     take_names(w);
     check_support(w);
-    LN_LIST_FOREACH (name, w->draft.base.ctx->inputs)
+    LN_FOREACH (const char *, name, w->draft.base.ctx->inputs)
         ln_nnvm_writer_input(w, name);
-    LN_LIST_FOREACH (op, w->draft.base.ctx->ops)
+    LN_FOREACH (const ln_op *, op, w->draft.base.ctx->ops)
         if (!w->draft.base.failed)
             write_op(w, op);
     add_heads(w);

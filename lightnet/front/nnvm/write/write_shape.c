@@ -136,14 +136,13 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const int axis = ln_op_axis(n->op, src.ndim);
-    const ln_tensor_list_entry *out;
     int len, i = 0;
     const int *const lens = ln_op_ints(n->op, "lens", &len);
     if (ln_nnvm_op_failed(n) || !len)
         return src;
     take_output_names(n, len);
     const ln_nnvm_value split = put_split(n, src, axis, len, lens);
-    LN_LIST_FOREACH (out, n->op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_tensor_list_entry *, out, n->op->op_arg->tensors_out) {
         if (i && i < len)
             ln_nnvm_op_give(n, out->name, part_at(split, axis, i, lens[i]));
         i++;
@@ -156,13 +155,12 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
 // All inputs, in the order of the list. Returns how many; 0 after a failure.
 static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
 {
-    const ln_tensor_list_entry *in;
     const int len = ln_tensor_list_length(n->op->op_arg->tensors_in);
     int i = 0;
     *srcs = ln_translation_alloc(&n->draft->base, (size_t)(len + 1) * sizeof(**srcs));
     if (!*srcs)
         return 0;
-    LN_LIST_FOREACH (in, n->op->op_arg->tensors_in)
+    LN_FOREACH (const ln_tensor_list_entry *, in, n->op->op_arg->tensors_in)
         (*srcs)[i++] = ln_nnvm_op_whole(n, in->name);
     return ln_nnvm_op_failed(n) ? 0 : len;
 }

@@ -217,8 +217,7 @@ static int is_part_of(const char *name, const char *arg)
 
 const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, tensors)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
         if (is_part_of(tle->arg_name, arg) && i-- == 0)
             return tle->arg_name;
     return "";
@@ -232,8 +231,7 @@ const char *ln_onnx_op_in_at(ln_onnx_op *n, const char *arg, int i)
 static int count(const ln_list *list, const char *arg)
 {
     int n = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, list)
+    LN_FOREACH (const ln_tensor_list_entry *, tle, list)
         n += is_part_of(tle->arg_name, arg);
     return n;
 }
@@ -302,8 +300,7 @@ static const ln_tensor_entry *root_of(const ln_context *ctx, const char *tensor)
 static int reads_otherwise(const ln_onnx_op *n, const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_context *const ctx = n->level->ctx;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH (tle, op->op_arg->tensors_in) {
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const char *const value = ln_hash_find(n->level->values, tle->name);
         if (strcmp(tle->name, te->name) != 0 && value &&
             root_of(ctx, tle->name) == root_of(ctx, te->name) &&
@@ -318,13 +315,12 @@ void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst)
     const ln_tensor_entry *const te = entry_of(n, arg);
     const ln_context *const ctx = n->level->ctx;
     const ln_list *later = ctx->ops;
-    const char *name;
     while (later && later->data != n->op)
         later = later->next;
     for (later = later ? later->next : NULL; te && later; later = later->next)
         if (reads_otherwise(n, later->data, te))
             ln_onnx_op_lacks(n, "it overwrites '%.256s', which is read by another name", te->name);
-    LN_LIST_FOREACH (name, ctx->outputs)
+    LN_FOREACH (const char *, name, ctx->outputs)
         if (te && ln_context_creater(ctx, name) != n->op && ln_hash_find(n->level->values, name) &&
             root_of(ctx, name) == root_of(ctx, te->name))
             ln_onnx_op_lacks(n, "it overwrites output '%.256s'", name);

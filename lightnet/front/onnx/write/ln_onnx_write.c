@@ -86,8 +86,7 @@ static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
 
 void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, level->ctx->ops) {
+    LN_FOREACH (const ln_op *, op, level->ctx->ops) {
         ln_translation_check(&w->base);
         if (w->n_ops++ >= MAX_OPS && !w->base.failed)
             ln_translation_fail_as(&w->base, LN_LIMIT_REACHED,
@@ -118,18 +117,15 @@ static void check_name(ln_onnx_writer *w, const char *name)
 // The names of the model's tensors are theirs, also where no node has them in the end.
 static void take_names(ln_onnx_writer *w, const ln_context *ctx)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *out;
-        LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
+        LN_FOREACH (const ln_tensor_list_entry *, out, op->op_arg->tensors_out) {
             check_name(w, out->name);
             if (!w->base.failed && !ctx->outer &&
                 ln_hash_insert(w->names, out->name, (void *)out->name) < 0)
                 ln_translation_fail_memory(&w->base);
         }
     }
-    const ln_context *body;
-    LN_LIST_FOREACH (body, ctx->bodies)
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
         take_names(w, body);
 }
 
@@ -214,13 +210,12 @@ static int ir_version(int opset)
 static void write_graph(ln_onnx_writer *w, ln_onnx_level *level)
 {
     const ln_context *const ctx = level->ctx;
-    const char *name;
     take_names(w, ctx);
-    LN_LIST_FOREACH (name, ctx->inputs)
+    LN_FOREACH (const char *, name, ctx->inputs)
         if (!w->base.failed)
             add_input(w, level, name);
     ln_onnx_write_level(w, level);
-    LN_LIST_FOREACH (name, ctx->outputs)
+    LN_FOREACH (const char *, name, ctx->outputs)
         if (!w->base.failed)
             add_output(w, level, name);
 }

@@ -89,10 +89,9 @@ static void add_output(graph *g, const char *tensor)
 
 static void write_body(graph *g)
 {
-    const char *name;
     if (!g->at.lacks)
         ln_onnx_write_level(g->at.writer, &g->level);
-    LN_LIST_FOREACH (name, g->level.ctx->outputs)
+    LN_FOREACH (const char *, name, g->level.ctx->outputs)
         add_output(g, name);
 }
 

@@ -56,14 +56,11 @@ static int sorts(const ln_op *op)
 // Readers of ONNX sort n-grams and keys by themselves, so only these operators may read the order.
 static void write_order(ln_onnx_op *n)
 {
-    const ln_op *op;
     const char *const dst = ln_op_output_name(n->op, "dst");
     int is_read = ln_context_is_output(n->level->ctx, dst);
-    LN_LIST_FOREACH (op, n->level->ctx->ops) {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH (tle, op->op_arg->tensors_in)
+    LN_FOREACH (const ln_op *, op, n->level->ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
             is_read |= !strcmp(tle->name, dst) && !sorts(op);
-    }
     if (is_read)
         ln_onnx_op_lacks(n, "ONNX has no node for the order of n-grams");
 }
