@@ -14,44 +14,36 @@ TL_INLINE tl_vf quantized(tl_vf quotient, tl_vf zero, float low, float high)
     return tl_vf_min(tl_vf_max(shifted, tl_vf_set1(low)), tl_vf_set1(high));
 }
 
+// A line: `step` 1, a constant: each element has a scale and a zero point; 0: one for all.
 #define QUANTIZE(tag, type, low, high)                                                             \
-    static void quantize_one_##tag(const float *src, type *dst, float scale, float zero, size_t n) \
+    TL_INLINE void quantize_line_##tag(const float *src, type *dst, const float *scale,            \
+                                       const type *zero, size_t n, const int step)                 \
     {                                                                                              \
-        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                                   \
+        const tl_vf s = tl_vf_set1(step ? 1 : *scale);                                             \
+        const tl_vf z = tl_vf_set1(step || !zero ? 0 : (float)*zero);                              \
         size_t i = 0;                                                                              \
         for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                           \
-            const tl_vf q = tl_vf_div(tl_vf_load(src + i), s);                                     \
-            tl_vf_store_##tag(dst + i, quantized(q, z, low, high));                                \
-        }                                                                                          \
-        if (i < n) {                                                                               \
-            const tl_vf q = tl_vf_div(tl_vf_load_partial(src + i, n - i), s);                      \
-            tl_vf_store_partial_##tag(dst + i, quantized(q, z, low, high), n - i);                 \
-        }                                                                                          \
-    }                                                                                              \
-    static void quantize_each_##tag(const float *src, type *dst, const float *scale,               \
-                                    const type *zero, size_t n)                                    \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                           \
-            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();                      \
-            const tl_vf q = tl_vf_div(tl_vf_load(src + i), tl_vf_load(scale + i));                 \
-            tl_vf_store_##tag(dst + i, quantized(q, z, low, high));                                \
+            const tl_vf q = tl_vf_div(tl_vf_load(src + i), step ? tl_vf_load(scale + i) : s);      \
+            tl_vf_store_##tag(                                                                     \
+                dst + i, quantized(q, step && zero ? tl_vf_load_##tag(zero + i) : z, low, high));  \
         }                                                                                          \
         if (i < n) {                                                                               \
             const size_t m = n - i;                                                                \
-            const tl_vf z = zero ? tl_vf_load_partial_##tag(zero + i, m) : tl_vf_zero();           \
-            const tl_vf q =                                                                        \
-                tl_vf_div(tl_vf_load_partial(src + i, m), tl_vf_load_partial(scale + i, m));       \
-            tl_vf_store_partial_##tag(dst + i, quantized(q, z, low, high), m);                     \
+            const tl_vf q = tl_vf_div(tl_vf_load_partial(src + i, m),                              \
+                                      step ? tl_vf_load_partial(scale + i, m) : s);                \
+            tl_vf_store_partial_##tag(                                                             \
+                dst + i,                                                                           \
+                quantized(q, step && zero ? tl_vf_load_partial_##tag(zero + i, m) : z, low, high), \
+                m);                                                                                \
         }                                                                                          \
     }                                                                                              \
     void SIMD_OF(tl_quantize_##tag)(const void *src, void *dst, const float *scale,                \
                                     const void *zero, size_t n, int step)                          \
     {                                                                                              \
         if (step == 0)                                                                             \
-            quantize_one_##tag(src, dst, *scale, zero ? (float)*(const type *)zero : 0, n);        \
+            quantize_line_##tag(src, dst, scale, zero, n, 0);                                      \
         else                                                                                       \
-            quantize_each_##tag(src, dst, scale, zero, n);                                         \
+            quantize_line_##tag(src, dst, scale, zero, n, 1);                                      \
     }
 
 QUANTIZE(i8, int8_t, INT8_MIN, INT8_MAX)
@@ -62,45 +54,36 @@ QUANTIZE(u16, uint16_t, 0, UINT16_MAX)
 // Dequantize
 
 // Differences of 8 and 16 bits are exact floats.
-#define DEQUANTIZE(tag, type)                                                                \
-    static void dequantize_one_##tag(const type *src, float *dst, float scale, float zero,   \
-                                     size_t n)                                               \
-    {                                                                                        \
-        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                             \
-        size_t i = 0;                                                                        \
-        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)                                       \
-            tl_vf_store(dst + i, tl_vf_mul(tl_vf_sub(tl_vf_load_##tag(src + i), z), s));     \
-        if (i < n) {                                                                         \
-            const tl_vf x = tl_vf_load_partial_##tag(src + i, n - i);                        \
-            tl_vf_store_partial(dst + i, tl_vf_mul(tl_vf_sub(x, z), s), n - i);              \
-        }                                                                                    \
-    }                                                                                        \
-    static void dequantize_each_##tag(const type *src, float *dst, const float *scale,       \
-                                      const type *zero, size_t n)                            \
-    {                                                                                        \
-        size_t i = 0;                                                                        \
-        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                     \
-            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();                \
-            const tl_vf x = tl_vf_sub(tl_vf_load_##tag(src + i), z);                         \
-            tl_vf_store(dst + i, tl_vf_mul(x, tl_vf_load(scale + i)));                       \
-        }                                                                                    \
-        if (i < n) {                                                                         \
-            const size_t m = n - i;                                                          \
-            const tl_vf z = zero ? tl_vf_load_partial_##tag(zero + i, m) : tl_vf_zero();     \
-            const tl_vf x = tl_vf_sub(tl_vf_load_partial_##tag(src + i, m), z);              \
-            tl_vf_store_partial(dst + i, tl_vf_mul(x, tl_vf_load_partial(scale + i, m)), m); \
-        }                                                                                    \
+#define DEQUANTIZE(tag, type)                                                                    \
+    TL_INLINE void dequantize_line_##tag(const type *src, float *dst, const float *scale,        \
+                                         const type *zero, size_t n, const int step)             \
+    {                                                                                            \
+        const tl_vf s = tl_vf_set1(step ? 1 : *scale);                                           \
+        const tl_vf z = tl_vf_set1(step || !zero ? 0 : (float)*zero);                            \
+        size_t i = 0;                                                                            \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                         \
+            const tl_vf x = tl_vf_sub(tl_vf_load_##tag(src + i),                                 \
+                                      step && zero ? tl_vf_load_##tag(zero + i) : z);            \
+            tl_vf_store(dst + i, tl_vf_mul(x, step ? tl_vf_load(scale + i) : s));                \
+        }                                                                                        \
+        if (i < n) {                                                                             \
+            const size_t m = n - i;                                                              \
+            const tl_vf x = tl_vf_sub(tl_vf_load_partial_##tag(src + i, m),                      \
+                                      step && zero ? tl_vf_load_partial_##tag(zero + i, m) : z); \
+            tl_vf_store_partial(dst + i,                                                         \
+                                tl_vf_mul(x, step ? tl_vf_load_partial(scale + i, m) : s), m);   \
+        }                                                                                        \
     }
 
-#define DEQUANTIZE_KERNEL(tag, type)                                                          \
-    DEQUANTIZE(tag, type)                                                                     \
-    void SIMD_OF(tl_dequantize_##tag)(const void *src, void *dst, const float *scale,         \
-                                      const void *zero, size_t n, int step)                   \
-    {                                                                                         \
-        if (step == 0)                                                                        \
-            dequantize_one_##tag(src, dst, *scale, zero ? (float)*(const type *)zero : 0, n); \
-        else                                                                                  \
-            dequantize_each_##tag(src, dst, scale, zero, n);                                  \
+#define DEQUANTIZE_KERNEL(tag, type)                                                  \
+    DEQUANTIZE(tag, type)                                                             \
+    void SIMD_OF(tl_dequantize_##tag)(const void *src, void *dst, const float *scale, \
+                                      const void *zero, size_t n, int step)           \
+    {                                                                                 \
+        if (step == 0)                                                                \
+            dequantize_line_##tag(src, dst, scale, zero, n, 0);                       \
+        else                                                                          \
+            dequantize_line_##tag(src, dst, scale, zero, n, 1);                       \
     }
 
 DEQUANTIZE_KERNEL(i8, int8_t)
@@ -124,9 +107,9 @@ void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, 
     if (zero && !has_zeros_only(zero, step ? n : 1))
         tl_dequantize_i32_c(src, dst, scale, zero, n, step);
     else if (step == 0)
-        dequantize_one_i32(src, dst, *scale, 0, n);
+        dequantize_line_i32(src, dst, scale, NULL, n, 0);
     else
-        dequantize_each_i32(src, dst, scale, NULL, n);
+        dequantize_line_i32(src, dst, scale, NULL, n, 1);
 }
 
 // Range
