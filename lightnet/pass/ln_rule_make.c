@@ -118,6 +118,7 @@ void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
 {
     const char *srcs[LN_MAX_RULE_TENSORS], *dsts[LN_MAX_RULE_TENSORS];
     int i = 0;
+    assert(ln_op_num_in(op) <= LN_MAX_RULE_TENSORS && ln_op_num_out(op) <= LN_MAX_RULE_TENSORS);
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         srcs[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
         if (is_half(op, tle))
