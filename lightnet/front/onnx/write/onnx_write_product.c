@@ -2,7 +2,6 @@
 // Writing products of matrices, and attention.
 
 #include <math.h>
-#include <string.h>
 
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing normalizations, and operators that make few elements of many.
 
-#include <math.h>
 #include <string.h>
 
 #include "base/ln_name.h"
