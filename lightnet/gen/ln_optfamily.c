@@ -3,8 +3,8 @@
 //
 //     {"for": [{"c": "conv"}, {"c": "matmul"}], "name": "${c}_scaled", ..}
 //
-// Each row of "for" makes a rule, in whose strings "${WORD}" is the row's text; items of arrays that
-// become empty are left out. Members of a row that are no strings are fields of its rule.
+// Each row of "for" makes a rule, in whose strings "${WORD}" is the row's text; items of arrays
+// that become empty are left out. Members of a row that are no strings are fields of its rule.
 
 #include "gen/ln_optfamily.h"
 

@@ -248,8 +248,7 @@ END_TEST
 
 LN_TEST_MAIN("relaxed JSON", values_come_back_as_strict_json, escapes_beyond_ascii_become_utf8,
              nodes_know_where_they_stand, keys_may_be_words_and_strings_continue,
-             numbers_are_given_in_both_forms,
-             errors_name_their_position, a_nul_byte_is_a_mistake_everywhere,
-             the_text_need_not_end_in_a_nul, nesting_is_bounded,
+             numbers_are_given_in_both_forms, errors_name_their_position,
+             a_nul_byte_is_a_mistake_everywhere, the_text_need_not_end_in_a_nul, nesting_is_bounded,
              many_members_are_checked_in_little_time, a_record_can_be_given_for_the_reason,
              a_reader_of_the_tree_fails_at_a_place)
