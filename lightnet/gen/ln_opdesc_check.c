@@ -311,16 +311,27 @@ static int check_output(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     return dims->type == LN_RJSON_STRING ? require(op, arg, LN_ARGDESC_NDIM, err) : 0;
 }
 
+// The brace that closes the one at `text`, or NULL.
+static const char *closing_brace(const char *text)
+{
+    for (int depth = 0; *text; text++) {
+        depth += (*text == '{') - (*text == '}');
+        if (depth == 0)
+            return text;
+    }
+    return NULL;
+}
+
 // The C of "if" and "say": a condition, and the format and arguments of a message, in which
 // "%d{n}" is the value of n.
 static char *message_check(ln_arena *arena, const char *condition, const char *say)
 {
     const char *format = "", *args = "";
     for (const char *c = say; *c; c++) {
-        const size_t len = *c == '{' ? strcspn(c, "}") : 0;
-        if (len > 0 && c[len]) {
-            ln_arena_extend(arena, &args, ", %.*s", (int)len - 1, c + 1);
-            c += len;
+        const char *end = *c == '{' ? closing_brace(c) : NULL;
+        if (end) {
+            ln_arena_extend(arena, &args, ", %.*s", (int)(end - c) - 1, c + 1);
+            c = end;
         } else {
             ln_arena_extend(arena, &format, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
         }
@@ -418,16 +429,18 @@ static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_err
     return 0;
 }
 
-static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+// Checks a field with a value of the parameter.
+static int check_value(const ln_opdesc *op, const ln_argdesc *arg, ln_argdesc_field field,
+                       ln_error *err)
 {
-    const ln_rjson *value = arg->fields[LN_ARGDESC_DEFAULT];
+    const ln_rjson *value = arg->fields[field];
     if (!value)
         return 0;
     const ln_rjson_type type = ln_ptype_specs[arg->ptype].type;
     const ln_rjson_type expected = ln_argdesc_is_array(arg) ? LN_RJSON_ARRAY : type;
     if (value->type != expected)
-        return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is %s, expected %s",
-                              arg->name, ln_rjson_type_name(value->type),
+        return ln_opdesc_fail(op, value, err, "argument '%s': \"%s\" is %s, expected %s", arg->name,
+                              ln_argdesc_key(field), ln_rjson_type_name(value->type),
                               ln_rjson_type_name(expected));
     return expected == LN_RJSON_ARRAY ? ln_opdesc_check_items(op, value, 1 << type, err) : 0;
 }
@@ -447,7 +460,8 @@ static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     if (arg->ptype == LN_ARGDESC_PTYPES)
         return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
     apply_realtype(op, arg);
-    return -(check_param_fields(op, arg, err) || check_default(op, arg, err));
+    return -(check_param_fields(op, arg, err) || check_value(op, arg, LN_ARGDESC_DEFAULT, err) ||
+             check_value(op, arg, LN_ARGDESC_EXAMPLE, err));
 }
 
 // Where "[...]" ends that begins at `text`; NULL: it does not, or holds no expression.

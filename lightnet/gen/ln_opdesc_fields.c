@@ -66,6 +66,7 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_FROM_FUNC] = {"from_func", STRING, PARAM},
     [LN_ARGDESC_NAME_FUNC] = {"name_func", STRING, PARAM},
     [LN_ARGDESC_DEFAULT] = {"default", ANY, PARAM},
+    [LN_ARGDESC_EXAMPLE] = {"example", ANY, PARAM},
     [LN_ARGDESC_LEN] = {"len", CODE, ALL},
     [LN_ARGDESC_LEN_GT] = {"len_gt", CODE, PARAM},
     [LN_ARGDESC_LEN_GE] = {"len_ge", CODE, PARAM},

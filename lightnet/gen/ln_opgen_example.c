@@ -197,6 +197,27 @@ static void print_param(ln_cgen *model, const ln_optparam *param, const char *co
     ln_cgen_print(model, is_array ? "]}" : "}");
 }
 
+// Prints the parameters of an example, and the values of those that it leaves out.
+static void print_params(ln_cgen *model, const ln_opdesc *op, const ln_optparam *params)
+{
+    const char *comma = "";
+    ln_cgen_print(model, "\"params\": [");
+    for (const ln_optparam *param = params; param; param = param->next, comma = ", ")
+        print_param(model, param, comma);
+    for (size_t i = 0; i < op->nargs; i++) {
+        const ln_rjson *value = op->args[i].fields[LN_ARGDESC_EXAMPLE];
+        const ln_optparam *given = params;
+        while (given && strcmp(given->arg_name, op->args[i].name) != 0)
+            given = given->next;
+        if (!value || given || op->args[i].fields[LN_ARGDESC_DEFAULT])
+            continue;
+        ln_cgen_print(model, "%s{\"arg_name\": \"%s\", \"value\": %s}", comma, op->args[i].name,
+                      ln_cgen_json(model, value));
+        comma = ", ";
+    }
+    ln_cgen_print(model, "]");
+}
+
 // With a prefix, the model's inputs have it in their names, and the tested operator reads copies
 // of them.
 static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample *example,
@@ -214,10 +235,8 @@ static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample
         print_declared_outputs(model, op);
     else
         print_tensor_list(model, "tensors_out", example->op.outs);
-    ln_cgen_print(model, "\"params\": [");
-    for (const ln_optparam *param = example->op.params; param; param = param->next)
-        print_param(model, param, param == example->op.params ? "" : ", ");
-    ln_cgen_print(model, "]}]");
+    print_params(model, op, example->op.params);
+    ln_cgen_print(model, "}]");
 }
 
 // The table

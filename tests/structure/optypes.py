@@ -20,7 +20,7 @@ SCHEMAS = "lightnet/front/onnx/ln_onnx_schemas.c"
 
 
 def operators():
-    return set(re.findall(r'"optype": "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
+    return set(re.findall(r'\boptype: "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
 
 
 def is_type(names, word):

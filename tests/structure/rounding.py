@@ -20,7 +20,7 @@ def faults_of_test(files, name, test):
 def check_rows(tap, files):
     """A test for each row of the first table: its last column names tests, each of which exists."""
     table = text_of(PAGE).partition("## Rules")[2].partition("## ")[0]
-    operators = set(re.findall(r'"optype": "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
+    operators = set(re.findall(r'\boptype: "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
     for row in [line for line in table.splitlines() if line.startswith("| ")][1:]:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         named = re.findall(r"`([\w.]+): (\w+)`", cells[-1])
