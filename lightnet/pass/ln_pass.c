@@ -129,7 +129,6 @@ typedef struct rewriter {
     const ln_combiner_func *cb_funcs;
     const ln_subgraph_func *sg_funcs;
     size_t win_size;
-    int (*has)(const ln_op *op); // of ln_pass_lower
 } rewriter;
 
 // Whether a rule function failed: it then left a reason.
@@ -234,26 +233,6 @@ static int rewrite(ln_context *ctx, const rewriter *with)
     const int n = walk(ctx, with);
     ln_rewriting_end(ctx);
     return n;
-}
-
-static int offer_lacking(ln_context *ctx, ln_list *node, const rewriter *with, ln_list **next)
-{
-    ln_list old_ops = {.data = node->data};
-    int match = 0;
-    if (with->has(node->data))
-        return 0;
-    ctx->rewriting->fired = NULL;
-    ln_list *const new_ops = ln_rule_mean(ctx, NULL, node->data, &match);
-    return match || has_failed(ctx) ? apply(ctx, &old_ops, new_ops, next) : 0;
-}
-
-int ln_pass_lower(ln_context *ctx, int (*has)(const ln_op *op))
-{
-    const rewriter with = {.offer = offer_lacking, .has = has};
-    LN_FOREACH (ln_context *, body, ctx->bodies)
-        if (ln_pass_lower(body, has))
-            return -1;
-    return rewrite(ctx, &with) < 0 ? -1 : 0;
 }
 
 int ln_pass_mem_plan(ln_context *ctx)

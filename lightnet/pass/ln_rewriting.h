@@ -9,11 +9,12 @@
 
 /** The state of active rewrites, as ctx->rewriting; NULL at other times. */
 typedef struct ln_rewriting {
-    int depth;           // the nesting depth
-    const ln_op *anchor; // where a subgraph rule must match; NULL: anywhere
-    const char *fired;   // the rule that matched last (a constant string), or NULL
-    ln_list *inspected;  // ln_fixed_value: the constants that the current rule has read
-    ln_hash *warned;     // "RULE OPERATOR" of the warnings that rules have given
+    int depth;                   // the nesting depth
+    const ln_op *anchor;         // where a subgraph rule must match; NULL: anywhere
+    const char *fired;           // the rule that matched last (a constant string), or NULL
+    ln_list *inspected;          // ln_fixed_value: the constants that the current rule has read
+    ln_hash *warned;             // "RULE OPERATOR" of the warnings that rules have given
+    int (*has)(const ln_op *op); // of ln_pass_lower
 } ln_rewriting;
 
 /** ln_pass_anchor, inlined for calls per rule and operator. */

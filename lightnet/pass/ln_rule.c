@@ -366,30 +366,3 @@ void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op, cons
         return;
     ln_warn(ctx, "operator '%s' (%s): %s", op->op_arg->name, op->op_arg->optype, text);
 }
-
-// Lowering
-
-ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix, const ln_op *op,
-                       int *match)
-{
-    char optype[LN_MAX_NAME_LEN];
-    *match = 0;
-    snprintf(optype, sizeof(optype), "%s%s", op->op_arg->optype, suffix);
-    if (!ln_streq(op->op_arg->arch, "none") || !ln_pass_lowering_begins(ctx, rule))
-        return NULL;
-    const int is_there = ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
-    if (!is_there || !ln_pass_lowering_begins(ctx, optype)) {
-        ln_list *const meaning = ln_rule_mean(ctx, NULL, op, match);
-        if (!is_there || *match)
-            return meaning;
-    }
-    ln_op *lowered = ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, optype);
-    ln_list *ops = lowered ? ln_list_append(NULL, lowered) : NULL;
-    if (!ops) {
-        ln_op_free_lists_too(lowered);
-        return ln_fail_last(ctx), NULL;
-    }
-    *match = 1;
-    ln_pass_rule_fires(ctx, rule, ops);
-    return ops;
-}
