@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands and their options. A command has a table of its options, with offsets in its struct.
 
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -190,5 +189,3 @@ const char *cli_show_diagram(const cli_options *opt);
 
 /** Prints the version and features. */
 int cli_version(const cli_options *opt);
-
-#endif

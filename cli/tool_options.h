@@ -4,8 +4,7 @@
 //
 // Their messages on standard error begin with the name of the tool.
 
-#ifndef TOOL_OPTIONS_H
-#define TOOL_OPTIONS_H
+#pragma once
 
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USAGE = 2 };
 
@@ -27,5 +26,3 @@ int tool_check_output(const char *tool, const char *outfile, int n, const char *
 
 /** Prints to standard output. Returns TOOL_OK, or TOOL_FAILED if that cannot be written. */
 int tool_print_help(const char *help);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same computations by oneDNN, to compare with. A build without oneDNN has none of them.
 
-#ifndef BENCH_DNNL_H
-#define BENCH_DNNL_H
+#pragma once
 
 #include "bench_job.h"
 
@@ -29,5 +28,3 @@ int bench_dnnl_result(bench_dnnl *d, tl_tensor *dst);
 
 /** Takes NULL. */
 void bench_dnnl_free(bench_dnnl *d);
-
-#endif

@@ -5,8 +5,7 @@
 // with each instruction set, next to oneDNN if the build has it. To add a kernel, write a function
 // that prepares a job and a BENCH_KERNEL. To add a row, add a line to bench_rows.c.
 
-#ifndef BENCH_JOB_H
-#define BENCH_JOB_H
+#pragma once
 
 #include <stdint.h>
 
@@ -138,5 +137,3 @@ tl_pool2d_param bench_pool(const bench_shape *shape);
 
 /** The bytes of a tensor; 0: NULL. */
 double bench_size(const tl_tensor *t);
-
-#endif

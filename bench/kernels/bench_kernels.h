@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of TensorLight.
 
-#ifndef BENCH_KERNELS_H
-#define BENCH_KERNELS_H
+#pragma once
 
 #include "bench_job.h"
 
@@ -36,5 +35,3 @@ extern const bench_kernel bench_quantized_add, bench_quantized_mul, bench_quanti
 /** bench_bytes.c: of unsigned by signed 8-bit integers. */
 extern const bench_kernel bench_quantized_matmul, bench_quantized_conv2d, bench_quantized_winograd;
 extern const bench_kernel bench_lowbit;
-
-#endif

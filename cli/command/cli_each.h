@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet run --each: one model, run for each of many files.
 
-#ifndef CLI_EACH_H
-#define CLI_EACH_H
+#pragma once
 
 #include "output/cli_output.h"
 #include "output/cli_run_options.h"
@@ -11,5 +10,3 @@
  * the files. A file that cannot be read or run is reported, and the others run. Returns the exit
  * status. */
 int cli_each_run(const cli_run_options *opt, const cli_labels *labels);
-
-#endif

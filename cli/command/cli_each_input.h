@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input that the files of run --each are read into, and how many of them are one run.
 
-#ifndef CLI_EACH_INPUT_H
-#define CLI_EACH_INPUT_H
+#pragma once
 
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
@@ -30,5 +29,3 @@ tl_tensor *cli_each_input_read(const cli_each_input *input, const char *file, ln
 
 /** Sets all other inputs from -i. Returns 0, or CLI_FAILED after a message. */
 int cli_each_input_set_others(const cli_each_input *input, ln_session *session);
-
-#endif

@@ -8,8 +8,7 @@
 //     if (signal)
 //         cli_interrupt_die(signal);
 
-#ifndef CLI_INTERRUPT_H
-#define CLI_INTERRUPT_H
+#pragma once
 
 typedef struct cli_interrupt cli_interrupt;
 
@@ -26,5 +25,3 @@ int cli_interrupt_end(cli_interrupt *interrupt);
 /** Ends the process by `signal`, so that the shell that started it ends its script, too. Flush and
  * free before. */
 void cli_interrupt_die(int signal);
-
-#endif

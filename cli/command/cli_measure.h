@@ -7,8 +7,7 @@
 //             if (cli_kept_restore(&kept, ctx) || ln_context_run(ctx)) ...
 //     cli_kept_free(&kept);
 
-#ifndef CLI_MEASURE_H
-#define CLI_MEASURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -101,5 +100,3 @@ void cli_op_times_add(const cli_op_times *times, cli_json *json);
  * format. Returns 0, or CLI_FAILED after a message. */
 int cli_op_times_write_trace(const cli_op_times *times, const ln_context *ctx,
                              const cli_phase *phases, int n, const char *file);
-
-#endif

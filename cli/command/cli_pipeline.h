@@ -18,8 +18,7 @@
 // i can use the slot i % capacity of an array. A step that the system has no thread for is done by
 // those that run, in cli_pipeline_wait and cli_pipeline_done.
 
-#ifndef CLI_PIPELINE_H
-#define CLI_PIPELINE_H
+#pragma once
 
 typedef struct cli_pipeline cli_pipeline;
 
@@ -52,5 +51,3 @@ void cli_pipeline_stop(cli_pipeline *p);
 /** Writes all that is done up to the first item that is not, and ends the threads. Returns the
  * number of items written. Ignores NULL. */
 int cli_pipeline_finish(cli_pipeline *p);
-
-#endif

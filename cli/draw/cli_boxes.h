@@ -2,8 +2,7 @@
 // Detections: outputs with boxes and scores, and the boxes that remain after non-maximum
 // suppression.
 
-#ifndef CLI_BOXES_H
-#define CLI_BOXES_H
+#pragma once
 
 #include "draw/cli_draw.h"
 
@@ -35,5 +34,3 @@ const char *cli_boxes_label(const cli_labels *labels, int n_classes, int class);
 /** Whether the labels name class 0 of `n_classes` the background, or lack one: 1 or 0; without
  * labels, or with another number of them, -1. */
 int cli_boxes_labels_background(const cli_labels *labels, int n_classes);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drawing on an image: rectangles and text. Everything is clipped to the image.
 
-#ifndef CLI_CANVAS_H
-#define CLI_CANVAS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ int cli_canvas_text_width(const char *text, int scale);
 /** Draws text in black or white on a rectangle of the colour, whose upper left corner is (y, x).
  * Characters beyond ASCII are question marks. */
 void cli_canvas_text(ln_image *image, int y, int x, int scale, const char *text, cli_colour colour);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --draw: the outputs of a run, drawn on the photo that was its input.
 
-#ifndef CLI_DRAW_H
-#define CLI_DRAW_H
+#pragma once
 
 #include "lightnet/ln_image.h"
 #include "output/cli_output.h"
@@ -42,5 +41,3 @@ int cli_draw(const cli_run_options *opt, const cli_labels *labels);
 
 /** Frees the lists. */
 void cli_draw_free(cli_drawing *drawing);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagrams of a model in SVG, on standard output.
 
-#ifndef CLI_SVG_H
-#define CLI_SVG_H
+#pragma once
 
 #include "lightnet/lightnet.h"
 
@@ -24,5 +23,3 @@ void cli_svg_text(const char *text, int max);
 
 /** Prints dtype, shape and size of the tensor, and its name. */
 void cli_svg_tensor(const ln_tensor_entry *te);
-
-#endif

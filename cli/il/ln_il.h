@@ -9,8 +9,7 @@
 //
 // Nothing here depends on operators: the text is translated, not checked.
 
-#ifndef LN_IL_H
-#define LN_IL_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -152,5 +151,3 @@ int ln_il_eval(const char *text, size_t len, char *value, ln_error *err);
 /** Appends a text and replaces each ${eval EXPR} by its value, also within names and strings,
  * unless a '\\' precedes it. Keeps the locations of lines. -1 with a reason. */
 int ln_il_eval_text(const ln_il_text *from, ln_il_text *to, ln_error *err);
-
-#endif

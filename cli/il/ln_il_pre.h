@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the preprocessor: tokens, macros and included files.
 
-#ifndef LN_IL_PRE_H
-#define LN_IL_PRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -115,5 +114,3 @@ typedef struct ln_il_included {
  * that folder first. -1 with a reason that begins with the path. */
 int ln_il_include(const ln_il_host *host, const char *folder, const char *path,
                   ln_il_included *file, ln_error *err);
-
-#endif

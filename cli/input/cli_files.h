@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of run --each: those of a folder, of a pattern, or of a list.
 
-#ifndef CLI_FILES_H
-#define CLI_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ int cli_files_find(cli_files *files, const char *source);
 char *cli_files_skipped(const cli_files *files, char *text, size_t size);
 
 void cli_files_free(cli_files *files);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments: -i [NAME=]FILE, by name or in the model's order.
 
-#ifndef CLI_GIVEN_H
-#define CLI_GIVEN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -66,5 +65,3 @@ int cli_given_check_swapped(const cli_options *opt);
  * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */
 void cli_given_warn(const cli_options *opt);
-
-#endif

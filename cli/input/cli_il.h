@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models in the intermediate language, which the library does not read.
 
-#ifndef CLI_IL_H
-#define CLI_IL_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 
@@ -25,5 +24,3 @@ int cli_il_can_write(void);
 /** Writes the context's model, not compiled, to `file`, as ln_context_write does. -1 with the
  * reason in the context. */
 int cli_il_write(ln_context *ctx, const char *file);
-
-#endif

@@ -2,8 +2,7 @@
 // The first steps of most commands: read, compile and load a model, and set its inputs, by the
 // options.
 
-#ifndef CLI_MODEL_H
-#define CLI_MODEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -79,5 +78,3 @@ int cli_data_file(char *file, const char *dir, const char *what, int k, const ch
 /** The record of tensor `name`, with its data after the last run. Returns borrowed (until the
  * context is unloaded), or NULL after a message. */
 const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name);
-
-#endif

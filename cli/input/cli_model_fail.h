@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages about a model, and those that the library passes on.
 
-#ifndef CLI_MODEL_FAIL_H
-#define CLI_MODEL_FAIL_H
+#pragma once
 
 #include "cli_options.h"
 #include "lightnet/ln_context.h"
@@ -23,5 +22,3 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text);
 
 /** Prints the reason in the context. Returns CLI_FAILED. */
 int cli_model_fail_read(const ln_context *ctx, const cli_options *opt);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets the inputs of a context from the files of -i, or to random data.
 
-#ifndef CLI_MODEL_INPUTS_H
-#define CLI_MODEL_INPUTS_H
+#pragma once
 
 #include "cli_options.h"
 #include "lightnet/ln_context.h"
@@ -28,5 +27,3 @@ int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtyp
  * for them. With `warns`, warns of NaN elements. */
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
                         int warns);
-
-#endif

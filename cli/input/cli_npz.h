@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of npz files as sources: FILE.npz:ARRAY is one array.
 
-#ifndef CLI_NPZ_H
-#define CLI_NPZ_H
+#pragma once
 
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
@@ -24,5 +23,3 @@ tl_tensor *cli_npz_read_whole(const char *source, ln_error *err);
 /** The array of FILE:ARRAY; like: as ln_npz_read. Returns new (tl_tensor_free_data_too); NULL with
  * a reason. */
 tl_tensor *cli_npz_read(const char *path, const char *array, const tl_tensor *like, ln_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // npz files as inputs: each array of -i FILE.npz is an input by its name.
 
-#ifndef CLI_NPZ_INPUTS_H
-#define CLI_NPZ_INPUTS_H
+#pragma once
 
 #include "cli_options.h"
 
@@ -12,5 +11,3 @@
 int cli_npz_expand(cli_options *opt);
 
 void cli_npz_free(cli_options *opt);
-
-#endif

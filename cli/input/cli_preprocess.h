@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How images become inputs: --preprocess and the options that override its parts.
 
-#ifndef CLI_PREPROCESS_H
-#define CLI_PREPROCESS_H
+#pragma once
 
 #include "lightnet/ln_image.h"
 #include "lightnet/ln_msg.h"
@@ -43,5 +42,3 @@ void cli_preprocess_note(const struct cli_options *opt, const char *file,
 /** Warns of a photo whose pixels have become an input as they are, 0 to 255, by no option. Returns
  * whether it did. */
 int cli_preprocess_warn(const cli_photo *photo);
-
-#endif

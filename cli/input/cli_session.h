@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens models and creates sessions with the options of the command line.
 
-#ifndef CLI_SESSION_H
-#define CLI_SESSION_H
+#pragma once
 
 #include "cli_options.h"
 #include "lightnet/ln_session.h"
@@ -69,5 +68,3 @@ const char *cli_session_list_inputs(const ln_model *model, char *text);
 
 /** Prints why the session's last call failed, after the model's name. Returns CLI_FAILED. */
 int cli_session_fail(const ln_session *session, const cli_options *opt);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512.
 
-#ifndef CLI_SHAPE_H
-#define CLI_SHAPE_H
+#pragma once
 
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
@@ -20,5 +19,3 @@ int cli_shape_read(cli_shape *shape, const char *text);
 
 /** Whether reading failed because the last size is a range whose first number is the larger one. */
 int cli_shape_is_reversed(const cli_shape *shape);
-
-#endif

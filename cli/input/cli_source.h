@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of a model or an input: a file, or a stream, which can be read once.
 
-#ifndef CLI_SOURCE_H
-#define CLI_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ const char *cli_source_name(const char *source);
 /** The bytes of a stream. Returns new (ln_free); NULL with the thread's last error, as
  * ln_read_stream. An empty file is an error, empty standard input is not. */
 char *cli_source_read(const char *source, size_t *len);
-
-#endif

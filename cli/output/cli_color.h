@@ -2,8 +2,7 @@
 // Colors on terminals: errors red, warnings yellow, headings bold. By default never in files and
 // pipes, and not where the environment has NO_COLOR (https://no-color.org).
 
-#ifndef CLI_COLOR_H
-#define CLI_COLOR_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ const char *cli_color_end(FILE *stream);
 
 /** Whether `text` is a result of these two functions, the same pointer. */
 int cli_color_is(const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of tensors within a tolerance, and of indices of equal elements.
 
-#ifndef CLI_COMPARE_H
-#define CLI_COMPARE_H
+#pragma once
 
 #include "lightnet/lightnet.h"
 
@@ -66,5 +65,3 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
  * replaced by those of `reference`, so that later tensors can be compared. */
 int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
                        const ln_op *op, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that keep commands from overwriting the user's files.
 
-#ifndef CLI_GUARD_H
-#define CLI_GUARD_H
+#pragma once
 
 #include "cli_options.h"
 
@@ -38,5 +37,3 @@ typedef struct cli_format {
  * a message, which lists the suffixes, followed by `or_else`. */
 const cli_format *cli_guard_format(const char *file, const cli_format *formats,
                                    const char *or_else);
-
-#endif

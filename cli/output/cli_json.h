@@ -9,8 +9,7 @@
 //
 // The key is NULL for the document itself and for elements of arrays.
 
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void cli_json_shape(cli_json *json, const char *key, int ndim, const int *dims);
 
 /** A value that the caller prints to the returned stream, as JSON. */
 FILE *cli_json_value(cli_json *json, const char *key);
-
-#endif

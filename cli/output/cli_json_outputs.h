@@ -9,8 +9,7 @@
 // in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
 // classes of each row, and `path` with -O, of the file that has the elements.
 
-#ifndef CLI_JSON_OUTPUTS_H
-#define CLI_JSON_OUTPUTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -32,5 +31,3 @@ void cli_json_outputs_end(cli_json *json);
 
 /** The object of a file that could not be run: {"file": "a.png", "error": "..."}. */
 void cli_json_error(FILE *fp, const char *file, const char *reason);
-
-#endif

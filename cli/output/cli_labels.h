@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes: their names, and the best ones of an output.
 
-#ifndef CLI_LABELS_H
-#define CLI_LABELS_H
+#pragma once
 
 #include "tensorlight/tl_tensor.h"
 
@@ -28,5 +27,3 @@ typedef struct cli_ranked {
 /** The `len` elements of a row, of the last axis, into `ranks`: the largest first, of equal ones
  * the one with the lowest index; NaN last. */
 void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);
-
-#endif

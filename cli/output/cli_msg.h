@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exit statuses and messages of the command line, one line each on standard error.
 
-#ifndef CLI_MSG_H
-#define CLI_MSG_H
+#pragma once
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG_USAGE = 2 };
 
@@ -24,5 +23,3 @@ void cli_msg_print(const char *what, const char *text);
 
 /** Flushes standard output. Returns 0, or CLI_FAILED after a message. */
 int cli_flush(void);
-
-#endif

@@ -2,8 +2,7 @@
 // Names of the files that run --each writes: DIR/FILE_OUTPUT.npy for each file and each output, or
 // with --draw the image DIR/FILE_boxes.png for each file.
 
-#ifndef CLI_OUTNAMES_H
-#define CLI_OUTNAMES_H
+#pragma once
 
 #include "input/cli_files.h"
 #include "lightnet/ln_session.h"
@@ -25,5 +24,3 @@ int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli
 const char *cli_outnames_of(const cli_outnames *names, int i, int k);
 
 void cli_outnames_free(cli_outnames *names, const cli_files *files);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivers an output: prints it in full, its summary or its best classes, or writes a file.
 
-#ifndef CLI_OUTPUT_H
-#define CLI_OUTPUT_H
+#pragma once
 
 #include "output/cli_json.h"
 #include "output/cli_labels.h"
@@ -37,5 +36,3 @@ typedef const tl_tensor *(*cli_output_getter)(void *data, int k, const char **na
  * after a message. */
 int cli_output_deliver_all(const cli_run_options *opt, int n, cli_output_getter get, void *data,
                            const cli_labels *labels);
-
-#endif

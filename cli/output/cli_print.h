@@ -6,8 +6,7 @@
 // What a format says is printed as it is. What it inserts as %s is escaped (ln_escape), except for
 // the colors of cli_color.h. A test keeps printf and its like out of the other files.
 
-#ifndef CLI_PRINT_H
-#define CLI_PRINT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,5 +18,3 @@ __attribute__((format(printf, 1, 2))) void cli_print(const char *fmt, ...);
 /** The same to a stream. */
 __attribute__((format(printf, 2, 3))) void cli_fprint(FILE *stream, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void cli_vfprint(FILE *stream, const char *fmt, va_list args);
-
-#endif

@@ -2,8 +2,7 @@
 // How far a long command is, in the last line of a terminal: files done, their rate, the time left.
 // Prints nothing where standard error is no terminal.
 
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ void cli_progress_hide(cli_progress *p);
 
 /** Draws the line, if the last time was a tenth of a second ago. */
 void cli_progress_show(cli_progress *p, int n_done);
-
-#endif

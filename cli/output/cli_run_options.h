@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of lightnet run.
 
-#ifndef CLI_RUN_OPTIONS_H
-#define CLI_RUN_OPTIONS_H
+#pragma once
 
 #include "cli_options.h"
 
@@ -16,5 +15,3 @@ typedef struct cli_run_options {
     double threshold; // below 0: not given
     double overlap;   // below 0: not given
 } cli_run_options;
-
-#endif

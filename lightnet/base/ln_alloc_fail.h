@@ -8,8 +8,7 @@
 //         ck_assert_int_eq(rc, failed ? -1 : 0);
 //     }
 
-#ifndef LN_ALLOC_FAIL_H
-#define LN_ALLOC_FAIL_H
+#pragma once
 
 #include "lightnet/ln_util.h"
 
@@ -27,5 +26,3 @@ unsigned long ln_alloc_failures(void);
 
 /** For allocators: counts a failure. */
 void ln_alloc_note_failure(void);
-
-#endif

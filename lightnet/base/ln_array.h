@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that grow by one element at a time. Their room is a power of two, so none notes it.
 
-#ifndef LN_ARRAY_H
-#define LN_ARRAY_H
+#pragma once
 
 #include <string.h>
 
@@ -27,5 +26,3 @@ static inline int ln_array_grow(void *array, size_t n, size_t size)
     memcpy(array, &at, sizeof(at));
     return 0;
 }
-
-#endif

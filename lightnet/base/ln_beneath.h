@@ -8,8 +8,7 @@
 // further folders: links may lead into them, and files that the model's folder lacks are searched
 // there.
 
-#ifndef LN_BENEATH_H
-#define LN_BENEATH_H
+#pragma once
 
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_msg.h"
@@ -41,5 +40,3 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, const char **in
  * reason that does not name the path, with the status LN_IO_ERROR or LN_NOT_FOUND if the system
  * rejects it. */
 int ln_beneath_create(const char *folder, const char *path, ln_error *err);
-
-#endif

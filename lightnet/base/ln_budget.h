@@ -6,8 +6,7 @@
 //     ... ln_alloc, ln_realloc, ln_free ...
 //     ln_budget_use(before);
 
-#ifndef LN_BUDGET_H
-#define LN_BUDGET_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ void *ln_budget_count(void *ptr);
 
 /** Stops counting memory before it is freed; NULL: nothing. */
 void ln_budget_uncount(void *ptr);
-
-#endif

@@ -2,8 +2,7 @@
 // Errors beyond ln_msg.h: the reason for lack of memory, if neither a size nor a tensor is known,
 // and the status of a failed system call.
 
-#ifndef LN_ERROR_MEMORY_H
-#define LN_ERROR_MEMORY_H
+#pragma once
 
 #include <errno.h>
 
@@ -31,5 +30,3 @@ static inline ln_status ln_status_of_errno(int number)
         return LN_NOT_FOUND;
     return number == ENOMEM ? LN_OUT_OF_MEMORY : LN_IO_ERROR;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash function FNV-1a, of 32 and of 64 bits. Source: RFC 9923.
 
-#ifndef LN_FNV_H
-#define LN_FNV_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ static inline uint32_t ln_fnv32(const void *data, size_t size)
         hash = (hash ^ bytes[i]) * 0x01000193;
     return hash;
 }
-
-#endif

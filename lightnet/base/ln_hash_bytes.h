@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash of bytes that others chose, for keys of hash tables.
 
-#ifndef LN_HASH_BYTES_H
-#define LN_HASH_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 /** Differs between processes, so that a file cannot contain keys of equal hashes. */
 uint32_t ln_hash_bytes(const void *data, size_t len);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a text is IL. Tools read it; the library only recognizes it.
 
-#ifndef LN_IL_LOOK_H
-#define LN_IL_LOOK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
  * name that '(', '=' or '$' follows, or ':' and an operator, or that follows `body`. Looks at the
  * first 64 KiB only; if these are only comments and directives, it is. */
 int ln_il_look(const unsigned char *data, size_t size);
-
-#endif

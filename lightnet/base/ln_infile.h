@@ -13,8 +13,7 @@
 // error. Small files, and anything but regular files, are read completely when they are opened;
 // large ones stay open and are read in parts, on demand.
 
-#ifndef LN_INFILE_H
-#define LN_INFILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -91,5 +90,3 @@ int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err);
 
 /** Accepts one that is not open. */
 void ln_infile_close(ln_infile *file);
-
-#endif

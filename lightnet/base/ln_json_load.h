@@ -3,8 +3,7 @@
 //
 //     json_t *json = ln_json_load(text, len, JSON_REJECT_DUPLICATES, "model.json", "JSON", err);
 
-#ifndef LN_JSON_LOAD_H
-#define LN_JSON_LOAD_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  * reason: "FILE:LINE:COLUMN: WHAT: reason", "FILE: out of memory", or that of ln_budget_check. */
 json_t *ln_json_load(const char *text, size_t len, size_t flags, const char *file, const char *what,
                      ln_error *err);
-
-#endif

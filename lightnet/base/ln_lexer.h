@@ -7,8 +7,7 @@
 // A reader examines the current token and advances to the next one. After a failure there is only
 // the end, so a reader need not check each token: ln_lexer_end reports the failure.
 
-#ifndef LN_LEXER_H
-#define LN_LEXER_H
+#pragma once
 
 #include "base/ln_scan.h"
 
@@ -70,5 +69,3 @@ int ln_lexer_list(ln_lexer *l, int close, ln_lexer_func *read, void *to);
 /** Reads the groups of an operator: `n` lists at most, '|' between two; the last ones may be
  * absent. Ends at ')', or an extra '|'. -1 with a reason. */
 int ln_lexer_groups(ln_lexer *l, ln_lexer_func *const *read, int n, void *to);
-
-#endif

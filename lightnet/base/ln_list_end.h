@@ -2,8 +2,7 @@
 // Lists beyond ln_list.h: appending in constant time, by a pointer to the last node, and lists that
 // own their elements.
 
-#ifndef LN_LIST_END_H
-#define LN_LIST_END_H
+#pragma once
 
 #include "lightnet/ln_list.h"
 
@@ -38,5 +37,3 @@ ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func
  *  O(n). */
 ln_list *ln_entry_list_copy(const ln_list *list, void *(*copy_func)(const void *),
                             ln_free_func free_func);
-
-#endif

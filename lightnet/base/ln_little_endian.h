@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in files whose lowest byte comes first.
 
-#ifndef LN_LITTLE_ENDIAN_H
-#define LN_LITTLE_ENDIAN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline void ln_little_endian_put(FILE *stream, uint64_t value, size_t siz
     for (; size > 0; size--, value >>= 8)
         fputc((int)(value & 0xff), stream);
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Unique names in a list: a prefix and a number. Names stored within the named object. Rows of
 // tables by name. Suffixes of texts and file names.
 
-#ifndef LN_NAME_H
-#define LN_NAME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ int ln_ends_with(const char *text, size_t len, const char *end);
 /** Whether the name of `file`, without its folders, ends with `suffix` and has characters before
  * it: the hidden file "models/.json" has no suffix. */
 int ln_has_suffix(const char *file, const char *suffix);
-
-#endif

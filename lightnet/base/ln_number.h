@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in files, which have a decimal point in every locale.
 
-#ifndef LN_NUMBER_H
-#define LN_NUMBER_H
+#pragma once
 
 #include <locale.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ enum { LN_NUMBER_SIZE = 32 };
  * digits that read back as the same double; an integer of up to 15 digits without a point. Returns
  * buf. */
 char *ln_number_print(char *buf, size_t size, double number);
-
-#endif

@@ -2,8 +2,7 @@
 // Other destinations for ln_outfile.h: memory, standard output by the name "-", and files that can
 // be recomputed.
 
-#ifndef LN_OUTTEXT_H
-#define LN_OUTTEXT_H
+#pragma once
 
 #include <string.h>
 
@@ -25,5 +24,3 @@ static inline int ln_outfile_write_or_print(const char *file, ln_outfile_func fu
  * replaces a file, so a power failure can leave a new file empty, but not a replaced one. Saves
  * some 4 ms for each file. */
 int ln_outfile_write_result(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
-
-#endif

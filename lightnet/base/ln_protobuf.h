@@ -13,8 +13,7 @@
 // type) as a varint, and a value of that type: a varint, 4 or 8 bytes, or a length as a varint
 // with as many bytes after it.
 
-#ifndef LN_PROTOBUF_H
-#define LN_PROTOBUF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ int ln_protobuf_is_onnx_sequence(const ln_infile *file);
 
 /** The name of the message with an article, if it is a model of another program, else NULL. */
 const char *ln_protobuf_foreign(const unsigned char *data, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of numbers below a bound, which finds the neighbours of a number: O(log n) each.
 
-#ifndef LN_RANK_SET_H
-#define LN_RANK_SET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void ln_rank_set_remove(ln_rank_set *set, size_t rank);
 /** The max member below `rank`, and the min member above it; or LN_RANK_NONE. */
 size_t ln_rank_set_below(const ln_rank_set *set, size_t rank);
 size_t ln_rank_set_above(const ln_rank_set *set, size_t rank);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Functions that fail record "FILE:LINE:COLUMN: reason" for the current location, or call `fail`.
 
-#ifndef LN_SCAN_H
-#define LN_SCAN_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ int ln_scan_fail_memory(const ln_scan *ps);
 
 /** Records the text found here and the expected one; returns -1. */
 int ln_scan_expected(const ln_scan *ps, const char *what);
-
-#endif

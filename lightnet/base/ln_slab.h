@@ -15,8 +15,7 @@
 // context has; without one, and under a sanitizer that watches each object, objects come from
 // ln_alloc. A slab is freed with its last object, on any thread.
 
-#ifndef LN_SLAB_H
-#define LN_SLAB_H
+#pragma once
 
 #include <stddef.h>
 
@@ -51,5 +50,3 @@ void ln_slab_free(void *object, size_t size, ln_slab *home);
 
 /** Ends allocation in the slabs; each is freed with its last object. */
 void ln_slabs_close(ln_slabs *slabs);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Valid UTF-8, as RFC 3629 defines it.
 
-#ifndef LN_UTF8_H
-#define LN_UTF8_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ uint32_t ln_utf8_get(const unsigned char *p, size_t left, size_t *n);
 
 /** Writes the sequence of code point `c`. Returns its length; 0: there is no such character. */
 size_t ln_utf8_put(char bytes[4], uint32_t c);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named tensors in order: the content of a weight file of any format.
 
-#ifndef LN_BUNDLE_H
-#define LN_BUNDLE_H
+#pragma once
 
 #include "base/ln_infile.h"
 #include "lightnet/ln_hash.h"
@@ -41,5 +40,3 @@ const tl_tensor *ln_bundle_read(const ln_bundle *bundle, const char *name, ln_er
 
 /** Frees the content. */
 void ln_bundle_clear(ln_bundle *bundle);
-
-#endif

@@ -12,8 +12,7 @@
 // names in the file, since programs share equal data. A size is its min, its max, and its name or
 // null.
 
-#ifndef LN_COMPILED_FILE_H
-#define LN_COMPILED_FILE_H
+#pragma once
 
 /** The oldest and the newest supported version of the format. Files of one program are written in
  * the oldest, others in the newest. Programs of older versions contain removed operators. */
@@ -25,5 +24,3 @@
 #define LN_COMPILED_KEY_ISA      "isa"      // tl_isa_name of the instruction set it is compiled for
 #define LN_COMPILED_KEY_BY       "by"       // the version of LightNet that wrote it
 #define LN_COMPILED_KEY_PROGRAMS "programs" // from version 4 on: the list of programs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A weight file beside a model, or a file that also contains the model; writing such a file.
 
-#ifndef LN_DATA_GIVE_H
-#define LN_DATA_GIVE_H
+#pragma once
 
 #include "data/ln_bundle.h"
 #include "ir/ln_weights.h"
@@ -38,5 +37,3 @@ const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor
 /** Writes the data that operators take from files, as far as it was set or is in the model's own
  * file, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file);
-
-#endif

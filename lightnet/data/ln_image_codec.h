@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoders of ln_image_decode, one for each format.
 
-#ifndef LN_IMAGE_CODEC_H
-#define LN_IMAGE_CODEC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ int ln_exif_orientation(const uint8_t *data, size_t size);
 /** Rotates and mirrors the image to its upright orientation. Orientation 1 and invalid ones do not
  * change it. -1 with a reason: no memory; the image is as before. */
 int ln_exif_orient(ln_image *image, int orientation, ln_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing of images: which samples along an axis an element shows, and with which weights.
 
-#ifndef LN_IMAGE_RESIZE_H
-#define LN_IMAGE_RESIZE_H
+#pragma once
 
 #include "lightnet/ln_image.h"
 
@@ -28,5 +27,3 @@ void ln_image_taps_free(ln_image_taps *taps);
 
 /** Whether weights of the filter are negative, so that results may exceed the samples' range. */
 int ln_image_filter_overshoots(ln_image_filter filter);
-
-#endif

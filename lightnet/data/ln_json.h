@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by readers and writers of JSON, beyond the JSON library.
 
-#ifndef LN_JSON_H
-#define LN_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -23,5 +22,3 @@ char *ln_json_text(const json_t *json, size_t *len, ln_error *err);
 
 /** Writes a number; NaN and infinities as strings. The caller checks the stream's errors. */
 void ln_json_write_number(FILE *fp, double number);
-
-#endif

@@ -6,8 +6,7 @@
 // unpacking needs no memory for weights, which are not read. This also limits the nesting of
 // messages, so that unpacking cannot exhaust the stack.
 
-#ifndef LN_ONNX_LEAN_H
-#define LN_ONNX_LEAN_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void *ln_onnx_unpack(const ProtobufCMessageDescriptor *kind, const ln_infile *fi
 /** ln_alloc and ln_free for protobuf-c, so that messages count against the budget of the thread,
  * and failures in ln_alloc_failures. */
 ProtobufCAllocator *ln_onnx_allocator(void);
-
-#endif

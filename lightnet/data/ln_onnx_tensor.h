@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX tensors (TensorProto) as tl_tensors.
 
-#ifndef LN_ONNX_TENSOR_H
-#define LN_ONNX_TENSOR_H
+#pragma once
 
 #include "data/ln_raw.h"
 #include "ln_onnx.pb-c.h"
@@ -45,5 +44,3 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32]);
  * data, data outside of its file, or a read error. */
 tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
                           ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err);
-
-#endif

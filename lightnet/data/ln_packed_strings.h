@@ -5,8 +5,7 @@
 //
 // A safetensors file has such a tensor as U8, and its name and shape in its metadata.
 
-#ifndef LN_PACKED_STRINGS_H
-#define LN_PACKED_STRINGS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -32,5 +31,3 @@ int ln_string_check(const char *bytes, size_t size, size_t number, ln_error *err
  * UTF-8; NULL with a reason. */
 const tl_string **ln_strings_create(const char *const *bytes, const size_t *sizes, size_t len,
                                     ln_error *err);
-
-#endif

@@ -4,8 +4,7 @@
 // All numbers are little-endian, and nothing is aligned. NNVM's list begins with a magic number,
 // the names, then the arrays; MXNet's has the arrays first, in one of four versions.
 
-#ifndef LN_PARAMS_H
-#define LN_PARAMS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
  *  a reason: a type that the format lacks, or the file cannot be written. */
 int ln_params_write(const char *file, int n, const char *const *names,
                     const tl_tensor *const *tensors, ln_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // Elements as bytes of a file: size, byte order and valid values. Readers of open files that hold
 // one tensor.
 
-#ifndef LN_RAW_H
-#define LN_RAW_H
+#pragma once
 
 #include <stddef.h>
 
@@ -84,5 +83,3 @@ tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_er
  * file is in memory. */
 tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, int *n,
                                        ln_error *err);
-
-#endif

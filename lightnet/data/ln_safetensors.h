@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // safetensors in an open file, for readers of weights.
 
-#ifndef LN_SAFETENSORS_H
-#define LN_SAFETENSORS_H
+#pragma once
 
 #include "base/ln_infile.h"
 #include "data/ln_bundle.h"
@@ -41,5 +40,3 @@ size_t ln_safetensors_size(const tl_tensor *t);
 
 /** The name of a dtype that the format has. */
 const char *ln_safetensors_dtype_name(tl_dtype dtype);
-
-#endif

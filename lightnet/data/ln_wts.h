@@ -8,8 +8,7 @@
 // The number of arrays; then a line for each: name, type, count, and that many words of hexadecimal
 // digits, the bits of an element, without leading zeros if wanted. Spaces and tabs separate.
 
-#ifndef LN_WTS_H
-#define LN_WTS_H
+#pragma once
 
 #include "data/ln_bundle.h"
 #include "base/ln_infile.h"
@@ -36,5 +35,3 @@ typedef struct ln_wts_type {
 
 /** The index of a row is its number in files. */
 extern const ln_wts_type ln_wts_types[LN_WTS_NUM_TYPES];
-
-#endif

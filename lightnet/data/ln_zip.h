@@ -7,8 +7,7 @@
 //         bytes = ln_zip_extract(&zip.members[0], &in, "data.npz: array 'x'", err);
 //     ln_zip_clear(&zip);
 
-#ifndef LN_ZIP_H
-#define LN_ZIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ enum {
 
 /** Sizes and offsets are less than this, which marks a zip64 record. */
 #define LN_ZIP_LIMIT ((size_t)0xffffffff)
-
-#endif

@@ -9,8 +9,7 @@
 //     const int axis = ln_attr_axis(e, "axis", 1, ndim);
 //     const int group = ln_attr_int_in(e, "group", 1, 1, INT_MAX);
 
-#ifndef LN_ATTR_H
-#define LN_ATTR_H
+#pragma once
 
 #include "front/ln_emit.h"
 
@@ -81,5 +80,3 @@ const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
 
 /** The format's word for LightNet's: the first that has that meaning; NULL: none does. */
 const ln_attr_word *ln_attr_word_for(const ln_attr_word *words, const char *ours);
-
-#endif

@@ -12,8 +12,7 @@
 // Tensors are LightNet's, by name (const char *, which lives as long as the translation). Emitting
 // adds operators to the context immediately, so types and shapes of all tensors are known.
 
-#ifndef LN_EMIT_H
-#define LN_EMIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -380,5 +379,3 @@ const char *ln_emit_pad(ln_emit *e, const char *src, const ln_dim *before, const
 
 /** Whether the shape of a tensor is known only at run time. */
 int ln_emit_is_dynamic(const ln_emit *e, const char *tensor);
-
-#endif

@@ -6,8 +6,7 @@
 //
 // Items are in order: those between parentheses, then conditions, then outputs.
 
-#ifndef LN_FORM_H
-#define LN_FORM_H
+#pragma once
 
 #include "front/ln_attr.h"
 
@@ -73,5 +72,3 @@ int ln_form_is_of(const ln_form *form, const ln_op *op);
 
 /** The part of that name; NULL: there is none. */
 const ln_part *ln_form_find_part(const ln_part *parts, const char *name);
-
-#endif

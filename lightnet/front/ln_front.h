@@ -4,8 +4,7 @@
 // The registered front ends are tried in turn on the bytes of a model; without a match it is JSON
 // IR. They are registered before main and constant afterwards, like architectures.
 
-#ifndef LN_FRONT_H
-#define LN_FRONT_H
+#pragma once
 
 #include "base/ln_infile.h"
 #include "front/ln_interface.h"
@@ -111,5 +110,3 @@ extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_nnvm;
 extern const ln_front ln_front_onnx;
 extern const ln_front ln_front_il;
-
-#endif

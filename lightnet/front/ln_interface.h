@@ -7,8 +7,7 @@
 //     ln_port_set_dim(ids, 0, LN_PORT_OPEN, "batch");
 //     ln_port_set_dim(ids, 1, 128, NULL);
 
-#ifndef LN_INTERFACE_H
-#define LN_INTERFACE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -88,5 +87,3 @@ ln_port *ln_interface_output(const ln_interface *interface, const char *name);
  * output where it depends on such a size or on data. Names are those of the model, also of sizes
  * that are fixed by now. -1 with the reason in the context: no memory. */
 int ln_interface_fill(ln_interface *interface, const ln_context *ctx);
-
-#endif

@@ -5,8 +5,7 @@
 //     ln_missing_note(&missing, "Foo", &(ln_missing_op){.optype = "Foo", .first = "nodes[3]"});
 //     ln_missing_report(&missing, "operators that are not supported");
 
-#ifndef LN_MISSING_H
-#define LN_MISSING_H
+#pragma once
 
 #include "front/ln_emit.h"
 
@@ -25,5 +24,3 @@ void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op);
 /** Fails with "WHAT: NAME (N nodes, first PLACE; REASON), ..", if there are such, after passing
  * them on to the caller (ln_context_set_missing). Frees the record. */
 void ln_missing_report(ln_missing *m, const char *what);
-
-#endif

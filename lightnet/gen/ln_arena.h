@@ -5,8 +5,7 @@
 //     char *name = ln_arena_printf(&arena, "match_%s", rule);
 //     ln_arena_free(&arena);
 
-#ifndef LN_ARENA_H
-#define LN_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void ln_arena_extend(ln_arena *arena, const char **text, const char *fmt, ...) L
 
 /** Frees all memory of the arena; it is empty then. */
 void ln_arena_free(ln_arena *arena);
-
-#endif

@@ -11,8 +11,7 @@
 //
 // Its sources and intermediate texts live in its arena.
 
-#ifndef LN_CGEN_H
-#define LN_CGEN_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ int ln_c_is_operand(const char *code);
 
 /** The number of arguments that a macro would see in `code`: 1 + the commas outside parentheses. */
 int ln_c_count_arguments(const char *code);
-
-#endif

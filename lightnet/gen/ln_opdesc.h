@@ -13,8 +13,7 @@
 // every required one is present, every name that a field refers to exists. Only the C in it is
 // unchecked.
 
-#ifndef LN_OPDESC_H
-#define LN_OPDESC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -226,5 +225,3 @@ int ln_argdesc_is_array(const ln_argdesc *arg);
 /** Records "FILE:LINE:COLUMN: operator 'x': reason" for the location of `node`; returns -1. */
 int ln_opdesc_fail(const ln_opdesc *op, const ln_rjson *node, ln_error *err, const char *fmt, ...)
     LN_PRINTF(4, 5);
-
-#endif

@@ -2,8 +2,7 @@
 // Internals of the reader of operator descriptions: the table of fields, which defines the format,
 // and functions shared by reading and checking.
 
-#ifndef LN_OPDESC_FIELDS_H
-#define LN_OPDESC_FIELDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -81,5 +80,3 @@ int ln_opdesc_fail_key(const ln_opdesc *op, const ln_rjson *member, ln_error *er
 /** Checks a completed operator, and derives properties from its fields: `arch`, `pure`, the
  * arguments' `ptype`, ... -1 with a reason as in ln_opdescs_check. In ln_opdesc_check.c. */
 int ln_opdesc_check(ln_opdesc *op, ln_error *err);
-
-#endif

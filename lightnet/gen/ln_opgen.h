@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outputs of ln-opgen: C, lists, tests, a page.
 
-#ifndef LN_OPGEN_H
-#define LN_OPGEN_H
+#pragma once
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
@@ -36,5 +35,3 @@ int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
 /** Writes a section with the arguments of each own operator, in order. */
 void ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs);
-
-#endif

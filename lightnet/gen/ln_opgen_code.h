@@ -2,8 +2,7 @@
 // Internals of the generator of operators: the operator being generated, the names in its code,
 // lines of such code.
 
-#ifndef LN_OPGEN_CODE_H
-#define LN_OPGEN_CODE_H
+#pragma once
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
@@ -194,5 +193,3 @@ int ln_opgen_write_sizes(const generator *g, const ln_rjson *node, int is_list, 
 
 /** Writes ln_opimpl_OPTYPE, the prototype that names the tables and the functions. */
 void ln_opgen_write_prototype(const generator *g);
-
-#endif

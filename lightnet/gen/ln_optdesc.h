@@ -13,8 +13,7 @@
 // "FILE:LINE:COLUMN: rule 'x': reason". Everything read lives in the arena and borrows from the
 // relaxed JSON, which is kept.
 
-#ifndef LN_OPTDESC_H
-#define LN_OPTDESC_H
+#pragma once
 
 #include "gen/ln_arena.h"
 #include "gen/ln_rjson.h"
@@ -232,5 +231,3 @@ int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjso
  * into `*examples`, in their order. -1 with a reason in `err`, after the place and `subject`. */
 int ln_optpat_parse_examples(ln_arena *arena, const char *subject, const ln_rjson *node,
                              ln_optexample **examples, ln_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families of rules: one description for rules that differ in words.
 
-#ifndef LN_OPTFAMILY_H
-#define LN_OPTFAMILY_H
+#pragma once
 
 #include "gen/ln_arena.h"
 #include "gen/ln_rjson.h"
@@ -11,5 +10,3 @@
  * row that is no object, a word that it lacks. */
 ln_rjson *ln_optfamily_rule(ln_arena *arena, const ln_rjson *family, const ln_rjson *row,
                             ln_error *err);
-
-#endif

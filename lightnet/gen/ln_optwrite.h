@@ -2,8 +2,7 @@
 // Rules as C: shared writers of patterns and replacements, and the output: functions of the rules,
 // and tests.
 
-#ifndef LN_OPTWRITE_H
-#define LN_OPTWRITE_H
+#pragma once
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_optdesc.h"
@@ -83,5 +82,3 @@ int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err);
 
 /** Appends the first line of generated C, which names the descriptions. */
 void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out);
-
-#endif

@@ -14,8 +14,7 @@
 //         ln_rjson_type_name(ops->type));
 //     ln_rjson_free(root);
 
-#ifndef LN_RJSON_H
-#define LN_RJSON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -91,5 +90,3 @@ int ln_oldnote_is_op(const char *text);
 
 /** Whether the file is an old optimizer description, which names its author. */
 int ln_oldnote_is_opt(const ln_rjson *root);
-
-#endif

@@ -2,8 +2,7 @@
 // Changes of the architecture tables after main has begun: either contexts use them, or they
 // change, never both; changes can be undone.
 
-#ifndef LN_ARCH_TABLES_H
-#define LN_ARCH_TABLES_H
+#pragma once
 
 #include "lightnet/ln_arch.h"
 
@@ -34,5 +33,3 @@ int ln_arch_is_loadable(const char *target);
 
 /** Sets the function that finds loadable targets; before main. */
 void ln_arch_set_loadable(ln_targets_func func);
-
-#endif

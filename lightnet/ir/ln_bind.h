@@ -2,8 +2,7 @@
 // Shapes and values of a model's inputs that were set before it is read, and the callback for
 // missing operators.
 
-#ifndef LN_BIND_H
-#define LN_BIND_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "tensorlight/tl_tensor.h"
@@ -72,5 +71,3 @@ const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name);
 
 /** Removes all bindings. */
 void ln_bind_free(ln_context *ctx);
-
-#endif

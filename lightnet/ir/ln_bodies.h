@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of a context, for reading, compiling and writing it. See lightnet/ln_body.h.
 
-#ifndef LN_BODIES_H
-#define LN_BODIES_H
+#pragma once
 
 #include "lightnet/ln_body.h"
 
@@ -76,5 +75,3 @@ void ln_bodies_unload(ln_context *ctx);
 /** -1 with a reason: an operator of the compiled body keeps data from load to run, or computes in
  *  memory of a device. */
 int ln_body_check_ops(const ln_context *body);
-
-#endif

@@ -2,8 +2,7 @@
 // The operators of a context: adding, removing and replacing them, and updating dependent data. See
 // ln_context.h.
 
-#ifndef LN_CONTEXT_OPS_H
-#define LN_CONTEXT_OPS_H
+#pragma once
 
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_arch.h"
@@ -117,5 +116,3 @@ int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op);
 /** Marks the tensors that are written in place, and no others, from the operators, which must all
  * be checked. -1: no memory. */
 int ln_context_find_mutated(const ln_context *ctx);
-
-#endif

@@ -10,8 +10,7 @@
 // reference-counted: by list entries of operators in the context, entries of views, and ports.
 // Without a value, as in lists outside of a context, the name is looked up in the tensor table.
 
-#ifndef LN_DFG_VALUE_H
-#define LN_DFG_VALUE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -87,5 +86,3 @@ ln_list *ln_dfg_value_readers(const ln_dfg_value *value);
 
 /** Whether the port is a reader of its value. */
 int ln_dfg_value_has_reader(const ln_port *port);
-
-#endif

@@ -10,8 +10,7 @@
 //     ln_dim s = ln_symbols_add(symbols, 1, 512), twelve = ln_dim_number(12);
 //     ln_dim d = ln_dim_mul(symbols, &s, &twelve);    12 s, between 12 and 6144
 
-#ifndef LN_DIM_H
-#define LN_DIM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -93,5 +92,3 @@ ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 /** Comparisons, 1 or 0; unknown where it differs from run to run. */
 ln_dim ln_dim_is_equal(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 ln_dim ln_dim_is_less(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
-
-#endif

@@ -2,8 +2,7 @@
 // Tensors whose sizes are known only at run time: see "Sizes known at run time" in
 // docs/dev/design.md.
 
-#ifndef LN_DYNAMIC_H
-#define LN_DYNAMIC_H
+#pragma once
 
 #include "lightnet/ln_op.h"
 
@@ -41,5 +40,3 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
  * ln_dynamic_check. */
 int ln_dynamic_check_setter(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *te,
                             const ln_param_entry *param);
-
-#endif

@@ -8,8 +8,7 @@
 // Such a tensor may be set to the same value again, but not to another, from any source. A hash of
 // the value is stored, also in a compiled model, independently of the source of its weights.
 
-#ifndef LN_FIXED_H
-#define LN_FIXED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ int ln_fixed_check_params(const ln_context *ctx);
  * its producer, or in its own file. -1: it has more elements, is a string, or is unknown. */
 int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                         char element[TL_DTYPE_MAX_SIZE]);
-
-#endif

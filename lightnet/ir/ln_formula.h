@@ -6,8 +6,7 @@
 // A formula is a C expression of x, a, b, numbers, + - * / < > ?: and functions. Equal
 // subexpressions are one node, and operations on numbers are numbers.
 
-#ifndef LN_FORMULA_H
-#define LN_FORMULA_H
+#pragma once
 
 #include "tensorlight/tl_elementwise.h"
 
@@ -45,5 +44,3 @@ typedef struct ln_function {
 extern const ln_function ln_functions[TL_UNARY_FUNC_SIZE];
 const ln_function *ln_function_named(const char *name);
 const ln_function *ln_function_of(const char *func);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data source of tensors that are not computed.
 
-#ifndef LN_FROM_FILE_H
-#define LN_FROM_FILE_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
@@ -42,5 +41,3 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
  * from `min` to that of `like`. */
 ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
                              const tl_tensor *like, const int *min);
-
-#endif

@@ -4,8 +4,7 @@
 // A context has one record of limits for itself and its bodies. Long work calls ln_limits_check
 // between its steps, and before allocations whose size only the model determines.
 
-#ifndef LN_LIMITS_H
-#define LN_LIMITS_H
+#pragma once
 
 #include "base/ln_budget.h"
 #include "lightnet/ln_context.h"
@@ -89,5 +88,3 @@ int ln_limits_check_plan(const ln_context *ctx);
 
 /** Fails because `total` bytes exceed the memory limit: names the largest consumer. */
 int ln_limits_fail_plan(const ln_context *ctx, size_t total);
-
-#endif

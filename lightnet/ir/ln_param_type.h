@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Internal functions for parameters, in addition to ln_param.h.
 
-#ifndef LN_PARAM_TYPE_H
-#define LN_PARAM_TYPE_H
+#pragma once
 
 #include "lightnet/ln_param.h"
 
@@ -14,5 +13,3 @@ ln_param_entry *ln_param_entry_copy_as(const ln_param_entry *pe, const char *arg
 
 /** Swaps the values of the entries; each keeps its arg_name. */
 void ln_param_entry_exchange(ln_param_entry *a, ln_param_entry *b);
-
-#endif

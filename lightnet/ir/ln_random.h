@@ -2,8 +2,7 @@
 // Random numbers of operators without a seed of their own: these are drawn from the sequence of the
 // outermost context.
 
-#ifndef LN_RANDOM_H
-#define LN_RANDOM_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
@@ -18,5 +17,3 @@ int ln_context_draws(const ln_context *ctx);
  * getrandom, which opens no file. In a sandbox that forbids it, or before the system has collected
  * entropy, from the clocks. Never waits or fails. */
 uint64_t ln_random_seed(void);
-
-#endif

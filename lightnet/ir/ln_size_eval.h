@@ -2,8 +2,7 @@
 // Evaluates what descriptions say about sizes: for numbers, and for symbols, whose bounds are
 // ranges.
 
-#ifndef LN_SIZE_EVAL_H
-#define LN_SIZE_EVAL_H
+#pragma once
 
 #include "ir/ln_dim.h"
 #include "lightnet/ln_op.h"
@@ -27,5 +26,3 @@ int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
 int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name);
 ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source);
-
-#endif

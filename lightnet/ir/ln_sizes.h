@@ -7,8 +7,7 @@
 // tensors have the same shape in each run. Values have the dimensions, as these outlive entries: an
 // operator that replaces another one gives its outputs the same shapes.
 
-#ifndef LN_SIZES_H
-#define LN_SIZES_H
+#pragma once
 
 #include "ir/ln_dim.h"
 #include "lightnet/ln_context.h"
@@ -51,5 +50,3 @@ int ln_sizes_is_open(const ln_tensor_entry *te, int i);
 /** Whether two tensors have the same shape in each run: equal max shapes are not sufficient, if two
  * inputs have independent sizes. */
 int ln_sizes_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
-
-#endif

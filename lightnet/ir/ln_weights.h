@@ -5,8 +5,7 @@
 // its offset there. Data is read on demand: loading reads it straight to the planned memory. Data
 // that the file has in another form, or that the front end has computed, is in memory.
 
-#ifndef LN_WEIGHTS_H
-#define LN_WEIGHTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -89,5 +88,3 @@ int ln_elements_check(tl_dtype dtype, const unsigned char *data, size_t size, si
  * the file cannot be read, see ln_infile_read. */
 int ln_elements_check_in(tl_dtype dtype, const ln_infile *file, size_t offset, size_t size,
                          ln_error *err);
-
-#endif

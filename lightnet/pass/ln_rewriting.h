@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting within compiling: the state of drivers and rules, and the passes between rules.
 
-#ifndef LN_REWRITING_H
-#define LN_REWRITING_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
@@ -104,5 +103,3 @@ int ln_freeze(ln_context *ctx, const char *datafile);
 /** Replaces the operator at *position by sources of all its outputs, in the CPU's memory; *position
  * becomes the node after them. -1 with the reason in the context. */
 int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_file);
-
-#endif

@@ -5,8 +5,7 @@
 // "<->"; they are not checked. Patterns are read on each trial, so readers take few steps for a
 // word, and copy none.
 
-#ifndef LN_RULE_TEXT_H
-#define LN_RULE_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -62,5 +61,3 @@ typedef struct ln_rule_value {
 
 /** Reads the value at `*p`, and advances `*p` past it. */
 void ln_rule_read_value(const ln_rule_match *m, const char **p, ln_rule_value *value);
-
-#endif

@@ -13,8 +13,7 @@
 //     conv_out                          =====      produced at 2, last read at 3
 //     relu_out                              =====  an output of the model lives to the end
 
-#ifndef LN_LIFETIME_H
-#define LN_LIFETIME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -73,5 +72,3 @@ int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
 /** 0 when no two blocks that are alive at the same time share memory, and blocks that reuse
  * another's memory have its offset; -1 with a reason that names both. O(n log n) for plans. */
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning the memory of a context, and checking a plan.
 
-#ifndef LN_PLAN_H
-#define LN_PLAN_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "plan/ln_lifetime.h"
@@ -26,5 +25,3 @@ int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life);
 
 /** Sets the offsets of all blocks of `life` that are no parts of others, and ctx->mem_sizes. */
 int ln_mem_blocks_place(ln_context *ctx, ln_lifetime *life);
-
-#endif

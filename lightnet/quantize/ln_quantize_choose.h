@@ -8,8 +8,7 @@
 // alone are measured, too; the fastest that keeps the budget and is faster than float32 is
 // selected.
 
-#ifndef LN_QUANTIZE_CHOOSE_H
-#define LN_QUANTIZE_CHOOSE_H
+#pragma once
 
 #include "quantize/ln_quantize_error.h"
 #include "quantize/ln_quantize_layers.h"
@@ -48,5 +47,3 @@ int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *lay
 
 /** Frees the content of the choice, not the struct. */
 void ln_quantize_choice_free(ln_quantize_choice *choice);
-
-#endif

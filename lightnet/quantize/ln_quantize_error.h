@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error of the outputs of a quantized program relative to float32, over all samples.
 
-#ifndef LN_QUANTIZE_ERROR_H
-#define LN_QUANTIZE_ERROR_H
+#pragma once
 
 #include "quantize/ln_quantize_program.h"
 
@@ -34,5 +33,3 @@ int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *
 
 /** Frees the content of the outputs, not the struct. */
 void ln_quantize_outputs_free(ln_quantize_outputs *outputs);
-
-#endif

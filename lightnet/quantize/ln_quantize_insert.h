@@ -10,8 +10,7 @@
 // functions, normalizations and data movement in between. The time is linear in the size of the
 // model.
 
-#ifndef LN_QUANTIZE_INSERT_H
-#define LN_QUANTIZE_INSERT_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_hash.h"
@@ -29,5 +28,3 @@ typedef struct ln_quantize_mix {
  * the layer, from 1. -1 with the reason in the context, which can only be cleaned up. */
 int ln_quantize_insert(ln_context *ctx, const ln_quantize_layers *layers,
                        const ln_quantize_mix *mix, ln_hash *weights);
-
-#endif

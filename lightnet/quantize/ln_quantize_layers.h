@@ -3,8 +3,7 @@
 // multiplications of computed values with constant weights. Joints are operators between them,
 // without weights, that can process 8 bits: sums of two tensors, means of windows.
 
-#ifndef LN_QUANTIZE_LAYERS_H
-#define LN_QUANTIZE_LAYERS_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_hash.h"
@@ -81,5 +80,3 @@ int ln_quantize_layer_constants(const ln_quantize_layer *layer,
 
 /** Frees the content of the layers, not the struct. */
 void ln_quantize_layers_free(ln_quantize_layers *layers);
-
-#endif

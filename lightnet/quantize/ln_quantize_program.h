@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of a model for the samples: in float32, or with some layers in 8 bits.
 
-#ifndef LN_QUANTIZE_PROGRAM_H
-#define LN_QUANTIZE_PROGRAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -93,5 +92,3 @@ int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers 
  * each. -1 with a reason in `err`. */
 int ln_quantize_time_both(double ns[2], const ln_quantize_program *const programs[2],
                           const ln_quantize_samples *samples, double seconds, ln_error *err);
-
-#endif

@@ -11,8 +11,7 @@
 //     ln_quantize_step step = ln_quantize_step_of(&stats, &method);
 //     ln_quantize_stats_clear(&stats);
 
-#ifndef LN_QUANTIZE_RANGE_H
-#define LN_QUANTIZE_RANGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ void ln_quantize_weight(const float *weight, size_t before, size_t n, size_t aft
 
 /** Frees the histogram. */
 void ln_quantize_stats_clear(ln_quantize_stats *stats);
-
-#endif

@@ -2,8 +2,7 @@
 // Loading a compiled context: its memory, its threads, and its constants, which are computed at
 // load, and again when one of them was set.
 
-#ifndef LN_LOAD_H
-#define LN_LOAD_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 
@@ -85,5 +84,3 @@ int ln_dynamic_run(ln_op *op);
 /** Resets dynamic tensors to their max shapes, those of the plan, after earlier runs. -1 with the
  * reason in the context. */
 int ln_dynamic_forget_runs(ln_context *ctx);
-
-#endif

@@ -5,8 +5,7 @@
 // A loan moves all tensors of one block together: views of the tensor, and those whose memory it
 // reuses.
 
-#ifndef LN_LOAN_H
-#define LN_LOAN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ void ln_loan_move(const ln_context *ctx, ln_loan *loan, void *memory);
 
 /** Resets the loans after ln_memory_move, which moves all tensors to planned addresses. */
 void ln_loans_forget(ln_loan *loans, size_t n);
-
-#endif

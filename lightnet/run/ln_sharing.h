@@ -9,8 +9,7 @@
 // tensors that only its computation reads. A constant of a mapped file stays there, if it is
 // aligned like CPU memory.
 
-#ifndef LN_SHARING_H
-#define LN_SHARING_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "plan/ln_lifetime.h"
@@ -45,5 +44,3 @@ void ln_sharing_move(ln_context *ctx, void *region);
 /** Publishes the constants that loading has computed. -1 with a reason in the context: no
  * memory. */
 int ln_sharing_publish(ln_context *ctx);
-
-#endif

@@ -12,8 +12,7 @@
 //     ln_context_unload(ctx);         // returns its references
 //     ln_store_free(store);
 
-#ifndef LN_STORE_H
-#define LN_STORE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ void ln_constant_keys_free(ln_constant_keys *keys);
 /** Whether tensor `tname` has a key, which is then in *key: not if a value is missing, or an
  * operator's sizes are known only at run time. */
 int ln_constant_key(const ln_constant_keys *keys, const char *tname, ln_store_key *key);
-
-#endif

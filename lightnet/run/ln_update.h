@@ -10,8 +10,7 @@
 // The first time, its producer runs again, too, and the result is kept in separate memory, like
 // packed weights; the entry's data points there until the result itself becomes outdated.
 
-#ifndef LN_UPDATE_H
-#define LN_UPDATE_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 
@@ -40,5 +39,3 @@ int ln_update_run(ln_context *ctx);
 
 /** Frees kept results, resets data to the planned addresses, and clears outdated marks. */
 void ln_update_forget(ln_context *ctx);
-
-#endif

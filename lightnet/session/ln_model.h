@@ -2,8 +2,7 @@
 // A model: the content of its file, read once, and its programs. Except for the fields under the
 // lock, it is constant once it is open.
 
-#ifndef LN_MODEL_H
-#define LN_MODEL_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -98,5 +97,3 @@ static inline ln_status ln_call_status(const ln_error *err, unsigned long failur
         return ln_error_status(err);
     return ln_call_begin() > failures ? LN_OUT_OF_MEMORY : otherwise;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a model, parsed by ln_options_set.
 
-#ifndef LN_OPTIONS_H
-#define LN_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,5 +55,3 @@ struct ln_options {
 /** Returns new (ln_options_free): a copy; of NULL: the defaults. NULL with the thread's last error.
  */
 ln_options *ln_options_copy(const ln_options *options);
-
-#endif

@@ -2,8 +2,7 @@
 // Thread pools that models share: those of callers, and a process-wide one for each number of
 // threads. The lock over data that threads share.
 
-#ifndef LN_POOL_H
-#define LN_POOL_H
+#pragma once
 
 #include "lightnet/ln_session.h"
 #include "tensorlight/tl_exec.h"
@@ -26,5 +25,3 @@ tl_pool *ln_pool_threads(const ln_pool *pool);
  * thread: a child begins in a consistent state. */
 void ln_session_lock(void);
 void ln_session_unlock(void);
-
-#endif

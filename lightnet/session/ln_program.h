@@ -3,8 +3,7 @@
 // program at a time; the model caches unused ones. The session owns the memory of runs: an unused
 // program has none.
 
-#ifndef LN_PROGRAM_H
-#define LN_PROGRAM_H
+#pragma once
 
 #include "lightnet/ln_context.h"
 #include "run/ln_loan.h"
@@ -90,5 +89,3 @@ void ln_kept_give(ln_model *model, ln_program *program, uint64_t session);
 
 /** Frees the programs that are only for that session. */
 void ln_kept_leave(ln_model *model, uint64_t session);
-
-#endif

@@ -6,8 +6,7 @@
 // same kernels as one for fixed shapes; otherwise, or if the model cannot be read with open sizes,
 // all programs are for fixed shapes.
 
-#ifndef LN_RANGES_H
-#define LN_RANGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ int ln_rejection_is_same_check(const ln_error *a, const ln_error *b);
 void ln_rejections_note(ln_rejections *rejections, uint64_t key);
 
 int ln_rejections_have(const ln_rejections *rejections, uint64_t key);
-
-#endif

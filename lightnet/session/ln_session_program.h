@@ -3,8 +3,7 @@
 // session is the only user of its program. The pointer to it changes only under the lock, since
 // ln_session_cancel reads it from other threads.
 
-#ifndef LN_SESSION_PROGRAM_H
-#define LN_SESSION_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -83,5 +82,3 @@ void ln_session_drop_program(ln_session *session);
 
 /** Copies the context's reason. Returns -1. */
 int ln_session_take_error(ln_session *session, const ln_context *ctx);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The value of an input: a shape, and the data that the next run reads.
 
-#ifndef LN_VALUE_H
-#define LN_VALUE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ void ln_value_begin_run(ln_value *value);
 
 /** The hash of the data. */
 uint64_t ln_value_hash(const ln_value *value);
-
-#endif

@@ -6,8 +6,7 @@
 // That ABI has the buffer protocol since 3.11, but all versions export it with the same layout:
 // older headers hide it only.
 
-#ifndef LN_PY_H
-#define LN_PY_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -124,5 +123,3 @@ ln_model *ln_py_model_of(PyObject *model);
 int ln_py_is_model(PyObject *object);
 
 extern PyObject *ln_py_model_type;
-
-#endif

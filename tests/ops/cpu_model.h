@@ -4,8 +4,7 @@
 //     ln_context *ctx = load(MODEL("'x'", "'y'", FLOATS("x", "[2]", "[1,-2]") "," RELU_CPU("r",
 //     "x", "y"))); run(ctx); ASSERT_FLOATS(ctx, "y", 1, 0);
 
-#ifndef CPU_MODEL_H
-#define CPU_MODEL_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -152,5 +151,3 @@ static inline void assert_floats(ln_context *ctx, const char *name, int len, con
 #define ASSERT_FLOATS(ctx, name, ...)                                               \
     assert_floats(ctx, name, (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)), \
                   (const float[]){__VA_ARGS__})
-
-#endif

@@ -2,8 +2,7 @@
 // A device for tests of memory types, without hardware. The processor can reach the device's memory
 // only while an operator of the device runs: whatever else touches it ends the process.
 
-#ifndef DEVICE_H
-#define DEVICE_H
+#pragma once
 
 #include <lightnet/ln_api.h>
 #include <tensorlight/tensorlight.h>
@@ -30,5 +29,3 @@ int device_copy_by(void *scratch, const tl_tensor *src, tl_tensor *dst);
 
 /** Sets the elements of dst to `data`: one number for all, or one for each. Returns 0. */
 int device_fill(tl_tensor *dst, const double *data, int n);
-
-#endif

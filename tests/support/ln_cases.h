@@ -9,8 +9,7 @@
 //
 // Text before the first case describes the table.
 
-#ifndef LN_CASES_H
-#define LN_CASES_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -116,5 +115,3 @@ static inline void ln_assert_golden(const char *text, const char *file)
                   should);
     ln_free(expected);
 }
-
-#endif

@@ -7,8 +7,7 @@
 //
 // Asserts stay on in tests; a test that lacks something says so with ln_check_skip and returns.
 
-#ifndef LN_CHECK_H
-#define LN_CHECK_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -77,5 +76,3 @@ static inline void ln_check_skip(const char *reason)
         const TTest *const tests[] = {__VA_ARGS__, NULL}; \
         return ln_check_run(name, tests);                 \
     }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the tests of this part: files with given bytes, and readers that must survive any of them.
 
-#ifndef LN_DATA_CHECK_H
-#define LN_DATA_CHECK_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -76,5 +75,3 @@ static inline void check_mutations(const char *bytes, size_t size, try_func try)
     }
     free(copy);
 }
-
-#endif

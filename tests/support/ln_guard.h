@@ -12,8 +12,7 @@
 // The buffer ends where the last page begins: one byte too far is a segmentation fault. What lies
 // before it, at least a page, is compared afterwards.
 
-#ifndef LN_GUARD_H
-#define LN_GUARD_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,5 +58,3 @@ static inline void ln_guard_free(ln_guard *guard)
 {
     munmap(guard->map, guard->map_size);
 }
-
-#endif

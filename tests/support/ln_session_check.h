@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of sessions: two models, opening them, checking calls.
 
-#ifndef LN_SESSION_CHECK_H
-#define LN_SESSION_CHECK_H
+#pragma once
 
 #include <string.h>
 
@@ -107,5 +106,3 @@ static inline void run_sum(ln_session *session, int batch)
     CHECK_OK(session, ln_session_run(session));
     check_sum(session, batch);
 }
-
-#endif

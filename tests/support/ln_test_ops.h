@@ -31,8 +31,7 @@
 // | first       | src1 src2 -> dst  | dst is the first `len` elements of src1; src2 sets `len`    |
 // | twice       | src -> dst        | abstract: has no memory, and cannot run                     |
 
-#ifndef LN_TEST_OPS_H
-#define LN_TEST_OPS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -98,5 +97,3 @@ const char *ln_test_types(const ln_context *ctx);
 
 /** The next number of a sequence that `seed` begins (xorshift), below `limit`. */
 unsigned ln_test_random(unsigned *seed, unsigned limit);
-
-#endif

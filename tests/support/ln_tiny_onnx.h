@@ -7,8 +7,7 @@
 //     tiny_output(&m, "y", TINY_FLOAT, "batch,3");
 //     tiny_bytes bytes = tiny_end(&m);
 
-#ifndef LN_TINY_ONNX_H
-#define LN_TINY_ONNX_H
+#pragma once
 
 #include <assert.h>
 #include <ctype.h>
@@ -178,5 +177,3 @@ static inline tiny_bytes tiny_sum_over_axes(const char *shape)
     tiny_output(&m, "y", TINY_FLOAT, NULL);
     return tiny_end(&m);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules of activation.opt.
 
-#ifndef LN_ACTIVATION_RULES_H
-#define LN_ACTIVATION_RULES_H
+#pragma once
 
 #include <string.h>
 
@@ -26,5 +25,3 @@ static inline tl_act act_of(const ln_op *op, const ln_tensor_entry *x, double nu
         return TL_ACT_NONE;
     return act.act;
 }
-
-#endif

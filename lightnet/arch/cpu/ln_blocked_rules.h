@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules of blocked.opt and blocked_halves.opt.
 
-#ifndef LN_BLOCKED_RULES_H
-#define LN_BLOCKED_RULES_H
+#pragma once
 
 #include <limits.h>
 #include <string.h>
@@ -191,5 +190,3 @@ static inline int is_packable_in_pairs(const ln_tensor_entry *w)
     const int *const dims = w->tensor->dims;
     return is_packable(w, tl_blocked_conv2d_packed_pairs(dims[1], dims + 2));
 }
-
-#endif

@@ -2,8 +2,7 @@
 // The algorithms and the precision of convolutions in blocks, selected alike by operators
 // (blocked.op) and rules (blocked.opt, blocked_halves.opt).
 
-#ifndef LN_CHOICE_H
-#define LN_CHOICE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ int ln_may_compute_in_halves(const ln_context *ctx);
 /** Whether all readers of the float tensor round it to bfloat16, or are blocked convolutions that
  * add it to their sums. 0 also for lack of memory. */
 int ln_is_read_as_halves(const ln_context *ctx, const ln_tensor_entry *te);
-
-#endif

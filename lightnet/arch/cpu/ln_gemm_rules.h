@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules of gemm.opt.
 
-#ifndef LN_GEMM_RULES_H
-#define LN_GEMM_RULES_H
+#pragma once
 
 #include <string.h>
 
@@ -48,5 +47,3 @@ static inline int is_repeated_to(const ln_tensor_entry *c, const ln_tensor_entry
     }
     return a->ndim <= b->ndim && a->dtype == b->dtype;
 }
-
-#endif

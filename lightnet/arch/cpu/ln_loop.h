@@ -5,8 +5,7 @@
 // new states are copied there. A new state that is (a view of) an input of the body would change
 // while others are copied, so it is copied through scratch memory after the body's.
 
-#ifndef LN_LOOP_H
-#define LN_LOOP_H
+#pragma once
 
 #include "lightnet/ln_body.h"
 #include "tensorlight/tl_exec.h"
@@ -56,5 +55,3 @@ void ln_loop_run(const ln_loop *loop, const tl_exec *exec);
 
 /** Frees the memory of ln_loop_prepare. */
 void ln_loop_clear(ln_loop *loop);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers of operators on 2-bit and 4-bit weights for their kernels.
 
-#ifndef LN_LOWBIT_H
-#define LN_LOWBIT_H
+#pragma once
 
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_lowbit.h"
@@ -33,5 +32,3 @@ static inline int ln_lowbit_has_scales(const tl_tensor *weight, const tl_tensor 
     return scale->ndim == 2 && scale->dims[is_transposed ? 0 : 1] == n &&
            scale->dims[is_transposed ? 1 : 0] == k / block + (k % block != 0);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules of lowbit.opt.
 
-#ifndef LN_LOWBIT_RULES_H
-#define LN_LOWBIT_RULES_H
+#pragma once
 
 #include <limits.h>
 
@@ -50,5 +49,3 @@ static inline int is_row_of(const ln_tensor_entry *b, int n)
     return !b || (b->tensor->dtype == TL_FLOAT && b->tensor->len == n && b->tensor->ndim >= 1 &&
                   b->tensor->dims[b->tensor->ndim - 1] == n);
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Helpers of operators on 8-bit integers for their kernels: scales and zero points are read at run
 // time, since quantization may be dynamic.
 
-#ifndef LN_QUANTIZED_H
-#define LN_QUANTIZED_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -119,5 +118,3 @@ static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const
                                 .dst_zero = ln_quantized_zero(dst_zero),
                                 .weight_zero = weight_zero};
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules of quantized.opt and signed.opt.
 
-#ifndef LN_QUANTIZED_RULES_H
-#define LN_QUANTIZED_RULES_H
+#pragma once
 
 #include "arch/cpu/ln_blocked_rules.h"
 #include "arch/cpu/ln_quantized.h"
@@ -250,5 +249,3 @@ static inline int is_128(const ln_context *ctx, const ln_tensor_entry *zero)
 {
     return ln_rule_scalar(ctx, zero) == 128;
 }
-
-#endif

@@ -12,8 +12,7 @@
 //
 // Functions that return int return -1 with the reason in tl_last_error().
 
-#ifndef LN_CUDA_H
-#define LN_CUDA_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -79,5 +78,3 @@ int ln_cuda_wait(ln_cuda_node *node);
 
 /** -1 with a message that names `what` unless `status` is cudaSuccess. */
 int ln_cuda_expect(cudaError_t status, const char *what);
-
-#endif

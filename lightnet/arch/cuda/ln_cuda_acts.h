@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations as cuDNN, cuBLASLt and our kernels of 16 bits have them: a list, for C and CUDA.
 
-#ifndef LN_CUDA_ACTS_H
-#define LN_CUDA_ACTS_H
+#pragma once
 
 // clang-format off
 
@@ -23,5 +22,3 @@
     ROW(arg, HARDSWISH, 0, 0, x * __saturatef(act.alpha * x + act.beta))
 
 // clang-format on
-
-#endif

@@ -10,8 +10,7 @@
 // float. -1 with a reason in tl_last_error(): a type or size is not
 // supported, or the launch failed. A tensor without elements is no error: nothing is done.
 
-#ifndef LN_CUDA_KERNELS_H
-#define LN_CUDA_KERNELS_H
+#pragma once
 
 #include "tensorlight/tensorlight.h"
 
@@ -198,6 +197,4 @@ const char *ln_cuda_gemm_name(int tile);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -8,8 +8,7 @@
 //         fprintf(stderr, "%s\n", tl_last_error());
 //     ln_cuda_free_plan(plan);
 
-#ifndef LN_CUDA_LIBS_H
-#define LN_CUDA_LIBS_H
+#pragma once
 
 #include "arch/cuda/ln_cuda_kernels.h"
 
@@ -98,6 +97,4 @@ void ln_cuda_free_plan(ln_cuda_plan *plan);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

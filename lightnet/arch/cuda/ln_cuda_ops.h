@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of the GPU that take more than one call.
 
-#ifndef LN_CUDA_OPS_H
-#define LN_CUDA_OPS_H
+#pragma once
 
 #include "arch/cuda/ln_cuda.h"
 
@@ -67,5 +66,3 @@ int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_
 int ln_cuda_run_nms(ln_cuda_node *node, const tl_tensor *boxes, const tl_tensor *scores,
                     const tl_nms *how, tl_tensor *dst, int *n, void *work);
 size_t ln_cuda_nms_scratch(const tl_tensor *boxes, const tl_tensor *scores, const tl_tensor *dst);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rewrites of the target cuda that are written by hand.
 
-#ifndef LN_CUDA_PLACE_H
-#define LN_CUDA_PLACE_H
+#pragma once
 
 #include "lightnet/ln_arch.h"
 #include "ln_optypes_cuda.h"
@@ -33,5 +32,3 @@ ln_list *ln_cuda_product_of_parts(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_fuse_maxpool(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_interleave_join(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_interleave_region(const ln_context *ctx, ln_list **old_ops);
-
-#endif

@@ -13,8 +13,7 @@
 // `libs`, and the plans made with it, belong to one thread at a time. Free plans before `libs`, and
 // after the CUDA graphs that captured them, since freeing them may unload their kernels.
 
-#ifndef LN_CUDA_PLAN_H
-#define LN_CUDA_PLAN_H
+#pragma once
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
@@ -155,6 +154,4 @@ int ln_cuda_plan_bare_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_c
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

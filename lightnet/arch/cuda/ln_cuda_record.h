@@ -9,8 +9,7 @@
 //
 // Functions that return int return -1 with the reason in tl_last_error().
 
-#ifndef LN_CUDA_RECORD_H
-#define LN_CUDA_RECORD_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -27,5 +26,3 @@ void ln_cuda_recording_free(ln_cuda_recording *recording); // takes NULL
 int ln_cuda_record_begin(ln_cuda_recording *recording, cudaStream_t stream, const ln_op_arg *op_arg,
                          int has_idle_scratch);
 int ln_cuda_record_end(ln_cuda_recording *recording, cudaStream_t stream);
-
-#endif

@@ -25,8 +25,7 @@
 // Tolerances are relative to max(1, |expected|). Types of 16 bits compute in float, and round the
 // result to 11 or 8 bits: 2^-11 and 2^-8 relative, and a library may round twice more.
 
-#ifndef LN_CUDA_TEST_H
-#define LN_CUDA_TEST_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -172,5 +171,3 @@ int cu_main(const char *name, int argc, char **argv, const TTest *const *tests);
         const TTest *const tests[] = {__VA_ARGS__, NULL}; \
         return cu_main(name, argc, argv, tests);          \
     }
-
-#endif

@@ -11,8 +11,7 @@
 // tensors may be set later, and runs use the threads of `exec`. -1 with the reason in
 // tl_last_error(), *prim NULL: not supported by oneDNN, no memory. A primitive keeps no tensor.
 
-#ifndef LN_DNNL_H
-#define LN_DNNL_H
+#pragma once
 
 #include "tensorlight/tensorlight.h"
 
@@ -66,5 +65,3 @@ int ln_dnnl_run(ln_dnnl *prim, void *const *data);
 
 /** Takes NULL. */
 void ln_dnnl_free(ln_dnnl *prim);
-
-#endif

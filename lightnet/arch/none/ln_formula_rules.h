@@ -2,8 +2,7 @@
 // Queries and computations for the rules that recognize formulas: norms.opt, products.opt,
 // attention.opt.
 
-#ifndef LN_FORMULA_RULES_H
-#define LN_FORMULA_RULES_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -162,5 +161,3 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
            y->tensor->dims[1] == x->tensor->dims[1] * n->tensor->dims[2] &&
            y->tensor->dims[3] == x->tensor->dims[3];
 }
-
-#endif

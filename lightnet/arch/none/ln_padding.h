@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The padding of convolutions and pools, for rules.
 
-#ifndef LN_PADDING_H
-#define LN_PADDING_H
+#pragma once
 
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_tensor.h"
@@ -13,5 +12,3 @@ const int *ln_padding_of(const ln_op *op, const ln_tensor_entry *src, int paddin
 
 /** The same for a transposed convolution: the crop of its result. */
 const int *ln_deconv_padding_of(const ln_op *op, const ln_tensor_entry *src, int padding[4]);
-
-#endif

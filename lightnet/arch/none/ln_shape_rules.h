@@ -2,8 +2,7 @@
 // Queries and computations for the rules that move, pad and view tensors: identity.opt, rows.opt,
 // pad.opt, lines.opt.
 
-#ifndef LN_SHAPE_RULES_H
-#define LN_SHAPE_RULES_H
+#pragma once
 
 #include <limits.h>
 #include <math.h>
@@ -384,5 +383,3 @@ static inline int is_number_of_channels(const ln_tensor_entry *k, const ln_tenso
     return is_column(column) && t->ndim >= 2 && t->ndim <= 4 && t->dims[t->ndim - 1] == 1 &&
            t->dims[t->ndim - 2] == 1;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors of several frozen programs, of which the file has each content once.
 
-#ifndef LN_MERGE_H
-#define LN_MERGE_H
+#pragma once
 
 #include "ir/ln_weights.h"
 #include "lightnet/ln_context.h"
@@ -24,5 +23,3 @@ typedef struct ln_merge {
 int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored);
 
 void ln_merge_clear(ln_merge *m);
-
-#endif

@@ -2,8 +2,7 @@
 // The programs of a compiled model, each for a set of shapes, and which of them takes the shapes
 // that inputs are given.
 
-#ifndef LN_PROGRAMS_H
-#define LN_PROGRAMS_H
+#pragma once
 
 #include "data/ln_bundle.h"
 #include "data/ln_safetensors.h"
@@ -43,5 +42,3 @@ int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
  * fewest open sizes. NULL with a reason that lists the programs. */
 const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const ln_context *ctx,
                                               const char *file);
-
-#endif

@@ -26,8 +26,7 @@
 // "offset") in operators that need it. A number is a double; where numbers are expected, the
 // strings "nan", "inf" and "-inf" are the ones that JSON lacks.
 
-#ifndef LN_IR_JSON_H
-#define LN_IR_JSON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -64,5 +63,3 @@ int ln_ir_write(const ln_context *ctx, FILE *fp);
 
 /** ln_ir_write to a file, which is replaced only when all is written; "-": to standard output. */
 int ln_ir_write_file(const ln_context *ctx, const char *outfile);
-
-#endif

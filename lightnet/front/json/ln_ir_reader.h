@@ -3,8 +3,7 @@
 // operators and the top level. Every function fails with a message with the location (file,
 // operator) and the reason; names are borrowed from the tree, which outlives the reader.
 
-#ifndef LN_IR_READER_H
-#define LN_IR_READER_H
+#pragma once
 
 #include "front/json/ln_ir_json.h"
 #include "data/ln_json.h"
@@ -84,5 +83,3 @@ int ln_ir_read_params(const ln_ir_reader *r, const json_t *op, const json_t *arr
 /** *ops: returns new (ln_op_list_free_lists_too): the operators of the key "ops". After a failure,
  *  it has the operators read so far. */
 int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops);
-
-#endif

@@ -19,8 +19,7 @@
 //
 // An attribute that the translator does not read is an error, unless it is known to be harmless.
 
-#ifndef LN_NNVM_H
-#define LN_NNVM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -157,5 +156,3 @@ tl_dtype ln_nnvm_parse_dtype(const char *text);
 
 /** The name of a type in attributes; NULL: it has none. */
 const char *ln_nnvm_dtype_name(tl_dtype dtype);
-
-#endif

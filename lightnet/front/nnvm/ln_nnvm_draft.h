@@ -11,8 +11,7 @@
 //
 // Begin a node only after ln_nnvm_draft_end of the previous one. Returned entries stay valid.
 
-#ifndef LN_NNVM_DRAFT_H
-#define LN_NNVM_DRAFT_H
+#pragma once
 
 #include "front/ln_emit.h"
 #include "front/nnvm/ln_nnvm_graph.h"
@@ -110,5 +109,3 @@ ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_n
  * context: writes neither file.
  */
 int ln_nnvm_draft_write(ln_nnvm_draft *d);
-
-#endif

@@ -5,8 +5,7 @@
 // so a walk in order visits producers before readers. The JSON tree lives as long as the graph;
 // names and values are borrowed from it.
 
-#ifndef LN_NNVM_GRAPH_H
-#define LN_NNVM_GRAPH_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ const char *ln_nnvm_output_name(ln_translation *t, const char *node, uint32_t in
 
 /** Whether the bytes are such a file: JSON whose top level has a key of a graph. */
 int ln_nnvm_is(const unsigned char *data, size_t size);
-
-#endif

@@ -11,8 +11,7 @@
 // The returned node gets the name of the operator's output, nodes before it similar names. Unless
 // documented otherwise, each function adds one node to the graph, and returns its output 0.
 
-#ifndef LN_NNVM_PUT_H
-#define LN_NNVM_PUT_H
+#pragma once
 
 #include "front/nnvm/ln_nnvm_draft.h"
 #include "lightnet/ln_op.h"
@@ -167,5 +166,3 @@ ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *text, ln_nnvm_value x, d
 
 /** The formula of an element-wise function, "TL_UNARY_.." (borrowed); NULL: it has none. */
 const char *ln_nnvm_formula_of(const char *func);
-
-#endif

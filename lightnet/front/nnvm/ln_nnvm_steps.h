@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps shared by many translators. `i`: the node's output, or LN_EMIT_TEMP.
 
-#ifndef LN_NNVM_STEPS_H
-#define LN_NNVM_STEPS_H
+#pragma once
 
 #include "front/nnvm/ln_nnvm.h"
 
@@ -82,5 +81,3 @@ const char *ln_nnvm_to_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_lay
 /** The opposite; `i` as in ln_emit_out. */
 const char *ln_nnvm_from_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout,
                                int i);
-
-#endif

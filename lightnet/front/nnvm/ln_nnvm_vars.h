@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before translation: variables of a graph, and the rows of its operators.
 
-#ifndef LN_NNVM_VARS_H
-#define LN_NNVM_VARS_H
+#pragma once
 
 #include "front/nnvm/ln_nnvm.h"
 
@@ -41,5 +40,3 @@ void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const i
 /** Adds a tensor with data from a file. Returns its name; NULL after a failure. */
 const char *ln_nnvm_add_param(ln_nnvm_model *m, const char *name, tl_dtype dtype, int ndim,
                               const int *dims);
-
-#endif

@@ -17,8 +17,7 @@
 //         {NULL},
 //     };
 
-#ifndef LN_ONNX_H
-#define LN_ONNX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -244,5 +243,3 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
  */
 void ln_onnx_each_row(void (*func)(void *data, const char *domain, const ln_onnx_row *row),
                       void *data);
-
-#endif

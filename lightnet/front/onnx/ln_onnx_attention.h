@@ -5,8 +5,7 @@
 //     ln_onnx_measure_attention(n, &a);
 //     const char *const dst = ln_onnx_emit_attention(n, &a);
 
-#ifndef LN_ONNX_ATTENTION_H
-#define LN_ONNX_ATTENTION_H
+#pragma once
 
 #include <limits.h>
 
@@ -79,5 +78,3 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i);
  *  neighbours, or of the two halves. The angles broadcast to [.., rotated / 2]. */
 const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines, const char *sines,
                            int rotated, int is_paired);
-
-#endif

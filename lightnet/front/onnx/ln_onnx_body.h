@@ -6,8 +6,7 @@
 // inputs, or, of a graph without inputs, that do not depend on constants alone. Results of
 // remaining operators that they read become inputs of the body, too: captures.
 
-#ifndef LN_ONNX_BODY_H
-#define LN_ONNX_BODY_H
+#pragma once
 
 #include "front/onnx/ln_onnx.h"
 
@@ -83,5 +82,3 @@ int ln_onnx_same_shapes(ln_onnx_node *n, const char *one, const char *other);
 
 /** Clears a failure, to try another way. */
 void ln_onnx_try_again(ln_onnx_node *n);
-
-#endif

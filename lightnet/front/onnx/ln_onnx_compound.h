@@ -10,8 +10,7 @@
 //     for (int i = 0; seq && i < seq->len; i++)
 //         ... seq->items[i] ...
 
-#ifndef LN_ONNX_COMPOUND_H
-#define LN_ONNX_COMPOUND_H
+#pragma once
 
 #include "front/onnx/ln_onnx.h"
 
@@ -74,5 +73,3 @@ const char *ln_onnx_rebuild(ln_onnx_node *n, const char *value, const char *cons
 
 /** Whether both have as many tensors, arranged in the same way. */
 int ln_onnx_is_alike(const ln_onnx_model *m, const char *one, const char *other);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model being translated: internals of this folder, in addition to ln_onnx.h.
 
-#ifndef LN_ONNX_MODEL_H
-#define LN_ONNX_MODEL_H
+#pragma once
 
 #include "data/ln_onnx_tensor.h"
 #include "front/ln_interface.h"
@@ -191,5 +190,3 @@ int ln_onnx_describe_maps(const LnOnnx__Graph *graph, ln_interface *interface);
  *  nodes of the file alone. Warns of a newer operator set. -1 with a reason in the context, which
  *  stays empty. */
 int ln_onnx_check(const ln_context *ctx, const char *name, LnOnnx__Model *proto);
-
-#endif

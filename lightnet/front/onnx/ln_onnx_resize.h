@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways in which ONNX's Resize maps coordinates, for its translator and its writer.
 
-#ifndef LN_ONNX_RESIZE_H
-#define LN_ONNX_RESIZE_H
+#pragma once
 
 #include "front/ln_attr.h"
 
@@ -40,5 +39,3 @@ double ln_onnx_resize_length(const ln_onnx_resize_axis *a);
 
 /** The map of tf_crop_and_resize. */
 ln_onnx_resize_func ln_onnx_resize_crop;
-
-#endif

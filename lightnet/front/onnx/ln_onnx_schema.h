@@ -13,8 +13,7 @@
 //
 // Sources: ONNX's operator schemas; for com.microsoft, those of ONNX Runtime.
 
-#ifndef LN_ONNX_SCHEMA_H
-#define LN_ONNX_SCHEMA_H
+#pragma once
 
 #include "front/onnx/ln_onnx.h"
 
@@ -69,5 +68,3 @@ void ln_onnx_check_node(ln_onnx_node *n, const LnOnnx__Function *function,
                         ln_onnx_leftovers *leftovers);
 
 void ln_onnx_warn_of_leftovers(const ln_onnx_model *m, const ln_onnx_leftovers *leftovers);
-
-#endif

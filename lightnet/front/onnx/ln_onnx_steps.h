@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that translators of several kinds of operators share: windows, and products of matrices.
 
-#ifndef LN_ONNX_STEPS_H
-#define LN_ONNX_STEPS_H
+#pragma once
 
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_vision.h"
@@ -163,5 +162,3 @@ int ln_onnx_product_output(const ln_onnx_operands *m);
 
 /** Makes the node's output 0 of `dst`, the product, where an operand is a vector. */
 void ln_onnx_drop_axes(ln_onnx_node *n, const char *dst, const ln_onnx_operands *m);
-
-#endif

@@ -4,8 +4,7 @@
 // only compare with <= (tl_tree.h): one or two for a branch, and a search for a branch on
 // membership of a set.
 
-#ifndef ONNX_ML_FOREST_H
-#define ONNX_ML_FOREST_H
+#pragma once
 
 #include "front/onnx/ln_onnx_model.h"
 
@@ -57,5 +56,3 @@ void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size);
 
 /** The aggregated votes, [N, targets], of the rows of input 0: a step. */
 const char *ln_onnx_emit_forest(const ln_onnx_forest *w);
-
-#endif

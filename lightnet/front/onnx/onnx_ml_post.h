@@ -7,8 +7,7 @@
 //     ln_onnx_ml_emit_labels(n, ln_onnx_ml_best(n, scores), &labels, 0);
 //     ln_onnx_ml_emit_post(n, ln_onnx_ml_post_of(n), scores, 1);
 
-#ifndef ONNX_ML_POST_H
-#define ONNX_ML_POST_H
+#pragma once
 
 #include "front/onnx/ln_onnx.h"
 
@@ -60,5 +59,3 @@ ln_onnx_ml_labels ln_onnx_ml_labels_of(ln_onnx_node *n, const char *ints, const 
 /** The labels of these classes, indices TL_INT64 [N] below labels->len: output `i` of the node. */
 void ln_onnx_ml_emit_labels(ln_onnx_node *n, const char *classes, const ln_onnx_ml_labels *labels,
                             int i);
-
-#endif

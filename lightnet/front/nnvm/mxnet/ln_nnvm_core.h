@@ -11,8 +11,7 @@
 //         return ln_put_leaky(n, ln_nnvm_recast_in(n, 0), ln_attr_number(n->e, "slope", 0.25));
 //     }
 
-#ifndef LN_NNVM_CORE_H
-#define LN_NNVM_CORE_H
+#pragma once
 
 #include "base/ln_infile.h"
 #include "front/nnvm/ln_nnvm.h"
@@ -79,5 +78,3 @@ void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);
  *  ln_context_bind_file beside it. 1: an operator needs shapes for that, or core cannot express it.
  *  -1 with a reason in the context: the graph is invalid, or a file cannot be read or written. */
 int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
-
-#endif

@@ -11,8 +11,7 @@
 // may have the shape [1], or another type, in which numbers that are not 0 are true, until a reader
 // needs it as it is (ln_nnvm_op_in).
 
-#ifndef LN_NNVM_WRITE_H
-#define LN_NNVM_WRITE_H
+#pragma once
 
 #include "front/nnvm/ln_nnvm_put.h"
 
@@ -89,5 +88,3 @@ ln_nnvm_windows ln_nnvm_op_windows(ln_nnvm_op *n, int is_transposed);
 
 /** An image in the shape of output `dst`. */
 ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src);
-
-#endif

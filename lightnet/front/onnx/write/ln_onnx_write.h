@@ -24,8 +24,7 @@
 // ln_onnx_op_since(n, 18) for a node that needs a newer one. The graph is then written again, so
 // that a node whose form changed has that of ln_onnx_op_opset.
 
-#ifndef LN_ONNX_WRITE_H
-#define LN_ONNX_WRITE_H
+#pragma once
 
 #include "front/ln_form.h"
 #include "front/ln_missing.h"
@@ -337,5 +336,3 @@ int ln_onnx_write_apart(ln_context *ctx, const char *file);
 
 /** Packs the model, with the data of its initializers, to the file. -1 with a reason. */
 int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_apart);
-
-#endif
