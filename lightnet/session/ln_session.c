@@ -97,22 +97,33 @@ static int find_input(ln_session *session, const char *name)
     return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an input is NULL");
 }
 
+// Begins a call that gives an input data of this shape, which `shaped` gets. Returns its index,
+// or -1.
+static int shape_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
+                       const int *dims, const void *data, ln_value *shaped)
+{
+    const int i = find_input(session, name);
+    if (i < 0)
+        return -1;
+    *shaped = session->values[i];
+    if (ln_value_set_shape(shaped, session->model->interface->inputs[i], dtype, ndim, dims,
+                           &session->error))
+        return -1;
+    if (data || !shaped->size)
+        return i;
+    return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL",
+                           name);
+}
+
 ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
                                const int *dims, const void *data)
 {
     if (!session)
         return fail_session();
-    const int i = find_input(session, name);
+    ln_value shaped;
+    const int i = shape_input(session, name, dtype, ndim, dims, data, &shaped);
     if (i < 0)
         return session->error.status;
-    ln_value shaped = session->values[i];
-    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
-                           &session->error))
-        return session->error.status;
-    if (!data && shaped.size) {
-        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
-        return LN_BAD_ARGUMENT;
-    }
     const ln_port *const port = session->model->interface->inputs[i];
     if (dtype == TL_STRING) {
         if (ln_value_copy_strings(&shaped, port, data, &session->error))
@@ -141,18 +152,10 @@ ln_status ln_session_set_strings(ln_session *session, const char *name, int ndim
 {
     if (!session)
         return fail_session();
-    const int i = find_input(session, name);
-    if (i < 0)
-        return session->error.status;
-    ln_value shaped = session->values[i];
-    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], TL_STRING, ndim, dims,
-                           &session->error))
+    ln_value shaped;
+    if (shape_input(session, name, TL_STRING, ndim, dims, strings, &shaped) < 0)
         return session->error.status;
     const size_t len = shaped.size / sizeof(tl_string *);
-    if (!strings && len) {
-        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
-        return LN_BAD_ARGUMENT;
-    }
     const tl_string **const block = strings_of(strings, sizes, len);
     if (!block) {
         ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "input '%s': %s", name, tl_last_error());
@@ -186,17 +189,14 @@ ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype 
 {
     if (!session)
         return fail_session();
-    const int i = find_input(session, name);
-    if (i < 0)
-        return session->error.status;
-    ln_value shaped = session->values[i];
-    if (!data) {
+    ln_value shaped;
+    const int i = data ? shape_input(session, name, dtype, ndim, dims, data, &shaped)
+                       : find_input(session, name);
+    if (i >= 0 && !data) {
         ln_value_clear(&session->values[i]);
         return LN_OK;
     }
-    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
-                           &session->error) ||
-        check_place(session, "input", name, dtype, data, shaped.size, size) ||
+    if (i < 0 || check_place(session, "input", name, dtype, data, shaped.size, size) ||
         (dtype == TL_STRING && ln_value_check_strings(&shaped, session->model->interface->inputs[i],
                                                       data, &session->error)))
         return session->error.status;
