@@ -12,15 +12,13 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from beside import Measuring
 from onnx import TensorProto, helper, numpy_helper, save
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = os.path.expanduser("~/.cache/lightnet-bench/node_modules")
 TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float64): TensorProto.DOUBLE,
          np.dtype(np.int64): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int8): TensorProto.INT8,
          np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.bool_): TensorProto.BOOL}
@@ -211,52 +209,13 @@ CORNERS = {
 }
 
 
-class Measuring:
-    """One corner in a folder of its own."""
-
-    def __init__(self, args, folder, name):
-        proto, inputs = CORNERS[name]()
-        self.args, self.folder, self.path = args, folder, os.path.join(folder, "model.onnx")
-        save(proto, self.path)
-        self.inputs = [os.path.join(folder, f"in{k}.npy") for k in range(len(inputs))]
-        for path, array in zip(self.inputs, inputs):
-            np.save(path, array)
-
-    def lightnet(self, command, *options):
-        given = [text for path in self.inputs for text in ("-i", path)]
-        return run([self.args.lightnet, command, self.path, *given, "--threads", str(self.args.threads), *options])
-
-    def ort(self, mode, argument):
-        return run(["node", os.path.join(HERE, "ort.js"), mode, self.path, str(self.args.threads), argument, *self.inputs])
-
-    def error(self):
-        """The largest difference of any output, by the largest number there."""
-        self.ort("run", os.path.join(self.folder, "ort"))
-        self.lightnet("run", "-O", self.folder)
-        worst, k = 0.0, 0
-        while os.path.exists(os.path.join(self.folder, f"ort{k}.npy")):
-            theirs, ours = (np.load(os.path.join(self.folder, f"{who}{k}.npy")) for who in ("ort", "output_"))
-            if ours.dtype == np.bool_:
-                theirs, ours = theirs.astype(np.int8), ours.astype(np.int8)
-            if theirs.shape != ours.shape:
-                return math.inf
-            worst = max(worst, float(np.abs(theirs - ours).max(initial=0) / (np.abs(theirs).max(initial=0) + 1e-30)))
-            k += 1
-        return worst
-
-    def times(self):
-        ours, theirs = math.inf, math.inf
-        for _ in range(self.args.rounds):
-            ours = min(ours, json.loads(self.lightnet("bench", "--seconds", str(self.args.seconds), "--json"))["min_ms"])
-            theirs = min(theirs, json.loads(self.ort("time", str(self.args.seconds)))["min_ms"])
-        return ours, theirs
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
+def measure(args, name, folder):
+    """Returns the error of a corner, LightNet's ms and ONNX Runtime's."""
+    proto, inputs = CORNERS[name]()
+    path = os.path.join(folder, "model.onnx")
+    save(proto, path)
+    measuring = Measuring(args.lightnet, folder, path, inputs)
+    return measuring.error(args.threads), *measuring.times(args.threads, args.rounds, args.seconds)
 
 
 def options():
@@ -277,14 +236,11 @@ def main():
     if args.list:
         print("\n".join(names))
         return 0
-    os.environ.setdefault("NODE_PATH", MODULES)
     rows = {}
     print(f'{"corner":40} {"LightNet ms":>11} {"ORT ms":>9} {"ratio":>6}  error')
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            measuring = Measuring(args, folder, name)
-            error = measuring.error()
-            ours, theirs = measuring.times()
+            error, ours, theirs = measure(args, name, folder)
         rows[name] = {"lightnet_ms": ours, "ort_ms": theirs, "ratio": theirs / ours, "error": error}
         verdict = "" if error < TOLERANCE else "  WRONG"
         print(f"{name:40} {ours:11.3f} {theirs:9.3f} {theirs / ours:6.2f}  {error:.1e}{verdict}", flush=True)

@@ -11,19 +11,15 @@ the largest number. --uneven: each branch has a leaf as one of its children with
 node and the npm package onnxruntime-node where NODE_PATH or ~/.cache/lightnet-bench/node_modules has it.
 """
 import argparse
-import json
-import math
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-ORT = os.path.join(ROOT, "bench", "corners", "ort.js")
-sys.path.append(os.path.join(ROOT, "tests", "onnx"))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path += [os.path.join(ROOT, "bench", "corners"), os.path.join(ROOT, "tests", "onnx")]
+from beside import Measuring
 from onnx_writer import graph, model, node, value
 
 
@@ -57,41 +53,6 @@ def attributes(args, rng):
             **{"target_" + name: column for name, column in votes.items()}, "n_targets": args.targets}
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-class Measuring:
-    """The model, with some rows."""
-
-    def __init__(self, args, folder, path, rows, rng):
-        self.args, self.folder, self.path, self.x = args, folder, path, os.path.join(folder, "x.npy")
-        np.save(self.x, rng.normal(size=(rows, args.features)).astype(np.float64 if args.double else np.float32))
-
-    def lightnet(self, threads, command, *options):
-        return run([self.args.lightnet, command, self.path, "-i", self.x, "--threads", str(threads), *options])
-
-    def ort(self, threads, mode, argument):
-        return run(["node", ORT, mode, self.path, str(threads), argument, self.x])
-
-    def error(self):
-        self.ort(1, "run", os.path.join(self.folder, "ort"))
-        self.lightnet(1, "run", "-O", self.folder)
-        theirs, ours = (np.load(os.path.join(self.folder, name)) for name in ("ort0.npy", "output_0.npy"))
-        return float(np.abs(theirs - ours).max() / np.abs(theirs).max()) if theirs.shape == ours.shape else math.inf
-
-    def times(self, threads):
-        ours, theirs, seconds = math.inf, math.inf, str(self.args.seconds)
-        for _ in range(self.args.rounds):
-            ours = min(ours, json.loads(self.lightnet(threads, "bench", "--seconds", seconds, "--json"))["min_ms"])
-            if self.args.ort:
-                theirs = min(theirs, json.loads(self.ort(threads, "time", seconds))["min_ms"])
-        return ours, theirs
-
-
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lightnet", default="lightnet")
@@ -111,7 +72,6 @@ def options():
 
 def main():
     args = options()
-    os.environ.setdefault("NODE_PATH", os.path.expanduser("~/.cache/lightnet-bench/node_modules"))
     rng = np.random.default_rng(5)
     kind = "double" if args.double else "float"
     with tempfile.TemporaryDirectory() as folder:
@@ -122,10 +82,11 @@ def main():
                              opset={"": 17, "ai.onnx.ml": 3}))
         print(f'{"rows":>7} {"threads":>7} {"LightNet ms":>11} {"ORT ms":>9} {"ratio":>6}  error')
         for rows in args.rows:
-            measuring = Measuring(args, folder, path, rows, rng)
-            error = f"{measuring.error():.1e}" if args.ort else ""
+            x = rng.normal(size=(rows, args.features)).astype(np.float64 if args.double else np.float32)
+            measuring = Measuring(args.lightnet, folder, path, [x])
+            error = f"{measuring.error(1):.1e}" if args.ort else ""
             for threads in args.threads:
-                ours, theirs = measuring.times(threads)
+                ours, theirs = measuring.times(threads, args.rounds, args.seconds, args.ort)
                 beside = f"{theirs:9.3f} {theirs / ours:6.2f}  {error}" if args.ort else ""
                 print(f"{rows:7} {threads:7} {ours:11.3f} {beside}", flush=True)
 
