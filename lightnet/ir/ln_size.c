@@ -586,23 +586,36 @@ int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name)
     return op_arg->info && code_of(op_arg->info, op_arg->info->values, arg_name) != NULL;
 }
 
+// Without clearing its stack, which is large beside most expressions.
+static void begin(machine *m, const ln_op_arg *op_arg, int part, const ln_size_source *source)
+{
+    m->op_arg = op_arg;
+    m->info = op_arg->info;
+    m->source = source;
+    m->n = m->n_axes = m->index = m->loop = m->rounds = m->is_bad = 0;
+    m->part = part;
+}
+
 int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
                  const ln_size_source *source, ln_dim axes[LN_MAXDIM])
 {
-    machine m = {.op_arg = op_arg, .info = op_arg->info, .source = source, .part = part};
+    machine m;
+    begin(&m, op_arg, part, source);
     m.code = code_of(op_arg->info, op_arg->info->sizes, arg_name);
     if (!m.code)
         return -1;
     run(&m);
-    memcpy(axes, m.axes, sizeof(m.axes));
+    for (int i = 0; i < m.n_axes && i < LN_MAXDIM; i++)
+        axes[i] = m.axes[i];
     return m.is_bad ? -1 : m.n_axes;
 }
 
 ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source)
 {
-    machine m = {
-        .op_arg = op_arg, .info = op_arg->info, .source = source, .part = part, .index = i};
+    machine m;
+    begin(&m, op_arg, part, source);
+    m.index = i;
     m.code = code_of(op_arg->info, op_arg->info->values, arg_name);
     if (m.code)
         run(&m);
