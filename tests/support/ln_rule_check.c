@@ -24,11 +24,13 @@ typedef struct testing {
     double tolerance;
     const char *target;
     const char *create;
-    const char *shown;       // a tensor that is an output, too; or NULL
-    int fires;               // the rule must fire, or must not, or ANY
-    int is_constant;         // no tensor is an input
-    int empty;               // sizes of this value are 0 instead; NONE: as the case has them
-    char reason[LN_MAXLINE]; // why it failed
+    const char *shown;        // a tensor that is an output, too; or NULL
+    int fires;                // the rule must fire, or must not, or ANY
+    int is_constant;          // no tensor is an input
+    const char *host;         // the end of names in the model's interface: on a GPU, of copies
+    const ln_context *parsed; // the model without copies of outputs; NULL: not read so far
+    int empty;                // sizes of this value are 0 instead; NONE: as the case has them
+    char reason[LN_MAXLINE];  // why it failed
 } testing;
 
 enum { NONE = -1, ANY = -1 };
@@ -82,11 +84,11 @@ static void print_create(FILE *fp, const testing *t, const ln_rule_tensor *tenso
     const int is_source = t->empty != NONE;
     fprintf(fp,
             "{\"name\": \"create_%s\", \"optype\": \"%s%s\", \"tensors_in\": [],\n"
-            " \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}],\n"
+            " \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s%s\"}],\n"
             " \"params\": [{\"arg_name\": \"dtype\", \"value\": \"%s\"},\n"
             "  {\"arg_name\": \"dims\", \"value\": [",
             tensor->name, is_source ? "source" : t->create,
-            is_source ? t->create + strlen("create") : "", tensor->name, tensor->dtype);
+            is_source ? t->create + strlen("create") : "", tensor->name, t->host, tensor->dtype);
     for (int i = 0; i < tensor->ndim; i++)
         fprintf(fp, "%s%d", i ? ", " : "", size_of(t, tensor, i));
     fprintf(fp,
@@ -97,20 +99,49 @@ static void print_create(FILE *fp, const testing *t, const ln_rule_tensor *tenso
     fprintf(fp, "]}]},\n");
 }
 
+// A copy to the GPU, or from there.
+static void print_copy(FILE *fp, const testing *t, int is_to, const char *name, const char *dtype,
+                       int ndim)
+{
+    fprintf(fp,
+            "{\"name\": \"copy_%s\", \"optype\": \"%s_cuda\",\n"
+            " \"tensors_in\": [{\"arg_name\": \"src\", \"name\": \"%s%s\"}],\n"
+            " \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s%s\"}],\n"
+            " \"params\": [{\"arg_name\": \"dtype\", \"value\": \"%s\"},\n"
+            "  {\"arg_name\": \"permutation\", \"value\": [",
+            name, is_to ? "to" : "from", name, is_to ? t->host : "", name, is_to ? "" : t->host,
+            dtype);
+    for (int i = 0; i < ndim; i++)
+        fprintf(fp, "%s%d", i ? ", " : "", i);
+    fprintf(fp, "]}]}");
+}
+
+// The copy of an output, which callers read in the CPU's memory.
+static void print_output(FILE *fp, const testing *t, const char *name)
+{
+    const ln_tensor_entry *const te =
+        t->parsed ? ln_tensor_table_find(t->parsed->tensor_table, name) : NULL;
+    if (!te)
+        return;
+    fprintf(fp, ",\n");
+    print_copy(fp, t, 0, name, tl_dtype_name(te->tensor->dtype), te->tensor->ndim);
+}
+
 static void print_interface(FILE *fp, const testing *t)
 {
     int n = 0;
     const ln_rule_case *rule_case = t->rule_case;
+    const char *const end = t->parsed ? t->host : "";
     fprintf(fp, "], \"inputs\": [");
     for (const ln_rule_tensor *tensor = rule_case->tensors; tensor->name; tensor++) {
         if (!tensor->is_const && !t->is_constant)
-            fprintf(fp, "%s\"%s\"", n++ ? ", " : "", tensor->name);
+            fprintf(fp, "%s\"%s%s\"", n++ ? ", " : "", tensor->name, t->host);
     }
     fprintf(fp, "], \"outputs\": [");
     for (const char *const *output = rule_case->outputs; *output; output++)
-        fprintf(fp, "%s\"%s\"", output == rule_case->outputs ? "" : ", ", *output);
+        fprintf(fp, "%s\"%s%s\"", output == rule_case->outputs ? "" : ", ", *output, end);
     if (t->shown)
-        fprintf(fp, "%s\"%s\"", *rule_case->outputs ? ", " : "", t->shown);
+        fprintf(fp, "%s\"%s%s\"", *rule_case->outputs ? ", " : "", t->shown, end);
     fprintf(fp, "]}\n");
 }
 
@@ -123,11 +154,36 @@ static char *print_model(const testing *t, size_t *len)
     if (!fp)
         return NULL;
     fprintf(fp, "{\"ops\": [\n");
-    for (const ln_rule_tensor *tensor = t->rule_case->tensors; tensor->name; tensor++)
+    for (const ln_rule_tensor *tensor = t->rule_case->tensors; tensor->name; tensor++) {
         print_create(fp, t, tensor, &state);
+        if (*t->host) {
+            print_copy(fp, t, 1, tensor->name, tensor->dtype, tensor->ndim);
+            fprintf(fp, ",\n");
+        }
+    }
     fprintf(fp, "%s\n", t->rule_case->ops);
+    for (const char *const *output = t->rule_case->outputs; *output; output++)
+        print_output(fp, t, *output);
+    if (t->shown)
+        print_output(fp, t, t->shown);
     print_interface(fp, t);
     return fclose(fp) ? NULL : text;
+}
+
+// The same, and on a GPU with copies of outputs, whose shapes the operators before determine.
+static char *print_whole_model(testing *t, size_t *len)
+{
+    char *text = print_model(t, len);
+    ln_context *const ctx = text && *t->host ? ln_context_create() : NULL;
+    if (ctx && !ln_context_init_text(ctx, t->rule_case->place, text, *len)) {
+        free(text);
+        t->parsed = ctx;
+        text = print_model(t, len);
+        t->parsed = NULL;
+        ln_context_cleanup(ctx);
+    }
+    ln_context_free(ctx);
+    return text;
 }
 
 // Compiling and running
@@ -217,8 +273,10 @@ static int compare_data(testing *t, const char *output, const tl_tensor *tensor,
 }
 
 static int compare_output(testing *t, const compiled *with, const compiled *without,
-                          const char *output)
+                          const char *name)
 {
+    char output[LN_MAXLINE];
+    snprintf(output, sizeof(output), "%s%s", name, t->host);
     const ln_tensor_entry *a = ln_tensor_table_find(with->ctx->tensor_table, output);
     const ln_tensor_entry *b = ln_tensor_table_find(without->ctx->tensor_table, output);
     if (!a || !b)
@@ -258,7 +316,7 @@ static int test_model(testing *t)
 {
     compiled with = {0}, without = {0};
     size_t len = 0;
-    char *text = print_model(t, &len);
+    char *text = print_whole_model(t, &len);
     int status = text ? 0 : fail(t, "out of memory");
     if (!status && run_model(t, &without, text, len, 0))
         status = without.is_rejected ? -1 : 1;
@@ -337,6 +395,8 @@ static int test_variants(testing *t, double tolerance)
     t->tolerance = rule_case->fires ? rule_case->tolerance : tolerance;
     if (test_variant(t, 1, NONE))
         return -1;
+    if (*t->host) // a GPU gets no empty tensors
+        return 0;
     for (int size = next_size(rule_case, 0); size != NONE; size = next_size(rule_case, size))
         if (test_variant(t, 0, size) || test_variant(t, 1, size))
             return -1;
@@ -381,7 +441,12 @@ int ln_rule_check(int argc, char **argv, const char *target, const char *create,
     }
     for (; cases[n].rule; n++) {
         model = n > 0 && ln_streq(cases[n].rule, cases[n - 1].rule) ? model + 1 : 0;
-        testing t = {.rule_case = &cases[n], .target = target, .create = create};
+        testing t = {
+            .rule_case = &cases[n],
+            .target = target,
+            .create = create,
+            .host = strstr(cases[n].ops, "_cuda\"") ? "_on_cpu" : "",
+        };
         const int possible = is_possible(&cases[n]);
         const int failed =
             possible && (test_case(&t) ||

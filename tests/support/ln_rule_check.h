@@ -36,8 +36,9 @@ typedef struct ln_rule_case {
 
 /** Tests all cases as TAP on standard output, those that fire also with each tensor inside
  * the pattern as a further output. With an argument: only failures are printed, and when
- * there is none, an empty file of that name is made. `create` is the optype of creates. Plug-ins of
- * LIGHTNET_PLUGIN_PATH are loaded before. Returns the exit status. */
+ * there is none, an empty file of that name is made. `create` is the optype of creates. Operators
+ * of cuda read copies of what creates make. Plug-ins of LIGHTNET_PLUGIN_PATH are loaded before.
+ * Returns the exit status. */
 int ln_rule_check(int argc, char **argv, const char *target, const char *create,
                   const ln_rule_case *cases);
 
