@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "lightnet/ln_chain.h"
-#include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_util.h"
@@ -88,17 +87,13 @@ typedef struct heads {
 // The tensor that `te` is a region of, perhaps in another shape; its region in `*region`.
 static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op **region)
 {
-    const ln_op *op = ln_entry_creater(te);
-    const ln_tensor_entry *src = NULL;
-    while (ln_op_is(op, LN_OP_RESHAPE_CUDA) && ln_op_reads(op, "src", &src)) {
-        op = ln_entry_creater(src);
-        src = NULL;
-    }
-    *region = op;
-    return ln_op_is(op, LN_OP_REGION_CUDA) && ln_op_reads(op, "src", &src) &&
-                   !ln_entry_is_mutated(src)
-               ? src
-               : NULL;
+    *region = ln_entry_creater(te);
+    while (ln_op_is(*region, LN_OP_RESHAPE_CUDA))
+        *region = ln_entry_creater(ln_op_input(*region, "src"));
+    if (!ln_op_is(*region, LN_OP_REGION_CUDA))
+        return NULL;
+    const ln_tensor_entry *const src = ln_op_input(*region, "src");
+    return ln_entry_is_mutated(src) ? NULL : src;
 }
 
 // The only axis along which the region is a part of `x`; -1: there are several, or none.
@@ -148,20 +143,19 @@ static const char *const head_args[] = {"q", "k", "v"};
 static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
 
 // Whether an input of the attention is a copy of heads. Fills `found`.
-static int find_heads(const ln_op *op, heads found[3])
+static bool find_heads(const ln_op *op, heads found[3])
 {
     int n = 0;
-    if (!ln_op_is(op, LN_OP_ATTENTION_CUDA))
-        return 0;
     ln_op_ints(op, "heads", &n);
-    if (n)
-        return 0;
-    for (int i = 0; i < 3; i++) {
-        const ln_tensor_entry *te = NULL;
-        ln_op_reads(op, head_args[i], &te);
-        found[i] = heads_of(te, ln_op_int(op, head_axes[i]));
-    }
-    return found[0].src || found[1].src || found[2].src;
+    for (int i = 0; i < 3; i++)
+        found[i] = heads_of(ln_op_input(op, head_args[i]), ln_op_int(op, head_axes[i]));
+    return !n && (found[0].src || found[1].src || found[2].src);
+}
+
+static bool allows_heads(const ln_rule_match *m)
+{
+    heads found[3];
+    return find_heads(m->ops[0], found);
 }
 
 // The tensor in the shape of heads. Returns its name.
@@ -175,41 +169,35 @@ static const char *add_view(ln_rule_made *made, const heads *h)
     return name;
 }
 
-static void add_attention(ln_rule_made *made, const ln_op *op, const heads found[3])
+static void make_attention(ln_rule_match *m)
 {
-    const ln_tensor_entry *y = NULL;
+    heads found[3];
     const char *names[3];
     int numbers[6];
+    find_heads(m->ops[0], found);
     for (int i = 0; i < 3; i++) {
         const int is_same = i && found[i].src && found[i].src == found[i - 1].src &&
                             !memcmp(found[i].dims, found[i - 1].dims, sizeof(found[i].dims));
-        names[i] = is_same ? names[i - 1] : found[i].src ? add_view(made, &found[i]) : NULL;
+        names[i] = is_same ? names[i - 1] : found[i].src ? add_view(&m->made, &found[i]) : NULL;
         numbers[2 * i] = found[i].first;
         numbers[2 * i + 1] = found[i].n;
     }
-    ln_op_makes(op, "dst", &y);
-    ln_rule_op(made, LN_OP_ATTENTION_CUDA);
-    ln_rule_all_inputs(made, op);
+    ln_rule_make(m, "attention_cuda(attention.* | dst=y | attention.*);");
     for (int i = 0; i < 3; i++)
         if (names[i])
-            ln_rule_input(made, head_args[i], names[i]);
-    ln_rule_all_params(made, op);
-    ln_rule_ints(made, "heads", 6, numbers);
-    ln_rule_output(made, "dst", y->name);
+            ln_rule_input(&m->made, head_args[i], names[i]);
+    ln_rule_ints(&m->made, "heads", 6, numbers);
 }
 
 ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
 {
-    heads found[3];
-    ln_rule_made made = {.ctx = ctx, .rule = "cuda_attend_in_place"};
-    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
-    while (op && !find_heads(op, found))
-        op = ln_rule_anchor(ctx, op);
-    *old_ops = NULL;
-    if (!op)
-        return NULL;
-    add_attention(&made, op, found);
-    return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+    static const ln_rule rule = {
+        .name = "cuda_attend_in_place",
+        .allows = allows_heads,
+        .match = "attention_cuda attention(* | dst=y);",
+        .make = make_attention,
+    };
+    return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
 // Element-wise operators that only read each other
