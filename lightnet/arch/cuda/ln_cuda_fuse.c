@@ -1,79 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that fuse operators of the GPU. They are written by hand, since the tests that ln-optgen
-// generates have their tensors in the CPU's memory: networks and the examples of operators test
-// them.
+// Rules that fuse operators of the GPU, and that descriptions (fuse.opt) cannot express: with any
+// number of operators, or a result at the position of another operator's.
 
 #include "arch/cuda/ln_cuda_place.h"
 
 #include <string.h>
 
+#include "arch/cuda/ln_cuda_kernels.h"
 #include "lightnet/ln_chain.h"
 #include "lightnet/ln_rule.h"
-#include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_util.h"
-
-// A sum with the result of a convolution or product is computed with it
-
-static bool allows_sum(const ln_rule_match *m)
-{
-    const ln_op *const producer = m->ops[1];
-    const ln_tensor_entry *const mid = m->tensors[0], *const z = m->tensors[1];
-    return mid != z && tl_tensor_issameshape(mid->tensor, z->tensor) &&
-           !ln_op_input(producer, "addend");
-}
-
-ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_fuse_sum",
-        .removed = "mid 1",
-        .swaps = 1,
-        .allows = allows_sum,
-        .match = "binary_cuda sum(src1=mid <-> src2=z | dst=y | op=TL_BINARY_ADD);"
-                 "mid = {conv2d_cuda|matmul_cuda} producer(* | dst=mid | act=TL_ACT_NONE);",
-        .replace = "producer.optype(producer.*, addend=z | dst=y | producer.*);",
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
-}
-
-// An activation of the result is computed with it
-
-// TL_ACT_NONE: it is another function.
-static tl_activation act_of(const ln_op *op)
-{
-    tl_activation act = {TL_ACT_NONE, 0, 0};
-    if (tl_activation_of(&act, tl_unary_func_from_str(ln_op_string(op, "func")),
-                         ln_op_number(op, "alpha"), ln_op_number(op, "beta")) < 0)
-        act.act = TL_ACT_NONE;
-    return act;
-}
-
-static bool allows_act(const ln_rule_match *m)
-{
-    return act_of(m->ops[0]).act != TL_ACT_NONE;
-}
-
-static void make_act(ln_rule_match *m)
-{
-    const tl_activation act = act_of(m->ops[0]);
-    ln_rule_make(m, "producer.optype(producer.* | dst=y | producer.*);");
-    ln_rule_string(&m->made, "act", tl_act_name(act.act));
-    ln_rule_number(&m->made, "act_slope", act.alpha);
-    ln_rule_number(&m->made, "act_beta", act.beta);
-}
-
-ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_fuse_act",
-        .removed = "mid 1",
-        .allows = allows_act,
-        .match = "unary_cuda func(src=mid | dst=y);"
-                 "mid = {conv2d_cuda|matmul_cuda} producer(* | dst=mid | act=TL_ACT_NONE);",
-        .make = make_act,
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
-}
 
 // An attention reads its queries, keys and values where they are
 
@@ -196,6 +132,53 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
         .allows = allows_heads,
         .match = "attention_cuda attention(* | dst=y);",
         .make = make_attention,
+    };
+    return ln_rule_substitute(&rule, ctx, old_ops);
+}
+
+// A depthwise convolution also computes the sums for squeeze-and-excitation
+
+// Whether a kernel that adds up its results can compute the convolution.
+static bool has_sums(const ln_op *conv)
+{
+    tl_conv2d_param param = ln_cuda_param_of(conv);
+    param.act.act = tl_act_from_str(ln_op_string(conv, "act"));
+    return ln_op_input(conv, "taps") &&
+           ln_cuda_has_depthwise_tiles(ln_op_input(conv, "src")->tensor, &param);
+}
+
+static int reads(const ln_op *op, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *input;
+    LN_INPUTS_FOREACH (input, op->op_arg)
+        if (input == te)
+            return 1;
+    return 0;
+}
+
+// Whether the tensor is read by `last`, and by no operator between its producer and that.
+static int is_read_first_by(const ln_tensor_entry *te, const ln_op *last)
+{
+    const ln_list *node = ln_entry_creater(te)->op_arg->node->next;
+    while (node && !reads(node->data, te))
+        node = node->next;
+    return node && node->data == last;
+}
+
+static bool allows_sums(const ln_rule_match *m)
+{
+    return has_sums(m->ops[1]) && is_read_first_by(m->tensors[0], m->ops[0]);
+}
+
+ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
+{
+    static const ln_rule rule = {
+        .name = "cuda_fuse_sums",
+        .allows = allows_sums,
+        .match = "excite_cuda excite(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | dst=y);"
+                 "x = conv2d_cuda conv(* | dst=x | nhwc=true);",
+        .replace = "conv2d_excite_cuda(conv.*, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | "
+                   "dst=x, factors=y | conv.*, excite.*);",
     };
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
