@@ -307,9 +307,9 @@ int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const cha
 
 // Sharing
 
-typedef struct ln_sharing {
+typedef struct ln_shared_file {
     atomic_int n; // copies that are open
-} ln_sharing;
+} ln_shared_file;
 
 int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)
 {

@@ -24,12 +24,12 @@
 typedef struct ln_infile {
     const unsigned char *data; // the whole content; NULL: it is read in parts
     size_t size;
-    void *copy;                 // owned memory: of data, or of the first bytes
-    void *map;                  // of data, in place of `copy`: pages of the file; or NULL
-    char *name;                 // for messages
-    int handle;                 // 1 + the descriptor; 0: none
-    struct ln_parked *parked;   // the path and identity of a file that was open; or NULL
-    struct ln_sharing *sharing; // shared by all copies of a file; or NULL
+    void *copy;                     // owned memory: of data, or of the first bytes
+    void *map;                      // of data, in place of `copy`: pages of the file; or NULL
+    char *name;                     // for messages
+    int handle;                     // 1 + the descriptor; 0: none
+    struct ln_parked *parked;       // the path and identity of a file that was open; or NULL
+    struct ln_shared_file *sharing; // shared by all copies of a file; or NULL
 } ln_infile;
 
 /** The max size of files that are read completely when they are opened. */

@@ -29,7 +29,7 @@ typedef enum ln_slab_kind {
     LN_SLAB_VALUES,
     LN_SLAB_GRAPH_NODES,
     LN_SLAB_GRAPH_EDGES,
-    LN_SLAB_PORTS,
+    LN_SLAB_USES,
     LN_SLAB_KINDS
 } ln_slab_kind;
 

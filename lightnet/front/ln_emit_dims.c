@@ -53,8 +53,8 @@ static const char *emit_symbol(ln_emit *e, int symbol)
 {
     static const char *const ops[] = {
         [LN_DIM_SUM] = "TL_BINARY_ADD",      [LN_DIM_PRODUCT] = "TL_BINARY_MUL",
-        [LN_DIM_QUOTIENT] = "TL_BINARY_DIV", [LN_DIM_SMALLER] = "TL_BINARY_MIN",
-        [LN_DIM_LARGER] = "TL_BINARY_MAX",   [LN_DIM_BROADCAST] = "TL_BINARY_MAX"};
+        [LN_DIM_QUOTIENT] = "TL_BINARY_DIV", [LN_DIM_MIN] = "TL_BINARY_MIN",
+        [LN_DIM_MAX] = "TL_BINARY_MAX",      [LN_DIM_BROADCAST] = "TL_BINARY_MAX"};
     int axis;
     ln_dim a, b;
     const char *const origin = ln_symbols_origin(ln_emit_symbols(e), symbol, &axis);
@@ -62,7 +62,7 @@ static const char *emit_symbol(ln_emit *e, int symbol)
         return emit_axis(e, origin, axis);
     const ln_dim_operation operation = ln_symbols_operation(ln_emit_symbols(e), symbol, &a, &b);
     const char *first = ln_emit_length(e, &a), *const second = ln_emit_length(e, &b);
-    if (operation == LN_DIM_QUOTIENT && ln_dim_min(ln_emit_symbols(e), &a) < 0)
+    if (operation == LN_DIM_QUOTIENT && ln_dim_lower(ln_emit_symbols(e), &a) < 0)
         first = rounded_down(e, first, second);
     return ln_emit_binary(e, ops[operation], first, second, LN_EMIT_TEMP);
 }
@@ -99,9 +99,10 @@ int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
     for (int i = 0; i < ndim && !e->translation->failed; i++) {
         if (!ln_dim_is_known(&dims[i]))
             ln_emit_fail(e, "the length of axis %d of a tensor is known only at run time", i);
-        const int64_t limit = ln_dim_is_number(&dims[i])  ? dims[i].plus
-                              : ln_dim_is_known(&dims[i]) ? ln_dim_max(ln_emit_symbols(e), &dims[i])
-                                                          : 0;
+        const int64_t limit = ln_dim_is_number(&dims[i]) ? dims[i].plus
+                              : ln_dim_is_known(&dims[i])
+                                  ? ln_dim_upper(ln_emit_symbols(e), &dims[i])
+                                  : 0;
         max[i] = limit < 0 ? 0 : limit > INT_MAX ? INT_MAX : (int)limit;
         n_open += !ln_dim_is_number(&dims[i]);
     }
@@ -177,10 +178,9 @@ static int max_pads(const ln_emit *e, int ndim, const ln_dim *own, const ln_dim 
         const ln_dim all = ln_dim_add(symbols, &some, &after[k]);
         const int is_number = ln_dim_is_number(&before[k]) && ln_dim_is_number(&after[k]);
         max_before[k] = ln_dim_is_number(&before[k]) ? to_int(before[k].plus) : 0;
-        max_after[k] =
-            is_number
-                ? to_int(after[k].plus)
-                : to_int(ln_dim_max(symbols, &all) - ln_dim_max(symbols, &own[k]) - max_before[k]);
+        max_after[k] = is_number ? to_int(after[k].plus)
+                                 : to_int(ln_dim_upper(symbols, &all) -
+                                          ln_dim_upper(symbols, &own[k]) - max_before[k]);
         is_open |= !is_number;
     }
     return is_open;

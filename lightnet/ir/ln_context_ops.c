@@ -148,7 +148,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
                                       "known before the run");
-    return -(ln_sizes_note_axes(op) || ln_context_settle_constants(ctx, op));
+    return -(ln_sizes_infer_axes(op) || ln_context_settle_constants(ctx, op));
 }
 
 // Whether the context still has an output of the operator, whose outputs it had been tied to.

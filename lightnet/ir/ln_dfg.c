@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data flow graph: the documented view of values and their ports (ir/ln_dfg_value.h).
+// The data flow graph: the documented view of values and their uses (ir/ln_dfg_value.h).
 //
-// A node has its ports in one array. A reading port is linked when the graph has its edge, which it
+// A node has its uses in one array. A reading use is linked when the graph has its edge, which it
 // points to, and then counts in its value's num_linked. The dangling lists have the other reading
-// ports, and the writing ports without a linked reader. They are spliced in constant time, since a
-// port has the pointer that leads to its place.
+// uses, and the writing uses without a linked reader. They are spliced in constant time, since a
+// use has the pointer that leads to its place.
 
 #include "lightnet/ln_dfg.h"
 
@@ -17,10 +17,10 @@
 struct ln_ports {
     size_t len;
     ln_slab *home;
-    ln_port at[];
+    ln_use at[];
 };
 
-static ln_port *port_of(const ln_list *place)
+static ln_use *use_of(const ln_list *place)
 {
     return place->data;
 }
@@ -30,34 +30,34 @@ static ln_op *op_of(const ln_graph_node *node)
     return node->data;
 }
 
-static ln_op *op_at(const ln_port *port)
+static ln_op *op_at(const ln_use *use)
 {
-    return op_of(port->edge.node);
+    return op_of(use->edge.node);
 }
 
-// Dangling ports
+// Dangling uses
 
-static void start_dangling(ln_dfg *dfg, ln_port *port)
+static void start_dangling(ln_dfg *dfg, ln_use *use)
 {
-    ln_list **head = port->writes ? &dfg->dangling_outs : &dfg->dangling_ins;
-    if (port->link)
+    ln_list **head = use->writes ? &dfg->dangling_outs : &dfg->dangling_ins;
+    if (use->link)
         return;
-    port->place.next = *head;
+    use->place.next = *head;
     if (*head)
-        port_of(*head)->link = &port->place.next;
-    port->link = head;
-    *head = &port->place;
+        use_of(*head)->link = &use->place.next;
+    use->link = head;
+    *head = &use->place;
 }
 
-static void stop_dangling(ln_port *port)
+static void stop_dangling(ln_use *use)
 {
-    if (!port->link)
+    if (!use->link)
         return;
-    ln_list *next = port->place.next;
-    *port->link = next;
+    ln_list *next = use->place.next;
+    *use->link = next;
     if (next)
-        port_of(next)->link = port->link;
-    port->link = NULL;
+        use_of(next)->link = use->link;
+    use->link = NULL;
 }
 
 // Brings the writer's dangling in line with its readers.
@@ -71,7 +71,7 @@ static void update_writer(ln_dfg *dfg, const ln_dfg_value *value)
 
 // Edges
 
-static int link_reader(ln_dfg *dfg, ln_port *reader)
+static int link_reader(ln_dfg *dfg, ln_use *reader)
 {
     ln_dfg_value *value = reader->value;
     reader->out_end =
@@ -84,7 +84,7 @@ static int link_reader(ln_dfg *dfg, ln_port *reader)
     return 0;
 }
 
-static void unlink_reader(ln_dfg *dfg, ln_port *reader)
+static void unlink_reader(ln_dfg *dfg, ln_use *reader)
 {
     ln_dfg_value *value = reader->value;
     ln_graph_remove_edge(reader->out_end);
@@ -94,45 +94,45 @@ static void unlink_reader(ln_dfg *dfg, ln_port *reader)
     update_writer(dfg, value);
 }
 
-// Ports
+// Uses
 
-// Ties the port to its value, and a new writer to the readers that wait for it.
-static int connect(ln_dfg *dfg, ln_port *port)
+// Ties the use to its value, and a new writer to the readers that wait for it.
+static int connect(ln_dfg *dfg, ln_use *use)
 {
-    ln_dfg_value *value = port->value;
-    if (port->writes)
-        value->writer = port;
+    ln_dfg_value *value = use->value;
+    if (use->writes)
+        value->writer = use;
     else
-        ln_dfg_value_add_reader(port);
-    start_dangling(dfg, port);
-    if (!port->writes)
-        return value->writer ? link_reader(dfg, port) : 0;
-    for (ln_port *reader = value->oldest; reader; reader = reader->newer)
+        ln_dfg_value_add_reader(use);
+    start_dangling(dfg, use);
+    if (!use->writes)
+        return value->writer ? link_reader(dfg, use) : 0;
+    for (ln_use *reader = value->oldest; reader; reader = reader->newer)
         if (!reader->out_end && link_reader(dfg, reader))
             return -1;
     return 0;
 }
 
 // The opposite, also when it failed half way.
-static void disconnect(ln_dfg *dfg, ln_port *port)
+static void disconnect(ln_dfg *dfg, ln_use *use)
 {
-    ln_dfg_value *value = port->value;
-    if (port->writes) {
-        for (ln_port *reader = value->oldest; reader; reader = reader->newer)
+    ln_dfg_value *value = use->value;
+    if (use->writes) {
+        for (ln_use *reader = value->oldest; reader; reader = reader->newer)
             if (reader->out_end)
                 unlink_reader(dfg, reader);
         value->writer = NULL;
     } else {
-        if (port->out_end)
-            unlink_reader(dfg, port);
-        ln_dfg_value_remove_reader(port);
+        if (use->out_end)
+            unlink_reader(dfg, use);
+        ln_dfg_value_remove_reader(use);
     }
-    stop_dangling(port);
+    stop_dangling(use);
     ln_dfg_value_release(value);
 }
 
-// Adds a port to the node's.
-static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry *tle, int writes)
+// Adds a use to the node's.
+static int add_use(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry *tle, int writes)
 {
     // The value that the list entry points to, or in a graph of no context that of its name.
     ln_dfg_value *value = tle->value && tle->value->values == dfg->values
@@ -146,43 +146,43 @@ static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry
                             tle->name, op_at(value->writer)->op_arg->name,
                             op_of(node)->op_arg->name);
     }
-    ln_port *port = &node->ports->at[node->ports->len++];
-    port->edge =
+    ln_use *use = &node->ports->at[node->ports->len++];
+    use->edge =
         (ln_graph_edge_node){.edge_data = value->name, .node = node, .edge_data_cmp = ln_str_cmp};
-    port->value = value;
-    port->writes = writes;
-    port->place.data = port;
-    return connect(dfg, port);
+    use->value = value;
+    use->writes = writes;
+    use->place.data = use;
+    return connect(dfg, use);
 }
 
-static int add_ports(ln_dfg *dfg, ln_graph_node *node, const ln_list *tensors, int writes)
+static int add_uses(ln_dfg *dfg, ln_graph_node *node, const ln_list *tensors, int writes)
 {
     for (; tensors; tensors = tensors->next)
-        if (add_port(dfg, node, tensors->data, writes))
+        if (add_use(dfg, node, tensors->data, writes))
             return -1;
     return 0;
 }
 
-static void free_ports(ln_graph_node *node)
+static void free_uses(ln_graph_node *node)
 {
     if (node->ports)
         ln_slab_free(node->ports, 0, node->ports->home);
     node->ports = NULL;
 }
 
-// Adds the operator's ports to its node; on failure some are left.
-static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
+// Adds the operator's uses to its node; on failure some are left.
+static int add_all_uses(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
 {
     ln_slab *home;
-    const size_t n_ports = (size_t)ln_tensor_list_length(op_arg->tensors_in) +
-                           (size_t)ln_tensor_list_length(op_arg->tensors_out);
+    const size_t n_uses = (size_t)ln_tensor_list_length(op_arg->tensors_in) +
+                          (size_t)ln_tensor_list_length(op_arg->tensors_out);
     node->ports =
-        ln_slab_alloc(LN_SLAB_PORTS, sizeof(*node->ports) + n_ports * sizeof(ln_port), &home);
+        ln_slab_alloc(LN_SLAB_USES, sizeof(*node->ports) + n_uses * sizeof(ln_use), &home);
     if (!node->ports)
         return -1;
     node->ports->home = home;
-    return -(add_ports(dfg, node, op_arg->tensors_out, 1) ||
-             add_ports(dfg, node, op_arg->tensors_in, 0));
+    return -(add_uses(dfg, node, op_arg->tensors_out, 1) ||
+             add_uses(dfg, node, op_arg->tensors_in, 0));
 }
 
 // Nodes
@@ -201,13 +201,13 @@ static ln_graph_node *find_node(const ln_dfg *dfg, const ln_op *op)
     return node && op_of(node) == op ? node : NULL;
 }
 
-static ln_port *find_writer(const ln_dfg *dfg, const ln_op *op, const char *tname)
+static ln_use *find_writer(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const ln_dfg_value *value = ln_dfg_value_find(dfg->values, tname);
     return value && value->writer && op_at(value->writer) == op ? value->writer : NULL;
 }
 
-static ln_port *oldest_reader(const ln_port *writer)
+static ln_use *oldest_reader(const ln_use *writer)
 {
     return writer ? writer->value->oldest : NULL;
 }
@@ -216,7 +216,7 @@ static void remove_node(ln_dfg *dfg, const ln_op *op, ln_graph_node *node)
 {
     for (size_t i = node->ports ? node->ports->len : 0; i-- > 0;) // the newest first
         disconnect(dfg, &node->ports->at[i]);
-    free_ports(node);
+    free_uses(node);
     ln_hash_remove(dfg->node_table, op->op_arg->name);
     ln_graph_remove_node(dfg->graph, node);
     if (is_of_context(dfg, op))
@@ -245,7 +245,7 @@ void ln_dfg_free(ln_dfg *dfg)
     if (!dfg)
         return;
     for (const ln_list *l = dfg->graph ? dfg->graph->nodes : NULL; l; l = l->next)
-        free_ports(l->data);
+        free_uses(l->data);
     ln_hash_free(dfg->values);
     ln_hash_free(dfg->node_table);
     ln_graph_free(dfg->graph);
@@ -254,13 +254,13 @@ void ln_dfg_free(ln_dfg *dfg)
 
 int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tname)
 {
-    const ln_port *writer = find_writer(dfg, op1, tname);
+    const ln_use *writer = find_writer(dfg, op1, tname);
     if (!writer)
         return ln_error_set(NULL,
                             "operator '%s' does not produce tensor '%s' in the data flow graph",
                             op1->op_arg->name, tname);
     int found = 0;
-    for (ln_port *reader = oldest_reader(writer); reader; reader = reader->newer) {
+    for (ln_use *reader = oldest_reader(writer); reader; reader = reader->newer) {
         if (op_at(reader) != op2)
             continue;
         if (!reader->out_end && link_reader(dfg, reader))
@@ -275,8 +275,8 @@ int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tna
 
 void ln_dfg_unlink(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tname)
 {
-    const ln_port *writer = find_writer(dfg, op1, tname);
-    for (ln_port *reader = oldest_reader(writer); reader; reader = reader->newer)
+    const ln_use *writer = find_writer(dfg, op1, tname);
+    for (ln_use *reader = oldest_reader(writer); reader; reader = reader->newer)
         if (op_at(reader) == op2 && reader->out_end)
             unlink_reader(dfg, reader);
 }
@@ -293,7 +293,7 @@ int ln_dfg_add(ln_dfg *dfg, ln_op *op)
                      : ln_error_set(NULL, "operator '%s' is in the data flow graph already",
                                     op->op_arg->name);
     }
-    if (add_all_ports(dfg, op->op_arg, node)) {
+    if (add_all_uses(dfg, op->op_arg, node)) {
         remove_node(dfg, op, node);
         return -1;
     }
@@ -311,8 +311,8 @@ void ln_dfg_remove(ln_dfg *dfg, const ln_op *op)
 
 ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
-    const ln_port *writer = find_writer(dfg, op, tname);
-    for (const ln_port *reader = oldest_reader(writer); reader; reader = reader->newer)
+    const ln_use *writer = find_writer(dfg, op, tname);
+    for (const ln_use *reader = oldest_reader(writer); reader; reader = reader->newer)
         if (reader->out_end)
             return op_at(reader);
     return NULL;
@@ -320,7 +320,7 @@ ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
 
 ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
-    const ln_port *writer = find_writer(dfg, op, tname);
+    const ln_use *writer = find_writer(dfg, op, tname);
     return writer ? ln_dfg_value_readers(writer->value) : NULL;
 }
 
@@ -371,19 +371,19 @@ int ln_dfg_check(const ln_dfg *dfg)
     return n < 0 ? -1 : 0;
 }
 
-// Whether the port of a node agrees with its value.
-static int is_port_valid(const ln_dfg *dfg, const ln_port *port, const ln_graph_node *node)
+// Whether the use of a node agrees with its value.
+static int is_use_valid(const ln_dfg *dfg, const ln_use *use, const ln_graph_node *node)
 {
-    const ln_dfg_value *value = port->value;
-    if (ln_dfg_value_find(dfg->values, port->edge.edge_data) != value || port->edge.node != node)
+    const ln_dfg_value *value = use->value;
+    if (ln_dfg_value_find(dfg->values, use->edge.edge_data) != value || use->edge.node != node)
         return 0;
-    if (port->writes)
-        return value->writer == port && (port->link != NULL) == (value->num_linked == 0);
-    return ln_dfg_value_has_reader(port) && (port->link != NULL) == !port->out_end &&
-           (!port->out_end || value->writer);
+    if (use->writes)
+        return value->writer == use && (use->link != NULL) == (value->num_linked == 0);
+    return ln_dfg_value_has_reader(use) && (use->link != NULL) == !use->out_end &&
+           (!use->out_end || value->writer);
 }
 
-// Counts the node's ports for degrees and dangling lists.
+// Counts the node's uses for degrees and dangling lists.
 static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *dangling)
 {
     size_t in = 0, out = 0;
@@ -391,12 +391,12 @@ static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *d
         find_node(dfg, op_of(node)) != node)
         return 0;
     for (size_t i = 0; i < node->ports->len; i++) {
-        const ln_port *port = &node->ports->at[i];
-        if (!is_port_valid(dfg, port, node))
+        const ln_use *use = &node->ports->at[i];
+        if (!is_use_valid(dfg, use, node))
             return 0;
-        in += port->out_end != NULL;
-        out += port->writes ? port->value->num_linked : 0;
-        *dangling += port->link != NULL;
+        in += use->out_end != NULL;
+        out += use->writes ? use->value->num_linked : 0;
+        *dangling += use->link != NULL;
     }
     return in == node->indegree && out == node->outdegree;
 }
@@ -404,7 +404,7 @@ static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *d
 static int links_are_valid(ln_list *const *head)
 {
     for (; *head; head = &(*head)->next)
-        if (port_of(*head)->link != head || &port_of(*head)->place != *head)
+        if (use_of(*head)->link != head || &use_of(*head)->place != *head)
             return 0;
     return 1;
 }

@@ -92,32 +92,32 @@ void ln_dfg_value_untie(ln_tensor_entry *entry)
 
 // Readers
 
-static ln_op *op_of(const ln_port *port)
+static ln_op *op_of(const ln_use *use)
 {
-    return port->edge.node->data;
+    return use->edge.node->data;
 }
 
-void ln_dfg_value_add_reader(ln_port *port)
+void ln_dfg_value_add_reader(ln_use *use)
 {
-    ln_dfg_value *value = port->value;
-    port->older = value->newest;
-    *(value->newest ? &value->newest->newer : &value->oldest) = port;
-    value->newest = port;
+    ln_dfg_value *value = use->value;
+    use->older = value->newest;
+    *(value->newest ? &value->newest->newer : &value->oldest) = use;
+    value->newest = use;
     value->num_readers++;
 }
 
-void ln_dfg_value_remove_reader(const ln_port *port)
+void ln_dfg_value_remove_reader(const ln_use *use)
 {
-    ln_dfg_value *value = port->value;
-    *(port->older ? &port->older->newer : &value->oldest) = port->newer;
-    *(port->newer ? &port->newer->older : &value->newest) = port->older;
+    ln_dfg_value *value = use->value;
+    *(use->older ? &use->older->newer : &value->oldest) = use->newer;
+    *(use->newer ? &use->newer->older : &value->newest) = use->older;
     value->num_readers--;
 }
 
 ln_list *ln_dfg_value_readers(const ln_dfg_value *value)
 {
     ln_list *reversed = NULL;
-    for (const ln_port *reader = value->oldest; reader; reader = reader->newer) {
+    for (const ln_use *reader = value->oldest; reader; reader = reader->newer) {
         // An operator's reads of one tensor are neighbours, since they were added together.
         if (!reader->out_end || (reversed && reversed->data == op_of(reader)))
             continue;
@@ -129,9 +129,9 @@ ln_list *ln_dfg_value_readers(const ln_dfg_value *value)
     return ln_list_reverse(reversed);
 }
 
-int ln_dfg_value_has_reader(const ln_port *port)
+int ln_dfg_value_has_reader(const ln_use *use)
 {
-    const ln_dfg_value *value = port->value;
-    return (port->older ? port->older->newer : value->oldest) == port &&
-           (port->newer ? port->newer->older : value->newest) == port;
+    const ln_dfg_value *value = use->value;
+    return (use->older ? use->older->newer : value->oldest) == use &&
+           (use->newer ? use->newer->older : value->newest) == use;
 }

@@ -4,10 +4,10 @@
 //     list entry (reader)   --+                        +--> producer: the operator that creates
 //     list entry (producer) --+--> value "y" --entry---+    the entry
 //     entry of a view       --+      |
-//                                    +--> ports: one writer, any readers --> nodes of the graph
+//                                    +--> uses: one writer, any readers --> nodes of the graph
 //
 // A value outlives its entry, which each pre_run of its producer replaces. Values are
-// reference-counted: by list entries of operators in the context, entries of views, and ports.
+// reference-counted: by list entries of operators in the context, entries of views, and uses.
 // Without a value, as in lists outside of a context, the name is looked up in the tensor table.
 
 #pragma once
@@ -23,16 +23,16 @@
 typedef struct ln_dfg_value ln_dfg_value;
 
 /** One use of a value by an operator of a graph: it writes the value, or reads it. */
-typedef struct ln_port {
+typedef struct ln_use {
     ln_graph_edge_node
         edge; // first: the element of a dangling list. The tensor's name, the operator's node
     ln_dfg_value *value;
     ln_list place;  // its node for a dangling list
     ln_list **link; // the link to it; NULL: it does not dangle
     int writes;
-    ln_graph_edge_node *out_end;   // reading: of the edge from the value's writer; NULL: not linked
-    struct ln_port *older, *newer; // reading: its neighbours among the value's readers
-} ln_port;
+    ln_graph_edge_node *out_end;  // reading: of the edge from the value's writer; NULL: not linked
+    struct ln_use *older, *newer; // reading: its neighbours among the value's readers
+} ln_use;
 
 struct ln_dfg_value {
     ln_tensor_entry *entry;       // NULL: none yet
@@ -44,8 +44,8 @@ struct ln_dfg_value {
     struct ln_value_sizes *sizes; // ir/ln_sizes.h; NULL: of no tensor with open sizes
     ln_dfg_value *instead;        // within a clean-up: its replacement for readers, or NULL
     ln_hash *values;              // the table that has it: name -> value
-    ln_port *writer;              // or NULL
-    ln_port *oldest, *newest;     // readers, or NULL
+    ln_use *writer;               // or NULL
+    ln_use *oldest, *newest;      // readers, or NULL
     size_t num_readers;
     size_t num_linked; // readers
     ln_slab *home;
@@ -65,7 +65,7 @@ ln_dfg_value *ln_dfg_value_enter(ln_hash *values, const char *name);
 /** Adds a reference to the value (ln_dfg_value_release). Returns it. */
 ln_dfg_value *ln_dfg_value_refer(ln_dfg_value *value);
 
-/** Drops a reference. Takes NULL. */
+/** Drops a reference. Accepts NULL. */
 void ln_dfg_value_release(ln_dfg_value *value);
 
 /** Sets `entry` of the tensor table `entries` as the value's entry, produced by `producer` (NULL:
@@ -76,13 +76,13 @@ void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash
 /** Unsets the entry of its value. */
 void ln_dfg_value_untie(ln_tensor_entry *entry);
 
-/** Adds a port at the end of the value's readers; removes it. */
-void ln_dfg_value_add_reader(ln_port *port);
-void ln_dfg_value_remove_reader(const ln_port *port);
+/** Adds a use at the end of the value's readers; removes it. */
+void ln_dfg_value_add_reader(ln_use *use);
+void ln_dfg_value_remove_reader(const ln_use *use);
 
 /** Returns new (ln_list_free): the operators that an edge leads to from the value's writer, each
  * once, in the order in which they were linked. NULL: none; NULL with a reason: no memory. */
 ln_list *ln_dfg_value_readers(const ln_dfg_value *value);
 
-/** Whether the port is a reader of its value. */
-int ln_dfg_value_has_reader(const ln_port *port);
+/** Whether the use is a reader of its value. */
+int ln_dfg_value_has_reader(const ln_use *use);

@@ -24,7 +24,8 @@ struct ln_symbols {
     int chains[CHAINS];
 };
 
-// Numbers beyond all lengths, whose products with each other still fit.
+// Bounds saturate here: beyond all lengths, and the sum of two still fits. Products are checked
+// (cut_product).
 static const int64_t LIMIT = (int64_t)1 << 60;
 
 // Numbers
@@ -198,12 +199,12 @@ static int64_t bound(const ln_symbols *symbols, const ln_dim *dim, int is_max)
     return sum;
 }
 
-int64_t ln_dim_min(const ln_symbols *symbols, const ln_dim *dim)
+int64_t ln_dim_lower(const ln_symbols *symbols, const ln_dim *dim)
 {
     return bound(symbols, dim, 0);
 }
 
-int64_t ln_dim_max(const ln_symbols *symbols, const ln_dim *dim)
+int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim)
 {
     return bound(symbols, dim, 1);
 }
@@ -217,21 +218,22 @@ static int64_t of_corner(ln_dim_operation kind, int64_t a, int64_t b)
         return cut_product(a, b);
     case LN_DIM_QUOTIENT:
         return b ? quotient(a, b) : 0;
-    case LN_DIM_SMALLER:
+    case LN_DIM_MIN:
         return a < b ? a : b;
     default:
         return a > b ? a : b;
     }
 }
 
-// The results at the bounds of `a` and `b` bound all results. A quotient is by a length.
+// Operations are monotonic in each operand, so the corners bound them. Divisors are lengths: 0 is
+// excluded.
 static void bound_symbol(const ln_symbols *symbols, symbol *s)
 {
-    const int64_t a[] = {ln_dim_min(symbols, &s->a), ln_dim_max(symbols, &s->a)};
-    int64_t b[] = {ln_dim_min(symbols, &s->b), ln_dim_max(symbols, &s->b)};
+    const int64_t a[] = {ln_dim_lower(symbols, &s->a), ln_dim_upper(symbols, &s->a)};
+    int64_t b[] = {ln_dim_lower(symbols, &s->b), ln_dim_upper(symbols, &s->b)};
     if (s->kind == LN_DIM_QUOTIENT && b[0] <= 0 && b[1] > 0)
         b[0] = 1;
-    s->min = s->kind == LN_DIM_BROADCAST ? of_corner(LN_DIM_SMALLER, a[0], b[0])
+    s->min = s->kind == LN_DIM_BROADCAST ? of_corner(LN_DIM_MIN, a[0], b[0])
                                          : of_corner(s->kind, a[0], b[0]);
     s->max = s->min;
     for (int i = 0; i < 4; i++) {
@@ -316,7 +318,7 @@ static int add_term(ln_dim *sum, int which, int64_t times)
     return 0;
 }
 
-// a + times * b, where it is a sum of few terms; -1: it is not.
+// a + times * b; -1 as add_term.
 static int add_times(const ln_dim *a, const ln_dim *b, int64_t times, ln_dim *sum)
 {
     int64_t part;
@@ -384,7 +386,7 @@ static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
     return s && s->kind == LN_DIM_PRODUCT ? s : NULL;
 }
 
-// Appends the factors of a dimension: of a product its own, to the left and to the right.
+// Appends the factors of a dimension; a product symbol is split into its own.
 static void add_factors(const ln_symbols *symbols, factors *f, const ln_dim *dim)
 {
     int64_t content = dim->plus;
@@ -437,7 +439,7 @@ ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 
 // Quotients
 
-// By a positive number: what it divides is outside of the quotient.
+// By a positive number; multiples of it leave the quotient: (4 s + t) / 2 = 2 s + t / 2.
 static ln_dim divide_by_number(ln_symbols *symbols, const ln_dim *a, int64_t by)
 {
     ln_dim whole = ln_dim_number(quotient(a->plus, by));
@@ -452,8 +454,8 @@ static ln_dim divide_by_number(ln_symbols *symbols, const ln_dim *a, int64_t by)
     const ln_dim divisor = ln_dim_number(by);
     int64_t low = quotient(rest.plus, by), high = low;
     if (rest.n && symbols) {
-        low = quotient(ln_dim_min(symbols, &rest), by);
-        high = quotient(ln_dim_max(symbols, &rest), by);
+        low = quotient(ln_dim_lower(symbols, &rest), by);
+        high = quotient(ln_dim_upper(symbols, &rest), by);
     }
     const ln_dim part = low == high ? ln_dim_number(low)
                                     : find_operation(symbols, LN_DIM_QUOTIENT, &rest, &divisor);
@@ -505,8 +507,8 @@ static int compare(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     ln_dim difference;
     if (!are_known(a, b) || add_times(a, b, -1, &difference))
         return 2;
-    const int64_t min = symbols ? ln_dim_min(symbols, &difference) : difference.plus;
-    const int64_t max = symbols ? ln_dim_max(symbols, &difference) : difference.plus;
+    const int64_t min = symbols ? ln_dim_lower(symbols, &difference) : difference.plus;
+    const int64_t max = symbols ? ln_dim_upper(symbols, &difference) : difference.plus;
     return min > 0 ? 1 : max < 0 ? -1 : difference.n == 0 ? 0 : 2;
 }
 
@@ -516,21 +518,21 @@ static int is_at_most(const ln_symbols *symbols, const ln_dim *a, const ln_dim *
     ln_dim difference;
     if (!are_known(a, b) || add_times(b, a, -1, &difference))
         return 0;
-    return (symbols ? ln_dim_min(symbols, &difference) : difference.plus) >= 0;
+    return (symbols ? ln_dim_lower(symbols, &difference) : difference.plus) >= 0;
 }
 
-ln_dim ln_dim_smaller(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+ln_dim ln_dim_min(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (is_at_most(symbols, a, b))
         return *a;
-    return is_at_most(symbols, b, a) ? *b : find_commutative(symbols, LN_DIM_SMALLER, a, b);
+    return is_at_most(symbols, b, a) ? *b : find_commutative(symbols, LN_DIM_MIN, a, b);
 }
 
-ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
+ln_dim ln_dim_max(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (is_at_most(symbols, a, b))
         return *b;
-    return is_at_most(symbols, b, a) ? *a : find_commutative(symbols, LN_DIM_LARGER, a, b);
+    return is_at_most(symbols, b, a) ? *a : find_commutative(symbols, LN_DIM_MAX, a, b);
 }
 
 ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)

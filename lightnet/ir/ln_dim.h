@@ -25,7 +25,7 @@ typedef struct ln_dim {
     } terms[LN_DIM_TERMS];
 } ln_dim;
 
-/** The symbols of a model. NULL where only numbers occur: what is no number is then unknown. */
+/** The symbols of a model. NULL: numbers only; an operation that needs a symbol returns unknown. */
 typedef struct ln_symbols ln_symbols;
 
 /** Returns new (ln_symbols_free); NULL: no memory. */
@@ -41,8 +41,8 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
                            int axis);
 
-/** Where the length is that a symbol stands for: axis `*axis` of the tensor. NULL: in no tensor, as
- * the symbol is an operation. Returns borrowed. */
+/** The tensor whose axis `*axis` the symbol is; NULL: the symbol is the result of an operation.
+ * Returns borrowed. */
 const char *ln_symbols_origin(const ln_symbols *symbols, int symbol, int *axis);
 
 /** Whether an allocation has failed: dimensions that need a new symbol are unknown then. */
@@ -54,8 +54,8 @@ typedef enum ln_dim_operation {
     LN_DIM_SUM,
     LN_DIM_PRODUCT,
     LN_DIM_QUOTIENT,
-    LN_DIM_SMALLER,
-    LN_DIM_LARGER,
+    LN_DIM_MIN,
+    LN_DIM_MAX,
     LN_DIM_BROADCAST,
 } ln_dim_operation;
 ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int symbol, ln_dim *a, ln_dim *b);
@@ -70,8 +70,8 @@ int ln_dim_is(const ln_dim *dim, int64_t number);
 int ln_dim_equals(const ln_dim *a, const ln_dim *b);
 
 /** Bounds of a known dimension in all runs. */
-int64_t ln_dim_min(const ln_symbols *symbols, const ln_dim *dim);
-int64_t ln_dim_max(const ln_symbols *symbols, const ln_dim *dim);
+int64_t ln_dim_lower(const ln_symbols *symbols, const ln_dim *dim);
+int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim);
 
 // Operations. Unknown if an operand is, or where a number does not fit.
 
@@ -83,8 +83,8 @@ ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 ln_dim ln_dim_mod(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 
-ln_dim ln_dim_smaller(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
-ln_dim ln_dim_larger(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_min(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
+ln_dim ln_dim_max(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 
 /** The common length of two axes, each of which has it or is 1. */
 ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);

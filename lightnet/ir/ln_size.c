@@ -22,7 +22,7 @@ typedef struct machine {
     ln_dim stack[STACK], axes[LN_MAXDIM];
     int n, n_axes;
     int index, part, loop, rounds;
-    int is_bad; // no list of axes results
+    int is_bad; // the expression has no valid result
 } machine;
 
 // Operands
@@ -40,7 +40,7 @@ static ln_dim pop(machine *m)
     return m->n > 0 ? m->stack[--m->n] : ln_dim_unknown();
 }
 
-// A number that an index or a count must be. -1 where it is none.
+// Pops an int. -1: unknown, or out of range.
 static int pop_int(machine *m, int *number)
 {
     const ln_dim dim = pop(m);
@@ -53,7 +53,7 @@ static const ln_arg_info *input_info(const machine *m, int arg)
     return &m->info->tensors_in[arg];
 }
 
-// Of variadic inputs the first; NULL: an optional one is absent.
+// The tensor of input `arg`, the first of a variadic one. NULL: absent.
 static const ln_tensor_entry *input(const machine *m, int arg)
 {
     const ln_arg_info *info = input_info(m, arg);
@@ -87,7 +87,7 @@ static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
                                                    : ln_dim_unknown();
 }
 
-// Of variadic inputs: element i of all, one after the other.
+// Element i, counted through all variadic inputs.
 static ln_dim value_of_all(const machine *m, int arg, int i)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
@@ -101,7 +101,7 @@ static ln_dim value_of_all(const machine *m, int arg, int i)
     return ln_dim_unknown();
 }
 
-// The input that sets a parameter in each run, where there is one.
+// The input that sets a parameter in each run, or NULL.
 static const ln_tensor_entry *setter_of(const machine *m, int arg)
 {
     const char *name = m->info->params[arg].arg_name;
@@ -152,7 +152,7 @@ static ln_dim count_of(const machine *m, int arg)
     return ln_dim_number(n);
 }
 
-// The sum of their lengths along an axis.
+// The sum of the variadic inputs' lengths along an axis.
 static ln_dim total_of(const machine *m, int arg, int axis)
 {
     ln_dim sum = ln_dim_number(0);
@@ -165,7 +165,7 @@ static ln_dim total_of(const machine *m, int arg, int axis)
     return sum;
 }
 
-// Of the elements of an array: the index of x, or how many are less than x.
+// find_item: the index of x in the array, or -1; count_below: how many elements are less than x.
 static int find_item(const ln_param_entry *pe, int x)
 {
     for (int i = 0; pe && i < pe->array_len; i++)
@@ -197,7 +197,7 @@ static int is_word(const machine *m, int arg, int n)
     return pe && pe->type == LN_PARAM_STRING && ln_streq(pe->value_string, m->info->words[n]);
 }
 
-// Those that need an index, which is on the stack.
+// Operands whose index is on the stack.
 static ln_dim indexed(machine *m, const ln_size_code *c)
 {
     int i;
@@ -262,7 +262,7 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
 
 // Operations
 
-// Of two conditions; `decisive` is the one that alone decides.
+// Three-valued AND (decisive 0) or OR (decisive 1).
 static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
 {
     const int a_known = ln_dim_is_number(a), b_known = ln_dim_is_number(b);
@@ -286,12 +286,10 @@ static ln_dim either(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 static void binary(machine *m, const ln_size_code *c)
 {
     static ln_dim (*const functions[])(ln_symbols *, const ln_dim *, const ln_dim *) = {
-        [LN_SIZE_ADD] = ln_dim_add,    [LN_SIZE_SUB] = ln_dim_sub,
-        [LN_SIZE_MUL] = ln_dim_mul,    [LN_SIZE_DIV] = ln_dim_div,
-        [LN_SIZE_MOD] = ln_dim_mod,    [LN_SIZE_MIN] = ln_dim_smaller,
-        [LN_SIZE_MAX] = ln_dim_larger, [LN_SIZE_EQ] = ln_dim_is_equal,
-        [LN_SIZE_LT] = ln_dim_is_less, [LN_SIZE_AND] = both,
-        [LN_SIZE_OR] = either};
+        [LN_SIZE_ADD] = ln_dim_add, [LN_SIZE_SUB] = ln_dim_sub,     [LN_SIZE_MUL] = ln_dim_mul,
+        [LN_SIZE_DIV] = ln_dim_div, [LN_SIZE_MOD] = ln_dim_mod,     [LN_SIZE_MIN] = ln_dim_min,
+        [LN_SIZE_MAX] = ln_dim_max, [LN_SIZE_EQ] = ln_dim_is_equal, [LN_SIZE_LT] = ln_dim_is_less,
+        [LN_SIZE_AND] = both,       [LN_SIZE_OR] = either};
     const ln_dim b = pop(m), a = pop(m);
     push(m, functions[c->op](m->source->symbols, &a, &b));
 }
@@ -335,8 +333,8 @@ static ln_dim position(ln_symbols *s, const ln_dim *at, const ln_dim *len, const
     if (!ln_dim_is_number(&is_negative))
         return ln_dim_unknown();
     const ln_dim own = is_negative.plus ? ln_dim_add(s, at, len) : *at;
-    const ln_dim cut = ln_dim_larger(s, &own, low);
-    return ln_dim_smaller(s, &cut, high);
+    const ln_dim cut = ln_dim_max(s, &own, low);
+    return ln_dim_min(s, &cut, high);
 }
 
 static ln_dim slice_length(machine *m)
@@ -349,14 +347,14 @@ static ln_dim slice_length(machine *m)
     const int is_back = step.plus < 0;
     const ln_dim low = ln_dim_number(is_back ? -1 : 0);
     const ln_dim high = is_back ? ln_dim_sub(s, &len, &one) : len;
-    const ln_dim lowest_start = ln_dim_smaller(s, &high, &zero);
+    const ln_dim lowest_start = ln_dim_min(s, &high, &zero);
     const ln_dim from = position(s, &start, &len, &lowest_start, &high);
     const ln_dim to = position(s, &end, &len, &low, &high);
     const ln_dim span = is_back ? ln_dim_sub(s, &from, &to) : ln_dim_sub(s, &to, &from);
     const ln_dim width = ln_dim_number(is_back ? -step.plus : step.plus);
     const ln_dim more = ln_dim_number(width.plus - 1), sum = ln_dim_add(s, &span, &more);
     const ln_dim n = ln_dim_div(s, &sum, &width);
-    return ln_dim_larger(s, &n, &zero);
+    return ln_dim_max(s, &n, &zero);
 }
 
 static void slice(machine *m, const ln_size_code *c)
@@ -365,7 +363,7 @@ static void slice(machine *m, const ln_size_code *c)
     push(m, slice_length(m));
 }
 
-// What data decide: when memory is planned, the max.
+// A data-dependent length: max while planning, else the value or unknown.
 static void decided(machine *m, const ln_size_code *c)
 {
     const ln_dim value = c->n ? ln_dim_unknown() : pop(m), max = pop(m);
@@ -374,7 +372,7 @@ static void decided(machine *m, const ln_size_code *c)
 
 // The result
 
-// Axes beyond the last one that a tensor may have are only counted.
+// Axes beyond LN_MAXDIM are counted, not stored.
 static void append(machine *m, const ln_dim *axis)
 {
     if (m->n_axes < LN_MAXDIM)
@@ -426,7 +424,7 @@ static void append_axis(machine *m, const ln_size_code *c)
     append(m, &axis);
 }
 
-// Their product or sum.
+// Pushes the product or sum of a span.
 static void fold(machine *m, const ln_size_code *c)
 {
     const int is_sum = c->op == LN_SIZE_SUM;
@@ -460,7 +458,7 @@ static void broadcast_span(machine *m, const span *s)
     }
 }
 
-// Each of the variadic inputs, whole.
+// Broadcasts with the full shape of each variadic input.
 static void broadcast_inputs(machine *m, const char *arg_name)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
@@ -480,7 +478,7 @@ static void broadcast(machine *m, const ln_size_code *c)
         broadcast_span(m, &s);
 }
 
-// What is left of the elements, after the other axes of the new shape; axes that stay do not count.
+// The length for -1: elements / product of the other axes; axes of -2 cancel.
 static ln_dim rest_of(const machine *m, const ln_tensor_entry *te, const ln_dim *dims, int n)
 {
     ln_symbols *s = m->source->symbols;
@@ -565,7 +563,7 @@ static void run(machine *m)
 
 // Descriptions
 
-// The code of an output among those of all; NULL: there is none.
+// The code of an output among those of all; NULL: none.
 static const ln_size_code *code_of(const ln_op_info *info, const ln_size_code *code,
                                    const char *arg_name)
 {
@@ -586,7 +584,7 @@ int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name)
     return op_arg->info && code_of(op_arg->info, op_arg->info->values, arg_name) != NULL;
 }
 
-// Without clearing its stack, which is large beside most expressions.
+// Does not clear the stack: that would cost more than most expressions.
 static void begin(machine *m, const ln_op_arg *op_arg, int part, const ln_size_source *source)
 {
     m->op_arg = op_arg;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a context's tensors as symbols: what descriptions say, kept with values.
+// Symbolic sizes of a context's tensors, evaluated from operator descriptions and stored with
+// values.
 //
-// Each operator is noted once, producers first, so that nothing is followed back through the model.
-// An open length that does not follow from lengths is that of the former operator that produced the
-// value, or becomes a new symbol.
+// Visits each operator once, producers first. An open length that no expression determines keeps
+// the symbol of the operator that this one replaced, or gets a new symbol.
 
 #include "ir/ln_sizes.h"
 
@@ -74,35 +74,34 @@ ln_dim ln_sizes_element(const ln_tensor_entry *te, int i, ln_sizes_value value, 
     return value ? constant_element(value(data, te->name), i) : ln_dim_unknown();
 }
 
-// Noting
+// Inference
 
-// An operator that is noted.
-typedef struct noted {
+typedef struct inference {
     const ln_op *op;
     ln_sizes_value value;
     void *data;
-} noted;
+} inference;
 
-static ln_dim noted_axis(void *data, const ln_tensor_entry *te, int i)
+static ln_dim inferred_axis(void *data, const ln_tensor_entry *te, int i)
 {
     (void)data;
     return ln_sizes_axis(te, i);
 }
 
-static ln_dim noted_element(void *data, const ln_tensor_entry *te, int i)
+static ln_dim inferred_element(void *data, const ln_tensor_entry *te, int i)
 {
-    const noted *n = data;
+    const inference *n = data;
     return ln_sizes_element(te, i, n->value, n->data);
 }
 
-static ln_symbols *symbols_of(const noted *n)
+static ln_symbols *symbols_of(const inference *n)
 {
     return n->op->op_arg->ctx->symbols;
 }
 
-static ln_size_source source_of(noted *n)
+static ln_size_source source_of(inference *n)
 {
-    return (ln_size_source){symbols_of(n), noted_axis, noted_element, n};
+    return (ln_size_source){symbols_of(n), inferred_axis, inferred_element, n};
 }
 
 // The sizes of an output's value; NULL: no memory.
@@ -125,7 +124,7 @@ static int min_length(const ln_op *op, const ln_tensor_entry *te, int i)
 }
 
 // A length that is not derived: a number if it cannot change.
-static ln_dim new_axis(const noted *n, const ln_tensor_entry *te, int i)
+static ln_dim new_axis(const inference *n, const ln_tensor_entry *te, int i)
 {
     const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
     return min == max ? ln_dim_number(max)
@@ -134,11 +133,11 @@ static ln_dim new_axis(const noted *n, const ln_tensor_entry *te, int i)
 
 static int is_fixed(const ln_symbols *symbols, const ln_dim *dim)
 {
-    return ln_dim_is_known(dim) && ln_dim_min(symbols, dim) == ln_dim_max(symbols, dim);
+    return ln_dim_is_known(dim) && ln_dim_lower(symbols, dim) == ln_dim_upper(symbols, dim);
 }
 
-static int note_axes(noted *n, const ln_tensor_list_entry *tle, int index,
-                     const ln_tensor_entry *te)
+static int infer_axes(inference *n, const ln_tensor_list_entry *tle, int index,
+                      const ln_tensor_entry *te)
 {
     const ln_size_source source = source_of(n);
     const int ndim = te->tensor->ndim;
@@ -154,7 +153,7 @@ static int note_axes(noted *n, const ln_tensor_list_entry *tle, int index,
         if (!is_described || !ln_dim_is_known(&axes[i]))
             axes[i] = is_former ? sizes->axes[i] : new_axis(n, te, i);
         if (is_fixed(source.symbols, &axes[i]))
-            axes[i] = ln_dim_number(ln_dim_max(source.symbols, &axes[i]));
+            axes[i] = ln_dim_number(ln_dim_upper(source.symbols, &axes[i]));
     }
     memcpy(sizes->axes, axes, sizeof(axes[0]) * (size_t)ndim);
     sizes->n_axes = ndim;
@@ -171,12 +170,12 @@ static int has_elements(const ln_op *op, const ln_tensor_list_entry *tle, const 
 // Integers of 32 bits wrap, dimensions do not.
 static int fits(const ln_symbols *symbols, const ln_dim *dim, tl_dtype dtype)
 {
-    return ln_dim_is_known(dim) && (dtype == TL_INT64 || (ln_dim_min(symbols, dim) >= INT32_MIN &&
-                                                          ln_dim_max(symbols, dim) <= INT32_MAX));
+    return ln_dim_is_known(dim) && (dtype == TL_INT64 || (ln_dim_lower(symbols, dim) >= INT32_MIN &&
+                                                          ln_dim_upper(symbols, dim) <= INT32_MAX));
 }
 
-static int note_elements(noted *n, const ln_tensor_list_entry *tle, int index,
-                         const ln_tensor_entry *te)
+static int infer_elements(inference *n, const ln_tensor_list_entry *tle, int index,
+                          const ln_tensor_entry *te)
 {
     const ln_size_source source = source_of(n);
     const tl_tensor *const t = te->tensor;
@@ -192,13 +191,13 @@ static int note_elements(noted *n, const ln_tensor_list_entry *tle, int index,
 }
 
 // `index`: of variadic outputs, its position.
-static int note_output(noted *n, const ln_tensor_list_entry *tle, int index)
+static int infer_output(inference *n, const ln_tensor_list_entry *tle, int index)
 {
     const ln_tensor_entry *te = ln_entry_of(tle, n->op->op_arg->tensor_table);
     if (te->isdynamic)
-        return note_axes(n, tle, index, te);
+        return infer_axes(n, tle, index, te);
     if (has_elements(n->op, tle, te->tensor))
-        return note_elements(n, tle, index, te);
+        return infer_elements(n, tle, index, te);
     if (te->value->sizes)
         te->value->sizes->n_axes = te->value->sizes->n_elements = 0;
     return 0;
@@ -211,26 +210,27 @@ static int has_symbols(ln_context *ctx)
     return ctx->symbols != NULL;
 }
 
-int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data)
+int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data)
 {
-    noted n = {.op = op, .value = value, .data = data};
+    inference n = {.op = op, .value = value, .data = data};
     int index = 0;
     if (!has_symbols(op->op_arg->ctx))
         return -1;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
-        if (note_output(&n, tle, index++))
+        if (infer_output(&n, tle, index++))
             return -1;
     return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
 }
 
-int ln_sizes_note_axes(const ln_op *op)
+int ln_sizes_infer_axes(const ln_op *op)
 {
-    noted n = {.op = op};
+    inference n = {.op = op};
     int index = 0, failed = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle,
                 op->op_arg->isdynamic ? op->op_arg->tensors_out : NULL) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        failed |= te->isdynamic && (!has_symbols(op->op_arg->ctx) || note_axes(&n, tle, index, te));
+        failed |=
+            te->isdynamic && (!has_symbols(op->op_arg->ctx) || infer_axes(&n, tle, index, te));
         index++;
     }
     return failed || (op->op_arg->ctx->symbols && ln_symbols_failed(op->op_arg->ctx->symbols))
@@ -251,7 +251,7 @@ static int find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *
     LN_LIST_FOREACH (tle, producer->op_arg->tensors_in)
         if (find_elements(ln_entry_of(tle, producer->op_arg->tensor_table), value, data, steps - 1))
             return -1;
-    return ln_sizes_note(producer, value, data);
+    return ln_sizes_infer(producer, value, data);
 }
 
 int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data)

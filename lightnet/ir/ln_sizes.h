@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a context's tensors that are known only at run time, as symbols.
 //
-// The length of each axis, and each element of a small tensor of integers that is computed from
-// lengths, is a dimension (ir/ln_dim.h), which the descriptions of operators say. So it is known
-// that [n, s, 12, 32], computed from a tensor [n, s, 384], only splits the last axis, and which
-// tensors have the same shape in each run. Values have the dimensions, as these outlive entries: an
-// operator that replaces another one gives its outputs the same shapes.
+// A dimension (ir/ln_dim.h) describes each axis, and each element of a small integer tensor that is
+// computed from lengths. Values store them, since values outlive entries: an operator that replaces
+// another keeps its symbolic shapes.
 
 #pragma once
 
@@ -19,19 +17,18 @@ typedef struct ln_value_sizes {
     ln_dim elements[LN_MAXDIM]; // of integers that are computed from sizes
 } ln_value_sizes;
 
-/** The value of a tensor that is the same in all runs; NULL: it is not, or is unknown. Returns
- * borrowed. */
+/** Returns the constant value of a tensor, borrowed; NULL: not constant, or unknown. */
 typedef const tl_tensor *(*ln_sizes_value)(void *data, const char *tensor);
 
 /** Derives the axes of the operator's dynamic outputs, after those of its inputs. -1 after
  * ln_op_fail: no memory. */
-int ln_sizes_note_axes(const ln_op *op);
+int ln_sizes_infer_axes(const ln_op *op);
 
 /** The same, and the elements of its outputs, with constants: `value(data, tensor)`. */
-int ln_sizes_note(const ln_op *op, ln_sizes_value value, void *data);
+int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data);
 
-/** Finds the known elements of a tensor whose producers have not been noted, if they are operators
- * on small tensors of integers. -1: no memory. */
+/** Finds the known elements of a tensor whose producers have not been visited, if they are
+ * operators on small tensors of integers. -1: no memory. */
 int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data);
 
 /** The length of axis `i` of a tensor. Unknown: of a dynamic tensor outside of a context. */
@@ -40,8 +37,7 @@ ln_dim ln_sizes_axis(const ln_tensor_entry *te, int i);
 /** Whether elements of a tensor are known. */
 int ln_sizes_has_elements(const ln_tensor_entry *te);
 
-/** Element `i` of a tensor of integers: one that was noted, or whose value(data, tensor) is known.
- */
+/** Element `i` of a tensor of integers: inferred, or of the constant value(data, tensor). */
 ln_dim ln_sizes_element(const ln_tensor_entry *te, int i, ln_sizes_value value, void *data);
 
 /** Whether the length of axis `i` may change from run to run. */

@@ -80,23 +80,23 @@ void ln_model_complete(const ln_model *model, const ln_context *ctx)
 
 // Sizes that options bind
 
-static int max(int a, int b)
+static int max_of(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static int min(int a, int b)
+static int min_of(int a, int b)
 {
     return a < b ? a : b;
 }
 
-// Of sizes from least to most, the axis keeps those that it may have. -1: none.
-static int narrow(ln_port *port, int axis, int least, int most)
+// Narrows the axis to [min, max]. -1: no size is left.
+static int narrow(ln_port *port, int axis, int min, int max)
 {
     int *dim = &port->dims[axis];
     const int is_open = *dim < 0;
-    const int low = max(least, is_open ? port->min[axis] : *dim);
-    const int high = min(most, is_open ? port->max[axis] : *dim);
+    const int low = max_of(min, is_open ? port->min[axis] : *dim);
+    const int high = min_of(max, is_open ? port->max[axis] : *dim);
     if (low > high)
         return -1;
     if (!is_open)
@@ -134,13 +134,13 @@ static int fail_bound(const ln_context *ctx, const ln_port *port, const ln_shape
 }
 
 // All axes of that name. Returns how many the port has; -1: one of them cannot be so.
-static int narrow_axes(ln_port *port, const char *name, int least, int most)
+static int narrow_axes(ln_port *port, const char *name, int min, int max)
 {
     int n = 0;
     for (int k = 0; k < port->info.ndim; k++) {
         if (!ln_streq(port->dim_names[k], name))
             continue;
-        if (narrow(port, k, least, most))
+        if (narrow(port, k, min, max))
             return -1;
         n++;
     }
@@ -407,11 +407,11 @@ const char *ln_model_output_dim_name(const ln_model *model, int i, int axis)
 }
 
 // `port` may be NULL, after a failure.
-static ln_status bounds_of(const ln_port *port, const char *what, int axis, int *least, int *most)
+static ln_status bounds_of(const ln_port *port, const char *what, int axis, int *min, int *max)
 {
     if (!port)
         return LN_BAD_ARGUMENT;
-    if (!least || !most) {
+    if (!min || !max) {
         ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the pointer to a bound of %s '%s' is NULL", what,
                         port->name);
         return LN_BAD_ARGUMENT;
@@ -422,19 +422,19 @@ static ln_status bounds_of(const ln_port *port, const char *what, int axis, int 
         return LN_BAD_ARGUMENT;
     }
     const int is_open = port->dims[axis] < 0;
-    *least = is_open ? port->min[axis] : port->dims[axis];
-    *most = is_open ? port->max[axis] : port->dims[axis];
+    *min = is_open ? port->min[axis] : port->dims[axis];
+    *max = is_open ? port->max[axis] : port->dims[axis];
     return LN_OK;
 }
 
-ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *min, int *max)
 {
-    return bounds_of(input_at(model, i), "input", axis, least, most);
+    return bounds_of(input_at(model, i), "input", axis, min, max);
 }
 
-ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *min, int *max)
 {
-    return bounds_of(output_at(model, i), "output", axis, least, most);
+    return bounds_of(output_at(model, i), "output", axis, min, max);
 }
 
 static ln_status value_of(const ln_model *model, int k, int is_output, ln_value_info *info)

@@ -11,13 +11,13 @@
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 
-// Usage is checked every so many times: if at most one of so many parts was needed, the rest
-// returns to the system, unless it is little anyway.
-enum { TIMES = 32, PARTS = 4, LITTLE = 1 << 20 };
+// Every CHECK_INTERVAL runs: if at most 1 / SHRINK_RATIO of the used memory was needed, returns the
+// rest to the system, unless MIN_USED bytes or less are used.
+enum { CHECK_INTERVAL = 32, SHRINK_RATIO = 4, MIN_USED = 1 << 20 };
 
-// A region that grows reserves so many times its size: unused pages take no memory, and those of
-// another region would be new ones.
-enum { ROOM = 16 };
+// A region that grows reserves GROWTH times its size: untouched pages cost nothing, and another
+// region would need new pages.
+enum { GROWTH = 16 };
 
 void ln_region_clear(ln_region *region)
 {
@@ -37,13 +37,13 @@ static int replace(ln_region *region, size_t size)
 
 static int grow(ln_region *region, size_t size)
 {
-    const size_t room = region->size <= SIZE_MAX / ROOM ? region->size * ROOM : SIZE_MAX;
+    const size_t room = region->size <= SIZE_MAX / GROWTH ? region->size * GROWTH : SIZE_MAX;
     return room > size && !replace(region, room) ? 0 : replace(region, size);
 }
 
 static void give_back_unused(ln_region *region)
 {
-    if (region->used <= LITTLE || region->max > region->used / PARTS)
+    if (region->used <= MIN_USED || region->max > region->used / SHRINK_RATIO)
         return;
     ln_mem_discard((char *)region->memory + region->max, region->used - region->max);
     region->used = region->max;
@@ -55,7 +55,7 @@ int ln_region_fit(ln_region *region, size_t size)
         return -1;
     region->used = size > region->used ? size : region->used;
     region->max = size > region->max ? size : region->max;
-    if (++region->n < TIMES)
+    if (++region->n < CHECK_INTERVAL)
         return 0;
     give_back_unused(region);
     region->max = size;
@@ -217,9 +217,8 @@ static int is_about_model(const ln_session *session, unsigned long failures)
     return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
 }
 
-// Whether the session has a program for open sizes then. A capacity may be more than the model can
-// take: one that is not is remembered. Without a program, *is_doubtful: the model takes no open
-// sizes, or not these.
+// Whether the session then has an open program. Capacities that the model rejects are remembered.
+// *is_doubtful: the model rejects open sizes, or these.
 static int make_open(ln_session *session, ln_range *ranges, int *is_doubtful)
 {
     ln_model *model = session->model;

@@ -169,9 +169,9 @@ static int64_t evaluate_symbol(const model *m, int symbol)
         return a * b;
     case LN_DIM_QUOTIENT:
         return quotient(a, b);
-    case LN_DIM_SMALLER:
+    case LN_DIM_MIN:
         return a < b ? a : b;
-    case LN_DIM_LARGER:
+    case LN_DIM_MAX:
         return a > b ? a : b;
     default:
         return a == 1 ? b : a;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule that replaces the operators of a formula by its function, in whatever order they are.
 //
-// The formulas are those of tl_functions.h that are a product or a quotient of x and a function of
-// x. A product or a sum is a chain: its
-// terms in any order, and the numbers among them, also as divisors, as one. For each candidate of x
-// the formula is compared with the operators that produce the result, from its last operation down.
+// Supports formulas (tl_functions.h) that are a product or quotient of x and a function of x. A
+// product or sum is a chain: terms in any order, constants merged. For each candidate of x, the
+// formula is compared with the producers of the result, last operation first.
 
 #include "ln_rules_none.h"
 
@@ -20,13 +19,13 @@
 enum { MAX_OPS = 12, MAX_TERMS = 6, MAX_CANDIDATES = 16, MAX_DEPTH = 3 };
 
 // A formula of a function, with its parameters if the formula does not have them.
-typedef struct form {
+typedef struct pattern {
     const char *func, *formula;
     double a, b;
-} form;
+} pattern;
 
 // Formulas with relu6.
-static const form others[] = {
+static const pattern others[] = {
     {"TL_UNARY_HARDSIGMOID", "clip(x + 3, 0, 6) / 6", 1.0 / 6, 0.5},
     {"TL_UNARY_HARDSWISH", "x * clip(x + 3, 0, 6) / 6", 1.0 / 6, 0.5},
 };
@@ -242,10 +241,10 @@ static int is_complete(const matching *m)
     return 1;
 }
 
-static int form_matches(matching *m, const form *fm, const ln_formula *f, const ln_tensor_entry *y,
-                        const ln_tensor_entry *x)
+static int pattern_matches(matching *m, const pattern *p, const ln_formula *f,
+                           const ln_tensor_entry *y, const ln_tensor_entry *x)
 {
-    *m = (matching){.ctx = m->ctx, .f = f, .x = x, .a = fm->a, .b = fm->b};
+    *m = (matching){.ctx = m->ctx, .f = f, .x = x, .a = p->a, .b = p->b};
     return matches(m, f->len - 1, y) && is_complete(m);
 }
 
@@ -318,15 +317,15 @@ static int has_func(const survey *v, const char *formula)
     return 0;
 }
 
-static int has_form(matching *m, const form *fm, const ln_op *op, const survey *v)
+static int has_pattern(matching *m, const pattern *p, const ln_op *op, const survey *v)
 {
     const ln_tensor_entry *const y = ln_op_output(op, "dst");
     ln_formula f = {.len = 0};
-    if (has_func(v, fm->formula))
-        ln_formula_read(&f, fm->formula);
+    if (has_func(v, p->formula))
+        ln_formula_read(&f, p->formula);
     for (int i = 0; i < v->n_xs && f.len; i++)
         if (tl_tensor_issameshape(v->xs[i]->tensor, y->tensor) &&
-            form_matches(m, fm, &f, y, v->xs[i]))
+            pattern_matches(m, p, &f, y, v->xs[i]))
             return 1;
     return 0;
 }
@@ -343,11 +342,11 @@ static const char *find_func(matching *m, const ln_op *op)
     survey v = {.n_xs = 0};
     survey_chain(&v, op, 0);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (has_form(m, &others[i], op, &v))
+        if (has_pattern(m, &others[i], op, &v))
             return others[i].func;
     for (int i = 0; i < TL_UNARY_FUNC_SIZE && v.n_funcs; i++) {
-        const form own = {ln_functions[i].func, ln_functions[i].formula, NAN, NAN};
-        if (is_gated(own.formula) && has_form(m, &own, op, &v))
+        const pattern own = {ln_functions[i].func, ln_functions[i].formula, NAN, NAN};
+        if (is_gated(own.formula) && has_pattern(m, &own, op, &v))
             return own.func;
     }
     return NULL;

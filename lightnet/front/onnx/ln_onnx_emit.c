@@ -75,7 +75,7 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
 // Derives the sizes of the operator's outputs.
 static void note_sizes(ln_onnx_node *n, const ln_op *op)
 {
-    if (ln_sizes_note(op, small_value, n))
+    if (ln_sizes_infer(op, small_value, n))
         ln_translation_fail_memory(&n->model->base);
 }
 
@@ -98,12 +98,12 @@ ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 
 int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_dim_min(ln_emit_symbols(&n->emit), size);
+    return ln_dim_lower(ln_emit_symbols(&n->emit), size);
 }
 
 int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size)
 {
-    return ln_dim_max(ln_emit_symbols(&n->emit), size);
+    return ln_dim_upper(ln_emit_symbols(&n->emit), size);
 }
 
 // The front end of an emitter. The emitter is the node's first member.

@@ -122,8 +122,8 @@ const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i)
 static int can_be(const ln_symbols *symbols, const ln_dim *dim, const ln_dim *wanted)
 {
     return !ln_dim_is_known(dim) || !ln_dim_is_known(wanted) ||
-           (ln_dim_min(symbols, dim) <= ln_dim_max(symbols, wanted) &&
-            ln_dim_max(symbols, dim) >= ln_dim_min(symbols, wanted));
+           (ln_dim_lower(symbols, dim) <= ln_dim_upper(symbols, wanted) &&
+            ln_dim_upper(symbols, dim) >= ln_dim_lower(symbols, wanted));
 }
 
 void ln_onnx_want_dims(ln_onnx_node *n, int i, const char *name, int ndim, const ln_dim *dims)

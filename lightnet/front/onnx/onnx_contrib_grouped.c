@@ -292,8 +292,8 @@ static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char 
     return len;
 }
 
-// The cache in input `past`, if any, with `now` from `first` on, as output `i`: as long as it is,
-// or as there are keys where these are more. Returns the keys.
+// The cache in input `past`, if any, with `now` from `first` on, as output `i`, extended to the
+// number of keys if that is larger. Returns the keys.
 static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
 {
     const char *const cache = ln_onnx_optional(n, past);
@@ -303,7 +303,7 @@ static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const
         return now;
     if (!ln_dim_is(&len, 0) && ln_dim_equals(&g->past, &len))
         return ln_onnx_join(n, cache, now, 2, out);
-    const ln_dim all = ln_dim_larger(ln_emit_symbols(&n->emit), &len, &g->total);
+    const ln_dim all = ln_dim_max(ln_emit_symbols(&n->emit), &len, &g->total);
     if (!cache || (ln_dim_equals(&g->total, &g->len) && ln_dim_equals(&all, &g->total))) {
         ln_onnx_alias(n, i, now);
         return now;

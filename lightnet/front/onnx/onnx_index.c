@@ -28,7 +28,7 @@ static ln_dim counted_length(ln_onnx_node *n)
     const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
     const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
     const ln_dim length = ln_dim_sub(symbols, &limit, &start);
-    return ln_dim_is(&delta, 1) ? ln_dim_larger(symbols, &length, &zero) : ln_dim_unknown();
+    return ln_dim_is(&delta, 1) ? ln_dim_max(symbols, &length, &zero) : ln_dim_unknown();
 }
 
 // The length of Range, which its three inputs decide, or the largest; integers are compared as

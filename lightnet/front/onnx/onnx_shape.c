@@ -541,8 +541,8 @@ static ln_dim halved(ln_symbols *symbols, const ln_dim *more)
 {
     const ln_dim zero = ln_dim_number(0), two = ln_dim_number(2);
     const ln_dim less = ln_dim_sub(symbols, &zero, more);
-    const ln_dim padded = ln_dim_larger(symbols, more, &zero);
-    const ln_dim cropped = ln_dim_larger(symbols, &less, &zero);
+    const ln_dim padded = ln_dim_max(symbols, more, &zero);
+    const ln_dim cropped = ln_dim_max(symbols, &less, &zero);
     const ln_dim half = ln_dim_div(symbols, &padded, &two);
     const ln_dim other = ln_dim_div(symbols, &cropped, &two);
     return ln_dim_sub(symbols, &half, &other);

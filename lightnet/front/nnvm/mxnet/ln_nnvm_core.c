@@ -13,8 +13,8 @@
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
-// The entries of a node's usable outputs. For an unchanged node: only the first entry, and any
-// number, which its translator knows.
+// The entries that replace a node's outputs. `stays`: the node is kept; only its first entry is
+// stored.
 typedef struct outputs {
     ln_nnvm_entry *entries;
     uint32_t n;
@@ -48,13 +48,13 @@ static ln_nnvm_value value_of(ln_nnvm_entry entry)
 
 // Variables
 
-// The tensor that the file of parameters has for it, or NULL.
+// The variable's tensor in the parameter file, or NULL.
 static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
 {
     return c->params ? ln_bundle_find(c->params, name) : NULL;
 }
 
-// One whose type and shape are inferred when it is read.
+// A variable whose type and shape are inferred later.
 static ln_nnvm_entry add_bare_variable(ln_nnvm_core *c, const char *name)
 {
     ln_nnvm_draft_begin(c->draft, "null", name);
@@ -70,7 +70,7 @@ static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_te
     return ln_nnvm_draft_variable(c->draft, LN_NNVM_VARIABLE, name, data ? data : like, data);
 }
 
-static ln_nnvm_entry add_told_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
+static ln_nnvm_entry add_typed_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
     tl_tensor *like = ln_nnvm_variable_like(c->model, v);
     const tl_dtype dtype = ln_nnvm_variable_dtype(c->model, v);
@@ -86,7 +86,7 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
     ln_nnvm_node node = ln_nnvm_node_init(c->model, v);
     ln_nnvm_op n = op_init(c, &node);
     const ln_nnvm_entry entry =
-        c->is_reading ? add_bare_variable(c, v->name) : add_told_variable(c, v);
+        c->is_reading ? add_bare_variable(c, v->name) : add_typed_variable(c, v);
     ln_nnvm_draft_set_origin(c->draft, v->at);
     ln_nnvm_recast_out(&n, 0, value_of(entry));
 }

@@ -153,7 +153,7 @@ void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node)
         ln_onnx_note_type(w, node->output[0], dtype);
 }
 
-int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype)
+int ln_onnx_supports(const ln_onnx_op *n, const char *op_type, tl_dtype dtype)
 {
     const struct group *const g = find_group(op_type);
     const int more = g && ln_onnx_op_opset(n) >= g->since ? g->more : 0;

@@ -297,8 +297,8 @@ tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype);
  *  less. */
 void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node);
 
-/** Whether an operator takes elements of a type, in the operator set that is being written. */
-int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);
+/** Whether an operator supports an element type, in the operator set that is being written. */
+int ln_onnx_supports(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);
 
 /** ONNX cannot express a node whose first input has a type that its operator does not support. */
 void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node);

@@ -188,7 +188,7 @@ typedef struct pool {
 // another one that has all of its values.
 static tl_dtype type_of_max(const ln_onnx_op *n, tl_dtype dtype)
 {
-    if (ln_onnx_takes(n, "MaxPool", dtype) || tl_size_of(dtype) == 8)
+    if (ln_onnx_supports(n, "MaxPool", dtype) || tl_size_of(dtype) == 8)
         return dtype;
     return dtype == TL_BOOL ? TL_UINT8 : dtype == TL_BFLOAT16 ? TL_FLOAT : TL_DOUBLE;
 }

@@ -98,13 +98,12 @@ static int is_of(const ln_form *form, const char *func, const function *f)
     return is_func;
 }
 
-// The operator of ONNX's own that is the function of this type in the operator set; NULL: there is
-// none.
+// The ONNX operator that is the function of this type in the operator set; NULL: none.
 static const ln_form *find_single(const ln_onnx_op *n, const char *func, const function *f)
 {
     for (const ln_form *form = ln_onnx_forms; form->optype; form++)
         if (!strcmp(form->optype, LN_OP_UNARY) && form->since <= ln_onnx_op_opset(n) &&
-            !strchr(form->type, ':') && ln_onnx_takes(n, form->type, f->dtype) &&
+            !strchr(form->type, ':') && ln_onnx_supports(n, form->type, f->dtype) &&
             is_of(form, func, f))
             return form;
     return NULL;

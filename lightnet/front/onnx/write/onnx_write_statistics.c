@@ -83,7 +83,7 @@ static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char 
                                  tl_dtype dtype, int n_axes, const int *axes, int keeps)
 {
     const int is_few = !tl_dtype_is_float(dtype) && tl_size_of(dtype) < 4;
-    if (!is_few || ln_onnx_takes(n, op_type, dtype))
+    if (!is_few || ln_onnx_supports(n, op_type, dtype))
         return ln_onnx_put_reduce(n, op_type, src, n_axes, axes, keeps);
     const char *const wide = ln_onnx_put_cast(n, src, TL_INT32);
     return ln_onnx_put_cast(n, ln_onnx_put_reduce(n, op_type, wide, n_axes, axes, keeps), dtype);
