@@ -47,10 +47,8 @@ FAST = ["gcc", "format"]
 MORE = ["gcc", "slow", "clang-sanitized", "format", "tidy"]
 ALL = [*MORE[:3], "clang-threads", *CROSS, *MORE[3:]]
 
-# Findings show two calls of where memory came from; a program that is run by hand shows them all. Each place of an allocation that
-# is told from others takes memory, which is what starting a program costs. LeakSanitizer of Clang 14 takes memory of thread-local
-# variables that begins 16 bytes into a page for that of an old C library, reads a wrong size in front of it and fails: it is told
-# not to look at the thread-local variables of plugins (oneDNN's happened to lie so).
+# Reports show two frames of an allocation; a manual run shows all. More frames cost memory and start-up time. LeakSanitizer of
+# Clang 14 misreads the thread-local variables of some plug-ins (oneDNN), so this check is off.
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:malloc_context_size=2:intercept_tls_get_addr=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",

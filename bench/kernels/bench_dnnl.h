@@ -26,5 +26,5 @@ int bench_dnnl_run(bench_dnnl *d);
 /** Copies the result to `dst`, as job->plain_dst has it. 0, or -1. */
 int bench_dnnl_result(bench_dnnl *d, tl_tensor *dst);
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void bench_dnnl_free(bench_dnnl *d);

@@ -102,7 +102,7 @@ static int make_inputs(bench *b, char *line)
 
 // Runs
 
-// Each run has a limit of its own, which is 1 ms at least.
+// Each run has a separate limit, which is 1 ms at least.
 static int check_time(const bench *b)
 {
     const double ms = (double)(tl_clock() - b->opt->shared.limits.started) * 1e-6;

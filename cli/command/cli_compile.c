@@ -14,7 +14,7 @@
 // Sets of shapes
 
 // A name that --shape has given already begins another set, which has the shapes of the one before,
-// as far as it is not given others.
+// unless it is given others.
 //
 //     --shape ids=1x128 --shape mask=1x128 --shape ids=1x256 --shape mask=1x256
 //     --shape batch=1 --shape sequence=128 --shape sequence=256

@@ -3,7 +3,7 @@
 //
 // Decoding, running and writing overlap (cli_pipeline.h). A slot holds a file from the begin of
 // decoding to the end of writing: first its input, then its part of the outputs of a run, or the
-// reason why there is none. Several sessions run the model at the same time, each with its share of
+// reason for their absence. Several sessions run the model at the same time, each with its share of
 // the threads: small models gain less from a second thread than from a second file.
 
 #include "command/cli_each.h"
@@ -329,7 +329,7 @@ static int take_next(each *e, int *items)
     return n;
 }
 
-// Runs batches until no file is left, or there is a fatal reason, which stops the others, too.
+// Runs batches until no file is left, or until a fatal reason, which stops the others, too.
 static void run_in_session(void *data, int index)
 {
     each *const e = data;
@@ -624,7 +624,7 @@ static int run_and_print(each *e, int *signal)
 
 // Before
 
-// A compiled model is run as it is, by -r and without; others by the options.
+// A compiled model is run unchanged, by -r and without; others by the options.
 static int check_compiled(const each *e)
 {
     const cli_run_options *opt = e->opt;
@@ -714,8 +714,8 @@ static void close_model(each *e)
     e->model = NULL;
 }
 
-// Opens the model and `n` sessions; fewer, which then have more threads, where so many would take
-// too much memory.
+// Opens the model and `n` sessions; fewer, with more threads each, if `n` would need too much
+// memory.
 static int open_sessions(each *e, int n)
 {
     int status = open_model(e, n);

@@ -12,7 +12,7 @@
 
 typedef struct cli_interrupt cli_interrupt;
 
-/** From now on, the first SIGINT or SIGTERM calls func(data) in a thread of its own; the second one
+/** From now on, the first SIGINT or SIGTERM calls func(data) in a new thread; the second one
  * ends the process. Begin other threads later, or with all signals blocked. Returns new
  * (cli_interrupt_end); NULL: the system has no thread, or the process ignores these signals, which
  * keep their effect. */

@@ -40,7 +40,7 @@ static const char *doc_of(const ln_op *op)
     return doc ? doc : "";
 }
 
-// The documentation of an argument; `*docs` is that of the next one then. NULL: there is none.
+// The documentation of an argument; `*docs` is that of the next one then. NULL: none.
 static const ln_arg_docs *next_docs(const ln_arg_docs **docs)
 {
     static const ln_arg_docs none;
@@ -158,7 +158,7 @@ static int find_onnx(const char *name, ln_format_operator *op)
     return 0;
 }
 
-// The next of the operator's types; 0: there are no more.
+// The next of the operator's types; 0: no more.
 static int next_type(const char **ops, char type[LN_MAX_NAME_LEN])
 {
     const int len = (int)strcspn(*ops, " ");

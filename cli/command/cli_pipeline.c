@@ -27,7 +27,7 @@ struct cli_pipeline {
     int has_failed;         // `write`
     int has_writer;         // a thread
     int is_writing;         // it, or one that runs
-    int n_threads;          // the writer is the first one, if there is one
+    int n_threads;          // the writer, if any, is the first one
     pthread_t threads[];    // [1 + n_decoders]
 };
 

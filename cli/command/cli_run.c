@@ -68,14 +68,14 @@ static const char *find_excluding(const cli_run_options *opt)
                                     : NULL;
 }
 
-// Models of which the library reads the file as it is.
+// Models whose file the library reads directly.
 static int is_for_session(const cli_run_options *opt)
 {
     return !opt->shared.run_only && !cli_source_is_stream(opt->shared.args[0]) &&
            !cli_il_is_file(opt->shared.args[0]);
 }
 
-// Whether the model has inputs, of types that there are, and all that -i names are inputs: other
+// Whether the model has inputs, of known types, and all that -i names are inputs: other
 // tensors that a model creates may be given, too, as may sequences and optional values.
 static int has_inputs(const ln_model *model, const cli_run_options *opt)
 {

@@ -63,7 +63,7 @@ static size_t list_types(const ln_context *ctx, type_count *counts)
     return n;
 }
 
-// How many operators there are of each type, by name, `total` in all. Returns new (free), *n_types
+// The number of operators of each type, by name, `total` in all. Returns new (free), *n_types
 // counts; NULL after a message.
 static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_types)
 {
@@ -446,7 +446,7 @@ static void print_interface(const ln_model *model, const cli_options *opt)
                   cli_session_shape_options(model, text));
 }
 
-// The same as JSON; there is no target yet.
+// The same as JSON; without a target yet.
 static void print_interface_as_json(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE], key[32] = "program.1";
@@ -559,7 +559,7 @@ static int run_show(const cli_options *shared)
     ln_context *ctx = cli_model_create(&opt->shared);
     if (!ctx)
         return CLI_FAILED;
-    // Where sizes are open there are no operators yet.
+    // A model with open sizes has no operators yet.
     const int wants_table = !diagram_of(opt);
     const int is_read = !cli_model_read_into(ctx, &opt->shared);
     int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(&opt->shared) : -1;

@@ -111,7 +111,7 @@ static void print_differs(const char *where)
 
 // Stored data sets
 
-// Whether there is DIR/WHAT_K.npy, .pb or .bin; its name is then in `file`.
+// Whether DIR/WHAT_K.npy, .pb or .bin exists; its name is then in `file`.
 static int has_stored(char *file, const char *dir, const char *what, int k)
 {
     static const char *const endings[] = {"npy", "pb", "bin"};

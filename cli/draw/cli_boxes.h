@@ -22,7 +22,7 @@ typedef struct cli_boxes {
 } cli_boxes;
 
 /** Finds the outputs, and boxes with a score of at least --threshold that overlap by at most
- * --overlap. Returns 0, or CLI_FAILED after a message: there are no such outputs, or no memory.
+ * --overlap. Returns 0, or CLI_FAILED after a message: no such outputs, or no memory.
  * Free with cli_boxes_free. */
 int cli_boxes_find(cli_boxes *boxes, const cli_run_options *opt, const cli_labels *labels);
 

@@ -28,9 +28,8 @@ const char *cli_draw_suffix(const char *photo);
 int cli_draw_add(const cli_run_options *opt, const char *name, const tl_tensor *t);
 
 /** After a run: draws the outputs on opt->shared.images.photo, and prints what it draws. *image:
- * new, for cli_draw_write. Returns 0, or CLI_FAILED after a message: there is no photo, or no
- * output fits.
- */
+ * new, for cli_draw_write. Returns 0, or CLI_FAILED after a message: no photo, or no output
+ * fits. */
 int cli_draw_make(const cli_run_options *opt, const cli_labels *labels, ln_image *image);
 
 /** Writes the image and frees it. Returns 0, or CLI_FAILED after a message. */

@@ -23,7 +23,7 @@ void cli_svg_end(void)
     cli_print("</svg>\n");
 }
 
-// Whether the character of `used` bytes is one of XML; `is_shown`: as it is, not as an escape.
+// Whether the character of `used` bytes is one of XML; `is_shown`: unescaped.
 // Source: XML 1.0, production 2.
 static int is_char(const char *text, size_t used, int is_shown)
 {

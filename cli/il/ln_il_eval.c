@@ -380,7 +380,7 @@ static number read_sign(evaluator *e)
     return x;
 }
 
-// The next operator; N_BINARIES: there is none.
+// The next operator; N_BINARIES: none.
 static size_t next_binary(evaluator *e)
 {
     size_t b = 0;
@@ -465,7 +465,7 @@ static int is_eval(const char *at, const char *end)
            (isspace((unsigned char)at[6]) || at[6] == '(');
 }
 
-// The `}` that ends an expression, which may contain others; NULL: there is none.
+// The `}` that ends an expression, which may contain others; NULL: none.
 static const char *find_close(const char *expr, const char *end)
 {
     int depth = 1;

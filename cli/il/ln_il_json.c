@@ -71,7 +71,7 @@ static void put_value(writer *w, const json_t *value)
         fputs(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null", w->fp);
 }
 
-// An element a line, "[]" when there is none.
+// An element a line, "[]" if empty.
 static void put_lines(writer *w, int indent, const json_t *array,
                       void (*put)(writer *w, const json_t *element))
 {

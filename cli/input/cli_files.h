@@ -13,8 +13,7 @@ typedef struct cli_files {
     int n;
     int n_skipped;                                            // regular files
     char suffixes[CLI_FILES_SUFFIXES][CLI_FILES_SUFFIX_SIZE]; // of those, sorted
-    int n_suffixes;                                           // more than there is room for: some
-                                                              // are not kept
+    int n_suffixes;                                           // at most CLI_FILES_SUFFIXES are kept
 } cli_files;
 
 /** Whether the name has the suffix of a file that a model's input can be read from. */
@@ -22,7 +21,7 @@ int cli_files_is_input(const char *name);
 
 /** Finds the files of `source`: of a folder those with a suffix of an input, and of a pattern of
  * the shell all, in the order of their names; of a text file, a pipe, or "-", standard input, the
- * path in each line that is not empty. Returns 0, or CLI_FAILED after a message: there are none.
+ * path in each line that is not empty. Returns 0, or CLI_FAILED after a message: no files.
  * Free with cli_files_free in any case. */
 int cli_files_find(cli_files *files, const char *source);
 

@@ -39,7 +39,7 @@ tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, in
  * warning to `text`, LN_MAXLINE bytes. */
 int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t);
 
-/** The next -i FILE without a name, from `*i`; NULL when there is none. */
+/** The next -i FILE without a name, from `*i`, or NULL. */
 const char *cli_given_next(const cli_options *opt, int *i);
 
 // What is wrong with an argument of -i. They print and return CLI_FAILED.

@@ -212,7 +212,7 @@ ln_context *cli_model_try(const cli_options *opt)
     return NULL;
 }
 
-// A compiled model runs as it is: options of compilation are rejected.
+// A compiled model runs unchanged: options of compilation are rejected.
 static int check_compiled(const ln_context *ctx, const cli_options *opt)
 {
     if (opt->target && strcmp(opt->target, ctx->target))

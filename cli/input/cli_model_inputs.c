@@ -94,7 +94,7 @@ static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
 
 // Inputs of the model's file, which may be several tensors
 
-// The input of that name that is not a tensor. -1: there is none.
+// The input of that name that is not a tensor. -1: none.
 static int find_compound(const ln_context *ctx, const char *name, ln_value_info *info)
 {
     ln_value_walk walk = ln_context_walk_values(ctx, 0);

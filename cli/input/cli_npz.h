@@ -14,7 +14,7 @@ int cli_npz_split(const char *source, char path[LN_MAXLINE], const char **array)
 /** The file of a source: of FILE:ARRAY, written to `path`, or `source`. Returns borrowed. */
 const char *cli_npz_file(const char *source, char path[LN_MAXLINE]);
 
-/** Whether there is a file of that name, or such an array. */
+/** Whether a file of that name, or such an array, exists. */
 int cli_npz_exists(const char *source);
 
 /** As ln_input_read_whole, and for FILE:ARRAY. */

@@ -39,6 +39,6 @@ int cli_preprocess_check(const struct cli_options *opt, const char *file,
 void cli_preprocess_note(const struct cli_options *opt, const char *file,
                          const ln_image_format *format, const tl_tensor *t);
 
-/** Warns of a photo whose pixels have become an input as they are, 0 to 255, by no option. Returns
+/** Warns of a photo whose pixels have become an input unscaled, 0 to 255, by no option. Returns
  * whether it did. */
 int cli_preprocess_warn(const cli_photo *photo);

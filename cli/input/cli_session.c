@@ -160,7 +160,7 @@ int cli_session_is_open(const tl_tensor *info)
     return n > 0;
 }
 
-// Text that grows as far as there is room, LN_MAXLINE bytes.
+// Text that grows up to LN_MAXLINE bytes.
 typedef struct line {
     char *text;
     size_t len;

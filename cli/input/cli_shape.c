@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The size at *text, which is moved past it; -1: there is none.
+// The size at *text, which is moved past it; -1: none.
 static int read_size(const char **text)
 {
     char *end;

@@ -36,7 +36,7 @@ static void print_string(FILE *fp, const char *text, size_t len)
     fputc('"', fp);
 }
 
-// First the text before it: a comma, a line of its own, the key.
+// First the text before it: a comma, a new line, the key.
 FILE *cli_json_value(cli_json *json, const char *key)
 {
     FILE *fp = stream_of(json);

@@ -46,7 +46,7 @@ void cli_json_count(cli_json *json, const char *key, uint64_t value);
 /** A number, a fraction with 9 digits; null: NaN or infinite. */
 void cli_json_number(cli_json *json, const char *key, double value);
 
-/** A finite number with so many decimals. */
+/** A finite number with the given number of decimals. */
 void cli_json_fixed(cli_json *json, const char *key, double value, int decimals);
 
 /** true or false. */

@@ -15,7 +15,7 @@ typedef struct cli_outnames {
 
 /** The names in opt->outdir. FILE is the file's name without its suffix, or with it where several
  * files have the same name without it. Returns 0, or the exit status after a message: a name is too
- * long, two names are the same, a file exists and there is no --force, or it is an input. Free with
+ * long, two names are the same, a file exists without --force, or it is an input. Free with
  * cli_outnames_free in any case. */
 int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                       const ln_model *model);

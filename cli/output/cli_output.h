@@ -20,7 +20,7 @@ int cli_output_check(const cli_run_options *opt, int n);
  * cannot be written. */
 int cli_output_print_time(uint64_t ns);
 
-/** Warns if there are --labels for another number of classes. */
+/** Warns if --labels are for another number of classes. */
 void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names);
 

@@ -18,7 +18,7 @@ typedef struct arguments {
 
 // A conversion of a format.
 typedef struct conversion {
-    char text[48]; // as a format of its own, without '*'
+    char text[48]; // as a separate format, without '*'
     char length;   // 'l', 'L' for "ll", 'j', 'z', 't', or 0
     char letter;
     int width;     // < 0: to the left

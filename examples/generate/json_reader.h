@@ -53,7 +53,7 @@ void json_free(json_document *document);
 /** The value of the document. Returns borrowed, as the functions below. */
 const json *json_root(const json_document *document);
 
-/** The first value of `key` in an object; NULL: there is none, or `object` is no object. */
+/** The first value of `key` in an object; NULL: none, or `object` is no object. */
 const json *json_get(const json *object, const char *key);
 
 /** The first value of an array or an object; NULL: none, another type, or `value` is NULL. */

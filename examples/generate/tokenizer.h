@@ -56,7 +56,7 @@ const char *tokenizer_bytes(const tokenizer *tokens, int64_t id, size_t *len);
 /** The length of the first piece of a text by the expression above. `len` is at least 1. */
 size_t tokenizer_piece(const char *text, size_t len);
 
-/** The id of a token by its name in tokenizer.json, such as "<|endoftext|>"; -1: there is none. */
+/** The id of a token by its name in tokenizer.json, such as "<|endoftext|>"; -1: none. */
 int64_t tokenizer_id(const tokenizer *tokens, const char *name);
 
 #ifdef __cplusplus

@@ -83,7 +83,7 @@ class Tokenizer:
         self._prefix_space = parts[0].get("add_prefix_space", True)
 
     def id_of(self, token):
-        """The id of a token, such as "<|endoftext|>"; None: there is none."""
+        """The id of a token, such as "<|endoftext|>"; None: none."""
         return self._added.get(token, self._vocab.get(token))
 
     def encode(self, text):

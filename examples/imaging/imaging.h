@@ -70,7 +70,7 @@ static inline const char *image_read(image *p, const char *file)
     return reason;
 }
 
-/** Reads the next image of a stream of PPM images; *end: there is none. */
+/** Reads the next image of a stream of PPM images; *end: no more. */
 static inline const char *image_read_next(image *p, FILE *stream, int *end)
 {
     int height, width;

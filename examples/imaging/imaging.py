@@ -39,7 +39,7 @@ def read(path):
 
 
 def read_next(stream):
-    """The next image of a stream of PPM images; None: there is none."""
+    """The next image of a stream of PPM images; None: none."""
     header = b"".join(stream.readline(20) for _ in range(3))
     if not header:
         return None

@@ -53,7 +53,7 @@ class Graph:
         return tuple(self.size() for _ in range(self.random.randrange(most + 1)))
 
     def some(self, fits=lambda v: True):
-        """A value that fits, the last results rather than others; None: there is none."""
+        """A value that fits, the last results rather than others; None: none."""
         fitting = [v for v in self.values if fits(v)]
         if not fitting:
             return None

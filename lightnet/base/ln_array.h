@@ -8,7 +8,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/** Makes room for an element of `size` bytes after the `n` that there are. `array`: the address of
+/** Makes room for an element of `size` bytes after the `n` existing ones. `array`: the address of
  * the pointer to the first (NULL: none). -1 with the thread's last error: no memory; it is as
  * before. */
 static inline int ln_array_grow(void *array, size_t n, size_t size)

@@ -10,7 +10,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
-// Nodes and ends of edges lie in one block each with their place in the list that has them.
+// Nodes and ends of edges share one block each with their place in the list that has them.
 struct node_block {
     ln_graph_node node;
     ln_list place;
@@ -180,7 +180,7 @@ static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
     in->twin = out;
 }
 
-// The oldest edge from `node` to `other` with these data, any when NULL; NULL: there is none.
+// The oldest edge from `node` to `other` with these data, any when NULL; NULL: none.
 static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_node *other,
                                      const void *edge_data)
 {

@@ -2,11 +2,11 @@
 // A hash table with separate chaining: a power of two of buckets, each a chain of pairs.
 //
 // The pairs are in one array, in the order of insertion, and are named by their numbers
-// there, from 1; 0 ends a chain. So pairs inserted together lie together, as models look
-// them up, and a pair costs no allocation of its own.
+// there, from 1; 0 ends a chain. So pairs inserted together are adjacent, as models look
+// them up, and a pair costs no allocation.
 //
 // Hash values of names depend on a random number of the process, so that a model cannot contain
-// names that share a chain. Nothing depends on the order of chains: there is no iteration.
+// names that share a chain. Nothing depends on the order of chains: nothing iterates over them.
 
 #include "lightnet/ln_hash.h"
 

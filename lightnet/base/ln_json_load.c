@@ -120,7 +120,7 @@ __attribute__((destructor)) static void leave_allocations(void)
         json_set_alloc_funcs(allocate, release);
 }
 
-// Whether the library's allocations count: a program may have set functions of its own.
+// Whether the library's allocations count: a program may have set other functions.
 static int is_counted(void)
 {
     json_malloc_t malloc_now;

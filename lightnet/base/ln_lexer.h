@@ -50,7 +50,7 @@ int ln_lexer_accept_word(ln_lexer *l, const char *word);
 /** Skips a character; -1 with a reason if the current token is another one. */
 int ln_lexer_expect(ln_lexer *l, int kind);
 
-/** Records a reason for the current token, unless there is one, and ends the text. Returns -1. */
+/** Records the first reason, for the current token, and ends the text. Returns -1. */
 int ln_lexer_fail(ln_lexer *l, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** The same for another location in the text. */

@@ -98,7 +98,7 @@ size_t ln_escape(char *buf, size_t size, const char *text)
 
 // Records
 
-// To write into; NULL: there is no memory for it.
+// To write into; NULL: no memory for it.
 static ln_error *record(ln_error *err)
 {
     if (err)

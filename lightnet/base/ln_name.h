@@ -25,7 +25,7 @@ int ln_name_print(char *buf, const char *fmt, ...) LN_PRINTF(2, 3);
  */
 int ln_name_set(char **name, const char *str);
 
-// A name in one block with the named object needs no block of its own, and no cache line:
+// A name in one block with the named object needs no second block, and no cache line:
 //
 // struct block { thing thing; char name[]; };
 // struct block *block = ln_alloc(sizeof(*block) + ln_name_size(str));

@@ -72,7 +72,7 @@ static void remove_dead(int folder, const char *name)
 
 // The content
 
-// Writes the content to disk before the rename: after a power failure there is the old file or the
+// Writes the content to disk before the rename: a power failure leaves the old file or the
 // new one. Syncing the folder is left to the system.
 static int sync_file(const target *t, int fd)
 {
@@ -226,7 +226,7 @@ static int write_at(const target *t)
     return end == DONE ? 0 : -1;
 }
 
-// `path` is free of links where there is an old file.
+// `path` is free of links if an old file exists.
 static int write_then_rename(const char *path, const target *like)
 {
     target t = *like;

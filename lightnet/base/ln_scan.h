@@ -70,7 +70,7 @@ char *ln_scan_copy(const ln_scan *ps, size_t len);
 int ln_scan_fail(const ln_scan *ps, const char *fmt, ...) LN_PRINTF(2, 3);
 int ln_scan_vfail(const ln_scan *ps, const char *fmt, va_list args);
 
-/** The same where there is no memory. */
+/** The same for missing memory. */
 int ln_scan_fail_memory(const ln_scan *ps);
 
 /** Records the text found here and the expected one; returns -1. */

@@ -47,7 +47,7 @@ static void drop(ln_slab *slab, size_t n)
         ln_free(slab);
 }
 
-// The owner gives the slab away, with the references that it did not use.
+// Releases the owner's unused references.
 static void close_slab(ln_slab *slab)
 {
     if (slab)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The length of the valid UTF-8 sequence at `p`, of at most `left` bytes (at least 1); 0: there is
- * none (also for surrogates and overlong forms). */
+/** The length of the valid UTF-8 sequence at `p`, of at most `left` bytes (at least 1); 0: none
+ * (also for surrogates and overlong forms). */
 size_t ln_utf8_length(const unsigned char *p, size_t left);
 
 /** The length of the longest valid UTF-8 at the beginning of the `size` bytes: `size` if all are
@@ -18,5 +18,5 @@ size_t ln_utf8_prefix(const char *bytes, size_t size);
  * An invalid byte is itself, of length 1. */
 uint32_t ln_utf8_get(const unsigned char *p, size_t left, size_t *n);
 
-/** Writes the sequence of code point `c`. Returns its length; 0: there is no such character. */
+/** Writes the sequence of code point `c`. Returns its length; 0: no such character. */
 size_t ln_utf8_put(char bytes[4], uint32_t c);

@@ -35,7 +35,7 @@ const ln_bundle_entry *ln_bundle_entry_of(const ln_bundle *bundle, const char *n
 const tl_tensor *ln_bundle_find(const ln_bundle *bundle, const char *name);
 
 /** The tensor of that name with its data, which the first call reads. Returns borrowed; NULL with a
- * reason in `err`: the file cannot be read, no memory; without one: there is no such tensor. */
+ * reason in `err`: the file cannot be read, no memory; without one: no such tensor. */
 const tl_tensor *ln_bundle_read(const ln_bundle *bundle, const char *name, ln_error *err);
 
 /** Frees the content. */

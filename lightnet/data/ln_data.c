@@ -35,7 +35,7 @@ typedef struct weights {
     ln_bundle wts;
     ln_bundle params;
     ln_infile file; // that has the data of params
-    void *thing;    // that the bundle lies in, or NULL
+    void *thing;    // that contains the bundle, or NULL
     void (*drop)(void *thing);
 } weights;
 
@@ -181,7 +181,7 @@ static int check_value(const ln_context *ctx, const ln_bundle *bundle, const ln_
     return ln_fixed_check_hash(ctx, entry->name, hash) ? ln_fail_at(ctx, "%s", file) : 0;
 }
 
-// A record of its own, of the wanted type, over data that the bundle has in memory, or its file.
+// A separate record, of the wanted type, over data that the bundle has in memory, or its file.
 static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_entry *entry,
                       tl_dtype dtype)
 {

@@ -36,7 +36,7 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
 
 enum { PNG_SIGNATURE = 8, PNG_CHUNK = 12 }; // a chunk: length, type, data, checksum
 
-// The size of the chunk at `at`, or of the rest where there is no whole one.
+// The size of the chunk at `at`, or of the rest if it is incomplete.
 static size_t chunk_size(const uint8_t *at, size_t size)
 {
     if (size < PNG_CHUNK)
@@ -138,7 +138,7 @@ static void skip_space(reader *r)
     }
 }
 
-// A decimal number; -1 when there is none, or it is too large to be meant.
+// A decimal number; -1: none, or it is too large to be meant.
 static long read_number(reader *r)
 {
     long n = -1;

@@ -12,8 +12,8 @@
  * "null". */
 const char *ln_json_describe(const json_t *json);
 
-/** Writes a string in quotes, with escapes. -1 with a reason: it is NULL or not UTF-8, or there is
- * no memory. The caller checks the stream's errors. */
+/** Writes a string in quotes, with escapes. -1 with a reason: it is NULL or not UTF-8, or no
+ * memory. The caller checks the stream's errors. */
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err);
 
 /** Returns new (free): the value as compact text of *len bytes and a NUL; NULL with a reason: no

@@ -70,7 +70,7 @@ typedef struct header {
     size_t size; // bytes of the elements
 } header;
 
-// The dictionary: a cursor over its text, each function takes one thing or fails
+// The dictionary: a cursor over its text; each function consumes one token, or fails
 
 typedef struct cursor {
     const char *at, *end;

@@ -75,7 +75,7 @@ static int put(writer *w, const void *data, size_t size)
     return 0;
 }
 
-// Bytes of the file as they are.
+// Unchanged bytes of the file.
 static int put_copy(writer *w, size_t begin, size_t end)
 {
     if (end - begin <= LN_VIEW_SIZE) {
@@ -190,7 +190,7 @@ static int put_field(writer *w, const ProtobufCMessageDescriptor *within,
     return put_copy(w, f->begin, f->value.end);
 }
 
-// Of so many fields one asks whether to stop.
+// Polls for a stop every FIELDS_PER_CHECK fields.
 enum { FIELDS_PER_CHECK = 64 };
 
 static int put_message(writer *w, const ProtobufCMessageDescriptor *kind, ln_protobuf_part c,

@@ -68,7 +68,7 @@ static int expect(cursor *c, const char *field, size_t size, uint64_t wanted)
     return fail(c, "%s is %" PRIu64 ", expected %" PRIu64, field, value, wanted);
 }
 
-// A count of things that take `min` bytes each.
+// A count of items of at least `min` bytes.
 static int take_count(cursor *c, const char *field, size_t min, uint64_t *count)
 {
     if (take(c, field, 8, count))

@@ -88,7 +88,7 @@ typedef struct range {
     size_t begin, end;
 } range;
 
-// The header, as it is now: it is never looked at again.
+// The header; it is never read again.
 static int load_header(ln_safetensors *st, size_t length, const char *file, ln_error *err)
 {
     char *text = ln_alloc(length);

@@ -17,7 +17,7 @@
 /** Whether the bytes begin like a wts file: with a digit. */
 int ln_wts_is(const ln_infile *in);
 
-/** Adds the arrays to the empty `bundle`, as 1-D tensors with data of their own. `file` is the name
+/** Adds the arrays to the empty `bundle`, as 1-D tensors with new data. `file` is the name
  * in messages. -1 with a reason; clear the bundle then, too. */
 int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err);
 

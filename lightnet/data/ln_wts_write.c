@@ -111,7 +111,7 @@ static int begins_number(const char *p)
     return isdigit((unsigned char)*p);
 }
 
-// Skips separators of numbers. -1: there is something else.
+// Skips separators of numbers. -1: something else follows.
 static int skip_separators(text *t)
 {
     while (*t->at && !begins_number(t->at)) {

@@ -61,7 +61,7 @@ static int read_bytes(const archive *a, size_t offset, void *data, size_t size)
 }
 
 // The offset of the end record in the last `size` bytes of the file, whose comment ends where the
-// file ends; -1: there is none.
+// file ends; -1: none.
 static long find_end(const unsigned char *tail, size_t size)
 {
     for (long at = (long)size - LN_ZIP_END_SIZE; at >= 0; at--)

@@ -313,7 +313,7 @@ void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
     ln_emit_arg(e, name, tensor);
 }
 
-// Its parameters: `params` with one more at the end, NULL: there is no memory
+// Its parameters: `params` with one more at the end, NULL: no memory
 
 static ln_list *with_bools(ln_emit *e, const ln_part *p)
 {

@@ -41,7 +41,7 @@ typedef struct ln_translation {
 void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
     LN_PRINTF(3, 4);
 
-/** The same where there is no memory. */
+/** The same for missing memory. */
 void ln_translation_fail_memory(ln_translation *t);
 
 /** Fails if the context's work is to stop. */
@@ -223,7 +223,7 @@ enum { LN_EMIT_TEMP = -1 };
 /** The same for a reason of a known status. */
 void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 
-/** The same where there is no memory. */
+/** The same for missing memory. */
 void ln_emit_fail_memory(ln_emit *e);
 
 /** Warns of "FILE: PLACE: TEXT". */
@@ -327,8 +327,8 @@ const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dim
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i);
 
 /** Batch normalization along an axis; `vectors`: scale, offset, mean, variance. [A.., C, B..] as
- * [A, C, 1, B]; images as they are, so that a convolution before them takes the scale into its
- *  weights. */
+ * [A, C, 1, B]; images unchanged, so that a convolution before them can fold the scale into
+ * its weights. */
 const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
                               double epsilon, int i);
 
@@ -351,7 +351,7 @@ const char *ln_emit_formula(ln_emit *e, const char *text, const char *x, const c
 /** The lengths of a tensor's axes. */
 void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims);
 
-/** Their symbols; NULL: there are only numbers. Returns borrowed. */
+/** Their symbols; NULL: numbers only. Returns borrowed. */
 ln_symbols *ln_emit_symbols(const ln_emit *e);
 
 /** The product of `n` lengths. */

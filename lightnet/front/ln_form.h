@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms: how an operator of LightNet is one operator of another format, as the descriptions say it
-// (field "onnx"; ln-opgen --forms). A reader and a writer interpret them.
+// Forms map an operator of LightNet to one operator of another format (field "onnx" of its
+// description; ln-opgen --forms). A reader and a writer interpret them.
 //
 //     "onnx": "Trilu-14(src, k, upper=1)"
 //
@@ -59,8 +59,8 @@ static inline int ln_form_is_input(const ln_form_item *item)
            (item->kind >= LN_FORM_INT && item->kind <= LN_FORM_NUMBERS && !item->name);
 }
 
-/** The parameter that a node's attribute, or a condition, means: of no kind if there is none, and
- *  the parameter has its default then. `ndim`: of the first input. */
+/** The parameter that a node's attribute, or a condition, means: of no kind if absent, and
+ *  the parameter then has its default. `ndim`: of the first input. */
 ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim);
 
 /** The attribute that says what a parameter of the operator does. `*since` becomes the version of
@@ -70,5 +70,5 @@ ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since);
 /** Whether the operator has the types and the values that the form is about. */
 int ln_form_is_of(const ln_form *form, const ln_op *op);
 
-/** The part of that name; NULL: there is none. */
+/** The part of that name; NULL: none. */
 const ln_part *ln_form_find_part(const ln_part *parts, const char *name);

@@ -67,7 +67,7 @@ typedef struct ln_front {
      * reason in the context. NULL: a model is only written from a context. */
     int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
 
-    /** Operator `i` of the format; 0: there are fewer. NULL: they are not listed. */
+    /** Operator `i` of the format; 0: no more. NULL: they are not listed. */
     int (*operator_at)(size_t i, ln_format_operator *op);
 } ln_front;
 

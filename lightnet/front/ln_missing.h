@@ -21,6 +21,6 @@ typedef struct ln_missing {
  *  of its first node, copied, and the reason may be unknown. */
 void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op);
 
-/** Fails with "WHAT: NAME (N nodes, first PLACE; REASON), ..", if there are such, after passing
+/** Fails with "WHAT: NAME (N nodes, first PLACE; REASON), ..", if any, after passing
  * them on to the caller (ln_context_set_missing). Frees the record. */
 void ln_missing_report(ln_missing *m, const char *what);

@@ -15,7 +15,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
-// LightNet's own form, which is no front end's.
+// LightNet IR, which no front end writes.
 static const char ir_name[] = "ir";
 
 int ln_context_print(const ln_context *ctx, const char *outfile)
@@ -54,7 +54,7 @@ static int fail_format(const ln_context *ctx, const char *format)
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s%s'", front->format,
                                     apart);
     }
-    for (char *p = known; *p; p++) // as they are usually given
+    for (char *p = known; *p; p++) // as users write them
         *p = (char)tolower((unsigned char)*p);
     return ln_fail(ctx, "the format '%.64s' cannot be written, expected one of %s", format, known);
 }

@@ -262,7 +262,7 @@ void ln_bind_warn(const ln_context *ctx)
                     ctx->source, b->name);
 }
 
-// Shapes for a model that is as it is
+// Allowed shapes
 
 const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *min, const int *max)
 {
@@ -324,7 +324,7 @@ static int check_size(const ln_context *ctx, const binding *b, const allowed *in
         ln_bind_sprint(expected, sizeof(expected), 1, &min, &max));
 }
 
-// Checks all axes of the input that have the binding's name. Returns how many there are, or -1.
+// Checks all axes of the input that have the binding's name. Returns their number, or -1.
 static int check_named(const ln_context *ctx, const binding *b, const char *input)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, input);

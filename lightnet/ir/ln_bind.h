@@ -41,10 +41,10 @@ typedef enum ln_bind_offer {
 /** Replaces the offers by these bits. -1 with a reason. */
 int ln_bind_set_offers(ln_context *ctx, int offers);
 
-/** Whether there is an offer. */
+/** Whether an offer exists. */
 int ln_bind_has_offer(const ln_context *ctx, ln_bind_offer offer);
 
-/** Passes an operator on to the function of ln_context_set_missing, if there is one. */
+/** Passes an operator on to the function of ln_context_set_missing, if any. */
 void ln_bind_report_missing(const ln_context *ctx, const ln_missing_op *op);
 
 /** A name with a bound shape that the model does not have; NULL: none. Returns borrowed. */

@@ -57,7 +57,7 @@ void ln_bodies_prune(ln_context *ctx);
  * borrowed. */
 ln_context *ln_body_outermost(ln_context *ctx);
 
-/** The body of that name; NULL: there is none. Returns borrowed. */
+/** The body of that name; NULL: none. Returns borrowed. */
 ln_context *ln_body_named(const ln_context *root, const char *name);
 
 /** Forgets the names of its inputs and outputs. */

@@ -46,8 +46,8 @@ static void forget_names(ln_body_names *known)
     *known = (ln_body_names){0};
 }
 
-// The interface of a body that operators run stays as it is, so an array of its names is made once.
-// Without memory for that they are looked for in the list.
+// The interface of a body that operators run never changes, so an array of its names is made once.
+// Without memory for that, the list is searched.
 static void learn_names(ln_body_names *known, const ln_list *list)
 {
     forget_names(known);

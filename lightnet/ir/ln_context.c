@@ -247,7 +247,7 @@ void ln_context_set_seed(ln_context *ctx, uint64_t seed)
     ctx->seed = seed;
 }
 
-// Returns 1 for a rule that there is; else 0 and in *closest one that it may be meant for, or NULL.
+// Returns 1 for an existing rule; else 0 and the closest name, or NULL.
 static int is_known_rule(const char *rule, const char **closest)
 {
     *closest = NULL;

@@ -139,7 +139,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
     if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || tie_outputs(ctx, op) ||
         find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
         return -1;
-    // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
+    // An operator whose inputs have become parts of an output (a no-copy join) must do that again
     // whenever one of them is created again.
     const ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
@@ -181,7 +181,7 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
 
 static int connect_op(ln_context *ctx, ln_op *op);
 
-// Readers were checked with the former entries of the operator's outputs: a no-copy gather takes
+// Readers were checked with the former entries of the operator's outputs: a no-copy join takes
 // the new ones, views of a tensor that is written in place are marked as written, and no operator
 // that reads a variable tensor runs at load.
 static int settle_reader(ln_context *ctx, ln_op *reader, const ln_tensor_entry *te)

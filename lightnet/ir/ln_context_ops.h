@@ -9,7 +9,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
 
-/** Records that there is no memory. Returns -1. */
+/** Records missing memory. Returns -1. */
 static inline int ln_fail_memory(const ln_context *ctx)
 {
     return ln_fail_as(ctx, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
@@ -28,8 +28,8 @@ static inline int ln_op_writes_inplace(const ln_op *op)
     return op->op_arg->info && op->op_arg->info->inplace_writer;
 }
 
-/** The operator that made tensor `te`, its input, a part of its own output (a no-copy gather);
- * NULL: `te` has memory of its own or is a view of an input of its producer. */
+/** The operator that made tensor `te`, its input, a part of its own output (a no-copy join);
+ * NULL: `te` has its own memory or is a view of an input of its producer. */
 const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te);
 
 /** As ln_context_subgraph; `*next` is then the node to continue at: that of the first new operator,
@@ -75,7 +75,7 @@ int ln_context_push_output(ln_context *ctx, const char *name);
 int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
 
 /** *readers: returns new (ln_list_free): the operators that read the tensor, each once, in the
- * order in which they came; NULL when there are none. -1: no memory. */
+ * order in which they came; NULL: none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers);
 
 /** As ln_op_define_output, for `tle` of op_arg->tensors_out. */

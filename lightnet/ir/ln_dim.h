@@ -34,7 +34,7 @@ ln_symbols *ln_symbols_create(void);
 /** Ignores NULL. */
 void ln_symbols_free(ln_symbols *symbols);
 
-/** A new symbol between `min` and `max`. Unknown if there is no memory. */
+/** A new symbol between `min` and `max`. Unknown without memory. */
 ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 
 /** The same for the length of axis `axis` of a tensor, whose name it copies. */

@@ -6,7 +6,7 @@
 // is called in a mode in which ln_op_define_output changes existing entries. So every check of a
 // description holds for the actual shapes, too. Producers come first in the list, so the shapes of
 // inputs are up to date by then. An input that sets a parameter has the same effect by its
-// elements: no operator needs another form for run-time values.
+// elements: no operator needs another variant for run-time values.
 
 #include "ir/ln_dynamic.h"
 

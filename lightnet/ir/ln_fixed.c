@@ -228,7 +228,7 @@ int ln_fixed_check_params(const ln_context *ctx)
     return 0;
 }
 
-// The number that fills the constant of an operator; NULL: there is none, or its data come from
+// The number that fills the constant of an operator; NULL: none, or its data come from
 // elsewhere.
 static const double *number_of(const ln_op *op)
 {

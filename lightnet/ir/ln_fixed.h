@@ -36,7 +36,7 @@ void ln_fixed_value_free(void *value);
 /** Returns new (ln_fixed_free), empty; NULL: no memory. */
 ln_fixed *ln_fixed_create(void);
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void ln_fixed_free(ln_fixed *fixed);
 
 /** Removes all values. */
@@ -74,7 +74,7 @@ const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
 int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
                         int first, int len);
 
-/** Whether there are any such inputs, or outputs. */
+/** Whether any such inputs, or outputs, exist. */
 int ln_fixed_has_values(const ln_fixed *fixed, int is_output);
 
 /** The required value of tensor `tname`; NULL: any. Returns borrowed. */

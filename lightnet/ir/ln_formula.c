@@ -47,7 +47,7 @@ typedef struct reading {
     const char *p;
 } reading;
 
-// The index of a node equal to this one, which is added if there is none.
+// The index of a node equal to this one, which is added if missing.
 static int add(reading *r, const ln_formula_node *node)
 {
     ln_formula *const f = r->f;

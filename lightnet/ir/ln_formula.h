@@ -40,7 +40,7 @@ typedef struct ln_function {
     const char *formula; // of tl_functions.h
 } ln_function;
 
-/** Rows, in the order of tl_unary_func; borrowed. NULL: there is none of this name. */
+/** Rows, in the order of tl_unary_func; borrowed. NULL: none of this name. */
 extern const ln_function ln_functions[TL_UNARY_FUNC_SIZE];
 const ln_function *ln_function_named(const char *name);
 const ln_function *ln_function_of(const char *func);

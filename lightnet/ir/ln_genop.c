@@ -42,7 +42,7 @@ static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
 }
 
 // The variadic tensor at `*at` or the first one after it, `*at` then being the node after that;
-// NULL: there is none.
+// NULL: none.
 static const ln_tensor_list_entry *next_variadic(const ln_list **at, const char *arg_name)
 {
     while (*at) {
@@ -118,8 +118,8 @@ static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln
     return 0;
 }
 
-// Returns the number of dimensions; -1 after ln_op_fail. A length that the description does not
-// know is the kernel's; the kernel's are negative where it says nothing.
+// Returns the number of dimensions; -1 after ln_op_fail. A length without expression is the
+// kernel's; negative: the kernel sets none.
 static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const int *kernel_dims,
                       int dims[LN_MAXDIM])
 {

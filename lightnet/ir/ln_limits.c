@@ -24,17 +24,17 @@ static const uint64_t defaults[N_LIMITS] = {
 };
 
 // Folding measures CPU time, so that other processes do not change its decisions. Within a kernel
-// only the wall clock is checked, with a limit so many times as long.
+// only the wall clock is checked, with a limit FOLD_SLACK times as long.
 enum { FOLD_SLACK = 10 };
 
-// Plain C kernels do at least so many multiplications a millisecond.
+// The min rate of plain C kernels.
 static const double macs_per_ms = 1e6;
 
 struct ln_limits {
     uint64_t max[N_LIMITS];
     uint64_t deadline; // on tl_clock(), 0: none
     uint64_t cpu_end;  // of folding, on the thread's clock of processor time; 0: none
-    int is_over;       // of folding: it met one of its own limits
+    int is_over;       // of folding: it reached one of its limits
     ln_limits *around; // of folding: those of the context around it, which `stop` belongs to
     atomic_int is_cancelled;
     tl_stop *stop;

@@ -20,7 +20,7 @@ static const char *name_of(const void *op)
 
 // Making and freeing
 
-// An operator lies in one block with its argument and its name. Type and target are those of the
+// An operator shares one block with its argument and its name. Type and target are those of the
 // prototype, whose strings it points to, as to its argument names.
 struct block {
     ln_op_arg op_arg;
@@ -114,7 +114,7 @@ static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_na
     return info ? info : &no_info;
 }
 
-// The name of the argument as it is created: the first of a variadic one.
+// The name of the new argument: the first of a variadic one.
 static int print_arg_name(char *buf, const ln_arg_info *info, const char *arg_name)
 {
     return ln_name_print(buf, info->variadic ? "%s0" : "%s", arg_name);

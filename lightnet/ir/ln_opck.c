@@ -120,7 +120,7 @@ static int fail_not_int(ln_op_arg *op_arg, const ln_param_entry *entry, const ch
                       entry->arg_name, value, INT_MIN, INT_MAX);
 }
 
-// A number, there or expected, as it is compared: in the float view 0.1 is equal to 0.1f.
+// A number to compare, found or expected: in the float view 0.1 is equal to 0.1f.
 static double seen(double number, ln_opck_view view)
 {
     return view == LN_OPCK_FLOAT && fabs(number) <= FLT_MAX ? (float)number : number;

@@ -150,7 +150,7 @@ static int set_numbers(ln_param_entry *entry, int len, const void *array, number
 
 // Entries
 
-// An entry lies in one block with its arg_name.
+// An entry shares one block with its arg_name.
 struct block {
     ln_param_entry entry;
     ln_slab *home;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers of operators without a seed of their own: these are drawn from the sequence of the
-// outermost context.
+// Random numbers of operators without their own seed: from the sequence of the outermost context.
 
 #pragma once
 

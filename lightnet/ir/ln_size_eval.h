@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates what descriptions say about sizes: for numbers, and for symbols, whose bounds are
-// ranges.
+// Evaluates size expressions over numbers or symbolic dimensions.
 
 #pragma once
 
@@ -16,13 +15,15 @@ typedef struct ln_size_source {
     void *data;
 } ln_size_source;
 
-/** The lengths of an output; `part`: of a variadic one, its position. An axis that the source does
- * not tell is unknown. Returns their number, of which the first LN_MAXDIM are in `axes`; -1: it is
- * not known. */
+/** The lengths of an output; `part`: of a variadic one, its position. Axes that the source does not
+ * provide are unknown. Returns their number, of which the first LN_MAXDIM are in `axes`; -1:
+ * unknown. */
 int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
                  const ln_size_source *source, ln_dim axes[LN_MAXDIM]);
 
-/** Whether the description has `values` for output `arg_name`, and element `i`. */
+/** Whether output `arg_name` has `values`. */
 int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name);
+
+/** Element `i` of it. */
 ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source);

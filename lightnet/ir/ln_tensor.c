@@ -14,7 +14,7 @@
 
 // Entries
 
-// An entry lies in one block with its name and, unless that is long, with the name of its creater.
+// An entry shares one block with its name and, unless that is long, with the name of its creater.
 struct entry_block {
     ln_tensor_entry entry;
     ln_slab *home;
@@ -140,7 +140,7 @@ static void free_entry(void *entry)
     ln_tensor_entry_free_tensor_too(entry);
 }
 
-// As ln_tensor_table_find, with a reason when there is none.
+// As ln_tensor_table_find, with a reason for NULL.
 static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
 {
     ln_tensor_entry *entry = ln_tensor_table_find(table, name);
@@ -267,7 +267,7 @@ static const char *arg_name_of(const void *entry)
     return ((const ln_tensor_list_entry *)entry)->arg_name;
 }
 
-// A list entry lies in one block with its first name, and then its arg_name.
+// A list entry shares one block with its first name, and then its arg_name.
 struct list_entry_block {
     ln_tensor_list_entry entry;
     ln_slab *home;

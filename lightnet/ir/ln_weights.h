@@ -27,7 +27,7 @@ typedef struct ln_weight {
 /** Returns new (ln_weights_free), empty; NULL: no memory. */
 ln_weights *ln_weights_create(void);
 
-/** Frees the tensors and their data, closes the files. Takes NULL. */
+/** Frees the tensors and their data, closes the files. Accepts NULL. */
 void ln_weights_free(ln_weights *weights);
 
 /** Adds a tensor under a name (copied), replacing one with that name. Takes the record, and its

@@ -58,7 +58,7 @@ int ln_cleanup_dead(ln_context *ctx)
 // Replacing duplicates. One pass over the list finds equal operators. It redirects all inputs of an
 // operator before it visits it, so each is checked again at most once.
 
-// A tensor that is a part of the output of a no-copy gather cannot be replaced.
+// A tensor that is a part of the output of a no-copy join cannot be replaced.
 static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
                        const ln_tensor_entry *to)
 {

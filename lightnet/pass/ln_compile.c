@@ -51,7 +51,7 @@ static int rewrite(ln_context *ctx, const ln_arch_stage *stage)
     return n < 0 ? -1 : total + n;
 }
 
-// Clean-up is not repeated where there is nothing to clean up. `*is_clean`: it found nothing, and
+// Clean-up is repeated only after changes. `*is_clean`: it found nothing, and
 // nothing has changed since.
 static int clean_up(ln_context *ctx, int *is_clean)
 {
@@ -207,7 +207,7 @@ static int hoist(ln_context *ctx)
     return ln_hoist(ctx);
 }
 
-// The last steps, for an operator list that stays as it is.
+// The last steps, for the final operator list.
 static int finish(ln_context *ctx, const ln_arch *arch)
 {
     if (ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_plan(ctx))

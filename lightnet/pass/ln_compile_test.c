@@ -359,7 +359,7 @@ START_TEST(every_allocation_may_fail)
         ln_alloc_fail_after(n);
         const int status = work(text, len);
         failed = ln_alloc_fail_stop();
-        // A hash table that cannot grow goes on as it is; all else is an error.
+        // A hash table that cannot grow keeps its size; any other failure is an error.
         ck_assert_msg(failed || status == 0, "allocation %d", n);
     }
     ck_assert_int_gt(n, 500);

@@ -49,7 +49,7 @@ static int has_all_numbers(const ln_op *op)
     return 1;
 }
 
-// Whether the operator gives its bodies its inputs `src` as their last ones.
+// Whether the operator passes its inputs `src` as the last inputs of its bodies.
 static int passes_src(const ln_op *op)
 {
     return (ln_op_is_form_of(op, LN_OP_BRANCH) || ln_op_is_form_of(op, LN_OP_LOOP)) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that a target or a format lacks, in terms of others.
+// Decomposes operators that a target or a format lacks.
 
 #include <stdio.h>
 

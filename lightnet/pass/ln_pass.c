@@ -177,7 +177,7 @@ static int apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **
 
 static int offer_op(ln_context *ctx, ln_list *node, const rewriter *with, ln_list **next)
 {
-    ln_list old_ops = {.data = node->data}; // a list of its own: nothing is allocated for a look
+    ln_list old_ops = {.data = node->data}; // on the stack: offering allocates nothing
     int status = 0;
     for (const ln_expander_func *func = with->ep_funcs; *func && !status; func++) {
         int match = 0;

@@ -188,7 +188,7 @@ void ln_rule_constant(ln_rule_made *made, const char *arg_name, double value)
     ln_rule_input(made, arg_name, name);
 }
 
-// The entry of that arg_name among the nodes up to `last`; NULL: there is none.
+// The entry of that arg_name among the nodes up to `last`; NULL: none.
 static ln_tensor_list_entry *find_up_to(const ln_list *list, const ln_list *last,
                                         const char *arg_name)
 {
@@ -338,7 +338,7 @@ ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, 
 }
 
 // Notes that the rule warns about the operator: the next round must not again. 0: it did before,
-// or there is no memory.
+// or no memory.
 static int note_warning(const ln_context *ctx, const char *rule, const ln_op *op)
 {
     ln_hash *const warned = ctx->rewriting ? ctx->rewriting->warned : NULL;

@@ -51,7 +51,7 @@ static void make_output(ln_rule_match *m, const char *arg_name, const char *tens
 
 // Operators that are left out
 
-// The new operator's output of that name in the context; NULL: there is none.
+// The new operator's output of that name in the context; NULL: none.
 static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *name)
 {
     LN_FOREACH (const ln_op *, op, made->ops)

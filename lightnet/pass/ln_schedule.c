@@ -111,7 +111,7 @@ static int check_schedule(const ln_context *ctx, const ages *before)
     return status;
 }
 
-// Brings the operators into the order `ops` (takes the list), or leaves them as they are.
+// Brings the operators into the order `ops` (takes the list), or changes nothing.
 static int reorder(ln_context *ctx, ln_list *ops, const ages *before)
 {
     if (!is_permutation(ctx, ops)) {

@@ -243,7 +243,7 @@ static int is_argument(const ln_op *op, const char *arg_name, const char *name)
     return ln_streq(arg_name, name);
 }
 
-// Lets `dst_te` reuse the first possible input of argument `name`. Returns whether there is one.
+// Lets `dst_te` reuse the first possible input of argument `name`. Returns whether it did.
 static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
                        const ln_tensor_entry *dst_te, const char *name)
 {
@@ -330,7 +330,7 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
 }
 
 // The producer of a view knows its offset in the owner. If the tensor became part of another one
-// later (no-copy gather), the producer of that one knows it.
+// later (no-copy join), the producer of that one knows it.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
     const ln_op *taker = ln_context_taker(ctx, te);

@@ -3,7 +3,7 @@
 //
 // Time is the position in the list of operators, from 1; 0 is before a run. Operators at load have
 // times before 0, in the same order. A tensor that only they read is alive only then, and runs
-// reuse its memory. Tensors that share memory (views, no-copy gathers, outputs that reuse an
+// reuse its memory. Tensors that share memory (views, no-copy joins, outputs that reuse an
 // input's memory) form one block, named after the tensor at their root. Scratch memory is a
 // separate block; operators at load run one after the other and share one.
 //
@@ -35,7 +35,7 @@ typedef struct ln_block {
 typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
-    int begin; // the time of the first operator that runs at load; 0: there is none
+    int begin; // the time of the first operator that runs at load; 0: none
     int end;   // the time after the last operator
     size_t load_scratch[LN_MEM_TYPE_SIZE]; // of each memory type: index + 1 of the scratch memory
                                            // that is used at load; 0: none

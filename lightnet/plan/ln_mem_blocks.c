@@ -7,7 +7,7 @@
 // gets the smallest gap among placed boxes that are alive at the same time. Then it repeatedly
 // places the topmost boxes of the best packing earlier, and keeps the lowest strip.
 //
-// Neighbours, pairs of blocks that are alive together, are found once. If there are too many pairs,
+// Neighbours, pairs of blocks that are alive together, are found once. With too many pairs,
 // a memory pool places the blocks in order of time instead.
 
 #include "plan/ln_plan.h"
@@ -153,7 +153,7 @@ static int add_pairs(plan *p, item *it, size_t n_alive)
     return 0;
 }
 
-// Leaves p->near NULL if there are too many pairs. -1: no memory.
+// Leaves p->near NULL for too many pairs. -1: no memory.
 static int find_neighbours(plan *p)
 {
     size_t begin = 0;

@@ -322,7 +322,7 @@ static int find_folder(char folder[PATH_MAX], const char *place)
 }
 
 // Finds the file of a target's plug-in: where it is installed, lightnet/TARGET.so, or where it is
-// built, arch/TARGET/TARGET.so. Returns whether there is one.
+// built, arch/TARGET/TARGET.so. Returns whether it exists.
 static int find_target(char file[PATH_MAX], const char *target)
 {
     char folder[PATH_MAX];

@@ -114,7 +114,7 @@ static double saved_ns(const ln_quantize_choice *choice, int i)
     return choice->ns_before[i] - choice->ns_int8[i];
 }
 
-// The value of a layer: time saved per error; if time does not count, the least error.
+// The value of a layer: time saved per error; if time does not count, the min error.
 static double worth_of(const choosing *c, int i)
 {
     const double error = c->choice->errors[i] + 1e-12;
@@ -249,7 +249,7 @@ static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
 {
     variant v = {.mix = mix};
     const int is_good = try_mix(c, &mix, &v.error);
-    // With the same error it is the same program: there are no joints, or no instructions.
+    // With the same error it is the same program: no joints, or no instructions.
     if (is_good <= 0 || v.error.relative == best->error.relative)
         return is_good < 0 ? -1 : 0;
     if (time_variant(c, &v))

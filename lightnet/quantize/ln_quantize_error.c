@@ -58,7 +58,7 @@ typedef struct sums {
     double difference, norm; // of squares; of integers: elements that differ, elements
     int is_float;
     int is_not_finite;
-    double same, rows; // whose largest elements are at the same place
+    double same, rows; // rows with equal argmax; all rows
 } sums;
 
 static double element(const tl_tensor *t, size_t i)

@@ -11,7 +11,7 @@ typedef struct ln_quantize_error {
                      // integers the share of elements that differ. Infinite if results are not
                      // finite and float32's are
     double top1;     // share of the rows of the first output with the same argmax;
-                     // rows lie along the last axis
+                     // rows are along the last axis
 } ln_quantize_error;
 
 /** The outputs of float32 for each sample. */

@@ -260,7 +260,7 @@ static int is_marked(const flow *f, const char *tensor, int mark)
     return ((int)(intptr_t)ln_hash_find(f->marks, tensor) & mark) != 0;
 }
 
-// Of computed inputs, all are so marked, and there is one.
+// Whether it has computed inputs, all of them so marked.
 static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *table, int mark)
 {
     int n = 0;

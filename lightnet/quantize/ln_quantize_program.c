@@ -14,7 +14,7 @@ int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err)
                            : ln_error_set_as(err, status, "%s", ln_context_error(p->ctx));
 }
 
-// Programs with other constants of the same names must not meet in the model's store; there are no
+// Programs with other constants of the same names must not meet in the model's store; it has no
 // programs for other shapes. Warnings about the model would come again with each program.
 int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
                              ln_error *err)

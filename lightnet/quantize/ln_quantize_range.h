@@ -22,7 +22,7 @@ enum { LN_QUANTIZE_BINS = 2048 };
 typedef enum ln_quantize_kind {
     LN_QUANTIZE_MINMAX,     // from the minimum to the maximum
     LN_QUANTIZE_PERCENTILE, // leaves out a share of the values at each end
-    LN_QUANTIZE_ENTROPY,    // least Kullback-Leibler divergence of the distributions
+    LN_QUANTIZE_ENTROPY,    // min Kullback-Leibler divergence of the distributions
 } ln_quantize_kind;
 
 typedef struct ln_quantize_method {

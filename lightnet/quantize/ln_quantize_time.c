@@ -10,7 +10,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-// Runs before the first that counts; the least that count. Runs of one program follow each other,
+// Runs before the first that counts; min runs that count. Runs of one program follow each other,
 // so that its weights are in the caches.
 enum { WARM_UP = 2, MIN_RUNS = 5, RUNS_IN_TURN = 4, MIN_TURNS = 3 };
 
@@ -50,7 +50,7 @@ int ln_quantize_time_both(double ns[2], const ln_quantize_program *const program
 
 // Operators
 
-// The least time of each operator of a program.
+// The min time of each operator of a program.
 typedef struct op_times {
     int n;
     uint64_t *now;
@@ -83,7 +83,7 @@ typedef struct owners {
     ln_hash *of; // tensor -> the number of its layer, from 1
 } owners;
 
-// From 1; 0: none. The last layer where there are several.
+// From 1; 0: none. The last one of several layers.
 static int owner_of_inputs(const owners *o, const ln_op *op, int constants)
 {
     intptr_t last = 0;

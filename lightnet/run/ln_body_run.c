@@ -8,10 +8,10 @@
 #include "run/ln_load.h"
 #include "plan/ln_plan.h"
 
-// Where a tensor of the body lies in a run.
+// The memory of a tensor of the body in a run.
 typedef struct ln_body_place {
     tl_tensor *tensor;
-    int given;     // number of the input whose memory it lies in; -1: in the body's own
+    int given;     // number of the input whose memory it uses; -1: the body's own
     size_t offset; // there
 } ln_body_place;
 

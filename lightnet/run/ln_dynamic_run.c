@@ -90,8 +90,8 @@ static void set_bounds(const ln_op_arg *op_arg)
     }
 }
 
-// Where a view lies in its owner may depend on the owner's shape; the planned offsets are those for
-// the largest one, and stay.
+// The offset of a view in its owner may depend on the owner's shape; the planned offsets are those
+// for the largest one, and stay.
 static void place_views(const ln_op_arg *op_arg)
 {
     ln_tensor_entry *te;

@@ -21,7 +21,7 @@ int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_wa
  * with a reason in the context: a file cannot be read. */
 int ln_constants_fetch(const ln_context *ctx);
 
-/** Reads the tensor's data from files or callers to its memory; 0 also if there is none. -1 with a
+/** Reads the tensor's data from files or callers to its memory; 0 also without data. -1 with a
  * reason in the context: a file cannot be read. */
 int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
 

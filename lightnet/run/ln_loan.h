@@ -19,7 +19,7 @@ typedef struct ln_loan_member {
 
 /** All zero: the tensor always stays at its planned address. */
 typedef struct ln_loan {
-    const ln_tensor_entry *root; // the root of the block; NULL: there is no loan
+    const ln_tensor_entry *root; // the root of the block; NULL: no loan
     size_t size;                 // bytes of the block
     ln_loan_member *members;     // owned, and those of the next loans
     size_t n_members;
@@ -32,7 +32,7 @@ typedef struct ln_loan {
  * context: no memory. */
 int ln_loans_find(const ln_context *ctx, const char *const *names, size_t n, ln_loan **loans);
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void ln_loans_free(ln_loan *loans, size_t n);
 
 /** Moves the block to `memory` of loan->size bytes, aligned to the size of an element; NULL: to its

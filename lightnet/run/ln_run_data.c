@@ -65,7 +65,7 @@ static int keep_copy(ln_context *ctx, const ln_tensor_entry *te, const void *dat
     return ctx->given ? ln_weights_copy(ctx->given, te->name, te->tensor, data) : -1;
 }
 
-// The same for strings, of which there are copies already.
+// The same for strings, which are copies already.
 static int keep_strings(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     const tl_tensor *const t = te->tensor;
@@ -181,7 +181,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    // Where a dynamic view lies in its root is not fixed.
+    // The offset of a dynamic view in its root is not fixed.
     const ln_tensor_entry *at = te->isdynamic ? root : te;
     const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
     if (te->isload)

@@ -59,7 +59,7 @@ static int is_on_cpu(const ln_block *block)
     return block->mtype == LN_MEM_CPU;
 }
 
-// Where the first block begins that is no constant, and the first one that does not last.
+// The offsets where non-constants, and temporary blocks, begin.
 static void find_ends(const ln_context *ctx, const ln_lifetime *life)
 {
     ln_sharing *s = ctx->sharing;
@@ -93,7 +93,7 @@ static int find_constants(ln_context *ctx, const ln_lifetime *life)
     return 0;
 }
 
-// The block that the offset lies in; NULL: it is no constant's.
+// The constant block that contains the offset, or NULL.
 static constant *constant_at(const ln_sharing *s, size_t offset)
 {
     size_t low = 0, high = s->n;
@@ -250,7 +250,7 @@ static void *allocate(ln_context *ctx, size_t size)
     return memory;
 }
 
-// Offsets stay those of the plan: so memory begins where its first byte would lie.
+// Offsets stay those of the plan: so memory begins where its first byte would be.
 static void set_region(ln_context *ctx, void *region)
 {
     ctx->mem_starts[LN_MEM_CPU] = (void *)((uintptr_t)region - ctx->sharing->lasting_end);

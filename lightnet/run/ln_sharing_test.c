@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of constants that several contexts share: what is computed, where it lies, and that it is
+// Tests of constants that several contexts share: what is computed, its address, and that it is
 // right.
 
 #include "run/ln_sharing.h"

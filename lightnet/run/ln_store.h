@@ -71,7 +71,7 @@ ln_stored *ln_store_borrow(const void *data, size_t size);
 /** The address where its producer writes it. */
 void *ln_stored_place(const ln_stored *made);
 
-/** Publishes the constant, unless there is one of that key. -1 with a reason: no memory. */
+/** Publishes the constant, unless that key has one. -1 with a reason: no memory. */
 int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key);
 
 /** Drops the caller's reference; frees the constant with the last one. Then returns the pages of a

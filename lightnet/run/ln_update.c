@@ -12,7 +12,7 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
-// A result of loading in memory of its own.
+// A result of loading in separate memory.
 typedef struct kept {
     const ln_context *ctx; // which its memory counts for
     char *name;

@@ -149,7 +149,7 @@ static int parse_and_describe(ln_model *model, const ln_context *ctx)
     return -(says < 0 || (model->is_described && narrow(model, ctx)));
 }
 
-// Files of other formats have no weights that runs read as they are.
+// Files of other formats have no weights that runs read directly.
 static int check_map(const ln_model *model, const ln_context *ctx)
 {
     if (!model->options->is_mapped || (model->front && model->front->is_compiled))
@@ -251,7 +251,7 @@ static int is_compiled(const ln_model *model)
     return ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1");
 }
 
-// A compiled model runs as it is.
+// A compiled model runs unchanged.
 static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
 {
     const ln_options *const o = model->options;
@@ -416,7 +416,7 @@ void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
     ln_program_free(oldest);
 }
 
-// NULL: there are no more.
+// NULL: no more.
 static ln_program *take_for(ln_model *model, uint64_t session)
 {
     ln_session_lock();

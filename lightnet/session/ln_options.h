@@ -12,7 +12,7 @@
 /** Threads: neither option nor environment variable is set. */
 enum { LN_THREADS_NOT_SET = -1 };
 
-/** Sizes allowed by the caller, from least to most. */
+/** The min and max sizes that the caller allows. */
 typedef struct ln_shape_option {
     char *name; // name of an input, or of an open size: then ndim is 1
     int ndim;

@@ -22,8 +22,7 @@ static void leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-// Without memory for that a fork is as safe as it is for most libraries: while no other thread is
-// inside.
+// Without memory for that a fork is safe, as for most libraries, while no other thread is inside.
 static void watch_forks(void)
 {
     pthread_atfork(take, leave, leave);

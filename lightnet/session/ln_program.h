@@ -43,7 +43,7 @@ const char *ln_program_target(const ln_model *model);
  *  NULL with a reason in `err`. */
 ln_program *ln_program_create(const ln_model *model, ln_error *err);
 
-/** Takes NULL and half-built ones. */
+/** Accepts NULL and half-built ones. */
 void ln_program_free(ln_program *program);
 
 /** Creates the program for the shapes of `values`, one for each input of model->interface, and for
@@ -61,7 +61,8 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
                             ln_range *ranges);
 
-/** Whether the program supports these values, which have hashes for inputs in model->decides. */
+/** Whether the program supports these input values, which have hashes for inputs in model->decides.
+ */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 
 /** Bytes of the session's memory that it needs; 0: it has its own memory. */
@@ -84,7 +85,7 @@ int ln_program_fill(const ln_program *program, const ln_value *values, const ln_
 ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t session);
 
 /** Caches the program (takes it; NULL: nothing) of the session of that number (0: none), and evicts
- * the least recently used one if there are too many. */
+ * the least recently used one of too many. */
 void ln_kept_give(ln_model *model, ln_program *program, uint64_t session);
 
 /** Frees the programs that are only for that session. */

@@ -11,8 +11,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_optypes.h"
 
-// How often a size changes before it is left open, the least capacity, and how many elements an
-// input may have for it.
+// Changes before a size is left open, min capacity, max elements of an input for it.
 enum { MANY_CHANGES = 2, MIN_CAPACITY = 256, MANY_ELEMENTS = 1 << 21 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
@@ -43,7 +42,7 @@ static int capacity_for(const ln_value *value, int k, int max)
     return capacity < dim ? dim : capacity > max ? max : capacity;
 }
 
-// The least growth of all open sizes with this step.
+// The min growth of all open sizes with this step.
 static int common_growth(const ln_range *ranges, const ln_value *values, size_t n, int step)
 {
     int growth = INT_MAX;

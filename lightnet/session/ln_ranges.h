@@ -32,7 +32,7 @@ typedef struct ln_changes {
     int steps[LN_MAXDIM];
 } ln_changes;
 
-/** Records that a program is needed for these values, one for each of the `n` inputs. */
+/** Records that a program is needed for these input values, one for each of the `n` inputs. */
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
 
 /** The shapes for a new program, with capacities of at most `max` (0: any) if the values are not
@@ -44,7 +44,7 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
  * not be halved. */
 int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n);
 
-/** Whether the value has a shape within the range. */
+/** Whether the input value has a shape within the range. */
 int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value);
 
 /** Whether a size is open. */
@@ -76,7 +76,7 @@ typedef struct ln_rejections {
     unsigned n; // the number of records so far
 } ln_rejections;
 
-/** The key of the sizes of `n` values. */
+/** The key of the sizes of `n` input values. */
 uint64_t ln_rejection_of_sizes(const ln_value *values, size_t n);
 
 /** The key of a check in a run: the file, the operator, and the reason without its numbers. */

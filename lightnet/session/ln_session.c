@@ -344,7 +344,7 @@ static int run_timed(const ln_context *ctx, const watcher *w)
     return status;
 }
 
-// Without the option, each session has random numbers of its own; a session without random
+// Without the option, each session has its own random numbers; a session without random
 // operators does not ask the system for a seed.
 static void seed(ln_session *session)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of an input: a shape, and the data that the next run reads.
+// An input value: a shape, and the data that the next run reads.
 
 #pragma once
 
@@ -51,7 +51,7 @@ int ln_value_copy_strings(ln_value *value, const ln_port *port, const tl_string 
 int ln_value_check_strings(const ln_value *value, const ln_port *port, const tl_string *const *data,
                            ln_error *err);
 
-/** A run begins: there are no outputs of an earlier one. */
+/** A run begins: drops the outputs of an earlier one. */
 void ln_value_begin_run(ln_value *value);
 
 /** The hash of the data. */

@@ -474,7 +474,7 @@ class InferenceSession:
             return [session.output(name) for name in names]
         finally:
             for name in input_feed:
-                with contextlib.suppress(InvalidArgument):  # a name that there is not
+                with contextlib.suppress(InvalidArgument):  # unknown name
                     session.bind_input(name, None)
 
     def _run_bound(self, session: Any) -> None:

@@ -142,8 +142,8 @@ static void place_next(place *at, const tl_broadcast_walk *w)
     }
 }
 
-// The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: each time as much
-// again as there is.
+// The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: doubles the copy
+// each time.
 static void repeat(const void *src, size_t size, char *dst, size_t all)
 {
     memcpy(dst, src, size);

@@ -105,7 +105,7 @@ struct tl_pool {
     atomic_int sleepers;
     _Alignas(64) _Atomic uint64_t shared; // nanoseconds of shared work since a worker was late
     _Atomic uint64_t alone_until;         // callers work alone, on tl_clock()
-    _Atomic uint64_t alone_time;          // the last time, for so many nanoseconds
+    _Atomic uint64_t alone_time;          // the last duration of this, in nanoseconds
     job jobs[JOBS];
 };
 

@@ -85,5 +85,5 @@ tl_exec tl_result_exec(size_t size);
  *  with a reason. */
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype);
 
-/** Returns `result`; for status -1 frees it unless it is `dst`, and returns NULL. Takes NULL. */
+/** Returns `result`; for status -1 frees it unless it is `dst`, and returns NULL. Accepts NULL. */
 tl_tensor *tl_result_end(tl_tensor *result, const tl_tensor *dst, int status);

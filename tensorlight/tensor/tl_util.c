@@ -139,7 +139,7 @@ void tl_free(void *p)
 void tl_use_large_pages(void *p, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    const size_t min = (size_t)4 << 20; // two large pages: of less, most would lie between two
+    const size_t min = (size_t)4 << 20; // two large pages: of less, most would be between two
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
     const uintptr_t end = ((uintptr_t)p + size) / page * page;

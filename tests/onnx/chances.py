@@ -159,7 +159,7 @@ def coins(rng, chances, dtype="float", repeats=1):
 
 
 def rejected(tap, sentence, rule, runs, wanted, word):
-    """`word`: of the fault; None: there is none."""
+    """`word`: of the fault; None: none."""
     faults = rule.faults_of(list(runs), wanted)
     is_right = any(word in fault for fault in faults) if word else not faults
     tap.check(sentence, [] if is_right else [f"expected {word!r} in: {faults}"])

@@ -62,7 +62,7 @@ class Graph:
         return items[self.below(len(items))]
 
     def some(self, fits=lambda t: True):
-        """A tensor of the graph's dtype that fits, the last ones rather than others; None: there is none."""
+        """A tensor of the graph's dtype that fits, the last ones rather than others; None: none."""
         fitting = [t for t in self.tensors if t.dtype == self.dtype and fits(t)]
         if not fitting:
             return None

@@ -23,7 +23,7 @@
 /** Reads the file, expects an error, and writes the message to `message`. */
 typedef void ln_case_func(const char *file, char *message, size_t size);
 
-/** The line that begins with `mark`, from `text` on; NULL: there is none. */
+/** The line that begins with `mark`, from `text` on; NULL: none. */
 static inline char *ln_case_mark(char *text, const char *mark)
 {
     const size_t len = strlen(mark);

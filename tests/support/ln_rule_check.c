@@ -358,7 +358,7 @@ static int test_case(testing *t)
     return test_shown(t, rule_case->removed, 0) || test_shown(t, rule_case->kept, 1) ? -1 : 0;
 }
 
-// The smallest size above `size`; NONE: there is none.
+// The smallest size above `size`; NONE: none.
 static int next_size(const ln_rule_case *rule_case, int size)
 {
     int next = NONE;

@@ -23,7 +23,7 @@ typedef struct sources {
     int channels[MAX_SRCS];
 } sources;
 
-// Questions
+// Predicates
 
 // The blocks that `te` comes from, or NULL.
 static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
@@ -36,13 +36,13 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
     return blocks;
 }
 
-// Whether images of this type can lie in blocks.
+// Whether images of this type support the blocked layout.
 static int has_block_type(const ln_tensor_entry *te)
 {
     return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_UINT8;
 }
 
-// Whether the operator does something to the channels of images.
+// Whether the operator works along the channel axis.
 static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
@@ -264,7 +264,7 @@ static int picks_picked(const ln_op *op)
     return 0;
 }
 
-// The source that is this tensor, a new one if there is none yet; -1: they are too many.
+// The source that is this tensor, added if missing; -1: too many.
 static int index_of(sources *srcs, const place *at)
 {
     for (int i = 0; i < srcs->n; i++)
@@ -318,7 +318,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
     return end(&made, op, old_ops);
 }
 
-// pick_blocked_cpu of other picks: one pick from their sources, unless there are too many.
+// pick_blocked_cpu of other picks: one pick from their sources, unless they are too many.
 ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_op *const op = find(ctx, "pick_of_picks", picks_picked);

@@ -243,7 +243,7 @@ static int are_steady(const part *p)
 }
 
 // Adds the producer of a source that nothing else reads, of the shape of all: smaller ones would
-// be computed again and again. 0: there is none.
+// be computed again and again. 0: none.
 static int grow(group *g)
 {
     for (int s = 0; s < g->part.n_srcs; s++) {

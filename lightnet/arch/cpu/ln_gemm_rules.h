@@ -13,8 +13,8 @@
  * unless it becomes smaller. */
 enum { FEW_ROWS = 3, FEW_COLUMNS = 8 };
 
-/** Whether there are many rows, or another program has the packed matrix, which AVX-512 reads as
- * fast as an unpacked one. */
+/** Whether the matrix has many rows, or another program has the packed matrix, which AVX-512 reads
+ * as fast as an unpacked one. */
 static inline int has_rows(const ln_context *ctx, const ln_tensor_entry *y, int columns)
 {
     return y->tensor->len / columns > FEW_ROWS ||

@@ -24,7 +24,7 @@ static int may_be_taken(const ln_tensor_entry *te)
            tl_tensor_size(te->tensor) % LINE == 0;
 }
 
-// Whether the sources of a join along `axis` lie one after the other in its result.
+// Whether the sources of a join along `axis` are contiguous in its result.
 static int is_one_row(const tl_tensor *dst, int axis)
 {
     for (int i = 0; i < axis; i++)

@@ -69,7 +69,7 @@ void ln_branch_clear(ln_branch *branch)
 
 // States on their way
 
-// The next state of number `k`, and the input of the body whose memory it lies in, -1: none.
+// The next state of number `k`, and the input of the body whose memory it uses, -1: none.
 static const tl_tensor *next_state(const ln_loop *loop, int k)
 {
     return ln_body_output(loop->body, loop->conditional + k);
@@ -151,7 +151,7 @@ static void take_parts(const ln_loop *loop, int64_t i)
     }
 }
 
-// Of so many parts the outputs are made.
+// Sets the number of parts in the outputs.
 static void set_parts(const ln_loop *loop, int64_t n)
 {
     for (int k = 0; k < loop->n_parts; k++) {

@@ -112,7 +112,7 @@ static inline int only_pads(const ln_op *conv)
 }
 
 /** A convolution of integers whose sums are scaled, with the fastest tiles that take the zero
- * points `wz` of the weights, if there are any. */
+ * points `wz` of the weights, if any. */
 static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *conv,
                                             const ln_tensor_entry *x, const ln_tensor_entry *w,
                                             const ln_tensor_entry *wz, const ln_tensor_entry *y)

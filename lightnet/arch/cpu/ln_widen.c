@@ -39,7 +39,7 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 
 // Operators to widen
 
-// Such operators move 16 bits at a time, unless their source has just been computed in 32.
+// These operators move 16-bit elements unless their source has just been computed in 32 bits.
 static int moves(const ln_op *op)
 {
     return ln_op_has_trait(op, LN_TRAIT_MOVES);
@@ -85,8 +85,8 @@ static int touches_mutated(const ln_op *op)
     return 0;
 }
 
-// Whether the operator is one to be tried. Others have an effect besides, memory that is not
-// theirs alone, or programs of their own, whose tensors have fixed types.
+// Whether to try the operator: pure, sole owner of its memory, without subgraphs, whose types are
+// fixed.
 static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
@@ -97,8 +97,7 @@ static int may_widen(const ln_op *op)
 
 // The operator in 32 bits
 
-// Puts into `table` a float of the shape of each input of 16 bits, and the like of each other one.
-// -1: no memory.
+// Enters a copy of each input into `table`, 16-bit floats as TL_FLOAT. -1: no memory.
 static int enter_inputs(ln_hash *table, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
@@ -248,7 +247,7 @@ static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
     }
 }
 
-// Gives it outputs of its own where they are rounded, and rounds them.
+// Adds float outputs, and casts to the original types.
 static void widen_outputs(ln_rule_made *made, const ln_op *op, ln_op *wide, const tl_dtype *dtypes)
 {
     const ln_list *to = wide->op_arg->tensors_out;

@@ -37,7 +37,7 @@ typedef struct ln_cuda_node {
 /** The functions of LN_MEM_CUDA. */
 extern const ln_mem_provider ln_cuda_memory;
 
-/** 0 if there is a usable GPU; -1 with the reason. */
+/** 0: a GPU is usable; -1 with the reason. */
 int ln_cuda_check(void);
 
 /** The operator, of a context that is being loaded, may run. Creates the context's stream for its

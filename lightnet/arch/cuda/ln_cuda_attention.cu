@@ -21,7 +21,7 @@
 enum {
     MAX_TILED = 128, // the longest key or value of the kernels with tiles
     MAX_LEN = 256,   // and of the others
-    FEW_QUERIES = 8,  // at most so many are few
+    FEW_QUERIES = 8,  // at most, for attend_few
     ANY_WARPS = 4,    // of a block of attend_any
     FEW_WARPS = 16,   // at most, of attend_few
     FEW_STEP = 4      // keys of a group of its threads at a time
@@ -218,7 +218,7 @@ static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T
 template <class T, int HD> struct halves_layout {
     static constexpr int keys = 64, stride = HD + 8;
     static constexpr int stages = HD <= 64 ? 2 : 1; // tiles of keys, and of values
-    // Blocks of a multiprocessor at a time, one less with a mask: registers are left for so many.
+    // Blocks of a multiprocessor at a time, one less with a mask: the max for the registers.
     static constexpr int blocks = HD <= 32 ? 6 : HD <= 64 ? 4 : HD <= 96 ? 3 : 2;
     static constexpr int size(int queries)
     {
@@ -433,7 +433,7 @@ static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_
     }
 }
 
-// The max of 16 threads that lie next to each other, for each of them.
+// The max of 16 adjacent threads, for each of them.
 static __device__ __forceinline__ float max_of_16(float x)
 {
 #pragma unroll

@@ -279,7 +279,7 @@ template <class T, int K, int S> int launch_planes_of(cudaStream_t stream, depth
 template <class T, int K, int S>
 int launch_square(cudaStream_t stream, depthwise *d, int images, int is_nhwc)
 {
-    constexpr int V = 4; // 8 of 16 bits would need more registers than there are
+    constexpr int V = 4; // 8 of 16 bits would need too many registers
     if (!is_nhwc)
         return launch_planes_of<T, K, S>(stream, d, images);
     if (!is_aligned(d) || d->c % 2)
@@ -602,7 +602,7 @@ int even_part(int n, int max)
 
 enum { MAX_COLUMNS = 4, TILE_MEMORY = 48 << 10 };
 
-// Bytes of shared memory of a block with so many groups of rows. Fills the dependent members.
+// Bytes of shared memory of a block with the given groups of rows. Fills the dependent members.
 size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
 {
     const depthwise *const d = &t->d;

@@ -4,7 +4,7 @@
 // A thread works on groups of V neighbours of dst, which 16 bytes hold. A source that is broadcast
 // is read in one of these ways, by its strides along dst's axes:
 //
-//     dst [2, 3, 8]   [2, 3, 8]  full: the group lies where dst's does
+//     dst [2, 3, 8]   [2, 3, 8]  full: the group is where dst's is
 //                     []         scalar
 //                     [2, 1, 8]  inner: the group is somewhere else, but together
 //                     [3, 1]     row: one element for the group
@@ -533,7 +533,7 @@ int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tens
     });
 }
 
-// Moves of elements as they are
+// Moves of unchanged elements
 
 namespace
 {
@@ -681,7 +681,7 @@ int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_te
 namespace
 {
 
-// To another float; to the same type, as it is.
+// To another float; to the same type, unchanged.
 template <class S, class D> struct cast {
     static __device__ __forceinline__ D of(S x)
     {
@@ -713,7 +713,7 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // Exchanges the axis that is last in src, of `n_src`, and the one that is last in dst, of `n_dst`;
-// tiles of both lie in shared memory between reading and writing.
+// tiles of both are in shared memory between reading and writing.
 struct transpose {
     int n_src, n_dst;
     int src_stride; // of the axis last in dst, in src
@@ -769,7 +769,7 @@ __global__ void __launch_bounds__(32 * TILE_ROWS)
 // The axis that is last in src, when tiles suit the order; -1: they do not.
 int transposed_axis(const axes_of *a)
 {
-    enum { SHORT = 16 }; // lines in which most of a tile would lie idle
+    enum { SHORT = 16 }; // lines in which most of a tile would be idle
     for (int i = 0; i < a->n - 1; i++)
         if (a->strides[0][i] == 1)
             return a->dims[i] >= SHORT && a->dims[a->n - 1] >= SHORT ? i : -1;
@@ -1004,7 +1004,7 @@ int is_narrow_float(tl_dtype dtype)
     return dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-// The same type: elements move as they are.
+// The same type: elements move unchanged.
 int permute(cudaStream_t stream, const tl_tensor *src, tl_tensor *dst, const axes_of *a)
 {
     const size_t size = tl_size_of(src->dtype);

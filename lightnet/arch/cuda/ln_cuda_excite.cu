@@ -23,13 +23,13 @@ enum {
     THREADS = 512,
     WARPS = THREADS / 32,
     CLUSTER = 8, // blocks of an image
-    FEW = 64,    // channels: a block has at least so many, or all
+    FEW = 64,    // min channels of a block, unless it has all
     ROWS = 4,    // of weight1 that a warp multiplies at a time
     LANES = 8,   // threads of a row of weight2
     MAX_IMAGES = 1 << 24,
     MAX_CHANNELS = 4096,
     MAX_HIDDEN = 1024,
-    MAX_WEIGHTS = 1 << 18, // of a product: larger ones take a kernel of their own
+    MAX_WEIGHTS = 1 << 18, // of a product: larger ones need a separate kernel
 };
 
 struct excite {

@@ -274,7 +274,7 @@ struct rows_layout {
         stage = rows * stride;
         src2 = (trans2 ? n : k) * stride2;
     }
-    // Bytes for so many warps.
+    // Bytes for the warps.
     __host__ int64_t size(int warps) const
     {
         return ((int64_t)src2 + (int64_t)warps * ROW_STAGES * stage) * 2;

@@ -318,7 +318,7 @@ int ln_cuda_pool2d(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
 namespace
 {
 
-// The most axes that change.
+// Max axes that change.
 enum { MAX_TAPS = 3 };
 
 // src [outer, in.., inner] -> dst [outer, out.., inner], between the first and the last axis that
@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(256) run_resample(const __grid_constant__ resa
 template <class T, int V, int N>
 int launch_resample(cudaStream_t stream, const resample *r, int is_linear)
 {
-    // A thread works on up to 8 outer indices, fewer when there are too few threads.
+    // A thread works on up to 8 outer indices, fewer if threads are too few.
     const int64_t most = (int64_t)ln_cuda_n_sms() * 2048;
     int64_t chunk = (int64_t)r->n * r->n_outer / most;
     chunk = chunk < 1 ? 1 : chunk < 8 ? chunk : 8;

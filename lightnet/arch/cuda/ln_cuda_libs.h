@@ -20,7 +20,7 @@ extern "C" {
 typedef struct ln_cuda_libs ln_cuda_libs;
 typedef struct ln_cuda_plan ln_cuda_plan;
 
-/** The most device memory that a plan may need to run, in bytes. */
+/** The max device memory that a plan may need to run, in bytes. */
 enum { LN_CUDA_WORK = 128 << 20 };
 
 /** Returns new (ln_cuda_libs_free). NULL with a reason in tl_last_error(). */
@@ -92,7 +92,7 @@ const char *ln_cuda_plan_name(const ln_cuda_plan *plan);
 /** The time of the fastest choice as measured, in seconds. */
 double ln_cuda_plan_seconds(const ln_cuda_plan *plan);
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void ln_cuda_free_plan(ln_cuda_plan *plan);
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 //
 // A row of at most 1024 elements belongs to a warp, which keeps it in registers: thread t has the
 // vectors t, t + 32, .. of it. Longer rows belong to a block. Lines that are not contiguous are
-// read by threads that lie next to each other along the contiguous axis.
+// read by adjacent threads along the contiguous axis.
 
 #include "arch/cuda/ln_cuda_common.cuh"
 

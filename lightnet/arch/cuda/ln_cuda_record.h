@@ -19,7 +19,7 @@ typedef struct ln_cuda_recording ln_cuda_recording;
 
 /** Returns new (ln_cuda_recording_free). NULL with a reason: no memory. */
 ln_cuda_recording *ln_cuda_recording_create(void);
-void ln_cuda_recording_free(ln_cuda_recording *recording); // takes NULL
+void ln_cuda_recording_free(ln_cuda_recording *recording); // accepts NULL
 
 /** Attributes subsequent launches on the captured stream to this operator.
  * has_idle_scratch: it does not use its scratch memory. */

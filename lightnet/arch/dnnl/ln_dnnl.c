@@ -54,7 +54,7 @@ __attribute__((destructor)) static void destroy_engine(void)
     dnnl_engine_destroy(engine);
 }
 
-// Lets oneDNN use `n` threads from now on; returns how many the caller had for work of its own.
+// Lets oneDNN use `n` threads from now on; returns how many the caller had for other work.
 static int use_threads(int n)
 {
     const int before = get_threads ? get_threads() : 0;
@@ -233,7 +233,7 @@ int ln_dnnl_conv2d(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src,
     return end(&m, &desc, prim, "convolution");
 }
 
-// A matrix as it is multiplied, in the memory that it has.
+// A matrix in the order that is multiplied, in the memory that it has.
 static dnnl_memory_desc_t matrix_of(making *m, const tl_tensor *t, int swapped)
 {
     const dnnl_dims_t dims = {t->dims[swapped ? 1 : 0], t->dims[swapped ? 0 : 1]};

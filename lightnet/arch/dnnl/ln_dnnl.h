@@ -63,5 +63,5 @@ int ln_dnnl_binary(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
  * a reason: oneDNN fails. */
 int ln_dnnl_run(ln_dnnl *prim, void *const *data);
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void ln_dnnl_free(ln_dnnl *prim);

@@ -195,7 +195,7 @@ static int chain_matches(matching *m, int node, const ln_tensor_entry *te, int i
                        : is_near(terms.number, nodes.number, terms.error);
 }
 
-// Whether the parameter of a unary operator is a node, a number or 'a' or 'b', or there is no node.
+// Whether the parameter of a unary operator is a node, a number or 'a' or 'b', or no node exists.
 static int param_matches(matching *m, int node, const char *arg_name, const ln_op *op)
 {
     const double value = ln_op_number(op, arg_name);

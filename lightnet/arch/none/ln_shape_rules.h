@@ -126,7 +126,7 @@ static inline int pads_lowest(const ln_context *ctx, const ln_tensor_entry *valu
     return ln_rule_scalar(ctx, value) == lowest;
 }
 
-/** Whether `pad` crops nothing, and leaves batch and channels as they are. */
+/** Whether `pad` crops nothing, and keeps batch and channels. */
 static inline int pads_space(const ln_op *pad)
 {
     int ndim, crops = 0;
@@ -272,7 +272,7 @@ static inline const int *row_numbers(const ln_op *op, const char *arg_name, int 
 
 // Convolutions of volumes, whose first axis becomes windows of images with the other axes.
 
-/** Windows take at most so many times the memory of the volumes. */
+/** The max memory of windows, as a multiple of that of the volumes. */
 enum { MAX_WINDOW_COPIES = 16 };
 
 static inline int first_number(const ln_op *conv, const char *arg_name)

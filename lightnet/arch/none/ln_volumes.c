@@ -11,7 +11,7 @@
 //     kernel 1     [. . . . .]
 //     kernel 2       [. . . . .]
 //
-// If there are few channels, one convolution has the joined channels of all kernels' images, so
+// For few channels, one convolution has the joined channels of all kernels' images, so
 // that the result is written once.
 //
 // These are usual 2-D convolutions: with blocks of channels, algorithms with fewer multiplications,

@@ -81,7 +81,7 @@ static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *key, c
     return 0;
 }
 
-// A file that was read once, for several contexts, in which its tensors lie.
+// A file that was read once, for the several contexts that have its tensors.
 typedef struct parsed {
     atomic_int refs; // of the model and of contexts
     ln_safetensors *st;

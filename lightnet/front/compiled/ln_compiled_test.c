@@ -542,7 +542,7 @@ static void fail_each(int (*func)(void))
         ln_alloc_fail_after(n);
         const int status = func();
         failed = ln_alloc_fail_stop();
-        // A hash table that cannot grow goes on as it is; all else is an error.
+        // A hash table that cannot grow keeps its size; any other failure is an error.
         ck_assert_msg(failed || status == 0, "allocation %d", n);
     }
     ck_assert_int_gt(n, 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a compiled model: which there are, and which one takes given shapes.
+// The programs of a compiled model, and the selection of one for given shapes.
 
 #include "front/compiled/ln_programs.h"
 
@@ -248,7 +248,7 @@ static const ln_port *port_of(const ln_programs *programs, size_t k, int is_inpu
     return is_input ? interface->inputs[i] : interface->outputs[i];
 }
 
-// From the least to the most that any program takes.
+// The min and max over all programs.
 static int merge_size(const ln_programs *programs, int is_input, size_t i, int axis, ln_port *port)
 {
     const ln_port *first = port_of(programs, 0, is_input, i);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a compiled model, each for a set of shapes, and which of them takes the shapes
-// that inputs are given.
+// The programs of a compiled model, and the selection of one for given shapes.
 
 #pragma once
 

@@ -56,7 +56,7 @@ const char *ln_ir_place(const ln_ir_places *places, const char *body, const char
 int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
                const ln_ir_places *places, ln_list **ops);
 
-/** Writes ctx->ops, inputs and outputs, and when ctx->target is set the compiled form; reading it
+/** Writes ctx->ops, inputs and outputs, and when ctx->target is set the compiled IR; reading it
  *  gives the same again, every number exactly. -1 with the reason in the context: a stream error,
  * or a name that is not UTF-8. */
 int ln_ir_write(const ln_context *ctx, FILE *fp);

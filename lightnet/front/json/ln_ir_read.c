@@ -313,7 +313,7 @@ static void hand_over(ln_context *ctx, const model *m, ln_list **ops)
     *ops = m->ops;
 }
 
-// Bodies: each is read with tables of its own
+// Bodies: each is read with separate tables
 
 static int read_body_keys(ln_ir_reader *r, const ln_ir_element *e, model *m)
 {

@@ -90,7 +90,7 @@ static const char *closest_to(const ln_ir_reader *r, const char *optype)
 // NULL after a failure.
 static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
 {
-    // Without any architecture there is no table.
+    // Without any architecture, the table is missing.
     const ln_op *proto =
         LN_ARCH.op_proto_table ? ln_hash_find(LN_ARCH.op_proto_table, optype) : NULL;
     if (proto)

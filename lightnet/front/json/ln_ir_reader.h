@@ -59,8 +59,8 @@ const char *ln_ir_get_name(const ln_ir_reader *r, const ln_ir_element *e, const 
 /** A number of bytes: an integer that a double represents exactly. */
 int ln_ir_get_size(const ln_ir_reader *r, const ln_ir_element *e, const char *key, size_t *size);
 
-/** Warns of keys that are not in the NULL-terminated list, or that only a memory plan gives an
- *  effect where there is none; of each once per model. */
+/** Warns of keys that are not in the NULL-terminated list, or that have an effect only in a
+ *  memory plan, without one; of each once per model. */
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known);
 
 /** Takes a name for a scope, an element of the tree: 1 when it is taken there already, -1 after a

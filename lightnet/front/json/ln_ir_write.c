@@ -52,7 +52,7 @@ static void write_array(writer *w, const ln_param_entry *pe)
     fputc(']', w->fp);
 }
 
-// A value that was never set has no form of its own: it is written as null.
+// A value that was never set is written as null.
 static void write_value(writer *w, const ln_param_entry *pe)
 {
     switch (pe->type) {
@@ -75,7 +75,7 @@ static void write_value(writer *w, const ln_param_entry *pe)
     }
 }
 
-// Lists: one element a line, "[]" when there is none
+// Lists: one element a line, "[]" if empty
 
 typedef void (*write_element_func)(writer *w, const void *element);
 

@@ -13,7 +13,7 @@
 //     }
 //
 //     const ln_nnvm_row ln_nnvm_rows_example[] = {
-//         {"leaky_relu", LN_IN_CORE, translate_leaky_relu, .least = 1, .most = 1},
+//         {"leaky_relu", LN_IN_CORE, translate_leaky_relu, .min = 1, .max = 1},
 //         {NULL},
 //     };
 //
@@ -62,7 +62,7 @@ typedef struct ln_nnvm_row {
     uint8_t dialects;
     ln_nnvm_translate translate; // NULL: it is rewritten, or not supported
     const char *with;            // distinguishes rows of one function; or why it is not supported
-    uint8_t min, max;            // number of inputs; most 0: any number
+    uint8_t min, max;            // number of inputs; max 0: any number
     uint16_t weights;    // bit i: input i is a parameter, with a shape inferred from the others
     uint16_t unread;     // bit i: input i is ignored: labels
     uint8_t keeps_shape; // the output has the shape of the only input, and vice versa
@@ -93,7 +93,7 @@ extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
 /** The row of an operator to which another one was rewritten. */
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 
-/** The row with the rewriter of an operator of MXNet; NULL: there is none. */
+/** The row with the rewriter of an operator of MXNet; NULL: none. */
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
 
 int ln_nnvm_failed(const ln_nnvm_node *n);

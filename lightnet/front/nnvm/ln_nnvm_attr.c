@@ -17,7 +17,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t\r\n");
 }
 
-// The text after an integer, or NULL: there is none.
+// The text after an integer, or NULL: none.
 static const char *take_int(const char *at, int64_t *value)
 {
     char *end;

@@ -54,7 +54,7 @@ static int is_reduction(const char *name)
     return LN_ROW_NAMED(reductions, name) != NULL;
 }
 
-// The operator of core's that a function of formulas is, or NULL.
+// The core operator of a formula's function, or NULL.
 static const char *core_op(const char *name)
 {
     const char *const op = strcmp(name, "neg") ? name : "negative";

@@ -58,7 +58,7 @@ typedef struct ln_nnvm_graph {
     size_t n_variables;
     ln_nnvm_entry *heads;
     size_t n_heads;
-    const json_t *row_ptr, *attrs; // as they are in the file, or NULL
+    const json_t *row_ptr, *attrs; // as in the file, or NULL
     int keeps_deps;                // nodes also need their control dependencies
     ln_nnvm_dialect dialect;
     int64_t version; // of MXNet, 10000 for each major one; 0: unknown, as before 0.9

@@ -128,7 +128,7 @@ int ln_nnvm_is_operation(const char *op)
     return LN_ROW_NAMED(operations, op) != NULL;
 }
 
-// Whether `b` is a number that leaves the shape of `a` as it is.
+// Whether `b` is a number that keeps the shape of `a`.
 static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 {
     return b.is_number && b.ndim <= (a.ndim ? a.ndim : 1);

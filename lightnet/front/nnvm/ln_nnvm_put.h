@@ -95,7 +95,7 @@ ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype);
 /** No node if it has that shape. */
 ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims);
 
-/** A tensor [A, B, L] as [A, B, 1, L], others as they are. */
+/** A tensor [A, B, L] as [A, B, 1, L], others unchanged. */
 ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src);
 
 /** dims'[k] = dims[axes[k]]. */

@@ -224,7 +224,7 @@ void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const in
         there[layout->places[i]] = split[i];
 }
 
-// The product of the parts of each axis of the plain layout; returns how many axes there are. Inner
+// The product of the parts of each axis of the plain layout; returns the number of axes. Inner
 // parts have the length in the layout.
 static int merge_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *own, int *dims)
 {

@@ -50,7 +50,7 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
 // Layouts: in which order a file has the axes that operators want in theirs.
 //
 // A layout such as NHWC names each axis by a capital letter. In NCHW16c the channels are split: the
-// axis c, of length 16, is the inner part of axis C, so channel k lies at C = k / 16, c = k % 16.
+// axis c, of length 16, is the inner part of axis C, so channel k is at C = k / 16, c = k % 16.
 // Of several inner parts the first is the outermost. A plain layout has no parts.
 
 typedef struct ln_nnvm_layout {

@@ -124,7 +124,7 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i);
  * element nor the length of `axis`, is returned unchanged: the operator will reject it. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
 
-/** Input `i`, a tensor of so many dimensions, which must be there. */
+/** Required input `i`, a tensor of `ndim` dimensions. */
 const char *ln_onnx_in_of(ln_onnx_node *n, int i, int ndim);
 
 /** Makes output `i` an alias of an existing value. */
@@ -137,7 +137,7 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *value);
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
 
 /** Integers of fewer than 8 bits as the bytes that they have in memory, TL_INT8 or TL_UINT8, which
- * operators compute with; NULL and tensors of other types as they are. */
+ * operators compute with; NULL and tensors of other types unchanged. */
 const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor);
 
 /** Whether its size is known only at run time: the record then has the largest one. */
@@ -161,7 +161,7 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
 ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
 ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 
-/** The least and the largest that a known size can be. */
+/** The min and max of a known size. */
 int64_t ln_onnx_min(const ln_onnx_node *n, const ln_dim *size);
 int64_t ln_onnx_max(const ln_onnx_node *n, const ln_dim *size);
 

@@ -94,7 +94,7 @@ static int program_has_effect(const ln_context *root, const ln_context *program)
 }
 
 // Whether only a run that reaches the operator may compute it, as it may fail. Bodies take no
-// inputs of unknown sizes, so where there are such, it is computed outside.
+// inputs of unknown sizes, so an operator with such is computed outside.
 static int must_wait(const ln_op *op)
 {
     return op->op_arg->can_fail && !op->op_arg->isdynamic;

@@ -39,7 +39,7 @@ struct ln_onnx_room {
     int n_used, capacity; // items
 };
 
-// A sequence without items yet, with room for so many, which count against the limit. -1 after a
+// An empty sequence with room for `capacity` items, which count against the limit. -1 after a
 // failure.
 static int init_sequence(ln_onnx_node *n, ln_onnx_compound *seq, tl_dtype dtype, int capacity)
 {

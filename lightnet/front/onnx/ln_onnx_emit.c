@@ -37,7 +37,7 @@ static const tl_tensor *small_value(void *node, const char *tensor)
     return is_small ? ln_onnx_bound_value(n, tensor) : NULL;
 }
 
-// The elements as the tensor's type has them; NULL: one is not known, or there is no memory.
+// The elements as the tensor's type has them; NULL: one is unknown, or no memory.
 static tl_tensor *small_tensor(ln_onnx_node *n, const tl_tensor *like, const char *tensor)
 {
     int64_t elements[LN_MAXDIM];

@@ -33,7 +33,7 @@ static ln_hash *make_index(const void *const *list, size_t n, name_func name_of)
     return index;
 }
 
-// NULL: the list is short, or there is no memory.
+// NULL: the list is short, or no memory.
 static const ln_hash *index_of(const ln_onnx_model *m, const void *const *list, size_t n,
                                name_func name_of)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading nodes by the forms of operators (ln_form.h): what their descriptions say. A translator
-// adds the parts that it decides.
+// Translates nodes by the forms of descriptions (ln_form.h); a translator may override parts.
 
 #include "front/onnx/ln_onnx.h"
 
@@ -27,7 +26,7 @@ const ln_onnx_schema ln_onnx_schemas_contrib_form[] = {LN_FORMS_COM_MICROSOFT(SC
 
 // Reading
 
-// Whether input `i` is an operand that is broadcast as before opset 7.
+// Whether input `i` is the second operand of legacy broadcasting (before opset 7).
 static int is_second_operand(const ln_onnx_node *n, int i)
 {
     const ln_onnx_schema *const schema =
@@ -47,7 +46,7 @@ static ln_part read_input(ln_onnx_node *n, const ln_form_item *item, int i)
     return LN_ARG(item->arg, src);
 }
 
-// A parameter that is input `i`.
+// Reads a parameter from the constant value of input `i`.
 static ln_part read_value(ln_onnx_node *n, const ln_form_item *item, int i, int ndim)
 {
     int len;
@@ -63,7 +62,7 @@ static ln_part read_value(ln_onnx_node *n, const ln_form_item *item, int i, int 
     return LN_INTS(item->arg, ints ? len : 0, ints);
 }
 
-// Outputs that the node wants, the first one last.
+// Emits the outputs that the node uses; output 0 last, as it ends the operator.
 static const char *emit_outputs(ln_onnx_node *n, const ln_form_item *outs, int first)
 {
     for (int i = 1; outs[i].kind == LN_FORM_OUT; i++)
@@ -72,7 +71,7 @@ static const char *emit_outputs(ln_onnx_node *n, const ln_form_item *outs, int f
     return ln_emit_end(&n->emit, outs->arg, first);
 }
 
-// Whether the form is about the types of the node's inputs.
+// Whether the node's input types match the form.
 static int fits(ln_onnx_node *n, const ln_form *form)
 {
     for (int i = 0; form->items[i].kind == LN_FORM_IN; i++)

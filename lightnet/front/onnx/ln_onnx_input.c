@@ -242,7 +242,7 @@ static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     return m->base.failed ? NULL : tensor;
 }
 
-// Sequences and optional values: inputs of their own for their tensors
+// Sequences and optional values: an input for each of their tensors
 
 // An input that is not a tensor.
 typedef struct compound {

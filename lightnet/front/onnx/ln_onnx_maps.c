@@ -122,7 +122,7 @@ static int is_map(const LnOnnx__ValueInfo *value)
     return value->type && !value->type->tensor_type && value->type->map_type;
 }
 
-// The graph's inputs that are maps, by name; NULL: no memory, or there are none.
+// The graph's inputs that are maps, by name; NULL: none, or no memory.
 static ln_hash *find_maps(const LnOnnx__Graph *graph, int *n)
 {
     *n = 0;

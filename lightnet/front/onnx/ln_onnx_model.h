@@ -18,7 +18,7 @@ struct ln_onnx_model {
     ln_onnx_source source; // the file with the data of lean tensors
 
     ln_hash *varying;   // name -> ln_onnx_variation of tensors that differ from run to run
-    ln_hash *values;    // name -> tl_tensor: the values that were computed
+    ln_hash *values;    // name -> tl_tensor: the known values
     ln_hash *opened;    // location -> ln_infile: files with external data
     int n_opened;       // how many of them
     ln_hash *constants; // tensor message -> name of the constant that was made of it
@@ -132,7 +132,7 @@ const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, con
 /** Keeps the value of a small tensor of integers that can be found without running operators. */
 void ln_onnx_find_small(ln_onnx_node *n, const char *tensor);
 
-/** Keeps the value (takes it) of the tensor. */
+/** Keeps the known value (takes it) of the tensor. */
 void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
 
 /** The node of a scope, to be translated. */

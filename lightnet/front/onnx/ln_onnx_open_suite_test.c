@@ -181,7 +181,7 @@ static bool accepts(const model *m, const axes *changed, int size)
 enum { MAX_TIED = 10 };
 
 // The axes that must have the size of one of them: the smallest set with which the model accepts
-// another size, among the axes of the same length. False: there is none, the size cannot vary.
+// another size, among the axes of the same length. False: none, the size cannot vary.
 static bool find_tied(const model *m, int input, int axis, axes *tied)
 {
     const int size = m->inputs[input]->dims[axis];

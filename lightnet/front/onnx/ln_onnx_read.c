@@ -161,7 +161,7 @@ static const char *name_of(const LnOnnx__ValueInfo *value)
     return ln_onnx_text(value->name);
 }
 
-// The output has the model's name and memory of its own: the computed tensor may be an input, a
+// The output has the model's name and separate memory: the computed tensor may be an input, a
 // constant, or another output.
 static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, const char *tensor)
 {

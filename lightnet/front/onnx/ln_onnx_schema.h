@@ -42,7 +42,7 @@ typedef struct ln_onnx_word {
     int since, before;
 } ln_onnx_word;
 
-/** The next word of a list, which moves to the end of it. 0: there is none. */
+/** The next word of a list, which moves to the end of it. 0: none. */
 int ln_onnx_next_word(const char **list, ln_onnx_word *word);
 
 /** Whether the operator set has it. */

@@ -26,7 +26,7 @@ typedef struct sorter {
     size_t n;
     ln_hash *producers; // output -> 1 + the position of its node, the last one
     size_t *earlier; // of each node: 1 + the position of a constant of the same name, which comes
-                     // before it; 0: there is none. NULL: that holds for all
+                     // before it; 0: none. NULL: that holds for all
     size_t reader;   // the node that is looked at
     int is_unsorted;
     size_t n_reads;

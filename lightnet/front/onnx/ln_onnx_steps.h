@@ -27,7 +27,7 @@ void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *windows,
                      int has_dilation);
 
-/** The tensor [A, B, L] as [A, B, 1, L], any other as it is. */
+/** The tensor [A, B, L] as [A, B, 1, L], any other unchanged. */
 const char *ln_onnx_as_image(ln_onnx_node *n, const char *src);
 
 /** The parameter of an operator of images: `values` of each axis in one or more groups (padding:

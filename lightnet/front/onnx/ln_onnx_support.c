@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and schemas of operators, and reasons why there is none.
+// Rows and schemas of operators, and the reasons for missing ones.
 
 #include <limits.h>
 #include <string.h>
@@ -120,7 +120,7 @@ int ln_onnx_operator_at(size_t i, ln_format_operator *op)
 
 // Reasons
 
-// Why there are no operators of this domain, and how to export a model without them.
+// Why LightNet lacks the operators of this domain, and how to export a model without them.
 static const char *why_not_domain(const char *domain)
 {
     static const char by_optimizer[] =

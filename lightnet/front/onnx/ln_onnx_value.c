@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are known when compiling, and constants.
 //
-// A value is computed by running the operators that make the tensor, in a context of their own,
+// A value is computed by running the operators that make the tensor, in a separate context,
 // back to constants and to values that are known already.
 
 #include <inttypes.h>
@@ -118,7 +118,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 
 typedef struct part {
     ln_onnx_model *model;
-    ln_context *ctx;  // of its own
+    ln_context *ctx;  // separate
     int is_too_large; // it has met a limit on folding
 } part;
 

@@ -183,7 +183,7 @@ static int read_window_size(ln_onnx_node *n, const char *name)
     return size < 0 ? LN_ONNX_UNBOUNDED : size;
 }
 
-// The positions of the queries among the keys: after the past, if there is one; otherwise the last
+// The positions of the queries among the keys: after the past, if any; otherwise the last
 // of each sequence, where `lens` [B, 1, 1, 1] has their lengths.
 static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, const char *lens)
 {

@@ -276,7 +276,7 @@ static const char *first_keys(ln_onnx_node *n, const char *cache, const ln_dim *
         LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
-// The length of the cache in input `past` [B, Hk, P, D], which is NULL if there is none.
+// The length of the cache in input `past` [B, Hk, P, D], or NULL.
 static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char *cache)
 {
     const ln_dim len = cache && ln_onnx_tensor_of(n, cache)->ndim == 4

@@ -8,7 +8,7 @@
 
 // Integers of few bits
 
-// Bytes as elements of `bits` bits, [rows, cols]; each row begins with a byte of its own.
+// Bytes as elements of `bits` bits, [rows, cols]; each row begins at a new byte.
 static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype, int rows,
                           int cols)
 {

@@ -183,7 +183,7 @@ static int num_ops(const ln_onnx_node *n)
     return ln_hash_size(n->model->base.ctx->op_table);
 }
 
-// Whether unrolling needs too many operators; so far there are `n_ops`. With a steady condition,
+// Whether unrolling needs too many operators; `n_ops` exist so far. With a steady condition,
 // further iterations need as many each.
 static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 {
@@ -202,7 +202,7 @@ static int give_up(ln_onnx_node *n)
     return 0;
 }
 
-// Emits the iterations. 0: there are too many, or their number is known only at run time.
+// Emits the iterations. 0: too many, or their number is known only at run time.
 static int unroll(ln_onnx_node *n, loop *l)
 {
     const int before = num_ops(n);
@@ -222,8 +222,7 @@ static int unroll(ln_onnx_node *n, loop *l)
 }
 
 // The type and shape that the graph declares for output `k` of its stacked ones; sizes that are
-// left open are 0. Returns new (tl_tensor_free); NULL: they are not declared, or there is no
-// memory.
+// left open are 0. Returns new (tl_tensor_free); NULL: they are not declared, or no memory.
 static tl_tensor *declared_part(const loop *l, int k)
 {
     int dims[LN_MAXDIM];
@@ -537,7 +536,7 @@ static void finish_loop(ln_onnx_node *n, loop *l)
             ln_onnx_alias(n, l->n_states + k, stacked(n, l, k, 0));
 }
 
-// The most iterations that the first input allows; -1: not known.
+// The max number of iterations that the first input allows; -1: unknown.
 static int64_t known_trips(ln_onnx_node *n, int given)
 {
     const char *tensor = ln_onnx_optional(n, 0);
@@ -650,7 +649,7 @@ static void reverse(const char **names, int64_t len)
     }
 }
 
-// Each part is an operand of its own, so the number of parts must not be open.
+// Each part is a separate operand, so the number of parts must not be open.
 static void want_fixed(ln_onnx_node *n, const char *what, int k, const char *src, int axis)
 {
     const ln_dim size = ln_onnx_axis_size(n, src, axis);
@@ -825,7 +824,7 @@ static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int 
     return parts;
 }
 
-// Behind the end of a shorter sequence there are zeros.
+// The rest of a shorter sequence is zero.
 static void pad_parts(ln_onnx_node *n, loop *l, int64_t len)
 {
     learn_parts(n, l);

@@ -214,7 +214,7 @@ static int len_of(const int *lens, const labels *l)
     return len;
 }
 
-// The term as matrices [batch, rows, cols], or where it lies so [batch, cols, rows]: returns 1.
+// The term as [batch, rows, cols], or, to avoid a transposition, as [batch, cols, rows]: returns 1.
 static int make_matrices(ln_onnx_node *n, term *t, const labels *batch, const labels *rows,
                          const labels *cols, const int *lens)
 {
@@ -266,7 +266,7 @@ typedef struct sum {
     term terms[MAX_TERMS];
     int lens[LABELS];   // of each label
     int counts[LABELS]; // in how many places
-    int n_dots;         // the most axes of "..."
+    int n_dots;         // the max number of axes of "..."
     labels out;
 } sum;
 

@@ -130,7 +130,7 @@ static void translate_nms(ln_onnx_node *n)
     const tl_tensor *const value = ln_onnx_value(n, max);
     const int is_known = value && value->dtype == TL_INT64 && value->len == 1;
     const int64_t asked = is_known ? *(const int64_t *)value->data : INT_MAX;
-    // For how many boxes there is to be room; without the input no box is wanted.
+    // The max number of boxes; without the input no box is wanted.
     const int limit = !max || asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
     LN_ONNX_FORM(n, 0, LN_INT("limit", limit));
 }

@@ -34,7 +34,7 @@ static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
     return ln_emit_constant(&n->emit, dtype, 1, &len, values);
 }
 
-// The tensor, or the list of the only type that there is, of "keys" or "values".
+// The tensor, or the list of the only type that is present, of "keys" or "values".
 static const char *column(ln_onnx_node *n, const char *stem)
 {
     char name[NAME_SIZE];

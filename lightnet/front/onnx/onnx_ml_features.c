@@ -50,7 +50,7 @@ static void translate_array_feature_extractor(ln_onnx_node *n)
             LN_INT("axis", ndim == 1 ? 1 : ndim - 1));
 }
 
-// Input `i` as TL_FLOAT [N, width]: cut, or padded with zeros; `width` -1: as it is.
+// Input `i` as TL_FLOAT [N, width]: cut, or padded with zeros; `width` -1: unchanged.
 static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
 {
     const char *src = ln_onnx_in(n, i);
@@ -118,7 +118,7 @@ static const ln_attr_word norms[] = {
     {0},
 };
 
-// A row whose norm is zero stays as it is.
+// A row whose norm is zero stays unchanged.
 static void translate_normalizer(ln_onnx_node *n)
 {
     ln_emit *const e = &n->emit;
@@ -240,7 +240,7 @@ static int compare_texts(const void *a, const void *b)
     return tl_string_cmp(*(const tl_string *const *)a, *(const tl_string *const *)b);
 }
 
-// One of two equal elements among `len` of 8 bytes; NULL: there are none.
+// One of two equal elements among `len` of 8 bytes; NULL: none.
 static const void *find_equals(ln_onnx_node *n, const void *values, int len,
                                int (*compare)(const void *, const void *))
 {

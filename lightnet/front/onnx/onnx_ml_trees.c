@@ -452,7 +452,7 @@ static void translate_regressor(ln_onnx_node *n)
     emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_forest(&w), TL_FLOAT, 0);
 }
 
-// The class of all votes; -1: there are several, or no votes.
+// The class of all votes; -1: several, or no votes.
 static int only_class(const ln_onnx_votes *votes)
 {
     for (int i = 1; i < votes->len; i++)

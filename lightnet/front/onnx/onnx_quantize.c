@@ -33,7 +33,7 @@ static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char 
 
 // QuantizeLinear, DequantizeLinear
 
-// The axis, which counts only where there are scales.
+// The axis; ignored with a single scale.
 static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int block)
 {
     if (block == 0 && ln_onnx_tensor_of(n, scale)->len == 1)

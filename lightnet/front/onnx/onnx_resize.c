@@ -239,7 +239,7 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
     return len;
 }
 
-// The sizes as they are, or as one scale for all of these axes comes near to them.
+// The given sizes, or those of one scale for all of these axes (keep_aspect_ratio_policy).
 static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, const int64_t *sizes)
 {
     const char *const policy = ln_attr_text(&n->emit, "keep_aspect_ratio_policy", "stretch");

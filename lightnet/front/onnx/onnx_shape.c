@@ -315,7 +315,7 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
 }
 
 // The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
-// they are known only at run time, the most that each can have; otherwise even ones.
+// they are known only at run time, the max that each can have; otherwise even ones.
 static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
                        int dim, int parts, int *lens)
 {
@@ -391,8 +391,8 @@ static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, i
 }
 
 // Lets a slice whose bounds are known only at run time be planned as long as it can become: where
-// both bounds are known as sums, as far as they are apart. Returns 1 where that is so in each run,
-// for all axes.
+// both bounds are known as sums, by their distance. Returns 1 where that is so in each run, for all
+// axes.
 static int limit_lengths(ln_onnx_node *n, slice *s)
 {
     int is_fixed = 1;
@@ -427,7 +427,7 @@ static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
             LN_INTS("axes", s->len, s->axes), LN_INTS("lens", s->len, lens));
 }
 
-// Reads the starts or ends and returns how many there are, -1: not given. Those that are known
+// Reads the starts or ends and returns their number, -1: not given. Those that are known
 // only at run time, `*now`, get their widest value: everything from the end where the step begins,
 // up to the other one.
 static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int *steps, int *bounds,

@@ -16,7 +16,7 @@ static const char *by_head(ln_onnx_node *n, const char *src, int heads)
     return ln_onnx_split_heads(n, wide, heads);
 }
 
-// The decay of heads, [B, T, G], as it is; of elements, [B, T, G * D], as [B, T, G, D].
+// The decay of heads, [B, T, G], unchanged; of elements, [B, T, G * D], as [B, T, G, D].
 static const char *decay_of(ln_onnx_node *n, int heads)
 {
     const char *const decay = ln_onnx_optional(n, 4);

@@ -8,7 +8,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "lightnet/ln_util.h"
 
-// A split without a limit has room for so many parts of each string.
+// The max parts of a split without a limit.
 enum { MAX_PARTS = 256 };
 
 static void translate_split(ln_onnx_node *n)

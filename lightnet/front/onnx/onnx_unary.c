@@ -131,7 +131,7 @@ static void translate_bit_cast(ln_onnx_node *n)
         bit_cast(n, src, to, 0);
 }
 
-// A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays as it is: its
+// A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays unchanged: its
 // upper half alone may be infinity.
 static const char *upper_half(ln_onnx_node *n, const char *src)
 {

@@ -2,8 +2,8 @@
 // Bodies: subgraphs that an operator runs, such as the two of `branch` (ONNX If).
 //
 // A body is a named context; the operator has its name as a parameter. Its
-// inputs are tensors of the operator, used without copies, and it has no
-// constants of its own. It is compiled before its operator, and its planned
+// inputs are tensors of the operator, used without copies, and it owns no
+// constants. It is compiled before its operator, and its planned
 // memory is the operator's scratch memory. All bodies of a model belong to
 // the outermost context, ordered so that each can run earlier ones only.
 //

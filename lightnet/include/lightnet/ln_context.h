@@ -151,7 +151,7 @@ LN_API void ln_warn(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3)
 /** Sends a debug line to the context's message function. */
 LN_API void ln_debug(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/** The last error, "" if there is none; valid until
+/** The last error, or ""; valid until
  * the next call on the context. NULL: the thread's. */
 LN_API const char *ln_context_error(const ln_context *ctx);
 
@@ -188,8 +188,7 @@ typedef struct ln_format_operator {
     const char *type, *domain, *ops;
 } ln_format_operator;
 
-/** Operator `i` of those that this build reads in formats that list them (ONNX). 0: there are
- * fewer. */
+/** Operator `i` of those that this build reads in formats that list them (ONNX). 0: no more. */
 LN_API int ln_format_operator_at(size_t i, ln_format_operator *op);
 
 /** The type of a file by its content: "an ONNX model", "an NNVM graph", "an
@@ -345,7 +344,7 @@ LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
 /** Sets a parameter; the value's type is the parameter's: double for a number, int
  * for a bool, const char * for a string, and int len, pointer for an array. Checks
  * the operators again. Shapes may change only before compiling. On failure the old
- * value is restored; if there is no memory for that, the context is empty. */
+ * value is restored; without memory for that, the context is empty. */
 LN_API int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
 
 /** Runs the operators in the order of ctx->ops. The context is loaded. -1: an input
@@ -402,11 +401,11 @@ LN_API int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_po
  * started: the others do their work. A loaded context must be unloaded first. */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
-/** Seed of random tensors, and of random operators without a seed of their own, whose sequences
+/** Seed of random tensors, and of random operators without their own seed, whose sequences
  *  restart when the context is loaded (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
-/** Gives random operators without a seed of their own a new sequence: other numbers than those of
+/** Gives random operators without their own seed a new sequence: other numbers than those of
  *  any other context or process. For a loaded context. Asks the system for entropy only if there
  *  are such operators. The numbers are not suitable for cryptography. */
 LN_API void ln_context_refresh_random(ln_context *ctx);
@@ -416,7 +415,7 @@ LN_API void ln_context_refresh_random(ln_context *ctx);
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
 
 /** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels,
- *  memory of its own for each tensor. */
+ *  separate memory for each tensor. */
 LN_API void ln_context_set_reference(ln_context *ctx);
 
 /** Every tensor keeps its own memory, so that any
@@ -517,7 +516,7 @@ LN_API int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
 LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops);
 
 /** 0 if the operators in the list, their tensors, the tables and the graph
- * agree, and no operator writes a tensor in place that a no-copy gather
+ * agree, and no operator writes a tensor in place that a no-copy join
  * has made part of another; otherwise -1 with the first inconsistency. */
 LN_API int ln_context_check(const ln_context *ctx);
 
@@ -549,7 +548,7 @@ LN_API int ln_context_is_mutated(const ln_context *ctx, const char *tname);
 LN_API ln_value_walk ln_context_walk_values(const ln_context *ctx, int is_output);
 
 /** The next input, or output: its tensors in the context. Of formats without sequences, and of
- * compiled models, each is one tensor. -1: there is none. info->name is borrowed (until the context
+ * compiled models, each is one tensor. -1: none. info->name is borrowed (until the context
  * changes). */
 LN_API int ln_value_walk_next(ln_value_walk *walk, ln_value_info *info);
 

@@ -124,7 +124,7 @@ LN_API int ln_npz_count(const ln_npz *npz);
  *  closing). */
 LN_API const char *ln_npz_name(const ln_npz *npz, int i);
 
-/** Reads the array of that name, and checks its CRC. like NULL: as it is; else in like's dtype
+/** Reads the array of that name, and checks its CRC. like NULL: unchanged; else in like's dtype
  *  and shape, as ln_input_read. Returns new (tl_tensor_free_data_too); NULL with a reason. */
 LN_API tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *like,
                               ln_error *err);

@@ -65,7 +65,7 @@ LN_API void ln_dfg_remove(ln_dfg *dfg, const ln_op *op);
 LN_API ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
 /** Returns new (ln_list_free): the operators that edges with `tname` lead to from `op`, each once,
- * in the order in which they were linked. NULL: there are none; NULL with a reason: no memory. */
+ * in the order in which they were linked. NULL: none; NULL with a reason: no memory. */
 LN_API ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
 /** The number of operator arguments that read tensor `tname`; 0 for an unknown tensor. */

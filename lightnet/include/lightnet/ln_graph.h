@@ -71,7 +71,7 @@ LN_API ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp);
 /** Frees the graph, its nodes and edges. Ignores NULL. */
 LN_API void ln_graph_free(ln_graph *graph);
 
-/** Adds a node after the others, also when there is one with equal data. O(1). Returns borrowed,
+/** Adds a node after the others, also if one has equal data. O(1). Returns borrowed,
  * until it is removed; NULL with a reason, the graph is then as before. */
 LN_API ln_graph_node *ln_graph_add(ln_graph *graph, void *data);
 /** Removes a node of the graph with all its edges and frees it. */
@@ -96,8 +96,7 @@ LN_API void ln_graph_remove_edge(ln_graph_edge_node *out);
  * node. */
 LN_API void *ln_graph_unlink(ln_graph *graph, void *data1, void *data2, void *edge_data);
 /** Removes the oldest edge from node1 to node2 with equal edge data, or with any when edge_data is
- * NULL. Returns the removed edge's data, or NULL when there is no such edge. O(out edges of node1).
- */
+ * NULL. Returns the removed edge's data, or NULL without such an edge. O(out edges of node1). */
 LN_API void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edge_data);
 
 /** Returns new graph with the same node data, edges and order of both (ln_graph_free); NULL with a

@@ -57,8 +57,7 @@ LN_API int ln_hash_find_extended(const ln_hash *hash, const void *key, void **fo
                                  void **found_value);
 /** Removes all pairs, freeing keys and values; the table is empty then. */
 LN_API void ln_hash_clear(ln_hash *hash);
-/** Removes the pair with this key and frees its key and value. Returns 1, or 0 when there is none.
- */
+/** Removes the pair with this key and frees its key and value. Returns 1, or 0: none. */
 LN_API int ln_hash_remove(ln_hash *hash, const void *key);
 /** The number of pairs. */
 LN_API int ln_hash_size(const ln_hash *hash);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A singly linked list of pointers. NULL is the empty list; there is no header node.
+// A singly linked list of pointers. NULL is the empty list, without a header node.
 //
 //     ln_list *ops = NULL;
 //     ops = ln_list_append(ops, op);
@@ -11,7 +11,7 @@
 //
 // A list borrows its elements: only the _deep functions free them, with a free_func that
 // may be NULL (frees nothing). Functions that add return NULL with the thread's last error
-// if there is no memory; the list is then unchanged and still the caller's, so keep the old
+// if an allocation fails; the list is then unchanged and still the caller's, so keep the old
 // pointer until the new one is checked. A `cmp` is called as cmp(element, data) and returns
 // 0 for a match. Positions count from 0; a removal without a match changes nothing.
 
@@ -95,7 +95,7 @@ LN_API void *ln_list_find(const ln_list *list, const void *data);
 /** The first element that matches, or NULL. */
 LN_API void *ln_list_find_custom(const ln_list *list, const void *data, ln_cmp_func cmp);
 /** Returns new list of all elements that match, in order (ln_list_free).
- * NULL when none does, and NULL with a reason if there is no memory:
+ * NULL when none does, and NULL with a reason: no memory;
  * clear the thread's last error first to distinguish them. */
 LN_API ln_list *ln_list_find_all_custom(const ln_list *list, const void *data, ln_cmp_func cmp);
 
@@ -111,10 +111,10 @@ LN_API int ln_list_length(const ln_list *list);
 /** Reverses the list in place. */
 LN_API ln_list *ln_list_reverse(ln_list *list);
 /** Returns new list of `n` elements, the numbers of the array as pointers
- * (ln_list_free). NULL when n is 0, and NULL with a reason if there is no memory. */
+ * (ln_list_free). NULL when n is 0, and NULL with a reason: no memory. */
 LN_API ln_list *ln_list_from_array_size_t(size_t *array, size_t n);
 /** Returns new list of the same elements (ln_list_free). NULL
- * for NULL, and NULL with a reason if there is no memory. */
+ * for NULL, and NULL with a reason: no memory. */
 LN_API ln_list *ln_list_copy(const ln_list *list);
 
 LN_END_DECLS

@@ -51,7 +51,7 @@ LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const 
  * *used. Returns its length. */
 LN_API size_t ln_escape_char(char buf[8], const char *text, size_t left, size_t *used);
 /** Writes `text` to `buf` of `size` bytes as ln_escape_char does, with a NUL, truncated between
- * characters. Escaped text stays as it is. Returns the length without truncation. */
+ * characters. Escaped text stays unchanged. Returns the length without truncation. */
 LN_API size_t ln_escape(char *buf, size_t size, const char *text);
 
 /** The record. All zero: no reason. A reason is never empty, and escaped
@@ -79,13 +79,11 @@ LN_API int ln_error_set_last(ln_error *err);
 LN_API int ln_error_prefix(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
 /** Clears the reason. */
 LN_API void ln_error_clear(ln_error *err);
-/** The reason, "" when there is none. Returns borrowed, until the record changes. */
+/** The reason, or "". Returns borrowed, until the record changes. */
 LN_API const char *ln_error_text(const ln_error *err);
-/** The status of the reason; LN_OK: there is no reason, or it has none. NULL: the calling thread's.
- */
+/** The status of the reason; LN_OK: no reason, or it has none. NULL: the calling thread's. */
 LN_API ln_status ln_error_status(const ln_error *err);
-/** The reason of the calling thread's latest failed call, "" when there is none:
- * ln_error_text(NULL). */
+/** The reason of the calling thread's latest failed call, or "": ln_error_text(NULL). */
 LN_API const char *ln_last_error(void);
 
 LN_END_DECLS

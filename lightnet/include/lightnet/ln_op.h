@@ -146,8 +146,8 @@ typedef struct ln_op_info {
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
 
-    // Of the outputs, one after the other, each up to LN_SIZE_END, whose `arg` is 1 if the
-    // description does not say it; or NULL.
+    // Code of each output in order, each up to LN_SIZE_END; `arg` 1: no expression for this output.
+    // NULL: none.
     const struct ln_size_code *sizes;  // the lengths of their axes
     const struct ln_size_code *values; // elements that are computed from lengths
     const char *const *words;          // that the code compares parameters with; or NULL
@@ -226,7 +226,7 @@ typedef struct ln_op_arg {
     int failed;             // set by ln_op_fail
     int isneeded;           // within a clean-up: its results are read
     int checked;            // pre_run was called, and post_run not yet; kept by the context
-    int takes_inputs;       // an output owns an input's memory (a no-copy gather)
+    int takes_inputs;       // an output owns an input's memory (a no-copy join)
     int isdynamic;          // LN_DYNAMIC_*; kept by the context
     int at_load;            // not 0: runs when the context is loaded, not per inference; values
                             // of ir/ln_context_ops.h
@@ -295,16 +295,13 @@ LN_API ln_op *ln_op_copy(const ln_op *op);
 LN_API ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *op,
                                    const char *new_optype);
 
-/** The tensor entry of an input or, failing that, an output; NULL when there is none. Returns
- * borrowed. */
+/** The tensor entry of an input or, failing that, an output, or NULL. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name);
 
 /** The tensor entry of an input, or NULL. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_find_input(const ln_op_arg *op_arg, const char *arg_name);
 
-/** The list entry of an input or, failing that, an output; NULL when there is none. Returns
- * borrowed.
- */
+/** The list entry of an input or, failing that, an output, or NULL. Returns borrowed. */
 LN_API ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *arg_name);
 
 /** 1 when the operator has its names, well-formed lists without double arg_names, and a tensor
@@ -321,7 +318,7 @@ LN_API int ln_op_is_valid(const ln_op *op);
  * (ln-opgen --types). */
 LN_API int ln_op_is(const ln_op *op, const char *optype);
 
-/** The same, also for the form of this optype that a target has: "conv2d_cpu" for "conv2d". */
+/** The same, also for a target's variant of this optype: "conv2d_cpu" for "conv2d". */
 LN_API int ln_op_is_form_of(const ln_op *op, const char *optype);
 
 /** Whether some of the operator's shapes are known only at run time. */
@@ -541,7 +538,7 @@ LN_API ln_hash *ln_op_table_create(void);
  * is freed with its lists; -1: no memory. */
 LN_API int ln_op_table_insert(ln_hash *table, ln_op *op);
 
-/** Frees the operator and its lists. 1, or 0 when there is none of that name. */
+/** Frees the operator and its lists. 1, or 0: none of that name. */
 LN_API int ln_op_table_remove(ln_hash *table, const char *name);
 
 /** The operator, or NULL. Returns borrowed (until it is replaced or removed). */

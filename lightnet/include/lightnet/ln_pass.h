@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes: the drivers that apply an architecture's rewrites to a context, and the memory planner.
 //
-// ln_context_compile() calls them in this order: preprocess, expander, combiner, subgraph
-// (these three until nothing changes, with a limit), cleanup, schedule, rebind, memory
-// plan. Every driver is deterministic, and its time is linear in the size of the model.
+// For each stage of the target, ln_context_compile() applies expander, combiner and subgraph
+// functions, with clean-up after each round, until nothing changes (with a limit). Then: schedule,
+// a check of all operators, memory plan. Every driver is deterministic, and its time is linear in
+// the size of the model.
 
 #ifndef LN_PASS_H
 #define LN_PASS_H

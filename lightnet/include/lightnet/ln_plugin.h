@@ -113,7 +113,7 @@ LN_API int ln_plugin_load_path(const char *folders);
 
 /** Loads the plug-in that comes with LightNet for `target`: TARGET.so in the
  * folder `lightnet` beside its library. Does nothing if the target is known,
- * or if there is no such file: it stays unknown. -1 as ln_plugin_load. */
+ * or if no such file exists: it stays unknown. -1 as ln_plugin_load. */
 LN_API int ln_plugin_load_target(const char *target);
 
 /** The plug-ins (ln_plugin_loaded *) in the order of loading. Returns borrowed. */

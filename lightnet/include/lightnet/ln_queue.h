@@ -27,7 +27,7 @@ LN_API ln_queue *ln_queue_create(void);
 /** Frees the queue, not its elements. Ignores NULL. */
 LN_API void ln_queue_free(ln_queue *queue);
 /** Adds an element at the head; returns the queue. queue NULL: returns new. NULL with a
- * reason if there is no memory, the queue is then unchanged and still the caller's. */
+ * reason: no memory, the queue is then unchanged and still the caller's. */
 LN_API ln_queue *ln_queue_enqueue(ln_queue *queue, void *data);
 /** Removes and returns the element at the tail; NULL when the queue is empty or NULL. */
 LN_API void *ln_queue_dequeue(ln_queue *queue);

@@ -34,7 +34,7 @@ LN_BEGIN_DECLS
 // Finding
 
 /** Iterates over the operators at which to try a subgraph rule: first `after` NULL, then the last
- * result; only the anchor (ln_pass_anchor) if there is one, else all operators. NULL: no more. */
+ * result; only the anchor (ln_pass_anchor), if any, else all operators. NULL: no more. */
 LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 
 // Constants

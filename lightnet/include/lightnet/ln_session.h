@@ -124,7 +124,7 @@ LN_API ln_status ln_options_set_messages(ln_options *options, ln_message_func fu
 
 /** Returns new (ln_pool_free): `n` threads, including the calling
  *  one; 0: all that the process may use. Concurrent runs share it. A
- *  model without a pool of its own uses the process-wide pool for
+ *  model without its own pool uses the process-wide pool for
  *  its number of threads. NULL: n is not in 0 .. 1024, no memory. */
 LN_API ln_pool *ln_pool_create(int n);
 
@@ -179,7 +179,7 @@ LN_API const tl_tensor *ln_model_output_info(const ln_model *model, int i);
 LN_API const char *ln_model_input_dim_name(const ln_model *model, int i, int axis);
 LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int axis);
 
-/** The bounds *least and *most of a size of an input, or output: equal for a fixed size, 0 and
+/** The bounds of a size of an input, or output: *min and *max are equal for a fixed size, 0 and
  *  INT_MAX for one without bounds. An output has the bounds of the inputs with sizes of its
  *  name. A compiled model with several programs has the min and max over all; its metadata has
  *  the shapes of each. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
@@ -189,7 +189,7 @@ LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, 
 /** Input, or output, `k` of the model's file, counted without inputs that have a default value: its
  *  tensors among the inputs, or outputs. It is one tensor, except sequences and optional values of
  *  ONNX models, whose lengths were set by option "shape", NAME=2, or ln_options_bind_sequence.
- *  LN_NOT_FOUND: there is none. info->name is borrowed, as long as the model lives. */
+ *  LN_NOT_FOUND: none. info->name is borrowed, as long as the model lives. */
 LN_API ln_status ln_model_input_value(const ln_model *model, int k, ln_value_info *info);
 LN_API ln_status ln_model_output_value(const ln_model *model, int k, ln_value_info *info);
 

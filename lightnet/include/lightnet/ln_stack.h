@@ -21,7 +21,7 @@ LN_API ln_stack *ln_stack_create(void);
 /** Frees the stack, not its elements. Ignores NULL. */
 LN_API void ln_stack_free(ln_stack *stack);
 /** Puts an element on the top; returns the stack. stack NULL: returns new. NULL with a
- * reason if there is no memory, the stack is then unchanged and still the caller's. */
+ * reason: no memory, the stack is then unchanged and still the caller's. */
 LN_API ln_stack *ln_stack_push(ln_stack *stack, void *data);
 /** Removes and returns the element on the top; NULL when the stack is empty or NULL. */
 LN_API void *ln_stack_pop(ln_stack *stack);

@@ -50,7 +50,7 @@ typedef struct ln_tensor_entry {
                           // memory, where a run may overwrite it; values of run/ln_update.h
     size_t capacity;      // of a dynamic one: bytes of the max shape, for which it is planned
     int bound[LN_MAXDIM]; // of a dynamic one: the max shape for the current inputs of its producer
-    size_t part_offset;   // of an input that is a part of its reader's output (a no-copy gather):
+    size_t part_offset;   // of an input that is a part of its reader's output (a no-copy join):
                           // its offset there
 } ln_tensor_entry;
 
@@ -88,7 +88,7 @@ LN_API ln_hash *ln_tensor_table_create(void);
  * freed with its tl_tensor; -1: no memory, or no name. */
 LN_API int ln_tensor_table_insert(ln_hash *table, ln_tensor_entry *entry);
 
-/** Frees the entry and its tl_tensor, not the data. 1, or 0 when there is none of that name. */
+/** Frees the entry and its tl_tensor, not the data. 1, or 0: none of that name. */
 LN_API int ln_tensor_table_remove(ln_hash *table, const char *name);
 
 /** The entry, or NULL. Returns borrowed (until it is replaced or removed). */
@@ -113,7 +113,7 @@ LN_API int ln_tensor_table_set_data(ln_hash *table, const char *name, const void
  *  (ln_free). */
 LN_API void *ln_tensor_table_get_data(const ln_hash *table, const char *name, void *data);
 
-/** Bytes of the tensor's data; 0 with a reason when there is no such tensor (an empty one has 0
+/** Bytes of the tensor's data; 0 with a reason: no such tensor (an empty one has 0
  * bytes too). */
 LN_API size_t ln_tensor_table_data_size(const ln_hash *table, const char *name);
 

@@ -76,7 +76,7 @@ TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, cons
 /** Elements of `bits` (2 or 4) bits, as ONNX packs them: the first ones of a
  * byte in its lowest bits. src TL_UINT8, with at least the bits of all
  * elements of dst -> dst TL_UINT8, or TL_INT8: the highest bit is a sign; or a type of
- * so many bits. */
+ * that many bits. */
 TL_API int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                  int bits);
 

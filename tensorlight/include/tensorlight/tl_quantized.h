@@ -99,8 +99,8 @@ TL_API size_t tl_quantized_winograd_packed(int channels);
 /** weight TL_INT8 [OC, IC, 3, 3], bias, factor and addend as of tl_exec_quantized_conv2d_pack ->
  *  dst TL_INT8 [blocks of OC, tl_quantized_winograd_packed(IC)]. A row begins with the same 16 each
  *  of bias, sums, factor and addend; then it has, for each group of at most 14 blocks of IC, each
- * of 36 points and each two channels 16 x 2 transformed weights of 16 bits, so dst's data lies at
- * an even address. There are as few groups as can be, which differ by one block at most. */
+ * of 36 points and each two channels 16 x 2 transformed weights of 16 bits, so dst's data has
+ * an even address. The number of groups is minimal; they differ by one block at most. */
 TL_API int tl_exec_quantized_winograd_pack(const tl_exec *exec, const tl_tensor *weight,
                                            const tl_tensor *bias, const tl_tensor *factor,
                                            const tl_tensor *addend, tl_tensor *dst);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on tensors of strings (TL_STRING, see tl_string.h). Strings are UTF-8; other bytes are
-// characters of their own.
+// Operations on tensors of strings (TL_STRING, see tl_string.h). Strings are UTF-8; each other
+// byte is a character.
 //
 // Functions that create strings put them into exec->strings, and fail without it. They use one
 // thread. As all functions tl_exec_X, they trust dtypes and shapes, and return 0, or -1 with a

@@ -57,7 +57,7 @@ static tl_tensor *blocked_like(nn_room *room, const int *dims)
                     (int[]){dims[0], tl_blocks(dims[1]), dims[2], dims[3], TL_BLOCK});
 }
 
-// src in blocks; what stands for no channel is NaN, which nothing may notice.
+// src in blocks, NaN in padding channels, which must not affect results.
 static tl_tensor *poisoned(nn_room *room, const tl_tensor *src)
 {
     tl_tensor *const t = blocked_like(room, src->dims);

@@ -42,8 +42,7 @@ TL_PLAIN_TABLE(pick, dft_func, dft, FLT)
 
 // Lines among threads
 
-// Lines are shared by at most so many threads: scratch memory is planned before their number is
-// known.
+// The max number of threads for a line: scratch memory is planned before their number is known.
 enum { LANES = 8 };
 
 static size_t lane_len(size_t n)

@@ -93,7 +93,7 @@ void NAME(tl_matmul, c)(const void *panels1, const void *panels2, void *acc, siz
 
 // From tensors of one type to sums of the type SUM, and back
 
-// `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines lie side
+// `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines are side
 // by side as well as where each is contiguous.
 static void NAME(pack_panel, c)(const tl_matmul_lines *lines, size_t first, size_t n, size_t width,
                                 SUM *panel)

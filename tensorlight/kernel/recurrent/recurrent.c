@@ -256,7 +256,7 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
 
 // Steps with packed weights
 
-// Of weights with at most so many bytes, each thread reads all, for some of the sequences, without
+// Weights of up to SHARED_WEIGHTS bytes: each thread reads all, for some of the sequences, without
 // waiting for others after each step. Larger ones are divided among threads, for all sequences.
 enum { SHARED_WEIGHTS = 512 * 1024 };
 

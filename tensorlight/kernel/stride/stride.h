@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between places whose elements lie at any even distance along each axis: slices with steps,
+// Copies between places whose elements are at any even distance along each axis: slices with steps,
 // repetition (a distance of 0 in src), reversal (a negative one), parts of a larger dst.
 
 #pragma once
@@ -61,7 +61,7 @@ TL_INLINE void tl_stride_place_next(tl_stride_place *at, const tl_stride_axis *a
 }
 
 /** Copies one element of `size` bytes for each place of the `n` axes (in any number), from `src`
- * and to `dst`, where the first one lies. They do not overlap. */
+ * and to `dst`, the addresses of the first one. They do not overlap. */
 void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
                     const tl_stride_axis *axes, int n);
 

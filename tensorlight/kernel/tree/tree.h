@@ -40,7 +40,7 @@ typedef struct tl_tree_header {
  * offset of a column in a block. */
 #define TL_TREE_TYPES(type, T)                                                    \
     typedef struct tl_tree_##type {                                               \
-        uint32_t root, depth; /* the most branches from it to a leaf */           \
+        uint32_t root, depth; /* max branches from it to a leaf */                \
         uint32_t column[TL_TREE_EXITS - 1], exit[TL_TREE_EXITS];                  \
         T split[TL_TREE_EXITS - 1];                                               \
     } tl_tree_##type;                                                             \

@@ -34,7 +34,7 @@ typedef struct tl_wino_kind {
     /** Transforms a block of a patch, m + 2 rows `row` apart, to a vector of TL_BLOCK elements for
      *  each point, source_step apart. */
     void (*source)(const tl_wino *w, const void *patch, size_t row, void *dst);
-    /** For `n` tiles, which lie [point][block][tile][TL_BLOCK] at `source`, the products of each
+    /** For `n` tiles, [point][block][tile][TL_BLOCK] at `source`, the products of each
      *  point with `n_blocks` blocks of output channels from `block` on: the same with groups in
      *  front, product_step between points. */
     void (*multiply)(const tl_wino *w, const void *source, int n, int block, int n_blocks,

@@ -264,7 +264,7 @@ void ln_nnvm_recast_attrs(ln_nnvm_op *n)
     }
 }
 
-// Core's own operators stay as they are
+// Core's own operators stay unchanged
 
 // Operators of several outputs: all of them, and those that may be used.
 static const struct {
@@ -307,7 +307,7 @@ static void keep_node(ln_nnvm_op *n)
 
 // Nodes
 
-// A node of MXNet that has a translator of its own, to be read.
+// A node of MXNet that has a translator, to be read.
 static void leave_node(ln_nnvm_op *n)
 {
     const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;

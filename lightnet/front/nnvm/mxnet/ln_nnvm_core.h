@@ -71,7 +71,7 @@ ln_nnvm_value ln_nnvm_recast_alias(ln_nnvm_op *n);
     }
 
 /** Rewrites the model's graph before it is read, if its dialect is MXNet. Operators with a
- * translator of their own stay. The graph borrows from the draft. */
+ * translator stay. The graph borrows from the draft. */
 void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);
 
 /** Writes the NNVM or MXNet graph in `in` to `file` as NNVM core operators, and the parameters of

@@ -262,7 +262,7 @@ static void translate_nodes(ln_nnvm_model *m)
 
 // Heads
 
-// An output has the name of its node, and memory of its own: the tensor in the node's place may be
+// An output has the name of its node, and separate memory: the tensor in the node's place may be
 // that of another node, an input, a constant, or another output.
 static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
 {

@@ -10,7 +10,7 @@
 
 // Priors
 
-// The most numbers of boxes that are written down.
+// The max number of box coordinates that are written as a constant.
 enum { MAX_NUMBERS = 1 << 26 };
 
 // The boxes of a cell: of each size with the first ratio, then of the first size with each other
@@ -137,7 +137,7 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
     return clips ? ln_nnvm_clip(n, boxes, 0, 1, LN_EMIT_TEMP) : boxes;
 }
 
-// The rows (class, score, box) of all anchors, and where there is an object.
+// The rows (class, score, box) of all anchors, and which contain an object.
 typedef struct detections {
     int n_batches, n_anchors;
     const char *rows;  // [N, A, 6]
@@ -200,7 +200,7 @@ static detections emit_detections(ln_nnvm_node *n)
     return d;
 }
 
-// Rows with objects first, in their order; and how many there are.
+// Rows with objects first, in their order; and their number.
 static void translate_transform(ln_nnvm_node *n)
 {
     static const int anchors = 1;
@@ -359,7 +359,7 @@ static void translate_box_nms(ln_nnvm_node *n)
 // YOLO
 
 // The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
-// result lies in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s].
+// result is in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s].
 static void translate_reorg(ln_nnvm_node *n)
 {
     static const int axes[] = {0, 3, 5, 1, 2, 4};

@@ -37,7 +37,7 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
 }
 
 // `with`: the value, or NULL: an attribute has it. The type and the shape are those of the input,
-// if there is one.
+// if any.
 static void translate_full(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];

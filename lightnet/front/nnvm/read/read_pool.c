@@ -11,7 +11,7 @@
 // window, or those inside the source and the padding of the node.
 typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
 
-// The most weights of a mean over windows of unequal sizes.
+// Max weights of a mean over windows of unequal sizes.
 enum { MAX_WEIGHTS = 1 << 26 };
 
 typedef enum pool_kind { POOL_MAX, POOL_MEAN, POOL_SUM, POOL_NORM } pool_kind;

@@ -120,7 +120,7 @@ static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
 static void translate_conv(ln_nnvm_node *n)
 {
     conv c = read_conv(n);
-    // Of core's conv2d, the result may have a layout of its own.
+    // The result of core's conv2d may have another layout.
     const char *const out_layout = ln_attr_text(&n->emit, "out_layout", "__undef__");
     if (*out_layout && strcmp(out_layout, "__undef__"))
         c.out_layout = ln_nnvm_layout_of(n, out_layout, ln_nnvm_plain_layout(c.axes));

@@ -67,7 +67,7 @@ static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
     const int is_own = v.entry.node >= n->first_node;
     const char *const op = ln_nnvm_draft_op(d, v.entry);
     if (v.entry.index || !strcmp(op, "null") || !strcmp(op, "full") || ln_nnvm_op_failed(n))
-        return; // constants have the names of their own
+        return; // constants keep their names
     if (n->keeps_name)
         return;
     if (is_own || (ln_tensor_table_find(d->base.ctx->tensor_table, old) &&
@@ -137,7 +137,7 @@ static int is_even(const tl_tensor *t, double *value)
 {
     char own[TL_DTYPE_MAX_SIZE], back[TL_DTYPE_MAX_SIZE];
     const size_t size = tl_size_of(t->dtype), all = tl_tensor_size(t);
-    memcpy(own, t->data, size); // it may lie at an odd address
+    memcpy(own, t->data, size); // it may be unaligned
     tl_convert(value, TL_DOUBLE, own, t->dtype);
     tl_convert(back, t->dtype, value, TL_DOUBLE);
     return !memcmp(back, own, size) && !memcmp(t->data, (const char *)t->data + size, all - size);

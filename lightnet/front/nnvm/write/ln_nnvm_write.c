@@ -116,7 +116,7 @@ static int is_read_as(ln_nnvm_writer *w, ln_nnvm_entry entry, const char *name)
             ln_streq(ln_translation_print(t, "%.*s_0", ln_name_stem(node), node), name));
 }
 
-// An output that is an input, a constant, or another output is a node of its own.
+// An output that is an input, a constant, or another output becomes a node.
 static ln_nnvm_value named_head(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_whole(n, n->label);

@@ -22,7 +22,7 @@ static ln_nnvm_windows read_windows(ln_nnvm_op *n, int is_transposed)
     return w;
 }
 
-// Whether there is a bias that is not a constant of zeros.
+// Whether the bias exists and is not a constant of zeros.
 static int has_bias(ln_nnvm_op *n)
 {
     const char *const bias = ln_op_input_name(n->op, "bias");
@@ -82,7 +82,7 @@ typedef struct cuts {
     int dims[4];          // of the result then
     int begin[4], end[4]; // the part of it that stays
     int more[4];          // rows beyond the end, which contain only the bias
-    int grows;            // there are such
+    int grows;            // any of them is not 0
 } cuts;
 
 static cuts read_cuts(ln_nnvm_op *n, const ln_nnvm_windows *c, ln_nnvm_value src)
@@ -132,7 +132,7 @@ static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
     return factor == 1 ? v : ln_put_scalar(n, "mul", v, factor);
 }
 
-// Whether the bias is a vector that is added to each row as it is.
+// Whether the bias is a vector that is added to each row unchanged.
 static int has_row_bias(ln_nnvm_op *n, int units)
 {
     const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
@@ -140,7 +140,7 @@ static int has_row_bias(ln_nnvm_op *n, int units)
            ln_op_number(n->op, "alpha") == 1 && ln_op_number(n->op, "beta") == 1;
 }
 
-// The most steps by which weights follow from constants.
+// Max steps by which weights follow from constants.
 enum { MAX_STEPS = 16 };
 
 // Whether the input is a constant of the model, itself or through operators of one input.
@@ -184,7 +184,7 @@ static ln_nnvm_value matrix_at(ln_nnvm_op *n, ln_nnvm_value stack, int i)
     return ln_put_reshape(n, ln_put_slice(n, stack, begin, end, step), 2, stack.dims + 1);
 }
 
-// The most matrices that are multiplied one by one.
+// Max matrices that are multiplied one by one.
 enum { MAX_PRODUCTS = 4096 };
 
 // The axes before the last two, those of dst, as one.

@@ -20,7 +20,7 @@ static ln_nnvm_value write_not(ln_nnvm_op *n, ln_nnvm_value x)
 }
 
 // To the even one of two: to a number below the first one that has no fraction, that number is
-// added and subtracted; above it there is nothing to round.
+// added and subtracted; above it, numbers are integers.
 static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
 {
     const double whole = x.dtype == TL_DOUBLE    ? 0x1p52

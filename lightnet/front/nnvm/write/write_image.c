@@ -146,7 +146,7 @@ static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positio
 
 // Other cases: each axis by itself
 
-// The most elements of a matrix that resamples an axis.
+// Max elements of a matrix that resamples an axis.
 enum { MAX_ELEMENTS = 1 << 24 };
 
 static int is_nearest(const ln_nnvm_op *n)
@@ -169,8 +169,8 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
                                .axes = {own, stays}};
 }
 
-// Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
-// rule. Returns new (tl_tensor_free_data_too).
+// Rows [in, width] as the operator resamples the axis: by the kernel itself, so that both have
+// one rule. Returns new (tl_tensor_free_data_too).
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
@@ -270,7 +270,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
     return v;
 }
 
-// Core rounds positions of the nearest elements down, and takes elements that lie side by side.
+// Core rounds positions of the nearest elements down, and takes consecutive elements.
 static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");

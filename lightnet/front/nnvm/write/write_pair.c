@@ -113,7 +113,7 @@ static ln_nnvm_value write_where(ln_nnvm_op *n)
 
 // Slopes
 
-// The one axis along which the slopes differ; -1: there are several, or none.
+// The one axis along which the slopes differ; -1: several, or none.
 static int slope_axis(const tl_tensor *src, const tl_tensor *slope)
 {
     int axis = -1;

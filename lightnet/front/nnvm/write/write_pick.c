@@ -132,7 +132,7 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-// Core's rows of coordinates lie along the first axis of the indices. The translator of gather_nd
+// Core's rows of coordinates are along the first axis of the indices. The translator of gather_nd
 // turns them round.
 static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
 {

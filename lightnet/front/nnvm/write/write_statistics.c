@@ -45,7 +45,7 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 
 // Reductions
 
-// m + log(sum of e^(x - m)), m being the maximum, as far as it is finite.
+// m + log(sum of e^(x - m)), m being the maximum if it is finite.
 static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_put_axes *axes)
 {
     ln_put_axes kept = *axes;

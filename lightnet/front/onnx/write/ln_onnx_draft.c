@@ -16,7 +16,7 @@
 // Types of attributes (AttributeProto.AttributeType).
 enum { A_FLOAT = 1, A_INT, A_STRING, A_TENSOR, A_GRAPH, A_FLOATS, A_INTS, A_STRINGS };
 
-// Constants of at most so many bytes are shared.
+// Constants of up to MAX_SHARED bytes are shared.
 enum { MAX_SHARED = 64 };
 
 static void *allocate(ln_onnx_writer *w, size_t size)

@@ -14,7 +14,7 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
-// Equal elements of so many bytes become a node.
+// Larger constants of equal elements are written as a node.
 enum { MAX_FILLED = 1 << 14 };
 
 // Failing

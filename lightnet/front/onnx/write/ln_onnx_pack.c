@@ -18,11 +18,10 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-// A message may have at most so many bytes, as readers count them in 32 bits.
+// The max message size: readers count in 32 bits.
 enum { MAX_MESSAGE = INT32_MAX };
 
-// Data of so many bytes goes to the file beside the model; data begins there at a multiple of
-// ALIGNMENT.
+// Data from MIN_APART bytes on goes to the file beside the model, at multiples of ALIGNMENT.
 enum { MIN_APART = 1024, ALIGNMENT = 64 };
 
 enum { PIECE = 1 << 16 };

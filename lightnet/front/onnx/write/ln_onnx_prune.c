@@ -48,7 +48,7 @@ static void prune_nodes(ln_onnx_writer *w, ln_hash *needed, ln_onnx_list *nodes)
             need_inputs(w, needed, nodes->items[i]);
             nodes->items[--at] = nodes->items[i];
         }
-    if (at) // without nodes, there are no items
+    if (at) // NULL without nodes
         nodes->items += at;
     nodes->len -= at;
 }

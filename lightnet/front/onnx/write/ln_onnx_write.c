@@ -15,13 +15,13 @@
 #include "lightnet/ln_version.h"
 #include "pass/ln_rewriting.h"
 
-// The most operators that a model may have, as bodies that run bodies can multiply them.
+// Max operators of a model: bodies that run bodies can multiply them.
 enum { MAX_OPS = 1 << 22 };
 
 #define TABLE(kind) ln_onnx_write_rows_##kind,
 static const ln_onnx_op_row *const tables[] = {LN_ONNX_WRITE_TABLES(TABLE)};
 
-// NULL: there is none for the operator.
+// NULL: none for the operator.
 static const ln_onnx_op_row *find_row(const ln_op *op)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)

@@ -60,7 +60,7 @@ typedef struct ln_onnx_data {
     const ln_op *random;
     const void *bytes;
     size_t size;    // in the file
-    size_t apart;   // elements that lie side by side in the file, with a byte each here; or 0
+    size_t apart;   // elements that are adjacent in the file, with a byte each here; or 0
     tl_dtype dtype; // their type
     uint8_t flips;  // bits of each byte that the file has the other way round
 } ln_onnx_data;
@@ -70,7 +70,7 @@ typedef struct ln_onnx_writer {
     int opset, needed;            // the operator set, and the one that its nodes need
     int domains[LN_ONNX_DOMAINS]; // the operator set of each domain; 0: not used
     ln_hash *names;               // of all values
-    ln_hash *types;               // value -> tl_dtype, as far as they are known
+    ln_hash *types;               // value -> tl_dtype, if known
     ln_hash *constants;           // text of type, shape and elements -> value: small constants
     size_t n_names;               // makes names unique
     ln_onnx_list inputs, initializers, data; // messages, and for each initializer ln_onnx_data
@@ -165,7 +165,7 @@ int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_out(ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_out_at(ln_onnx_op *n, const char *arg, int i);
 
-/** The role of number `i` of a variadic one; "": there are fewer. */
+/** The role of number `i` of a variadic one; "": no more. */
 const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i);
 
 /** The record of an input or output; of a scalar of TL_FLOAT if it is absent. With sizes that are

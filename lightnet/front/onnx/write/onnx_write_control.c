@@ -67,7 +67,7 @@ static const char *own_value(graph *g, const char *tensor)
     return is_own ? value : ln_onnx_put(&g->at, "Identity", value);
 }
 
-// Outputs have a size of their own in each run where it is open.
+// The open sizes of outputs may differ in each run.
 static void add_output(graph *g, const char *tensor)
 {
     static const char *const open[LN_MAXDIM] = {"", "", "", "", "", "", "", ""};
@@ -166,7 +166,7 @@ static void write_branch(ln_onnx_op *n)
 // The numbers of a loop's parts.
 typedef struct loop {
     int states, rows, srcs, parts;
-    const char *length; // the number of rows, a scalar; NULL: there are none
+    const char *length; // the number of rows, a scalar; NULL: none
 } loop;
 
 static int is_backward(const ln_onnx_op *n, const char *param, int i)
@@ -182,7 +182,7 @@ static const char *num_rows(ln_onnx_op *n)
     return ln_onnx_put_pair(n, "Gather", shape, ln_onnx_put_scalar(n, TL_INT64, 0));
 }
 
-// The least of both, each of which may be NULL.
+// The min of both, each of which may be NULL.
 static const char *min(ln_onnx_op *n, const char *a, const char *b)
 {
     return a && b ? ln_onnx_put_pair(n, "Min", a, b) : a ? a : b;

@@ -65,7 +65,7 @@ static int is_near(double a, double b)
     return fabs(a - b) <= 1e-6 * (1 + fabs(a) + fabs(b));
 }
 
-// The axis stays as it is, in every mode.
+// The axis stays unchanged, in every mode.
 static int stays(const resampling *r, int i)
 {
     return r->axes[i].in == r->axes[i].out && r->step[i] == 1 && r->first[i] == 0;

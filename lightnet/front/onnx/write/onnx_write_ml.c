@@ -110,7 +110,7 @@ static void write_lookup(ln_onnx_op *n)
 
 // Probabilities of pairs of classes
 
-// The most elements of the support vectors.
+// Max elements of the support vectors.
 enum { MAX_ELEMENTS = 1 << 24 };
 
 // One where `at` is `len` + 1 elements from the one before, of a square of `len`; the rest are 0.

@@ -65,7 +65,7 @@ static void write_matmul_int(ln_onnx_op *n)
 
 // Attention
 
-// [B, T, heads, D] as [B, T, heads * D]; others, and NULL, as they are.
+// [B, T, heads, D] as [B, T, heads * D]; others, and NULL, unchanged.
 static const char *joined_heads(ln_onnx_op *n, const char *arg)
 {
     const char *const src = ln_onnx_op_optional(n, arg);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing recurrent networks.
 //
-// ONNX's nodes have the product of the input and its weights, which is an operator of its own in
-// LightNet: it is found again. Where it is something else, the weights are the identity.
+// ONNX nodes multiply by the input weights; in LightNet that is a separate operator, which the
+// writer finds. Otherwise the weights are the identity.
 
 #include <string.h>
 

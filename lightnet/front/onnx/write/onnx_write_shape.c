@@ -238,7 +238,7 @@ static void write_zeros(ln_onnx_op *n)
     ln_onnx_put_filled_as(n, ln_onnx_op_out(n, "dst"), dst->dtype, dst->ndim, dst->dims, 0);
 }
 
-// The most elements of a progression that is written as a constant.
+// Max elements of a progression that is written as a constant.
 enum { MAX_ELEMENTS = 1 << 24 };
 
 // Whether a progression is short enough for a constant.

@@ -7,11 +7,11 @@
 
 #include "front/onnx/write/ln_onnx_write.h"
 
-// The most nodes and votes of a written ensemble, and how many a node may become where trees share
+// Max nodes and votes of a written ensemble, and how many a node may become where trees share
 // it: FEW in any case.
 enum { MAX_NODES = 1 << 24, MAX_COPIES = 16, FEW = 1 << 16 };
 
-// A node in a tree of its own, without the others that share it in LightNet.
+// A node in a single tree, without the others that share it in LightNet.
 typedef struct place {
     int node, tree, id; // `id`: within the tree, where the root is 0
     int yes, no;        // the ids of its children
@@ -171,7 +171,7 @@ static int votes_of(const forest *f, int node, int *first, int *end)
 }
 
 // Leaves of a single target have one vote each for ONNX Runtime; of two targets, they have any
-// number. -1: the data is invalid, or there are too many.
+// number. -1: the data is invalid, or too many.
 static int count_votes(forest *f)
 {
     for (int i = 0; i < f->len; i++) {
