@@ -449,10 +449,10 @@ START_TEST(rejects_a_bad_list_of_programs)
          "changed: metadata 'programs': program 2: its inputs and outputs are not those of the "
          "first"},
         {"[[2,2,", "[[2,1,",
-         "changed: metadata 'programs': program 1: a size is not [LEAST, MOST, NAME]"},
+         "changed: metadata 'programs': program 1: a size is not [MIN, MAX, NAME]"},
         {"[[2,2,", "[[2,3000000000,",
-         "changed: metadata 'programs': program 1: a size is not [LEAST, MOST, NAME]"},
-        {"null", "0", "changed: metadata 'programs': program 1: a size is not [LEAST, MOST, NAME]"},
+         "changed: metadata 'programs': program 1: a size is not [MIN, MAX, NAME]"},
+        {"null", "0", "changed: metadata 'programs': program 1: a size is not [MIN, MAX, NAME]"},
         {"\"tensors\"", "\"t\"", "changed: metadata 'programs': program 1: 'tensors' is missing"},
         {"\"u\":\"u\"", "\"u\":\"v\"",
          "changed: metadata 'programs': program 1: one of its tensors is not in the file"},

@@ -49,7 +49,7 @@ static int read_size(const place *at, const json_t *json, ln_port *port, int axi
     if (json_array_size(json) != 3 || !is_size(min) || !is_size(max) ||
         json_integer_value(min) > json_integer_value(max) ||
         (!json_is_string(name) && !json_is_null(name)))
-        return fail(at, "a size is not [LEAST, MOST, NAME]");
+        return fail(at, "a size is not [MIN, MAX, NAME]");
     const int is_fixed = json_integer_value(min) == json_integer_value(max);
     port->min[axis] = (int)json_integer_value(min);
     port->max[axis] = (int)json_integer_value(max);
