@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gen/ln_rjson.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_image.h"
 #include "lightnet/lightnet.h"
@@ -153,13 +152,6 @@ static void read_image(const uint8_t *data, size_t size)
         ln_image_free(&image);
 }
 
-// The reader of relaxed JSON, in which descriptions are written.
-static void read_rjson(const uint8_t *data, size_t size)
-{
-    ln_error err = {0};
-    ln_rjson_free(ln_rjson_parse("fuzz", (const char *)data, size, &err));
-}
-
 // The IR reader, the operators' checks, the writer of NNVM graphs, and the passes.
 static void read_ir(const uint8_t *data, size_t size)
 {
@@ -263,7 +255,6 @@ static const struct {
     {"params", read_params},
     {"wts", read_wts},
     {"image", read_image},
-    {"rjson", read_rjson},
     {"ir", read_ir},
     {"onnx", read_onnx},
     {"onnx_sequence", read_sequence},

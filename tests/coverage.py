@@ -22,7 +22,7 @@ BUILD = "build-coverage"
 PARTS = ("tensorlight/tensor", "tensorlight/kernel", "lightnet/base", "lightnet/ir", "lightnet/data", "lightnet/plan", "lightnet/run",
          "lightnet/pass", "lightnet/arch/none", "lightnet/arch/cpu", "lightnet/arch", "lightnet/plugin", "lightnet/front/compiled",
          "lightnet/front/json", "lightnet/front/nnvm", "lightnet/front/onnx", "lightnet/front", "lightnet/session", "lightnet/quantize",
-         "lightnet/gen", "cli/il", "cli")
+         "cli/il", "cli")
 READERS = ("lightnet/data", "lightnet/front/compiled", "lightnet/front/json", "lightnet/front/nnvm", "lightnet/front/onnx", "lightnet/front",
            "cli/il")
 LEAST = (*READERS, "lightnet/run")

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
-#include "base/ln_lexer.h"
+#include "il/ln_lexer.h"
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 

@@ -22,7 +22,7 @@ static ln_part read_words(ln_emit *e, const ln_form_item *item)
 {
     const char *const deflt = item->text ? item->text : "";
     const char *const ours = ln_attr_choose(e, item->name, deflt, item->words);
-    return item->kind == LN_FORM_BOOL ? LN_BOOL(item->arg, is_true(ours))
+    return item->kind == LN_ITEM_BOOL ? LN_BOOL(item->arg, is_true(ours))
                                       : LN_TEXT(item->arg, ours);
 }
 
@@ -41,11 +41,11 @@ static ln_part read_number(ln_emit *e, const ln_form_item *item, int ndim)
     const char *const name = item->name;
     const int64_t deflt = (int64_t)item->number;
     switch (item->kind) {
-    case LN_FORM_INT:
+    case LN_ITEM_INT:
         return LN_INT(item->arg, ln_attr_int(e, name, deflt));
-    case LN_FORM_AXIS:
+    case LN_ITEM_AXIS:
         return LN_INT(item->arg, ln_attr_axis(e, name, deflt, ndim));
-    case LN_FORM_BOOL:
+    case LN_ITEM_BOOL:
         return LN_BOOL(item->arg, ln_attr_bool(e, name, deflt != 0) != item->is_not);
     default:
         return LN_NUMBER(item->arg, ln_attr_number(e, name, item->number));
@@ -54,11 +54,11 @@ static ln_part read_number(ln_emit *e, const ln_form_item *item, int ndim)
 
 ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim)
 {
-    if (item->kind == LN_FORM_IS_NUMBER)
+    if (item->kind == LN_ITEM_IS_NUMBER)
         return LN_NUMBER(item->arg, item->number);
-    if (item->kind == LN_FORM_IS_BOOL)
+    if (item->kind == LN_ITEM_IS_BOOL)
         return LN_BOOL(item->arg, is_true(item->text));
-    if (item->kind == LN_FORM_IS_TEXT)
+    if (item->kind == LN_ITEM_IS_TEXT)
         return LN_TEXT(item->arg, item->text);
     if (item->is_required)
         ln_attr_require(e, item->name);
@@ -66,11 +66,11 @@ ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim)
         return nothing;
     if (item->words)
         return read_words(e, item);
-    if (item->kind == LN_FORM_TEXT)
+    if (item->kind == LN_ITEM_TEXT)
         return LN_TEXT(item->arg, ln_attr_text(e, item->name, item->text ? item->text : ""));
-    if (item->kind == LN_FORM_DTYPE)
+    if (item->kind == LN_ITEM_DTYPE)
         return LN_DTYPE(item->arg, ln_attr_dtype(e, item->name, TL_FLOAT));
-    return item->kind == LN_FORM_INTS ? read_ints(e, item) : read_number(e, item, ndim);
+    return item->kind == LN_ITEM_INTS ? read_ints(e, item) : read_number(e, item, ndim);
 }
 
 // Writing
@@ -96,20 +96,20 @@ ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since)
     if (item->words)
         return write_word(pe, item, since);
     switch (item->kind) {
-    case LN_FORM_INT:
-    case LN_FORM_AXIS:
+    case LN_ITEM_INT:
+    case LN_ITEM_AXIS:
         return LN_INT(item->name, pe->value_int);
-    case LN_FORM_NUMBER:
+    case LN_ITEM_NUMBER:
         return LN_NUMBER(item->name, pe->value_double);
-    case LN_FORM_BOOL:
+    case LN_ITEM_BOOL:
         return LN_BOOL(item->name, (pe->value_bool != LN_FALSE) != item->is_not);
-    case LN_FORM_TEXT:
+    case LN_ITEM_TEXT:
         return LN_TEXT(item->name, pe->value_string);
-    case LN_FORM_DTYPE:
+    case LN_ITEM_DTYPE:
         return LN_DTYPE(item->name, tl_dtype_from_str(pe->value_string));
-    case LN_FORM_INTS:
+    case LN_ITEM_INTS:
         return LN_INTS(item->name, pe->array_len, pe->value_array_int);
-    case LN_FORM_NUMBERS:
+    case LN_ITEM_NUMBERS:
         return LN_NUMBERS(item->name, pe->array_len, pe->value_array_double);
     default:
         return nothing;
@@ -123,13 +123,13 @@ static int has_item(const ln_op *op, const ln_form_item *item)
     const ln_tensor_entry *const te =
         item->is_wanted ? ln_op_find_tensor_entry(op, item->arg) : NULL;
     switch (item->kind) {
-    case LN_FORM_IN:
+    case LN_ITEM_IN:
         return !te || te->tensor->dtype == item->dtype;
-    case LN_FORM_IS_NUMBER:
+    case LN_ITEM_IS_NUMBER:
         return pe && (float)pe->value_double == (float)item->number;
-    case LN_FORM_IS_BOOL:
+    case LN_ITEM_IS_BOOL:
         return pe && !pe->value_bool == !is_true(item->text);
-    case LN_FORM_IS_TEXT:
+    case LN_ITEM_IS_TEXT:
         return pe && !strcmp(pe->value_string, item->text);
     default:
         return 1;
@@ -141,7 +141,7 @@ int ln_form_is_of(const ln_form *form, const ln_op *op)
     const ln_form_item *item = form->items;
     while (item->kind && has_item(op, item))
         item++;
-    return item->kind == LN_FORM_END && !strcmp(form->optype, op->op_arg->optype);
+    return item->kind == LN_ITEM_END && !strcmp(form->optype, op->op_arg->optype);
 }
 
 const ln_part *ln_form_find_part(const ln_part *parts, const char *name)

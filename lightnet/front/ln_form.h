@@ -11,23 +11,23 @@
 #include "front/ln_attr.h"
 
 typedef enum ln_form_kind {
-    LN_FORM_END,
-    LN_FORM_IN,  // the next input of the node is input `arg`
-    LN_FORM_OUT, // the next output of the node is output `arg`
+    LN_ITEM_END,
+    LN_ITEM_IN,  // the next input of the node is input `arg`
+    LN_ITEM_OUT, // the next output of the node is output `arg`
     // Attribute `name` is parameter `arg`, of this type; AXIS is one of the first input. Without a
     // name, it is the next input of the node, and `text` the input that sets it in each run.
-    LN_FORM_INT,
-    LN_FORM_AXIS,
-    LN_FORM_NUMBER,
-    LN_FORM_BOOL,
-    LN_FORM_TEXT,
-    LN_FORM_DTYPE,
-    LN_FORM_INTS,
-    LN_FORM_NUMBERS,
+    LN_ITEM_INT,
+    LN_ITEM_AXIS,
+    LN_ITEM_NUMBER,
+    LN_ITEM_BOOL,
+    LN_ITEM_TEXT,
+    LN_ITEM_DTYPE,
+    LN_ITEM_INTS,
+    LN_ITEM_NUMBERS,
     // Parameter `arg` has this value, `text` or `number`.
-    LN_FORM_IS_NUMBER,
-    LN_FORM_IS_BOOL,
-    LN_FORM_IS_TEXT,
+    LN_ITEM_IS_NUMBER,
+    LN_ITEM_IS_BOOL,
+    LN_ITEM_IS_TEXT,
 } ln_form_kind;
 
 typedef struct ln_form_item {
@@ -55,8 +55,8 @@ typedef struct ln_form {
 /** Whether it is an input of the node. */
 static inline int ln_form_is_input(const ln_form_item *item)
 {
-    return item->kind == LN_FORM_IN ||
-           (item->kind >= LN_FORM_INT && item->kind <= LN_FORM_NUMBERS && !item->name);
+    return item->kind == LN_ITEM_IN ||
+           (item->kind >= LN_ITEM_INT && item->kind <= LN_ITEM_NUMBERS && !item->name);
 }
 
 /** The parameter that a node's attribute, or a condition, means: of no kind if absent, and

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of a generated rule: words, names and values. base/ln_lexer.h, for the tools only,
-// would allocate and copy each word and check what ln-optgen has checked, in more lines.
+// The texts of a generated rule: words, names and values. ln-optgen has checked them.
 
 #include "pass/ln_rule_text.h"
 

@@ -66,16 +66,16 @@ END
             grep -q "^ln-opgen: error: $expected.*; see ln-opgen --help\$" message
     }
 
-    tells 'no description given'
+    tells 'the following arguments are required: FILE.op'
     check 'exits 2 without a description'
 
-    tells "unknown option '--output-file'" --output-file x.c good.op
+    tells 'unrecognized arguments: --output-file' --output-file x.c good.op
     check 'exits 2 at an unknown option'
 
-    tells "option '-o' needs a value" good.op -o
+    tells 'argument -o/--output: expected one argument' good.op -o
     check 'exits 2 at an option without its value'
 
-    tells "option '--docs=x' takes no value" --docs=x good.op
+    tells "argument --docs: ignored explicit argument 'x'" --docs=x good.op
     check 'exits 2 at a value that the option does not take'
 
     "$program" --help | grep -q usage
@@ -101,7 +101,7 @@ ln_optgen_tests() {
 
     "$program" -o none.c --header none.h no_semicolon.opt 2> message
     test $? -eq 1 && test ! -e none.c && test ! -e none.h &&
-        grep -q "^no_semicolon.opt:11:13: rule 'r': the end is unexpected, expected ';'" message
+        grep -q "^ln-optgen: error: no_semicolon.opt:11:13: rule 'r': the end is unexpected, expected ';'" message
     check 'writes no output after a mistake'
 
     "$program" -o none.c --header none.h --tests none_test.c unknown_size.opt 2> message
@@ -118,7 +118,7 @@ ln_optgen_tests() {
 
     sed 's/"toy"/"other"/' small.opt > other.opt
     "$program" small.opt other.opt 2> message
-    test $? -eq 1 && grep -q "^other.opt:4:13: \"arch\" is 'other'" message
+    test $? -eq 1 && grep -q "^ln-optgen: error: other.opt:4:13: \"arch\" is 'other'" message
     check 'takes the files of one architecture only'
 
     "$program" small.opt small.opt 2> message
@@ -126,7 +126,7 @@ ln_optgen_tests() {
     check 'rejects what is given twice'
 
     "$program" -o small.c small.opt 2> message
-    test $? -eq 2 && grep -q usage message
+    test $? -eq 2 && grep -q '^ln-optgen: error: -o needs --header' message
     check 'exits 2 when used wrongly'
 
     "$program" --help | grep -q usage

@@ -134,8 +134,8 @@ class Project:
 # A strict host, whose own settings must not reach LightNet.
 STRICT = ["-Dwerror=true", "-Dwarning_level=3", "-Dc_std=c99", "-Ddefault_library=static"]
 
-# The default targets: the libraries, the generators, and the host's program.
-PROGRAMS = ["digit", "ln-opgen", "ln-optgen"]
+# The default targets: the libraries and the host's program.
+PROGRAMS = ["digit"]
 
 
 class Subproject:

@@ -50,9 +50,9 @@ static ln_part read_input(ln_onnx_node *n, const ln_form_item *item, int i)
 static ln_part read_value(ln_onnx_node *n, const ln_form_item *item, int i, int ndim)
 {
     int len;
-    if (item->kind == LN_FORM_AXIS)
+    if (item->kind == LN_ITEM_AXIS)
         return LN_INT(item->arg, ln_attr_to_axis(&n->emit, ln_onnx_required_int(n, i), ndim));
-    if (item->kind == LN_FORM_INT)
+    if (item->kind == LN_ITEM_INT)
         return LN_INT(item->arg, ln_onnx_required_int(n, i));
     ln_onnx_in(n, i);
     const int64_t *const given = ln_onnx_ints_in(n, i, &len);
@@ -65,7 +65,7 @@ static ln_part read_value(ln_onnx_node *n, const ln_form_item *item, int i, int 
 // Emits the outputs that the node uses; output 0 last, as it ends the operator.
 static const char *emit_outputs(ln_onnx_node *n, const ln_form_item *outs, int first)
 {
-    for (int i = 1; outs[i].kind == LN_FORM_OUT; i++)
+    for (int i = 1; outs[i].kind == LN_ITEM_OUT; i++)
         if (ln_onnx_wants(n, i))
             ln_emit_out(&n->emit, outs[i].arg, i);
     return ln_emit_end(&n->emit, outs->arg, first);
@@ -74,7 +74,7 @@ static const char *emit_outputs(ln_onnx_node *n, const ln_form_item *outs, int f
 // Whether the node's input types match the form.
 static int fits(ln_onnx_node *n, const ln_form *form)
 {
-    for (int i = 0; form->items[i].kind == LN_FORM_IN; i++)
+    for (int i = 0; form->items[i].kind == LN_ITEM_IN; i++)
         if (form->items[i].is_wanted &&
             ln_onnx_tensor_of(n, ln_onnx_optional(n, i))->dtype != form->items[i].dtype)
             return 0;
@@ -107,11 +107,11 @@ const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int first, cons
         const ln_part *const given = ln_form_find_part(own, item->arg);
         const int ndim = ln_onnx_tensor_of(n, parts->text)->ndim; // of the first input
         assert(len < MAX_PARTS - 1);
-        if (item->kind == LN_FORM_OUT)
+        if (item->kind == LN_ITEM_OUT)
             outs = outs ? outs : item;
         else if (given)
             parts[len++] = *given;
-        else if (item->kind == LN_FORM_IN)
+        else if (item->kind == LN_ITEM_IN)
             parts[len++] = read_input(n, item, i);
         else if (ln_form_is_input(item))
             parts[len++] = read_value(n, item, i, ndim);

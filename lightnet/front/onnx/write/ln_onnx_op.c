@@ -354,7 +354,7 @@ static const char *form_value(ln_onnx_op *n, const ln_form_item *item)
     const char *const now = item->text ? ln_onnx_op_optional(n, item->text) : NULL;
     if (now)
         return ln_onnx_op_indices(n, item->text);
-    if (item->kind == LN_FORM_INTS) {
+    if (item->kind == LN_ITEM_INTS) {
         const int *const ints = ln_op_ints(n->op, item->arg, &len);
         return ln_onnx_put_ints(n, len, ints);
     }
@@ -376,7 +376,7 @@ static int has_item(const ln_form *form, const char *name)
     const ln_form_item *item = form->items;
     while (item->kind && strcmp(item->name ? item->name : item->arg, name) != 0)
         item++;
-    return item->kind != LN_FORM_END;
+    return item->kind != LN_ITEM_END;
 }
 
 int ln_onnx_has_form(const ln_op *op)
@@ -397,11 +397,11 @@ void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
     }
     for (const ln_form_item *item = form->items; item->kind; item++) {
         const ln_part *const given = ln_form_find_part(own, item->name ? item->name : item->arg);
-        if (item->kind == LN_FORM_OUT)
+        if (item->kind == LN_ITEM_OUT)
             outs[n_outs++] = ln_onnx_op_out(n, item->arg);
         else if (given)
             parts[len++] = *given;
-        else if (item->kind == LN_FORM_IN)
+        else if (item->kind == LN_ITEM_IN)
             parts[len++] = LN_ONNX_SRC(form_input(n, item));
         else if (ln_form_is_input(item))
             parts[len++] = LN_ONNX_SRC(form_value(n, item));

@@ -90,9 +90,9 @@ static int is_of(const ln_form *form, const char *func, const function *f)
 {
     int is_func = 0;
     for (const ln_form_item *item = form->items; item->kind; item++) {
-        is_func |= item->kind == LN_FORM_IS_TEXT ? !strcmp(item->text, func)
+        is_func |= item->kind == LN_ITEM_IS_TEXT ? !strcmp(item->text, func)
                                                  : ln_attr_word_for(item->words, func) != NULL;
-        if (item->kind == LN_FORM_IS_NUMBER && (float)param_of(f, item->arg) != (float)item->number)
+        if (item->kind == LN_ITEM_IS_NUMBER && (float)param_of(f, item->arg) != (float)item->number)
             return 0;
     }
     return is_func;
@@ -116,7 +116,7 @@ static const char *put_single(ln_onnx_op *n, const ln_form *form, const char *fu
     ln_onnx_put_begin(n, form->type);
     ln_onnx_put_set(n, LN_ONNX_SRC(f->x));
     for (const ln_form_item *item = form->items; item->kind; item++)
-        if (item->kind == LN_FORM_NUMBER)
+        if (item->kind == LN_ITEM_NUMBER)
             ln_onnx_put_set(n, LN_NUMBER(item->name, param_of(f, item->arg)));
         else if (item->words && strcmp(ln_attr_word_for(item->words, func)->name, item->text) != 0)
             ln_onnx_put_set(n, LN_TEXT(item->name, ln_attr_word_for(item->words, func)->name));
