@@ -84,7 +84,9 @@ static inline int ln_example_is_for(const ln_example *example, const char *arch)
     if (strcmp(example->arch, "none") != 0)
         return strcmp(example->arch, arch) == 0;
     snprintf(optype, sizeof(optype), "%s_%s", example->optype, arch);
-    return ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+    // What has a meaning needs no operator of the target.
+    return ln_hash_find(LN_ARCH.op_proto_table, optype) ||
+           (example->has_meaning && strcmp(arch, "cpu") == 0);
 }
 
 /** Lets the target lack the operator of the example. -1: no memory. */
