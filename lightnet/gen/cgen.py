@@ -126,6 +126,9 @@ class CWriter:
 _GAPS = (", ", "&& ", "|| ", "== ", "+ ")  # outside of strings, a line may end after these
 
 
+_CHARACTER = re.compile(r"'(?:\\.|[^'\\])*'?", re.S)
+
+
 def _find_break(text, start, columns, in_string):
     """The last gap within `columns`, but none before `start`, as the index where the next line
     begins and whether that is in a string literal; outside of these where there is a choice.
@@ -139,6 +142,8 @@ def _find_break(text, start, columns, in_string):
             inside = i
         if in_string and text[i] == "\\" and i + 1 < len(text):
             i += 1
+        elif not in_string and text[i] == "'":
+            i = _CHARACTER.match(text, i).end() - 1
         elif text[i] == '"':
             in_string = not in_string
         i += 1
@@ -181,9 +186,18 @@ def is_same_file(one, other):
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
+def check_outputs(outputs, descriptions):
+    """No output is a description or another output. Raises DescriptionError."""
+    for i, output in enumerate(outputs):
+        if any(is_same_file(output, file) for file in descriptions):
+            raise DescriptionError(f"{output}: is a description, not an output")
+        if output in outputs[:i]:
+            raise DescriptionError(f"{output}: is given for two outputs")
+
+
 def save(file, text):
     """Writes a file whole or not at all; "-": prints. Raises DescriptionError."""
-    content = text.encode()
+    content = text.encode("utf-8", "surrogateescape")
     try:
         if file == "-":
             with open(1, "wb", closefd=False) as stream:
@@ -191,10 +205,17 @@ def save(file, text):
         elif os.path.exists(file) and not stat.S_ISREG(os.stat(file).st_mode):
             with open(file, "wb") as stream:
                 stream.write(content)
-        else:
+        elif not _has(file, content):  # what is the same keeps its time
             _replace(os.path.realpath(file), content)
     except OSError as err:
         raise DescriptionError(f"{file}: cannot write: {os.strerror(err.errno)}") from None
+
+
+def _has(file, content):
+    if not os.path.exists(file):
+        return False
+    with open(file, "rb") as stream:
+        return stream.read() == content
 
 
 def _replace(file, content):
@@ -215,7 +236,7 @@ def _replace(file, content):
 
 # Reading C: a snippet as a sequence of tokens, without comments
 
-_GAP = r"(?:\s|//[^\n]*|/\*(?:.*?\*/|.*\Z))"
+_GAP = r"(?:\s|//[^\n]*(?:\n|\Z)|/\*(?:(?!\*/).)*(?:\*/|\Z))"
 _TOKEN = re.compile(rf"""(?P<gap>{_GAP}+)|
     (?P<literal>"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|   # strings, characters,
         \.?[0-9](?:(?<=[eEpP])[+-]|[\w.])*)|                # numbers

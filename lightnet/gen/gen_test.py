@@ -245,6 +245,13 @@ class GeneratedC(Test):
         out.line(4, f'.doc = "{A} {B} {C}",')
         self.assertEqual(out.text, f'    .doc = "{A} {B} "\n        "{C}",\n')
 
+    def test_a_quote_as_a_character_begins_no_string(self):
+        out = CWriter("-")
+        quote = "'" + '\\"' + "'"
+        out.line(4, f"if (is_good(src, {quote}) && {'x' * 40} && {'y' * 40})")
+        self.assertNotIn('"\n', out.text)
+        self.assertEqual(out.text.count("\n"), 2)
+
     def test_long_comments_stay_comments(self):
         out = CWriter("a.c")
         out.comment(f"one, two three {'a' * 90}, end")
@@ -324,6 +331,29 @@ class GeneratedC(Test):
             self.assertTrue(cgen.is_identifier(text), text)
         for text in ("2d", "a-b", "", "int", "a\n"):
             self.assertFalse(cgen.is_identifier(text), text)
+
+    def test_comments_without_code_are_read_in_little_time(self):
+        start = time.process_time()
+        cgen.words("f(src." + "/" * 300 + "\n);")
+        self.assertFalse(rjson.is_old_operator_note("/* x */ " * 300 + "?"))
+        self.assertLess(time.process_time() - start, 2)
+
+    def test_a_file_with_the_same_content_keeps_its_time(self):
+        self.in_new_folder()
+        cgen.save("a.c", "int x;\n")
+        os.utime("a.c", (1, 1))
+        cgen.save("a.c", "int x;\n")
+        self.assertEqual(os.stat("a.c").st_mtime, 1)
+        cgen.save("a.c", "int y;\n")
+        self.assertGreater(os.stat("a.c").st_mtime, 1)
+
+    def test_no_output_is_a_description_or_another_output(self):
+        self.in_new_folder()
+        cgen.save("a.op", "{}")
+        message = self.message_of(cgen.check_outputs, ["b.c", "./a.op"], ["a.op"])
+        self.assertEqual(message, "./a.op: is a description, not an output")
+        message = self.message_of(cgen.check_outputs, ["b.c", "b.c"], ["a.op"])
+        self.assertEqual(message, "b.c: is given for two outputs")
 
     def test_a_file_that_cannot_be_written_is_an_error(self):
         self.assertTrue(self.message_of(cgen.save, "no/such/folder/a.c", "x\n").startswith(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The syntax of operators, which IL and optimizer descriptions share: its tokens and lists.
+`cli/il/ln_lexer.c` reads IL: tokens are the same there.
 
     NAME: OPTYPE(ARG=TENSOR, .. | ARG=TENSOR, .. | PARAM=VALUE, ..);
 

@@ -52,6 +52,8 @@ def check(op):
     for arg in op.args:
         _check_arg(op, arg)
     op.arch = op.text("arch")
+    if not is_identifier(op.arch):
+        raise op.fail(op.fields["arch"], f"\"arch\" is '{op.arch}', expected a C identifier")
     op.autogen = "autogen" not in op.fields or op.is_true("autogen")
 
 

@@ -178,6 +178,8 @@ class Descriptions:
         for row in targets.items:
             if row.kind not in ("string", "object"):
                 raise base.fail(row, f"target '{row.key}' is {mismatch(row, 'string', 'object')}")
+            if not is_identifier(row.key) or len(base.optype + row.key) >= MAX_NAME:
+                raise base.fail_key(row, f"target '{row.key}' is no short identifier of C")
             op = Operator(self, f"{base.optype}_{row.key}", base.root, row, base.own, base)
             self._add(op, row.get("optype") or row)
 

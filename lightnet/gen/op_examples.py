@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates a test program: the examples as a table of small models in the JSON IR."""
+import rjson
 import rule_pattern
 from cgen import base_name, quote
 from op_c import sources
@@ -129,7 +130,8 @@ def _declared_outputs(op):
 
 
 def _value(param):
-    items = [quote(item) if param.type in ("string", "strings") else item for item in param.items]
+    is_text = param.type in ("string", "strings")
+    items = [rjson.quote(item) if is_text else item for item in param.items]
     return _array(items) if param.type in _ARRAYS else items[0]
 
 

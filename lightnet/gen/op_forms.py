@@ -158,7 +158,7 @@ class _Form:
         since, _ = self._range()
         self.lexer.expect(":")
         value = self._text("a value of the parameter")
-        return f'{{{quote(word)}, "{value}", {since}}}'
+        return f'{{{quote(word)}, {quote(value)}, {since}}}'
 
     # After the items
 
@@ -185,7 +185,7 @@ class _Form:
             raise lexer.unexpected("a value of the parameter")
         kind = {"bool": "BOOL", "number": "NUMBER"}.get(param.ptype, "TEXT")
         number = lexer.number if lexer.kind == "number" else lexer.is_word("true")
-        self.items.append(f'{{LN_ITEM_IS_{kind}, "{name}", .text = "{self._take()}", '
+        self.items.append(f'{{LN_ITEM_IS_{kind}, "{name}", .text = {quote(self._take())}, '
                           f".number = {number:.17g}}},")
 
     # Output
@@ -206,7 +206,7 @@ class _Form:
 
     def row(self):
         """Its row in that list."""
-        return (f'ROW({self.number}, "{self.type.split(":", 1)[-1]}", {self.since}, '
+        return (f'ROW({self.number}, {quote(self.type.split(":", 1)[-1])}, {self.since}, '
                 f'"{self.inputs}", "{len(self.outputs)}", {quote(" ".join(self.schema))}, '
                 f'"{self.op.optype}")')
 
@@ -254,7 +254,8 @@ def forms(out, descs):
         lists.setdefault(form.list_name(), []).append(form.row())
     out.print("\nstatic const ln_form forms[] = {\n")
     for form in all_forms:
-        out.line(4, f'{{"{form.op.optype}", "{form.type}", {form.since}, items_{form.number}}},')
+        row = f'"{form.op.optype}", {quote(form.type)}, {form.since}, items_{form.number}'
+        out.line(4, f"{{{row}}},")
     out.print("    {NULL, NULL, 0, NULL},\n};\n")
     for name, rows in lists.items():
         text = "".join(f" \\\n    {row}" for row in rows)

@@ -4,6 +4,7 @@
 them, tests or a page."""
 import functools
 import os
+import re
 import sys
 
 import cgen
@@ -41,7 +42,7 @@ def options():
     add("--depfile", metavar="FILE", help="also write a make rule of its dependencies")
     add("--no-docs", dest="write", action="store_const", help="leave out the documentation that"
         " lightnet ops prints", const=functools.partial(op_c.operators, has_docs=False))
-    group = parser.add_argument_group("instead of definitions")
+    group = parser.add_argument_group("instead of definitions").add_mutually_exclusive_group()
     group.add_argument("--list", dest="write", metavar="ARCH",
                        type=lambda arch: functools.partial(op_c.list_of, arch=arch),
                        help="a header with the array of ARCH's operators, ops_ARCH")
@@ -83,8 +84,8 @@ def read(args):
 def each_output(folder, descs, file):
     """The file in the folder for the operators of a description."""
     op = next((op for op in descs.ops if op.root.file == file), None)
-    if not op:
-        raise DescriptionError(f"{file}: describes no operator")
+    if not op or not file.endswith(".op"):
+        raise DescriptionError(f"{file}: describes no operator, or is not named NAME.op")
     name = cgen.base_name(file)[:-len(".op")]
     return f"{folder}/{name}_{op.arch}.c"
 
@@ -94,6 +95,8 @@ def make_outputs(args, descs):
     outputs = {args.output: args.files}
     if args.each:
         outputs = {each_output(args.each, descs, file): [file] for file in args.files}
+        if len(outputs) < len(args.files):
+            raise DescriptionError(f"{args.each}: two descriptions have the same output")
     for output, files in outputs.items():
         for op in descs.ops:
             op.own = op.root.file in files
@@ -102,18 +105,24 @@ def make_outputs(args, descs):
         yield out
 
 
+def dependencies(output, descs):
+    """The rule of make that says what the output is made of."""
+    files = (re.sub(r"([ #])", r"\\\1", name.replace("$", "$$"))
+             for name in (output, *(root.file for root in descs.files)))
+    return "{}: {}\n".format(next(files), " ".join(files))
+
+
 def generate(args):
-    """Reads, generates, saves. After a mistake the output is what it was."""
-    for file in args.files:
-        if cgen.is_same_file(file, args.output):
-            raise DescriptionError(f"{args.output}: is a description, not an output")
+    """Reads, generates, saves. After a mistake the outputs are what they were."""
+    if args.each and args.output != "-":
+        raise program.UsageError("-o and --each exclude each other")
     descs = read(args)
-    outputs = list(make_outputs(args, descs))
+    outputs = [(out.file, out.text) for out in make_outputs(args, descs)]
     if args.depfile:
-        sources = " ".join(root.file for root in descs.files)
-        cgen.save(args.depfile, f"{outputs[0].file}: {sources}\n")
-    for out in outputs:
-        cgen.save(out.file, out.text)
+        outputs.insert(0, (args.depfile, dependencies(outputs[0][0], descs)))
+    cgen.check_outputs([file for file, _ in outputs], [root.file for root in descs.files])
+    for file, text in outputs:
+        cgen.save(file, text)
 
 
 def main():

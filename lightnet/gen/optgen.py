@@ -7,9 +7,8 @@ import program
 import rjson
 import rule_code
 import rule_tests
-from cgen import CWriter, is_same_file, save
+from cgen import CWriter, check_outputs, save
 from rule_desc import Rules
-from scan import DescriptionError
 
 
 def options():
@@ -40,10 +39,8 @@ def generate(args):
     description all files are what they were."""
     if args.output and not args.header:
         raise program.UsageError("-o needs --header, which the output includes")
-    for file in args.files:
-        for output in filter(None, (args.output, args.header, args.tests)):
-            if is_same_file(output, file):
-                raise DescriptionError(f"{file}: is a description, not an output")
+    outputs = [file for file in (args.output, args.header, args.tests) if file]
+    check_outputs(outputs, args.files)
     rules = read(args.files)
     makers = ((args.output, lambda out: rule_code.source(rules, args.header, out)),
               (args.header, lambda out: rule_code.header(rules, out)),

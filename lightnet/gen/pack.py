@@ -23,6 +23,7 @@ def code_of(file):
 
 
 def main():
+    """Writes the archive."""
     output, module, *files = sys.argv[1:]
     with open(output, "wb") as stream:
         stream.write(b"#!/usr/bin/env python3\n")

@@ -33,6 +33,7 @@ class Options(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def error(self, message):
+        """Prints the message and exits 2."""
         self.exit(2, f"{self.prog}: error: {escaped(message)}; see {self.prog} --help\n")
 
 
@@ -43,6 +44,9 @@ def run(options, generate):
         generate(args)
     except UsageError as err:
         options.error(str(err))
+    except RecursionError:
+        print(f"{options.prog}: error: a description is nested too deeply", file=sys.stderr)
+        return 1
     except DescriptionError as err:
         print(f"{options.prog}: error: {escaped(str(err))}", file=sys.stderr)
         return 1

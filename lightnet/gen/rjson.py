@@ -203,7 +203,7 @@ def read(file):
 
 # The notations of the first LightNet, recognized to name the new ones
 
-_GAP = r"(?:[ \t\r\n]|(?:#|//)[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*"
+_GAP = r"(?:[ \t\r\n]|(?:#|//)[^\n]*(?:\n|\Z)|/\*(?:(?!\*/).)*(?:\*/|\Z))*"
 _WORD = rf"[A-Za-z0-9_]+{_GAP}"
 _OLD_OPERATOR = re.compile(rf"{_GAP}(?:{_WORD}(?::{_GAP}{_WORD})?{{|{{{_GAP}{_WORD}:)", re.S)
 _BACKQUOTED = re.compile(rf":{_GAP}`", re.S)

@@ -20,7 +20,7 @@ def expanded(rules):
             yield node
             continue
         if rows.kind != "array" or not rows.items:
-            found = TYPE_NAMES[rows.kind] if rows.items else "empty"
+            found = "empty" if rows.kind == "array" else TYPE_NAMES[rows.kind]
             raise rows.fail(f'"for" is {found}, expected an array of rows')
         for row in rows.items:
             yield _rule(node, row)

@@ -10,6 +10,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
+import rjson
 from cgen import base_name, quote
 from rule_code import banner
 from rule_types import Hint, Rule, RuleTest
@@ -126,7 +127,7 @@ class _Model:
                                  "the test needs a literal value for this parameter")
         is_text = literal.type in ("string", "strings")
         items = ", ".join(str(self.sizes[item]) if item in self.sizes else
-                          quote(item) if is_text else item for item in literal.items)
+                          rjson.quote(item) if is_text else item for item in literal.items)
         return f"[{items}]" if literal.type in ("strings", "numbers", "bools") else items
 
     def lines(self, op):
