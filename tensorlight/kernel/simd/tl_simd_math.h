@@ -267,3 +267,15 @@ TL_INLINE tl_vf tl_vf_hardswish(tl_vf x, tl_vf a, tl_vf b)
 {
     return tl_vf_mul(x, tl_vf_hardsigmoid(x, a, b));
 }
+
+/** The element-wise functions that are tl_vf_NAME(x). */
+#define TL_VF_MATH(ROW) \
+    ROW(exp)            \
+    ROW(log)            \
+    ROW(tanh)           \
+    ROW(erf)            \
+    ROW(sigmoid)        \
+    ROW(softplus)       \
+    ROW(mish)           \
+    ROW(gelu)           \
+    ROW(gelu_tanh)
