@@ -79,6 +79,12 @@ class Lexer:
             found = f"'{self.kind}'" if printable else f"byte 0x{self.kind.encode()[0]:02x}"
         return self.fail(f"{found} is unexpected, expected {expected}")
 
+    def take(self):
+        """Skips the current token; returns its text."""
+        text = self.text
+        self.next()
+        return text
+
     def is_word(self, word):
         """Whether the current token is that name."""
         return self.kind == "name" and self.text == word

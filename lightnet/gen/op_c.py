@@ -165,19 +165,15 @@ def sources(descs):
     return ", ".join(map(base_name, files))
 
 
-def _generated(descs):
-    return [op for op in descs.ops if op.is_generated()]
-
-
 def _write_operators(out, descs, has_docs):
-    for op in _generated(descs):
+    for op in descs.generated():
         _write_operator(Generator(out, op, has_docs))
 
 
 def _headers(text, descs):
     """The headers that a file with the operators of `text` needs: of the system, others."""
     asked = [header.text if header.text.startswith("<") else f'"{header.text}"'
-             for op in _generated(descs) for header in op.includes]
+             for op in descs.generated() for header in op.includes]
     limits, string, rule = ([header] if any(word in text for word in words) else []
                             for header, words in _HEADERS.items())
     system = dict.fromkeys(limits + [header for header in asked if header.startswith("<")])
@@ -204,7 +200,7 @@ def operators(out, descs, has_docs):
 def list_of(out, descs, arch):
     """Writes a header with `ops_ARCH`, the NULL-terminated array of the generated operators of
     architecture `arch`, in order."""
-    names = [f"ln_opimpl_{op.optype}" for op in _generated(descs) if op.arch == arch]
+    names = [f"ln_opimpl_{op.optype}" for op in descs.generated() if op.arch == arch]
     out.print(f"// Generated from {sources(descs)}: the operators of architecture '{arch}'.\n\n"
               '#include "lightnet/ln_op.h"\n\n')
     if names:
@@ -218,5 +214,5 @@ def types(out, descs):
     """Writes a header with the types of the generated operators as constants: LN_OP_CONV2D is
     "conv2d"."""
     out.print(f"// Generated from {sources(descs)}: the types of their operators.\n\n")
-    for op in _generated(descs):
+    for op in descs.generated():
         out.line(0, f'#define LN_OP_{op.optype.upper()} "{op.optype}"')

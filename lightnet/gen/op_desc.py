@@ -82,9 +82,10 @@ class Operator(_Described):
     inplace_writer: bool = False  # writes the memory of an input that an output has as its owner
     traits: str = None  # C: LN_TRAIT_*, joined
 
-    def find_arg(self, name):
-        """The argument of that name, or None."""
-        return next((arg for arg in self.args if arg.name == name), None)
+    def find_arg(self, name, kind=None):
+        """The argument of that name, and kind if given, or None."""
+        return next((arg for arg in self.args
+                     if arg.name == name and kind in (None, arg.kind)), None)
 
     def args_of(self, kind):
         """The arguments of one kind."""
@@ -92,9 +93,9 @@ class Operator(_Described):
 
     def get_arg(self, kind, name):
         """The argument of that kind and name, a new one after the others of its kind if need be."""
-        for arg in self.args_of(kind):
-            if arg.name == name:
-                return arg
+        arg = self.find_arg(name, kind)
+        if arg:
+            return arg
         arg = Argument(kind, name)
         self.args.append(arg)
         self.args.sort(key=lambda arg: KINDS.index(arg.kind))
@@ -158,6 +159,10 @@ class Descriptions:
         """Completes all operators by inheritance, and checks them."""
         for op in self.ops:
             op_inherit.complete(op)
+
+    def generated(self):
+        """The operators that C is generated for."""
+        return [op for op in self.ops if op.is_generated()]
 
     def find(self, optype):
         """The operator of that type, or None."""

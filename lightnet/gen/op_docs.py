@@ -4,9 +4,8 @@ arguments, and a header with the array of theirs."""
 import op_c
 import op_tables
 from cgen import base_name
+from op_fields import KIND_NAMES
 from op_names import Generator
-
-_KIND_NAMES = {"in": "input", "out": "output", "param": "parameter"}
 
 
 def _cell(text):
@@ -35,7 +34,7 @@ def _notes(arg):
 
 def _row(arg):
     notes = "".join(f"; {note}" for note in _notes(arg))
-    return (f"| {_KIND_NAMES[arg.kind]} | `{arg.name}` | {_cell(op_tables.arg_type(arg))}{notes} "
+    return (f"| {KIND_NAMES[arg.kind]} | `{arg.name}` | {_cell(op_tables.arg_type(arg))}{notes} "
             f"| {_cell(arg.text('doc') or '')} |\n")
 
 
@@ -72,7 +71,7 @@ def page(out, descs):
 def doc_table(out, descs):
     """Writes a header with `op_docs`, the documentation of the generated operators by `optype`, in
     order."""
-    generated = [op for op in descs.ops if op.is_generated()]
+    generated = descs.generated()
     out.print(f"// Generated from {op_c.sources(descs)}: the documentation of their operators.\n\n"
               '#include "lightnet/ln_op.h"\n\n')
     for op in generated:

@@ -4,10 +4,10 @@ import rjson
 import rule_pattern
 from cgen import base_name, quote
 from op_c import sources
+from op_fields import KIND_NAMES
 from rule_text import LITERALS
 from scan import DescriptionError
 
-_KINDS = {"in": "input", "out": "output", "param": "parameter"}  # in messages
 _ARRAYS = ("strings", "numbers", "bools")
 _SPECIAL = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}  # elements, and what C has
 
@@ -58,7 +58,7 @@ def _check_args(op, kind, args):
         if kind == "param" and (not name or arg.type not in LITERALS):
             raise _fail(op, arg.place, f"expected a literal value for parameter '{name or arg.op}'")
         if not any(_is_arg(described, name) for described in op.args_of(kind)):
-            raise _fail(op, arg.place, f"unknown {_KINDS[kind]} '{name}'")
+            raise _fail(op, arg.place, f"unknown {KIND_NAMES[kind]} '{name}'")
         if kind == "in" and not arg.data.has_dims:
             raise _fail(op, arg.place, f"expected '[DTYPE] [DIMS] {{DATA}}' for input '{name}'")
         if name in seen:

@@ -70,6 +70,7 @@ OP_FIELDS = {
 }
 
 KINDS = ("in", "out", "param")  # of arguments, in their order
+KIND_NAMES = {"in": "input", "out": "output", "param": "parameter"}  # for people
 
 # The key of a list of arguments, by their kind.
 LIST_KEYS = {"in": "tensors_in", "out": "tensors_out", "param": "params"}

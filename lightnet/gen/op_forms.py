@@ -40,19 +40,14 @@ class _Form:
             parts.append(read())
         return parts
 
-    def _take(self):
-        text = self.lexer.text
-        self.lexer.next()
-        return text
-
     def _text(self, expected):
         if self.lexer.kind not in ("name", "string"):
             raise self.lexer.unexpected(expected)
-        return self._take()
+        return self.lexer.take()
 
     def _name(self):
         """The name that comes next, or ""."""
-        return self._take() if self.lexer.kind == "name" else ""
+        return self.lexer.take() if self.lexer.kind == "name" else ""
 
     def _version(self):
         if self.lexer.kind != "number":
@@ -72,32 +67,29 @@ class _Form:
             text += f"<{self._version()}"
         return since, text
 
-    def _find_arg(self, kind, name):
-        return next((arg for arg in self.op.args_of(kind) if arg.name == name), None)
-
     # Items
 
     def _item(self):
         lexer = self.lexer
         if lexer.kind == "string":
-            self.schema.append(self._take())
+            self.schema.append(self.lexer.take())
             return
         is_cast = lexer.accept("(")
         if lexer.kind != "name":
             raise lexer.unexpected("an input or an attribute")
-        name = self._take()
+        name = self.lexer.take()
         if is_cast:
             lexer.expect(")")
         if lexer.kind == "name":
             how = "cast" if is_cast else "wanted"
-            self._input(self._take(), f", .dtype = {name}, .is_{how} = 1")
+            self._input(self.lexer.take(), f", .dtype = {name}, .is_{how} = 1")
         elif lexer.kind in (",", ")"):
             self._input(name)
         else:
             self._attribute(name)
 
     def _input(self, name, dtype=""):
-        arg = self._find_arg("in", name)
+        arg = self.op.find_arg(name, "in")
         if not arg:
             self._param(name)
             return
@@ -107,7 +99,7 @@ class _Form:
 
     def _param(self, name):
         """A parameter that is an input of the form."""
-        kind, _ = _kind_of(self._find_arg("param", name))
+        kind, _ = _kind_of(self.op.find_arg(name, "param"))
         if not kind:
             raise self.lexer.fail(f"'{name}' is neither an input nor a parameter")
         setter = next((arg for arg in self.op.args if arg.text("sets") == name), None)
@@ -120,7 +112,7 @@ class _Form:
         since, versions = self._range()
         if lexer.accept(":"):
             is_not, param = lexer.accept("!"), self._name()
-        kind, letter = _kind_of(self._find_arg("param", param))
+        kind, letter = _kind_of(self.op.find_arg(param, "param"))
         if not kind:
             raise lexer.fail(f"attribute '{name}' is '{param}', expected an input or a parameter")
         row = f'{{LN_ITEM_{kind}, "{param}", .name = "{name}"'
@@ -142,7 +134,7 @@ class _Form:
             return ""
         sign = "-" if lexer.accept("-") else ""
         if lexer.kind == "number":
-            return f", .has_default = 1, .number = {sign}{self._take()}"
+            return f", .has_default = 1, .number = {sign}{self.lexer.take()}"
         return f", .has_default = 1, .text = {quote(self._text('a value'))}"
 
     def _word_table(self):
@@ -170,13 +162,13 @@ class _Form:
 
     def _output(self):
         name = self._name()
-        if not self._find_arg("out", name):
+        if not self.op.find_arg(name, "out"):
             raise self.lexer.fail(f"'{name}' is no output")
         return f'{{LN_ITEM_OUT, "{name}"}},'
 
     def _condition(self):
         lexer, name = self.lexer, self._name()
-        param = self._find_arg("param", name)
+        param = self.op.find_arg(name, "param")
         if not param:
             raise lexer.fail(f"'{name}' is no parameter")
         lexer.expect("=")
@@ -185,7 +177,7 @@ class _Form:
             raise lexer.unexpected("a value of the parameter")
         kind = {"bool": "BOOL", "number": "NUMBER"}.get(param.ptype, "TEXT")
         number = lexer.number if lexer.kind == "number" else lexer.is_word("true")
-        self.items.append(f'{{LN_ITEM_IS_{kind}, "{name}", .text = {quote(self._take())}, '
+        self.items.append(f'{{LN_ITEM_IS_{kind}, "{name}", .text = {quote(self.lexer.take())}, '
                           f".number = {number:.17g}}},")
 
     # Output
@@ -232,8 +224,8 @@ def _kind_of(param):
 def _read_forms(descs):
     """The forms of the generated operators."""
     forms = []
-    for op in descs.ops:
-        if not op.is_generated() or "onnx" not in op.fields:
+    for op in descs.generated():
+        if "onnx" not in op.fields:
             continue
         lexer = op.lexer(op.fields["onnx"])
         while lexer.kind != "end":

@@ -69,12 +69,6 @@ class _Reader(Lexer):
             if not self.accept(token):
                 raise self.unexpected(expected)
 
-    def take(self):
-        """Skips the current token; returns its text."""
-        text = self.text
-        self.next()
-        return text
-
     def word(self, expected):
         """Skips an identifier; returns it."""
         if self.kind != "name":
