@@ -20,7 +20,7 @@ static const char *name_of(const char *program)
     return strncmp(name, prefix, strlen(prefix)) ? NULL : name + strlen(prefix);
 }
 
-// Takes the target's name from the program, or from the arguments, and leaves it in the environment
+// Reads the target's name from the program's name or the arguments; stores it in the environment
 // for the processes that libFuzzer starts with the other arguments (-jobs, -fork, -merge).
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

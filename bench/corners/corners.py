@@ -4,7 +4,7 @@
 
 usage: corners.py [--lightnet PATH] [--threads N] [--rounds N] [--seconds S] [--json FILE] [--list] [TEXT ...]
 
-Runs the corners whose name contains one of the texts (none: all). First both must give the same outputs; then the ratio is
+Runs the corners whose name contains one of the texts (none: all). Both must return equal outputs; the ratio is
 ONNX Runtime's time by LightNet's (above 1: LightNet is faster), by the minimum of all rounds. Needs the Python packages numpy
 and onnx, node, and the npm package onnxruntime-node where NODE_PATH or ~/.cache/lightnet-bench/node_modules has it.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: onnx_layers.py DTYPE TF32 MODEL...: prints the convolutions and products of ONNX models as lines for ln_cuda_floor.
 
-DTYPE is float32, float16 or bfloat16, TF32 0 or 1; what they say of the model's own types does not matter. Each line ends
+DTYPE is float32, float16 or bfloat16, TF32 0 or 1; the model's own types do not matter. Each line ends
 with *COUNT, how often the layer occurs.
 """
 import collections

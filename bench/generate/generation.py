@@ -4,7 +4,7 @@
 
 usage: generation.py --generate PROGRAM [--threads N] [--rounds N] [--tokens N] [MODEL-DIR [PROMPT...]]
 
-PROGRAM is examples/generate/generate.c, built as its README says. Both continue each prompt greedily by N tokens
+PROGRAM is examples/generate/generate.c, built by its README. Both continue each prompt greedily by N tokens
 (default 200), also beyond the end of the text, in turns. Prints the best round of each, and the ratio
 LightNet / ONNX Runtime of tokens per second (above 1: LightNet is faster).
 Needs node, and the npm package onnxruntime-node where NODE_PATH has it (default ~/.cache/lightnet-bench/node_modules).

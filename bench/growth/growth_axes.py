@@ -28,8 +28,8 @@ STEPS = {
 }
 ALL = ("show", "compile", "run", "convert", "again")
 
-# `make(n)` returns the model's bytes, or the files' bytes by name, the model's being the first; `per`: so many of the
-# model's parts make one of n, where n of them would be too large for a limit, and `why` says which; `options`: arguments
+# `make(n)` returns the model's bytes, or the files' bytes by name, the model's being the first; `per`: how many of the
+# model's parts make one of n, where n of them would be too large for a limit, and `why` names it; `options`: arguments
 # of each command, of n; `fails`: the error that is expected.
 Axis = collections.namedtuple("Axis", "name make steps suffix per why options fails")
 AXES = []

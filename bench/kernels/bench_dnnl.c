@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same computations by oneDNN (API of version 2).
 //
-// A primitive is asked for with layouts of its own choice ("any") for images and weights, as within
+// A primitive is asked for with layouts that it chooses ("any") for images and weights, as within
 // a network: its data is brought into them once, and the result back into the plain one.
 
 #include "bench_dnnl.h"
@@ -213,7 +213,7 @@ static dnnl_status_t describe_pool(bench_dnnl *d, const bench_job *job, dnnl_alg
                       begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
     argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
     argument *const dst = add_result(d, job->plain_dst);
-    // Pools take their source as it is: in blocks, as convolutions leave it.
+    // Pools read their source in the layout that convolutions leave: in blocks.
     dnnl_memory_desc_init_by_tag(&src->wish, 4, src->plain.dims, dnnl_f32, dnnl_nChw16c);
     let_choose(dst);
     return dnnl_pooling_forward_desc_init(&to->pool, dnnl_forward_inference, algorithm, &src->wish,

@@ -131,7 +131,7 @@ tl_tensor *bench_random_of(bench_job *job, tl_dtype dtype, int ndim, const int *
 /** Extent of the shape's window's result for an extent `in`. */
 int bench_length(const bench_shape *shape, int in);
 
-/** The shape's window in a convolution of so many groups, and in a pool. */
+/** The shape's window in a convolution of `groups` groups, and in a pool. */
 tl_conv2d_param bench_conv(const bench_shape *shape, int group);
 tl_pool2d_param bench_pool(const bench_shape *shape);
 

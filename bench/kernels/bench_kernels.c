@@ -346,7 +346,7 @@ BENCH_KERNEL(layernorm, "layernorm", prepare_layernorm, NULL,
 
 // Attention
 
-// With as many queries as keys, as products of matrices give them.
+// With as many queries as keys, in the layout of matrix multiplications.
 static const tl_attention_param attention_param = {2, 2, 2, 2, 0.125, 0};
 
 // Tensors [1, rows, heads, length]; the keys are the weight, the values the bias.
@@ -420,7 +420,7 @@ static const tl_chain_step chain_steps[STEPS] = {
     {.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_ADD, .src1 = 6, .src2 = 0},
 };
 
-// Each step's result lies in dst, over the one before, as a memory plan has it.
+// Each step's result is in dst, over the one before, as in a memory plan.
 static int run_steps(const tl_exec *exec, bench_job *job)
 {
     const tl_tensor *const operands[] = {job->src, job->weight, job->dst};

@@ -4,7 +4,7 @@
 
 The model is y = relu(x) of 16 elements, so the time is that of the call. PACKAGE is the folder of the package, such as
 build/python; LN_SESSION_BENCH is build/bench/ln_session_bench, which does the same calls in C. Rows are the best of several
-rounds: microseconds of a call, and of one thread of 8 that call at the same time, each with a session of its own in C.
+rounds: microseconds of a call, and of one thread of 8 that call at the same time, each with its own session in C.
 """
 import json
 import os

@@ -364,7 +364,7 @@ static void call(ln_session *session)
         fail(ln_session_error(session));
 }
 
-// A thread with a session of its own.
+// A thread with its own session.
 typedef struct caller {
     pthread_t thread;
     pthread_barrier_t *gate;

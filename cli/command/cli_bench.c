@@ -82,7 +82,7 @@ static int make_input(bench *b, const cli_shape *shape)
     return b->inputs[i] && !fill(b->inputs[i], &b->random) ? 0 : fail_line(b, tl_last_error());
 }
 
-// Makes the inputs of a line, which it takes apart.
+// Makes the inputs of a line, which it splits in place.
 static int make_inputs(bench *b, char *line)
 {
     char text[LN_MAXLINE];

@@ -45,7 +45,7 @@
 enum {
     MAX_THREADS = 16,                // that decode, and that run
     MAX_MEMORY = 1024 * 1024 * 1024, // of all sessions, bytes
-    MAX_REUSED = 32 * 1024 * 1024,   // of a block that the next file takes again, bytes
+    MAX_REUSED = 32 * 1024 * 1024,   // of a block that the next file reuses, bytes
 };
 
 // A file between decoding and writing.
@@ -85,7 +85,7 @@ typedef struct each {
     int capacity;
     int n_outputs;
     pthread_mutex_t taking; // files for a run: of `next`
-    int next;               // the first file that no session has taken; -1: none is left
+    int next;               // the first file that no session has claimed; -1: none is left
     // of the thread that writes
     FILE *out;
     cli_json json;            // of the item that is written, with --json
@@ -294,8 +294,8 @@ static void run_batch(runner *r, const int *items, int n)
     }
 }
 
-// Takes decoded files of one shape, up to a full batch, from the first one that no session has
-// taken. Returns how many; 0: none is left.
+// Claims decoded files of one shape, up to a full batch, from the first one that no session has
+// claimed. Returns how many; 0: none is left.
 static int take_files(each *e, int *items)
 {
     int n = 0, item = e->next;
@@ -318,7 +318,7 @@ static int take_files(each *e, int *items)
     return n;
 }
 
-// Takes files until there are some, or none is left. Returns how many.
+// Claims files until there are some, or none is left. Returns how many.
 static int take_next(each *e, int *items)
 {
     int n = 0;
@@ -531,7 +531,7 @@ static int allocate(each *e)
     return e->slots ? 0 : cli_fail_memory();
 }
 
-// An image has memory for its pixels and for its input. By default malloc takes such blocks from
+// An image has memory for its pixels and for its input. By default malloc requests such blocks from
 // the system and returns them, and the system clears each page again for each file.
 static void reuse_memory(void)
 {

@@ -18,7 +18,7 @@ typedef struct cli_each_input {
     int min_rows;          // of a run with --batch; missing ones repeat the last one
 } cli_each_input;
 
-/** Finds the first input that no -i NAME=FILE gives, and checks --batch against its first axis.
+/** Finds the first input that no -i NAME=FILE names, and checks --batch against its first axis.
  * `n`: all files. Borrows the arguments. Returns 0, or CLI_FAILED after a message. */
 int cli_each_input_find(cli_each_input *input, const cli_run_options *opt, const ln_model *model,
                         int n);

@@ -197,7 +197,7 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
         .bytes = bytes_of(ctx, op->tensors_in) + bytes_of(ctx, op->tensors_out),
     };
     if (op->tensors_out) {
-        // "1x3x224x224", as --shape takes it.
+        // "1x3x224x224", the syntax of --shape.
         const tl_tensor *const out = tensor_of(ctx, op->tensors_out->data);
         char *at = t.output;
         for (int i = 0; i < out->ndim; i++)

@@ -126,7 +126,7 @@ static void free_suppression(suppression *s)
     free(s->scratch);
 }
 
-// Gives boxes with infinite or NaN coordinates a score below all thresholds.
+// Lowers the scores of boxes with infinite or NaN coordinates below all thresholds.
 static void fill_suppression(const suppression *s, const tl_tensor *boxes, const tl_tensor *scores,
                              int first)
 {

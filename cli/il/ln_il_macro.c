@@ -12,7 +12,7 @@
 #include "base/ln_hash_bytes.h"
 #include "lightnet/ln_util.h"
 
-// Parameters of a macro; calls within arguments of calls, each of which takes some of the stack;
+// Parameters of a macro; calls within arguments of calls, each of which uses some of the stack;
 // tokens and bytes that expansion may make in all.
 enum { MAX_PARAMS = 127, MAX_DEPTH = 64, MAX_STEPS = 1 << 24, MAX_BYTES = 256 << 20 };
 

@@ -74,7 +74,7 @@ static int keep(const preprocessor *p, ln_list **list, void *data)
     return 0;
 }
 
-// Takes `text`, which is a file's. `file` and `folder` are kept.
+// Takes `text`, the content of a file. `file` and `folder` are borrowed.
 static int open_source(preprocessor *p, char *text, size_t len, const char *file,
                        const char *folder)
 {
@@ -229,7 +229,7 @@ static int do_line(preprocessor *p, const directive *d)
     return 0;
 }
 
-// Takes what the file has.
+// Takes the content of the file.
 static int open_included(preprocessor *p, ln_il_included *file)
 {
     const int no_name = keep(p, p->names, file->name), no_folder = keep(p, p->names, file->folder);

@@ -17,7 +17,7 @@
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
-// Lines are broken where they come to this column; the preprocessor takes lines of 64 KiB.
+// Lines break at this column; the preprocessor's limit is 64 KiB.
 enum { WIDTH = 100, MAX_STRING_LINE = 1000 };
 
 typedef struct writer {

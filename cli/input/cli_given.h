@@ -14,7 +14,7 @@
  * input in order, also one with '=' in its own name. */
 const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN]);
 
-/** Whether one of the first `n` -i gives this input by name. */
+/** Whether one of the first `n` -i names this input. */
 int cli_given_is_named(const cli_options *opt, int n, const char *input);
 
 /** Reads `file`, "-" for standard input, into a tensor of like's type and shape, as ln_input_read:

@@ -184,7 +184,7 @@ static double max_of(const tl_tensor *t)
     return max;
 }
 
-// Whether the options make other values of the pixels, or say that these are right.
+// Whether the options make other values of the pixels, or declare these right.
 static int has_values(const cli_options *opt)
 {
     return opt->images.preprocess || is_given(opt->images.mean) || is_given(opt->images.scale) ||

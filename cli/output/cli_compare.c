@@ -224,7 +224,7 @@ static int indices_agree(const sorted *s)
     return a.n_indices > 0;
 }
 
-// Operators that give such outputs.
+// Operators with such outputs.
 static const struct {
     const char *optype; // abstract
     const char *arg;    // the output

@@ -13,7 +13,7 @@ int cli_guard_is_file(const char *file);
 int cli_guard_inputs(const cli_options *opt, const char *file);
 
 /** 0 if output `file` of the command line may be written: it is neither a folder nor an input, and
- * ln_file_kind gives `kind` or does not recognise it, or --force is set. Otherwise the exit status
+ * ln_file_kind returns `kind` or NULL, or --force is set. Otherwise the exit status
  * after a message. */
 int cli_guard_output(const cli_options *opt, const char *file, const char *kind);
 

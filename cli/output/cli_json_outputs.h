@@ -4,7 +4,7 @@
 //     {"file": "a.png", "outputs": [
 //      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
 //
-// `data` has the elements in row-major order. Floats have as many digits as it takes to read the
+// `data` has the elements in row-major order. Floats have as many digits as needed to read the
 // same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
 // in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
 // classes of each row, and `path` with -O, of the file that has the elements.

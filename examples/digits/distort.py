@@ -34,7 +34,7 @@ def weight_variants(pictures):
 
 
 def _ink(pictures):
-    """The sum of each picture's pixels, [n, 1, 1]."""
+    """The sum of each image's pixels, [n, 1, 1]."""
     return pictures.sum((1, 2), dtype=np.int64)[:, None, None]
 
 
@@ -84,7 +84,7 @@ def _elastic_field(rng, n, side, knots=5):
 
 
 def _bilinear(pictures, x, y):
-    """Values of pictures [n, h, w] at points x, y [n, ...]; points outside take the edge's."""
+    """Values of images [n, h, w] at points x, y [n, ...]; points outside have the edge's value."""
     n, height, width = pictures.shape
     x, y = np.clip(x, 0, width - 1.001), np.clip(y, 0, height - 1.001)
     left, top = x.astype(np.int32), y.astype(np.int32)

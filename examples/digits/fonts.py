@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-CANVAS = 64  # side of a glyph's picture, in pixels
+CANVAS = 64  # side of a glyph's image, in pixels
 GLYPH = 44  # longer side of the glyph in it
 
 FONT_ROOT = "/usr/share/fonts"
@@ -115,7 +115,7 @@ class _Face(ctypes.Structure):
 
 
 class Font:
-    """One font file; `Font(path).glyph("7")` is the picture of a character."""
+    """One font file; `Font(path).glyph("7")` is the image of a character."""
 
     # FT_LOAD_NO_HINTING | FT_LOAD_RENDER | FT_LOAD_NO_BITMAP: grey outlines at any size.
     LOAD_FLAGS = 2 | 4 | 8
@@ -169,7 +169,7 @@ class Font:
 
 
 def digit_glyphs(packages):
-    """All digits of all fonts of `packages`: pictures [n, CANVAS, CANVAS] uint8 and labels [n]."""
+    """All digits of all fonts of `packages`: images [n, CANVAS, CANVAS] uint8 and labels [n]."""
     pictures, labels = [], []
     for path in font_files(packages):
         font = Font(path)

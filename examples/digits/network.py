@@ -104,7 +104,7 @@ class Relu:
 
 
 class MaxPool:
-    """The largest of each 2x2 window; where several are, each takes its share of the gradient."""
+    """The maximum of each 2x2 window; equal maxima share the gradient."""
 
     params = {}
 

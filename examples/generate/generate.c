@@ -273,7 +273,7 @@ static int by_logit(const void *a, const void *b)
                                 : (x->id > y->id) - (x->id < y->id);
 }
 
-// Sets the weights of the candidates, sorted, and returns how many take part.
+// Sets the weights of the candidates, sorted, and returns how many are candidates.
 static int cut(choice *choices, int n, const settings *s)
 {
     double sum = 0, so_far = 0;

@@ -41,7 +41,7 @@ WORKS = [("a raft", "wood", "sank", "floated down the river"), ("a tower", "ston
 
 
 class Animal:
-    """A character: what it is, and the words that stand for it."""
+    """A character: what it is, and the words that refer to it."""
 
     def __init__(self, rng, other=None):
         self.kind = rng.choice([a for a in ANIMALS if not other or a != other.kind])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: unicode_kinds.py >unicode_kinds.h. Writes the code points of letters and numbers, as this Python knows them."""
+"""usage: unicode_kinds.py >unicode_kinds.h. Writes the code points of letters and numbers, from this Python's Unicode database."""
 import sys
 import unicodedata
 

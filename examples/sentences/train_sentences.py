@@ -22,7 +22,7 @@ MODEL = os.path.join(HERE, "sentences.onnx")
 BUCKETS, DIMS = 8192, 32
 PREFIX = 5  # letters
 SEED, STEPS, BATCH, RATE, TEMPERATURE = 1, 3000, 512, 3e-3, 0.07
-HELD_OUT = 20  # one synset of so many
+HELD_OUT = 20  # one synset of this many
 
 
 def fnv1a(data):

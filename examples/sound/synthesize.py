@@ -148,7 +148,7 @@ NOISES = [hiss, hum, beeps, music, knocks, birds]
 
 
 def level(samples, decibels):
-    """The samples with an RMS, where they are not silent, of so many dB below full scale."""
+    """The samples scaled so that those that are not silent have an RMS of `decibels` dB below full scale."""
     loud = samples[np.abs(samples) > 1e-4 * np.abs(samples).max()]
     return samples * (10 ** (-decibels / 20) / (np.sqrt((loud * loud).mean()) + 1e-9) if len(loud) else 0)
 

@@ -28,7 +28,7 @@ from onnx_writer import field, function, graph, model, node, repeated, value, DT
 
 OPSET = 18
 ONNX = {"float32": "float", "float64": "double"}
-PIECE = 200  # graphs that a process takes at once
+PIECE = 200  # graphs for one process at a time
 
 
 def kind(array):
@@ -90,7 +90,7 @@ class Drawn:
         return Form(self.main(self.nodes, inputs, ports, self.constants), self.g.inputs, self.expected, shape=ranges)
 
     def within_if(self):
-        """Both branches, of which one gives zeros, by a condition that is an input."""
+        """Both branches, of which one returns zeros, by a condition that is an input."""
         zeros = [node("Sub", [v.name, v.name], ["zero_" + v.name]) if v.array.dtype != np.bool_ else
                  node("Xor", [v.name, v.name], ["zero_" + v.name]) for v in self.outputs]
         taken = graph(self.nodes, [], self.ports)
@@ -166,7 +166,7 @@ def run_written(lightnet, form, suffix, folder):
 
 
 def check(lightnet, seed, number, every, folder):
-    """Differences of one graph, as lines, and the number of its forms that were refused."""
+    """Differences of one graph, as lines, and the number of its forms that were rejected."""
     lines, refused = [], 0
     d = Drawn(draw(seed, number))
     if not d.outputs:
@@ -179,7 +179,7 @@ def check(lightnet, seed, number, every, folder):
     for name, way in ways:
         try:
             fault = way()
-        except Exception as error:  # a refusal, but for open sizes a fault
+        except Exception as error:  # a rejection; for open sizes an error
             fault = None if name == "open_sizes" else f"{type(error).__name__}: {error}"
             refused += name == "open_sizes"
         if fault:

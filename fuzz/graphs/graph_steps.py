@@ -102,7 +102,7 @@ class Graph:
 
 
 def whole(array):
-    """A copy whose elements lie in order; np.ascontiguousarray gives scalars an axis."""
+    """A contiguous copy; np.ascontiguousarray adds an axis to scalars."""
     return np.array(array, order="C")
 
 

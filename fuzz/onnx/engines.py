@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two engines that fuzz_onnx.py compares, each in a process of its own, which is started again when it ends."""
+"""The two engines that fuzz_onnx.py compares, each in its own process, which is started again when it ends."""
 import base64
 import json
 import os

@@ -193,7 +193,7 @@ ONNX_NAMES = {"float": "float32", "double": "float64"}
 
 
 def retype(case, name, kind):
-    """Gives `name`, and those that have its type, the type `kind` of TYPES or CONVERTED. None: the schema does not allow it, or
+    """Changes the type of `name`, and of those with its type, to `kind`. None: the schema forbids it, or
     they are strings."""
     names, allowed = same_type_as(case, name)
     if any(case.arrays[each].dtype == object for each in names):

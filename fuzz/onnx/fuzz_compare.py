@@ -8,7 +8,7 @@ A row of the table:
     who         who is right: "LightNet", "ONNX Runtime", "both" (the standard does not decide), or "limit" (of LightNet,
                 documented)
     reason      what differs
-    source      what says so
+    source      where this is stated
 """
 import json
 import os

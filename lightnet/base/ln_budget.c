@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits of a call: counts the allocations of the calling thread while the budget is in use,
-// and tells readers when to stop.
+// and stops readers beyond a limit.
 //
-// The allocator knows the sizes. If it reports none, only memory that is counted explicitly counts.
+// The allocator reports the sizes. If not, only memory that is counted explicitly counts.
 
 #include "base/ln_budget.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits of a call: counts the allocations of the calling thread while the budget is in use,
-// and tells readers when to stop.
+// and stops readers beyond a limit.
 //
 //     ln_budget *before = ln_budget_use(&budget);
 //     ... ln_alloc, ln_realloc, ln_free ...

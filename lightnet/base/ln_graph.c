@@ -33,7 +33,7 @@ static void append(ln_list **list, ln_list **last, ln_list *place)
     *last = place;
 }
 
-// Takes out the node after `before`, the first when that is NULL.
+// Removes the node after `before`, the first when that is NULL.
 static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 {
     ln_list **link = before ? &before->next : list;
@@ -162,7 +162,7 @@ static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, vo
     return end;
 }
 
-// Takes out an end and frees it.
+// Removes an end and frees it.
 static void remove_end(struct ends ends, ln_graph_edge_node *end)
 {
     ln_list *before = end->before;
@@ -432,7 +432,7 @@ static int fill_layers(ln_list **tops, const struct sorting *sorting)
     return 0;
 }
 
-// Makes one list of n lists, n > 0, and takes them. NULL: no memory, they are still the caller's.
+// Joins n lists, n > 0 (takes them). NULL: no memory, they are still the caller's.
 static ln_list *list_of_lists(ln_list *const *lists, size_t n)
 {
     ln_list *list = NULL;

@@ -52,7 +52,7 @@ static ln_error *create_record(void)
 
 // Escapes
 
-// Ranges that a terminal, or the reader of a line, takes for other than a character of a name.
+// Ranges that a terminal, or the reader of a line, does not show as a character of a name.
 // Source: Unicode 16, general categories Cc, Zl, Zp, and the characters of Bidi_Control.
 static int is_special(uint32_t c)
 {

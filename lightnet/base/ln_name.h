@@ -9,7 +9,7 @@
 #include "lightnet/ln_list.h"
 
 /** Writes PREFIX and a number to `buf` (LN_MAX_NAME_LEN bytes): one more than the max number after
- * the prefix in the names of the elements, 0 without one. `name_of` gives an element's name, or
+ * the prefix in the names of the elements, 0 without one. `name_of` returns an element's name, or
  * NULL. Returns the number; -1 with a reason: the name is too long, or no number is left. */
 int ln_name_unique(const ln_list *list, const char *(*name_of)(const void *), char *buf,
                    const char *prefix);

@@ -2,7 +2,7 @@
 // Shapes: their text form, and the extents and paddings of sliding windows (operator catalogue, 5.1
 // and 5.2).
 //
-// All sums are taken in 64 bits: a product of two ints and a few more ints always fit.
+// All sums are computed in 64 bits: a product of two ints and a few more ints always fit.
 
 #include "lightnet/ln_util.h"
 
@@ -93,7 +93,7 @@ static int parse_autopad(const char *mode)
                         mode ? mode : "");
 }
 
-// Gives the two ends of an axis their share of a total; the odd unit goes to the end or the
+// Divides a total between the two ends of an axis; the odd unit goes to the end or the
 // beginning.
 static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
 {
@@ -107,7 +107,7 @@ static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
     return 0;
 }
 
-// The total padding with which the window gives ceil(in / stride) outputs.
+// The total padding with which the window has ceil(in / stride) outputs.
 static int64_t same_conv_total(const struct axis *axis)
 {
     const int64_t out = ((int64_t)axis->in - 1) / axis->stride + 1;

@@ -4,7 +4,7 @@
 //     file header     14 bytes: "BM", the size of the file, 0, where the pixels begin
 //     header          12 bytes (OS/2), or 40 to 124: its size, width, height, 1, bits a pixel,
 //                     compression, ..; the sizes are signed, a negative height is top-down
-//     masks           of red, green and blue in a pixel of 16 or 32 bits, if compression says so
+//     masks           of red, green and blue in a pixel of 16 or 32 bits, if compression is 3 or 6
 //     palette         blue, green, red (and 0) of each index, for 1 to 8 bits a pixel
 //     rows            each padded to 4 bytes
 //

@@ -10,7 +10,7 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-// Pixels of one image, times channels: more is taken for a damaged header.
+// Pixels of one image, times channels: more means a damaged header.
 static const size_t max_samples = (size_t)1 << 28;
 
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err)

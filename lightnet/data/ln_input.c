@@ -44,7 +44,7 @@ tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, in
 
 #endif
 
-// Whether integer `i` of `src` became the same number in `dst`. The way back gives the integer, but
+// Whether integer `i` of `src` became the same number in `dst`. Converting back is exact, too, but
 // would also cut a float that was rounded up beyond the integer's type.
 static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
 {
@@ -174,7 +174,7 @@ tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image
     return tensor;
 }
 
-// The kind of the file as far as its content tells.
+// The kind of the file as far as its content shows.
 static const char *kind_of(const ln_infile *in)
 {
     size_t size;

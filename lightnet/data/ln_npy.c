@@ -84,7 +84,7 @@ static void skip_space(cursor *c)
         c->at++;
 }
 
-// Takes the character when it is next.
+// Skips the character if it is next.
 static int take(cursor *c, char wanted)
 {
     skip_space(c);

@@ -58,7 +58,7 @@ const tl_string **ln_strings_create(const char *const *bytes, const size_t *size
     return block;
 }
 
-// The table gives the sizes of the strings, which fill the `room` bytes after it.
+// The table has the sizes of the strings, which fill the `room` bytes after it.
 static int read_table(const unsigned char *table, size_t room, size_t len, const char **bytes,
                       size_t *sizes, ln_error *err)
 {

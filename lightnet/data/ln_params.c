@@ -434,7 +434,7 @@ static int put_list(FILE *fp, const void *arg, ln_error *err)
     ln_little_endian_put(fp, (uint64_t)c->n, 8);
     for (int i = 0; i < c->n; i++) {
         const char *const name = c->names[i];
-        // Readers take one "arg:" or "aux:" away.
+        // Readers strip one "arg:" or "aux:".
         const char *prefix = strncmp(name, "arg:", 4) && strncmp(name, "aux:", 4) ? "" : "arg:";
         ln_little_endian_put(fp, strlen(prefix) + strlen(name), 8);
         fprintf(fp, "%s%s", prefix, name);

@@ -228,7 +228,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
     if (take_name(c, name) || take_number(c, "the type", LN_WTS_NUM_TYPES - 1, &type) ||
         take_number(c, "the count", INT_MAX, &count))
         return -1;
-    // A word takes two characters at least: allocates no memory that the file cannot fill.
+    // A word has two characters at least: allocates no memory that the file cannot fill.
     if ((size_t)count > rest(c) / 2)
         return fail(c, "array '%s' has %d elements, more than the rest of the file can hold", name,
                     count);

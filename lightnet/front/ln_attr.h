@@ -65,7 +65,7 @@ void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int min, i
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
 int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
 
-/** The attribute, at least 0, as operators take it: above 0. */
+/** The attribute, at least 0, in the range of operators: above 0. */
 double ln_attr_epsilon(ln_emit *e, const char *key, double deflt);
 
 /** A valid word. A table ends with the name NULL. */

@@ -32,7 +32,7 @@ void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt
         return;
     t->failed = 1;
     va_start(args, fmt);
-    ln_error_vset_as(t->ctx->error, status, fmt, args); // unless the context knows better
+    ln_error_vset_as(t->ctx->error, status, fmt, args); // unless the context has one
     va_end(args);
     ln_fail_at(t->ctx, "%s", t->file);
 }

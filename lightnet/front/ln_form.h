@@ -63,7 +63,7 @@ static inline int ln_form_is_input(const ln_form_item *item)
  *  the parameter then has its default. `ndim`: of the first input. */
 ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim);
 
-/** The attribute that says what a parameter of the operator does. `*since` becomes the version of
+/** The attribute that sets a parameter of the operator. `*since` becomes the version of
  *  the format that this needs, if that is newer. */
 ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since);
 

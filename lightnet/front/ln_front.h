@@ -81,12 +81,12 @@ const ln_list *ln_front_list(void);
 const ln_front *ln_front_for(const unsigned char *data, size_t size);
 
 /** The same for an open file, which is then in memory unless the front end reads parts; *front is
- * NULL where none knows it. -1 with a reason: the file cannot be read, or none knows it and it is
+ * NULL if none accepts it. -1 with a reason: the file cannot be read, or none accepts it and it is
  * large and no text. */
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
 /** Fails for bytes that are not a model: another kind of file, or nothing that begins like JSON and
- * that `front`, their front end or NULL, knows. */
+ * that `front`, their front end or NULL, supports. */
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);
 

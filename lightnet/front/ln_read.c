@@ -36,7 +36,7 @@ static const char *first_name(const ln_list *tensors)
     return tensors ? ((const ln_tensor_list_entry *)tensors->data)->name : NULL;
 }
 
-// Without an "inputs" key: the zero-filled `create`s that some operator takes as its first
+// Without an "inputs" key: the zero-filled `create`s that some operator has as its first
 // argument.
 static int infer_inputs(ln_context *ctx)
 {

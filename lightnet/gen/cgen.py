@@ -63,8 +63,8 @@ class CWriter:
             self._append(f'#line {self.lines + 2} "{escape(self.file)}"\n')
 
     def print(self, text):
-        """Appends text as it is."""
-        # For empty lines and comments it does not matter which line a compiler takes them for.
+        """Appends text unchanged."""
+        # For empty lines and comments it does not matter to which line a compiler assigns them.
         if text.strip("\n") and not text.startswith("    // "):
             self._restore_line()
         self._append(text)

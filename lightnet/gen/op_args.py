@@ -112,7 +112,7 @@ def _bound_checks(arg):
 
 
 def _write_converted_string(g, arg, indent, declared, index):
-    """Converts one string by from_func, and fails for one that this does not know: -1."""
+    """Converts one string by from_func, and fails for one that it does not support: -1."""
     p, func, array = arg.name, arg.fields["from_func"], "array_" if index else ""
     value = f"{p}_entry->value_{array}string{index}"
     names = f"name_of_{g.op.optype}_{p}" if "name_func" in arg.fields else "NULL"
@@ -173,7 +173,7 @@ class _Shape:
             self.ndim = self._write_ndim()
             self.dims = self._write_dims()
         elif g.names_in_pre(arg, DIMS):
-            # Custom code stores the kernel's own lengths: those that the expression does not know,
+            # Custom code stores the kernel's own lengths: those that the expression cannot compute,
             # and others to compare.
             self.dims = f"{arg.name}_dims"
             self._line(None, f"int {self.dims}[LN_MAXDIM] = LN_NO_DIMS;")

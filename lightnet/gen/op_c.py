@@ -93,7 +93,7 @@ def _write_run(g, name):
 
 def _write_post_run(g):
     """The opposite of pre_run, also of one that failed half way: all in `priv` that is not yet set
-    is 0. Without code or arrays of its own an operator needs none but ln_op_end."""
+    is 0. Without its own code or arrays an operator needs none but ln_op_end."""
     if not has_post_run(g.op):
         return
     code = g.op.fields.get("post_run")

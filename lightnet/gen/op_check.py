@@ -21,7 +21,7 @@ _WRITES = {"stdout": "LN_WRITES_STDOUT", "files": "LN_WRITES_FILES"}
 _TRAITS = {"moves": "LN_TRAIT_MOVES", "selects": "LN_TRAIT_SELECTS",
            "elementwise": "LN_TRAIT_ELEMENTWISE", "alias": "LN_TRAIT_ALIAS"}
 
-# Variables of the generated functions, which no argument may take.
+# Variables of the generated functions: names that no argument may have.
 _RESERVED_NAMES = ("op_arg", "priv", "exec", "te", "i")
 
 # An argument `x` brings `x` and `x_SUFFIX`.
@@ -246,7 +246,7 @@ def _apply_dtypes(op, arg):
 
 def _free_dtypes(op, arg):
     """The data types of an argument without "dtype": of an input those to compute with, and
-    strings, if the operator takes them. The numbers of a parameter are no strings."""
+    strings, if the operator supports them. The numbers of a parameter are no strings."""
     if arg.kind != "in" or "sametype" in arg.fields:
         return None
     takes_text = op.is_true("strings") and "sets" not in arg.fields
@@ -270,7 +270,7 @@ def _check_reference(op, arg, key, kinds):
 
 
 def _check_sets(op, arg, name):
-    """An input that sets a parameter is optional and has a shape of its own; the parameter is of
+    """An input that sets a parameter is optional and has its own shape; the parameter is of
     integers."""
     param = op.find_arg(name.text)
     if not param or param.kind != "param" or param.text("realtype") != "int":

@@ -108,7 +108,7 @@ class Operator(_Described):
                 self.includes.append(header)
 
     def is_generated(self):
-        """Whether C is generated for it: of a file of its own, and not "autogen": false."""
+        """Whether C is generated for it: of its own file, and not "autogen": false."""
         return self.own and self.autogen
 
     def base_or_self(self):

@@ -15,7 +15,7 @@ _ANY = _BOOL + _NUMBER + _STRING + _ARRAY
 
 @dataclass(frozen=True)
 class OpField:
-    """What a description may say about an operator in one field."""
+    """One field of a description about an operator."""
     types: tuple
     is_required: bool = False  # after inheritance
     is_own: bool = False  # never inherited
@@ -27,7 +27,7 @@ class OpField:
 
 @dataclass(frozen=True)
 class ArgField:
-    """What a description may say about arguments of some kinds in one field."""
+    """One field of a description about arguments of some kinds."""
     types: tuple
     kinds: tuple
     is_body: bool = False  # C statements: an empty text counts as absent
@@ -146,7 +146,7 @@ def _is_blank(node):
 
 def read_fields(op, node, specs, fields):
     """Sorts the members of an object into `fields` by their keys; null, or code without a
-    statement, takes an inherited field away."""
+    statement, removes an inherited field."""
     for member in node.items:
         key, spec = member.key, specs.get(member.key)
         if spec is None:

@@ -60,7 +60,7 @@ def _complete_target(op):
 
 
 def _drop_target_fields(op):
-    """Takes the fields away that a row of "targets" may give, and those whose C the base's pre_run
+    """Removes the fields that a row of "targets" may have, and those whose C the base's pre_run
     has: they are the base's own."""
     for key, spec in OP_FIELDS.items():
         if spec.of_target or spec.is_last:
@@ -86,7 +86,7 @@ def _target_fields(op):
 
 
 def _inherit(op):
-    """Takes over what the parents describe and the operator does not exclude."""
+    """Inherits what the parents describe and the operator does not exclude."""
     names = op.node.get("inherits")
     if not names or names.kind not in ("string", "array"):
         return  # reading the fields reports a wrong type

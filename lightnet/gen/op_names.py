@@ -173,7 +173,7 @@ class Generator:
         return self.names_in_pre(arg, var) or self.is_kept(arg, var)
 
     def has_value_in_pre(self, arg):
-        """Whether pre_run needs the variable `x` of argument x: code names it, or an output takes
+        """Whether pre_run needs the variable `x` of argument x: code names it, or an output has
         the type or shape of that tensor."""
         return self.names_in_pre(arg, VALUE) or arg.kind != "param" and any(
             other.text("sametype") == arg.name
@@ -203,7 +203,7 @@ class Generator:
     # Memory types
 
     def has_own_mtype(self, arg):
-        """Whether a tensor has a memory type of its own, which is not that of the operator."""
+        """Whether a tensor has its own memory type, not that of the operator."""
         return arg.fields.get("mtype") is not self.op.fields.get("mtype")
 
     def mtype(self, arg):

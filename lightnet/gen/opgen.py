@@ -106,7 +106,7 @@ def make_outputs(args, descs):
 
 
 def dependencies(output, descs):
-    """The rule of make that says what the output is made of."""
+    """The rule of make with the sources of the output."""
     files = (re.sub(r"([ #])", r"\\\1", name.replace("$", "$$"))
              for name in (output, *(root.file for root in descs.files)))
     return "{}: {}\n".format(next(files), " ".join(files))

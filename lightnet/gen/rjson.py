@@ -4,7 +4,7 @@
 Descriptions are JSON with five additions: comments from `//` to the end of the line; a comma after
 the last item of an array or object; keys that are words without quotes; strings that continue in
 the strings after them; strings over several lines between two ''', the first of which ends its
-line, while the text between the lines is taken literally. Each value has its location, and errors
+line, while the text between the lines is literal. Each value has its location, and errors
 are reported as FILE:LINE:COLUMN.
 """
 import math

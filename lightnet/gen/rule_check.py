@@ -67,8 +67,8 @@ class _Checking:
                                    "code")
 
     def _name_ops(self):
-        """The operators without a name get their first optype, with a number where that is
-        taken."""
+        """The operators without a name get their first optype, with a number if that name is
+        used."""
         for op in self.rule.match:
             if op.name is None:
                 optype = op.optypes[0]
@@ -199,7 +199,7 @@ class _Checking:
         return any(arg.tensor in outputs for op in self.rule.match[index + 1:] for arg in op.ins)
 
     def order_as_written(self):
-        """A window of adjacent operators is matched as it is written."""
+        """A window of adjacent operators is matched literally."""
         match = self.rule.match
         if not 2 <= len(match) <= MAX_WINDOW:
             plural = "" if len(match) == 1 else "s"

@@ -346,7 +346,7 @@ class _ExampleReader(_Reader):
         return sign + self.decimal()
 
     def _repeated(self):
-        """The elements that "ELEMENT" or "ELEMENT x COUNT" stands for."""
+        """The elements of "ELEMENT" or "ELEMENT x COUNT"."""
         element = self._element()
         if not self.accept_word("x"):
             return [element]

@@ -82,7 +82,7 @@ class _Model:
     # Operators
 
     def ops(self):
-        """Producers first: the opposite of the order of matching. A window stays as it is
+        """Producers first: the opposite of the order of matching. A window is unchanged
         written."""
         return self.rule.order if self.rule.adjacent else self.rule.order[::-1]
 

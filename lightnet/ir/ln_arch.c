@@ -180,7 +180,7 @@ static int enter_ops(const ln_arch *arch)
     return 0;
 }
 
-// Last the list, by which undoing knows that init_func was called.
+// Last the list: for undoing, it marks that init_func was called.
 static int enter_arch(ln_arch *arch)
 {
     if (enter_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0 ||

@@ -73,7 +73,7 @@ static int enter_unnamed(struct ln_bindings *all, binding *b)
     return 0;
 }
 
-// Takes what the binding has, but for its name. `name` NULL: of the next input.
+// Takes what the binding contains, but for its name. `name` NULL: of the next input.
 static int bind(ln_context *ctx, const char *name, const binding *what)
 {
     struct ln_bindings *all = bindings_of(ctx);

@@ -141,7 +141,7 @@ void ln_context_destroy(ln_context *ctx)
 
 // Bodies
 
-// Takes the three, on success alone.
+// Takes the three on success only.
 static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *name)
 {
     if (!root->body_names)

@@ -45,7 +45,7 @@ static int check_makes(const ln_context *ctx, const ln_op *op)
 // The state of the walk over the operators.
 typedef struct tally {
     int ops, tensors;
-    int has_gathers; // an operator takes its inputs
+    int has_gathers; // an operator gathers its inputs
 } tally;
 
 static int check_counts(const ln_context *ctx, const ln_list *last, const tally *counts)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of a context: adding, removing and replacing them, and updating dependent data.
 //
-// Each operator knows its node in ctx->ops and the node before it, and the context knows the last
+// Each operator has its node in ctx->ops and the node before it, and the context has the last
 // node. A node's content may move: to put an operator before node N, N takes the new operator and a
 // new node after N takes the old one; removal is the reverse. So all edits take constant time.
 
@@ -279,7 +279,7 @@ int ln_context_init_ops(ln_context *ctx)
     return 0;
 }
 
-// The graph is taken apart forwards, since a tensor's oldest reader leaves it at the least cost;
+// The graph is dismantled forwards, since a tensor's oldest reader leaves it at the least cost;
 // the operators leave backwards, readers before producers.
 void ln_context_leave_ops(ln_context *ctx)
 {

@@ -6,7 +6,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
 
-/** The tensor whose data the operator takes from a file, by its parameter `from_file`; NULL: none.
+/** The tensor whose data the operator reads from a file, by its parameter `from_file`; NULL: none.
  * Returns borrowed. */
 const char *ln_from_file_name(const ln_op *op);
 

@@ -105,7 +105,7 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
     return ln_op_define_listed(op_arg, item, ndim, dims, dtype, mtype);
 }
 
-// Outputs with the lengths that descriptions say
+// Outputs with the lengths of descriptions
 
 static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln_dim *axis)
 {

@@ -78,7 +78,7 @@ void ln_limits_end_fold(ln_context *fold);
 /** Whether `fold` failed by its own limits, not by those of the outer context. */
 int ln_limits_fold_is_over(const ln_context *fold);
 
-/** Whether computing takes too many multiplications for the time. -1 with the reason. */
+/** Whether computing needs too many multiplications for the time. -1 with the reason. */
 int ln_limits_check_macs(const ln_context *fold, double macs);
 
 // Planned memory

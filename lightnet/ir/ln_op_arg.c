@@ -354,7 +354,7 @@ static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
     return entry;
 }
 
-// Takes the entry into the table.
+// Adds the entry to the table (takes it).
 static int enter_output(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, ln_tensor_entry *entry)
 {
     const int added = ln_hash_add(op_arg->tensor_table, entry->name, entry);

@@ -17,7 +17,7 @@
 #include "plan/ln_plan.h"
 #include "run/ln_load.h"
 
-// Rounds over all rewrites before they are taken to go in circles.
+// Rounds over all rewrites before they are assumed to go in circles.
 enum { MAX_ROUNDS = 100 };
 
 static const char none_name[] = "none";

@@ -259,7 +259,7 @@ static int is_read(const hoisting *h, const int *first, int i)
     return 0;
 }
 
-// Takes the name out of the body's interface; its source is dead then.
+// Removes the name from the body's interface; its source is dead then.
 static void drop_input(ln_context *body, int number)
 {
     ln_list **link = &body->inputs;

@@ -88,7 +88,7 @@ void ln_hoist_end(const ln_context *body);
 //     file
 //
 // An operator that runs at load becomes a source of its results, unless these are much larger than
-// its inputs, such as transformed weights: then it stays, since computing takes less time than
+// its inputs, such as transformed weights: then it stays, since computing is faster than
 // reading. Tensors without readers are removed, and the memory is planned again.
 //
 // Not frozen: results that depend on the seed of random numbers, results of dynamic size, and
@@ -96,7 +96,7 @@ void ln_hoist_end(const ln_context *body);
 // program depends on (ln_fixed.h).
 
 /** Freezes a compiled context that is not loaded; `datafile` as for ln_context_load. Afterwards
- * ctx->weights has copies of all data that the program takes from files. -1 with a reason: the
+ * ctx->weights has copies of all data that the program reads from files. -1 with a reason: the
  * context is as before, or empty. */
 int ln_freeze(ln_context *ctx, const char *datafile);
 

@@ -85,7 +85,7 @@ double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 
 // Making
 
-// Takes over the thread's last error as the reason.
+// Copies the thread's last error as the reason.
 static void fail_last(ln_rule_made *made)
 {
     if (!made->failed)

@@ -2,7 +2,7 @@
 // Reading the texts of a generated rule (ln_rule): its pattern and its replacement.
 //
 // ln-optgen writes the texts: with a blank after each ',' and around each '|' between groups and
-// "<->"; they are not checked. Patterns are read on each trial, so readers take few steps for a
+// "<->"; they are not checked. Patterns are read on each trial, so readers need few steps for a
 // word, and copy none.
 
 #pragma once

@@ -215,7 +215,7 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
     return n;
 }
 
-// Whether each element of `dst` takes the bytes of the same element of `src`: both have as many, of
+// Whether each element of `dst` has the bytes of the same element of `src`: both have as many, of
 // the same size. Equal sizes in bytes are not enough: a comparison reads an input that is broadcast
 // again after its first results are written.
 static int has_same_elements(const ln_tensor_entry *dst, const ln_tensor_entry *src)
@@ -329,8 +329,8 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
            ln_hash_find(ctx->input_names, block->name);
 }
 
-// The producer of a view knows its offset in the owner. If the tensor became part of another one
-// later (no-copy join), the producer of that one knows it.
+// The producer of a view has its offset in the owner. If the tensor became part of another one
+// later (no-copy join), the producer of that one has it.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
     const ln_op *taker = ln_context_taker(ctx, te);

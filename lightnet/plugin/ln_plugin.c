@@ -125,7 +125,7 @@ static int check_descriptor(const ln_plugin *plugin)
     return 0;
 }
 
-// Memory is provided last, since that cannot be undone: here nothing may stand in the way.
+// Memory is provided last, since that cannot be undone: here nothing may fail any more.
 static int check_memory(const ln_mem_provider *memory)
 {
     if (!memory)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selects the layers to compute in 8 bits: the fastest mix within a budget.
 //
-// Each layer is quantized alone, which gives its error, and all at once, which gives the times.
+// Each layer is quantized alone, for its error, and all at once, for the times.
 // Layers are sorted by the time they save relative to their error; the longest prefix of that order
 // whose mix keeps the budget on all samples is found, and then each further layer is tried.
 // Variants of that mix, with joints in 8 bits and with bfloat16 for other products, and bfloat16

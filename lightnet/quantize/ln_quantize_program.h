@@ -71,7 +71,7 @@ int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err);
 
 void ln_quantize_program_free(ln_quantize_program *p);
 
-// Calibration: float32 runs on the samples give the range of each tensor
+// Calibration: float32 runs on the samples find the range of each tensor
 
 /** Finds the layers of the model, quantizes their weights, and determines the scales of their
  * sources. -1 with a reason in `err`; ln_quantize_layers_free in any case. */

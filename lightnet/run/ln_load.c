@@ -178,7 +178,7 @@ static int check_outputs(const ln_context *ctx)
 static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 {
     const int status = ln_constants_compute(ctx, 0, watch);
-    if (!status || watch) // which says so itself
+    if (!status || watch) // which reports that itself
         return status;
     LN_FOREACH (const char *, name, ctx->missing) {
         if (ln_hash_find(ctx->input_names, name))

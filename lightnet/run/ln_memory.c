@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a context: given when it is loaded, taken back when it is unloaded, emptied or
+// The memory of a context: assigned when it is loaded, withdrawn when it is unloaded, emptied or
 // freed.
 
 #include "run/ln_load.h"

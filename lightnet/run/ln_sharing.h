@@ -16,7 +16,7 @@
 
 typedef struct ln_sharing ln_sharing;
 
-/** Creates ctx->sharing: takes available constants from the store, and allocates memory for the
+/** Creates ctx->sharing: reuses available constants of the store, and allocates memory for the
  * rest. `life`: of the checked plan. -1 with a reason in the context: no memory, a limit. */
 int ln_sharing_begin(ln_context *ctx, const ln_lifetime *life);
 

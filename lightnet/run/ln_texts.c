@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that a caller gives to a context: copied, and kept as long as tensors may have them.
+// Strings that a caller passes to a context: copied, and kept as long as tensors may have them.
 //
 // A replaced copy is kept until the next run, since outputs of the last one may have its strings.
 

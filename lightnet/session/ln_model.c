@@ -232,7 +232,7 @@ static int make_fixed(ln_model *model, ln_program *program, int is_read)
     return status;
 }
 
-// Takes the program as open_with does.
+// Takes the program like open_with.
 static int open_fixed(ln_model *model, ln_program *program, int is_read)
 {
     if (!make_fixed(model, program, is_read)) {
@@ -371,7 +371,7 @@ ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
 
 // Programs that no session uses
 
-// Takes the program at the place out of the list.
+// Removes the program at the index from the list.
 static ln_program *take_at(ln_model *model, ln_program **place)
 {
     ln_program *program = *place;

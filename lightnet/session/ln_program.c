@@ -310,7 +310,7 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
 
 // State
 
-// Whether the operator keeps state between runs: random numbers of its own seed (others are the
+// Whether the operator keeps state between runs: random numbers from its own seed (others are the
 // session's, which sets ctx->random), or a lasting tensor that is written in place.
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {

@@ -97,7 +97,7 @@ static int find_input(ln_session *session, const char *name)
     return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an input is NULL");
 }
 
-// Begins a call that gives an input data of this shape, which `shaped` gets. Returns its index,
+// Begins a call that binds data of this shape, which `shaped` gets, to an input. Returns its index,
 // or -1.
 static int shape_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
                        const int *dims, const void *data, ln_value *shaped)

@@ -112,7 +112,7 @@ def _packed(array: np.ndarray, is_writable: bool) -> Tuple[Any, str]:
 
 
 def as_array(value: Any, is_writable: bool = False) -> Tuple[Any, Optional[str]]:
-    """(array, name of its type or None; of strings what _packed returns): what the buffer protocol does not give by itself.
+    """(array, name of its type or None; of strings what _packed returns): what the buffer protocol does not express.
     Copies only if elements are not next to each other or in another order of bytes; TypeError where a copy would not be
     written back."""
     np = numpy()

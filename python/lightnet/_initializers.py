@@ -104,7 +104,7 @@ def _tensor(name: str, value: object) -> bytes:
 
 
 def with_initializers(model: bytes, values: Mapping[str, object]) -> bytes:
-    """The model with these initializers: they replace those of the same names, or give inputs a default.
+    """The model with these initializers: they replace those of the same names, or become defaults of inputs.
     InvalidArgument: the graph has neither of that name."""
     known = set()
 

@@ -94,7 +94,7 @@ class SessionOptions:
         self._denotations[denotation] = dim_value
 
     def add_initializer(self, name: str, ort_value: OrtValue) -> None:
-        """Replaces the initializer of that name by a copy of the value, or gives an input a default value. ONNX models;
+        """Replaces the initializer of that name by a copy of the value, or sets the default of an input. ONNX models;
         InvalidArgument, when the session is made: the model has neither."""
         if not isinstance(ort_value, OrtValue):
             raise TypeError(f"add_initializer expects an OrtValue, not {type(ort_value).__name__}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models with sequences and optional values as inputs or outputs.
 
-The engine gives such a value an input or output for each of its tensors, so lengths are fixed when a model is opened. The
+In the engine each of its tensors is an input or output, so lengths are fixed when a model is opened. The
 model is therefore opened for each set of lengths and shapes that runs have: its variants.
 """
 from __future__ import annotations

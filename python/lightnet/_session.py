@@ -99,7 +99,7 @@ class Model:
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
         self._changes = dict(initializers or {}), dict(denotations or {})
         self._severity = options.pop("log_severity_level", -1)
-        self._messages: List[Tuple[int, str]] = []  # (level, text) of what opening and runs have to say
+        self._messages: List[Tuple[int, str]] = []  # (level, text) of opening and runs
         self._options = {**default_options, **options}
         self._name = os.fsencode(path_or_bytes) if is_file else b"model"
         self._compound: Optional[Compound] = None
@@ -500,7 +500,7 @@ class InferenceSession:
         def work() -> None:
             try:
                 outputs, error = self.run(output_names, input_feed, run_options), ""
-            except Exception as reason:  # what the callback is told
+            except Exception as reason:  # passed to the callback
                 outputs, error = [], str(reason)
             callback(outputs, user_data, error)
         threading.Thread(target=work, daemon=True).start()
@@ -511,7 +511,7 @@ class InferenceSession:
         names = list(output_names or self._names)
         types = {row[0]: row[1] for row in self._model._model.outputs}
         outputs = self.run(names, input_dict_ort_values, run_options)
-        kept = (*BITS, "str")  # what the array's own type does not tell
+        kept = (*BITS, "str")  # what the array's own type does not show
         return [OrtValue(array, types.get(name) if types.get(name) in kept else None) for name, array in zip(names, outputs)]
 
     def cancel(self) -> None:

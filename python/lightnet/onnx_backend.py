@@ -6,7 +6,7 @@
     outputs = backend.run_node(onnx.helper.make_node("Relu", ["x"], ["y"]), [array])
 
 ONNX's own tests run with onnx.backend.test.BackendTest(lightnet.onnx_backend, __name__). Arrays have the NumPy types of
-onnx.numpy_helper: those of bfloat16 are float32 where that package has no type of its own for it.
+onnx.numpy_helper: those of bfloat16 are float32 where that package has no type for it.
 """
 import os
 

@@ -46,7 +46,7 @@ typedef struct ln_py_array {
 /** The state that functions of the module share. */
 typedef struct ln_py_globals {
     PyObject *errors[LN_STATUS_SIZE]; // the exception of each status
-    PyObject *as_array;               // Python: of any object, one that ln_py_array_get takes
+    PyObject *as_array;               // Python: of any object, one that ln_py_array_get supports
     PyObject *kind_of;                // Python: of the name of a type, (numpy.empty, its dtype)
     PyObject *new_strings;            // Python: of a shape and a list of str, an array
     PyObject *message_of;             // Python: a message with NumPy's names of types
@@ -96,7 +96,7 @@ const char *ln_py_dtype_name(tl_dtype dtype);
 
 // Names: UTF-8; bytes that are not are lone surrogates (PEP 383)
 
-/** Returns new: the string of a name; NULL gives None. NULL: an exception is set. */
+/** Returns new: the string of a name; None for NULL. NULL: an exception is set. */
 PyObject *ln_py_text(const char *name);
 
 /** Returns new: the bytes of a name. NULL: no string, or it has a NUL; an exception is set. */

@@ -67,7 +67,7 @@ static tl_dtype dtype_of_format(const char *format, Py_ssize_t size)
     return TL_DTYPE_INVALID;
 }
 
-// Takes the memory of `object`, if it has the buffer protocol with a shape that LightNet knows. 0:
+// Borrows the memory of `object`, if it has the buffer protocol and a supported shape. 0:
 // it does not.
 static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module lightnet._lightnet: its types, and the exceptions and functions that Python gives it.
+// The module lightnet._lightnet: its types, exceptions and functions.
 
 #include "ln_py.h"
 

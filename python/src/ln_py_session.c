@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet._lightnet.Session: runs a model. Inputs are read where they lie; large outputs of fixed
+// lightnet._lightnet.Session: runs a model. Inputs are read in place; large outputs of fixed
 // shapes are written where they stay.
 
 #include "ln_py.h"
@@ -10,7 +10,7 @@
 #include "lightnet/ln_memory_plan.h"
 #include "tensorlight/tl_util.h"
 
-enum { DIRECT_BYTES = 64 * 1024 }; // outputs of so many bytes are worth being bound
+enum { DIRECT_BYTES = 64 * 1024 }; // outputs of at least this size are bound
 
 typedef struct session_object {
     PyObject base;
@@ -196,7 +196,7 @@ static void release(session_object *self, binding *b)
     Py_CLEAR(b->name);
 }
 
-// Takes the arrays of a dict of inputs, and binds them.
+// Reads the arrays of a dict of inputs, and binds them.
 static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
 {
     PyObject *key, *value;

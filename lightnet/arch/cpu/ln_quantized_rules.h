@@ -111,7 +111,7 @@ static inline int only_pads(const ln_op *conv)
     return padding && pads;
 }
 
-/** A convolution of integers whose sums are scaled, with the fastest tiles that take the zero
+/** A convolution of integers whose sums are scaled, with the fastest tiles that support the zero
  * points `wz` of the weights, if any. */
 static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *conv,
                                             const ln_tensor_entry *x, const ln_tensor_entry *w,

@@ -177,7 +177,7 @@ static int sets_shape(const ln_op *op)
     return info != NULL;
 }
 
-// Functions with steps: a number just below one and the one that it is rounded to give different
+// Functions with steps: a number just below one and the one that it is rounded to have different
 // results.
 static const struct {
     const char *param, *value;

@@ -380,7 +380,7 @@ int ln_cuda_status(const ln_cuda_node *node)
     return node->cuda->failed ? -1 : 0;
 }
 
-// Waits for the operator, and takes its time.
+// Waits for the operator, and reads its time.
 static int finish_step(ln_cuda *cuda)
 {
     float ms = 0;

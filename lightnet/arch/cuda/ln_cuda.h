@@ -44,7 +44,7 @@ int ln_cuda_check(void);
  *  first operator. */
 int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg);
 
-/** Takes a node that was never entered, too. */
+/** Accepts a node that was never entered, too. */
 void ln_cuda_leave(ln_cuda_node *node);
 
 /** The libraries that the context's operators share, created for the first. NULL with a reason. */

@@ -11,7 +11,7 @@
 //     attend_tf32     float, tensor cores        attend_any   the rest, a warp per query
 //     attend_floats   float
 //
-// The first three give a block some queries of one head. It loads tiles of keys and of values in
+// In the first three a block has some queries of one head. It loads tiles of keys and of values in
 // turns, and each while others are used: there is memory for one of both, or for two of short rows.
 
 #include "arch/cuda/ln_cuda_mma.cuh"

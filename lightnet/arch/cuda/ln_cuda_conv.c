@@ -15,7 +15,7 @@
 // 3. The fused graph, by engines that are compiled already.
 // 4. The fused graph, by an engine that is compiled now, unless it cannot gain much:
 //    - A candidate was a kernel with the complete epilogue, so fusion saves nothing more.
-//    - The best is close to 2, less than which no fused kernel takes.
+//    - The best is close to 2, the minimum of all fused kernels.
 //    - 2 is short: the pass for the rest, over so little, costs about a launch.
 // 5. Without any plan so far: the convolution alone, by an engine that is compiled now.
 //
@@ -603,7 +603,7 @@ static int has_engine(const proposals *p, int n, int64_t engine)
 }
 
 // Adds the allowed configurations that a heuristic proposes. Other heuristics propose much of the
-// same: engines that an earlier one knows are left to it.
+// same: engines that an earlier one has are left to it.
 static void add_proposals(proposals *p, const making *m, cudnnBackendHeurMode_t mode, int is_bare)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];

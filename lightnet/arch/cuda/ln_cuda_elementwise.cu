@@ -374,7 +374,7 @@ int last_reader(const tl_chain_step *steps, int n_steps, int operand)
     return -1;
 }
 
-// Gives each result a slot, free again when its last reader has run, as tl_chain_check counts.
+// Assigns each result a slot, free again when its last reader has run, as tl_chain_check counts.
 void fill_steps(chain *c, int n_srcs, const tl_chain_step *steps, int n_steps)
 {
     int until[TL_CHAIN_RESULTS] = {0};

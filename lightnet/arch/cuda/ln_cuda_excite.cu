@@ -9,7 +9,7 @@
 //     weight1 x these               -> its part of the hidden results; the cluster adds the parts
 //     weight2 x the hidden results  -> its part of dst
 //
-// The first product is linear, so a block need not know the means that others have. Sums have a
+// The first product is linear, so a block does not need the means of others. Sums have a
 // fixed order. Source: Hu et al., "Squeeze-and-Excitation Networks", 2018.
 
 #include <cooperative_groups.h>

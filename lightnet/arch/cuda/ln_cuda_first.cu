@@ -9,7 +9,7 @@
 //     k:  | row 0: x0 c0, x0 c1, x0 c2, x1 c0 .. x2 c2, - | row 1 .. | row 2 .. | - - |
 //
 // A block copies a tile of src to shared memory, with zeros around the image. The instruction wants
-// pairs of k, which are words there; no matrix is built. What stands where "-" is belongs to other
+// pairs of k, which are words there; no matrix is built. The values at "-" belong to other
 // pixels, and may be infinite: it is masked.
 //
 // A max pooling after it is computed with it: the block keeps its tile of the convolution in

@@ -334,7 +334,7 @@ struct row_walk {
     }
 };
 
-// Of 4 blocks of 8 columns, a thread has 2 in each: gives it all those of one block.
+// Of 4 blocks of 8 columns, a thread has 2 in each: moves all those of one block to it.
 static __device__ __forceinline__ void gather_block(const float (&block)[4][2], float *x)
 {
     const int q = threadIdx.x % 4;
@@ -489,7 +489,7 @@ static int launch_rows(ln_cuda_stream stream, gemm_args<T> g)
     const rows_layout layout(g.n, g.k, TRANS2, ROWS);
     const int warps = warps_of(layout), size = (int)layout.size(warps);
     g.tiles_m = (g.m + ROWS - 1) / ROWS;
-    // As many blocks as run at once: see the launch bounds. Each takes 1 KB more.
+    // As many blocks as run at once: see the launch bounds. Each needs 1 KB more.
     const int fitting = (max_shared() + 1024) / (size + 1024),
               max = (ROWS == 16 ? 24 : 16) / warps;
     const int resident = ln_cuda_n_sms() * (fitting < 1 ? 1 : fitting < max ? fitting : max);

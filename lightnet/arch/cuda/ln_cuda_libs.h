@@ -77,7 +77,7 @@ typedef struct ln_cuda_product {
  * NULL), dst, src1_more (or NULL). Source: cuBLAS, "Using the cuBLASLt API". */
 int ln_cuda_plan_product(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_product *product);
 
-/** Whether ln_cuda_plan_product takes these shapes. */
+/** Whether ln_cuda_plan_product supports these shapes. */
 int ln_cuda_has_product(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                         const tl_tensor *dst);
 

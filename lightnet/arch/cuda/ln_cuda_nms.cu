@@ -338,7 +338,7 @@ static __global__ void __launch_bounds__(THREADS) write_rows(const nms_job job)
 
 // The functions
 
-// Takes `size` bytes, in multiples of 16; without memory it only counts.
+// Allocates `size` bytes, in multiples of 16; without memory it only counts.
 static void *take(char **memory, size_t *used, size_t size)
 {
     void *const p = *memory ? *memory + *used : NULL;

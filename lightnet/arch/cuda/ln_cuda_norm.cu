@@ -248,7 +248,7 @@ template <class T> struct norm_job {
     float epsilon;
 };
 
-// The elements at `at`, of the sum as it is stored.
+// The elements at `at`, of the stored sum.
 template <int W, class T>
 static __device__ __forceinline__ void read_sum(const norm_job<T> &job, size_t at, float (&x)[W])
 {

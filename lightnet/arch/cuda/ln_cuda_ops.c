@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the GPU that take more than one call.
+// Operators of the GPU that need more than one call.
 
 #include "arch/cuda/ln_cuda_ops.h"
 

@@ -7,7 +7,7 @@
 //
 // Operators come in the order of the list. So a reader of y finds that y is a copy of y', and reads
 // y' itself; from_cuda is then removed as dead, unless the CPU reads y, too. A tensor on the GPU
-// has a type of its own, that of the precision, and an order of axes of its own: axis i of y is
+// has its own type, that of the precision, and its own order of axes: axis i of y is
 // axis permutation[i] of y'. Each function below decides which order an operator wants. Transposing
 // a tensor changes nothing but that order.
 
@@ -708,7 +708,7 @@ static int by_first(const void *a, const void *b)
     return ((const group *)a)->first - ((const group *)b)->first;
 }
 
-// The orders in which groups lie one after the other, each in the model's order.
+// The orders in which groups follow one another, each in the model's order.
 static void order_groups(const group *groups, int n, int *src_axes, int *dst_axes)
 {
     for (int g = 0, s = 0, d = 0; g < n; g++) {

@@ -284,7 +284,7 @@ enum {
 };
 static const double group_seconds = 0.3e-3, clearly_slower = 1.3;
 static const double steady = 0.02;                             // groups differ by no more
-static const double once_slower = 1.5, launch_seconds = 50e-6; // what one run may take more
+static const double once_slower = 1.5, launch_seconds = 50e-6; // what one run may cost more
 
 static int run_times(ln_cuda_libs *libs, const ln_cuda_plan *plan, int n)
 {

@@ -142,7 +142,7 @@ void ln_cuda_key_add_act(ln_cuda_key *key, tl_activation act);
 /** Replaces `*plan`, if any, by the plan that was kept with this key: 1, or 0: none. */
 int ln_cuda_find_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan **plan);
 
-/** Keeps `made`, which it takes, and replaces `*plan`, if any, by it. */
+/** Takes `made`, which replaces `*plan`, if any. */
 int ln_cuda_keep_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan *made,
                       ln_cuda_plan **plan);
 

@@ -21,7 +21,7 @@ enum {
     MAX_ALGORITHMS = 12, // to measure
     MAX_WORK = 32 << 20, // bytes
     FEW_ROWS = 16,       // less are not for tiles of 64 rows
-    BUSY = 128,          // operations for each byte: so many keep tensor cores busy
+    BUSY = 128,          // operations for each byte that keep tensor cores busy
 };
 
 // How much of the rest cuBLASLt does itself: the first one that works is taken.
@@ -186,7 +186,7 @@ static void make_layouts(making *m, const problem *p)
 static const cublasLtEpilogue_t epilogues[TL_ACT_SIZE] = {LN_CUDA_ACTS(EPILOGUE, )};
 
 // cuBLASLt's GELU differs from the exact one by less than 5e-4, the rounding of a float16 beyond 1,
-// so 16-bit products may take it.
+// so 16-bit products support it.
 static int can_fuse(const problem *p)
 {
     const tl_act act = p->act.act;

@@ -109,7 +109,7 @@ static void try_scaled(ln_cuda_libs *libs, const ln_cuda_conv *conv, ln_cuda_pla
     ln_cuda_compete(libs, best, &plan->base);
 }
 
-// Returns new: a product for each image with weights of its own. NULL: there is none.
+// Returns new: a product for each image with its own weights. NULL: there is none.
 static ln_cuda_plan *find_batched(ln_cuda_libs *libs, const ln_cuda_conv *conv)
 {
     const int *const src = conv->src->dims, outputs = conv->dst->dims[3];

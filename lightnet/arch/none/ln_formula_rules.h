@@ -22,7 +22,7 @@ static inline int is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry 
     return tl_tensor_issameshape(a->tensor, b->tensor);
 }
 
-/** The first of the axes that `reduce` takes, if these are the last ones of `x`; otherwise the
+/** The first of the axes of `reduce`, if these are the last ones of `x`; otherwise the
  * number of axes. */
 static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
 {

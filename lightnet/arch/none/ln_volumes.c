@@ -263,7 +263,7 @@ static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int
 }
 
 // The images of `len` slices, `step` apart. Those of a single volume are contiguous: a slice of all
-// its images is taken, so that these are converted to blocks of channels only once.
+// its images is inserted, so that these are converted to blocks of channels only once.
 static const char *images_of(ln_rule_made *made, const volume *v, const slices *all, int start,
                              int len, int step)
 {

@@ -137,7 +137,7 @@ static int print_ports(FILE *fp, const char *key, ln_port *const *ports, size_t 
     return 0;
 }
 
-// In the order of the operators, so that the same model gives the same bytes.
+// In the order of the operators, so that the same model is saved as the same bytes.
 static int print_tensors(FILE *fp, const saving *s, const program *p, ln_error *err)
 {
     int n = 0;

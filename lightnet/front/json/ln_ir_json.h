@@ -52,7 +52,7 @@ const char *ln_ir_place(const ln_ir_places *places, const char *body, const char
  * and mem_sizes, the offsets of the tensor list entries and the operators' scratch memory. Names
  * are unique, tensors defined once and before their use, parameters of their prototype's
  * type; pre_run checks for missing arguments and all other conditions. Unknown
- * keys give a warning. -1 with the reason in the context: *ops and the context are as before. */
+ * keys cause a warning. -1 with the reason in the context: *ops and the context are as before. */
 int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
                const ln_ir_places *places, ln_list **ops);
 

@@ -106,7 +106,7 @@ static void write_tensor(writer *w, const void *element)
     put(w, "{\"arg_name\": ", tle->arg_name);
     put(w, ", \"name\": ", tle->name);
     if (w->ctx->target) {
-        // The table knows best; a model that was only read has its offsets in the lists.
+        // The table decides; a model that was only read has its offsets in the lists.
         const ln_tensor_entry *te = ln_entry_of(tle, w->ctx->tensor_table);
         fprintf(w->fp, ", \"offset\": %zu", te ? te->offset : tle->offset);
     }

@@ -17,7 +17,7 @@
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_tensor.h"
 
-/** An output of a node. Type and shape are those in the graph; values of rewriters, which know
+/** An output of a node. Type and shape are those in the graph; values of rewriters, which have
  * neither, have TL_DTYPE_INVALID and no dimensions. */
 typedef struct ln_nnvm_value {
     ln_nnvm_entry entry;
@@ -121,7 +121,7 @@ typedef struct ln_put_axes {
     int len, axes[LN_MAXDIM], keeps;
 } ln_put_axes;
 
-/** Along axes, at least one; all of them without `keeps` give [1]. */
+/** Along axes, at least one; all of them without `keeps` return [1]. */
 ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src,
                             const ln_put_axes *axes);
 
@@ -136,13 +136,13 @@ ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int
 /** 1 where an element is not 0, else 0: two nodes. */
 ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src);
 
-/** Truth values as numbers: core's logic gives the type that it takes. No node for others. */
+/** Truth values as numbers: core's logic returns the type of its inputs. No node for others. */
 ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 
 /** cond ? a : b, of one shape; cond != 0 is true. */
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
 
-/** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several
+/** x < 0 ? slope x : x; core's operator requires slopes that are not negative, others are several
  *  nodes. */
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope);
 

@@ -60,7 +60,7 @@ extern const ln_attr_word ln_onnx_pad_modes[];
 /** Translates the node by the form of its operator. */
 void ln_onnx_translate_form(ln_onnx_node *n);
 
-/** The same for the form of `type`, with these parts in place of those that it says, or as further
+/** The same for the form of `type`, with these parts in place of its own, or as further
  * ones; its first output is the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
 const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int i, const ln_part *parts);
 

@@ -93,7 +93,7 @@ static int program_has_effect(const ln_context *root, const ln_context *program)
     return 0;
 }
 
-// Whether only a run that reaches the operator may compute it, as it may fail. Bodies take no
+// Whether only a run that reaches the operator may compute it, as it may fail. Bodies have no
 // inputs of unknown sizes, so an operator with such is computed outside.
 static int must_wait(const ln_op *op)
 {

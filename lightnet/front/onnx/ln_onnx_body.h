@@ -2,7 +2,7 @@
 // Moves emitted operators to bodies.
 //
 // The nodes of a graph are translated as part of the outer program, where constants and shapes are
-// known. Then the operators that belong inside are taken out into a body: those that depend on its
+// known. Then the operators that belong inside are moved into a body: those that depend on its
 // inputs, or, of a graph without inputs, that do not depend on constants alone. Results of
 // remaining operators that they read become inputs of the body, too: captures.
 
@@ -35,14 +35,14 @@ const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dty
 void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
                       const char *const *outputs);
 
-/** Takes the operators out of the program, into a new body with the inputs, then these captures,
+/** Moves the operators out of the program, into a new body with the inputs, then these captures,
  * its own among them. Returns its name. */
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
                               const char *const *captures);
 
 /** Whether the translation has failed because operators do not fit sizes or values, which a run may
  *  never reach: it depends on the tensors `deciders` (NULL: none) of the node. Not if the caller
- * can do better: give the values of the deciders, which are asked for here, or fix sizes. */
+ * can do better: pass the values of the deciders, which are asked for here, or fix sizes. */
 int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *deciders);
 
 /** Clears the failure, and removes the operators that were emitted for the body and depend on more

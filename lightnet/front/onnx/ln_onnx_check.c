@@ -299,7 +299,7 @@ static void check_all(ln_onnx_model *m)
 
 int ln_onnx_check(const ln_context *ctx, const char *name, LnOnnx__Model *proto)
 {
-    // The context only takes the reason.
+    // The context only stores the reason.
     ln_onnx_model m = {.base = {.ctx = (ln_context *)ctx, .file = name},
                        .proto = proto,
                        .indexes = ln_onnx_create_indexes()};

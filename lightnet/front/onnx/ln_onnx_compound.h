@@ -3,7 +3,7 @@
 //
 // They exist only while a model is translated: a program has tensors. A sequence is a list of
 // tensors, so its length is known. An optional value has an element, a tensor or a sequence, or is
-// absent. In scopes, and in the functions of ln_onnx.h that say so, a value is a name (const char
+// absent. In scopes, and in functions of ln_onnx.h that mention it, a value is a name (const char
 // *): of a tensor, or one that only ln_onnx_compound_of understands.
 //
 //     const ln_onnx_compound *seq = ln_onnx_sequence_in(n, 0);

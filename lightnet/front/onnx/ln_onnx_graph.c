@@ -52,7 +52,7 @@ static void enter_initializer(ln_onnx_scope *scope, const LnOnnx__Tensor *tensor
 {
     const char *name = ln_onnx_text(tensor->name);
     const int is_twin = ln_hash_find(entered, name) != NULL;
-    // An input that is bound by its name takes the place of its default.
+    // An input that is bound by its name replaces its default.
     if (!is_twin && ln_hash_find(scope->names, name))
         return;
     if (is_twin)
@@ -116,7 +116,7 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
 }
 
 // Fails where an input or an initializer has the name of an output. Nodes: ln_onnx_sort. A constant
-// takes the place of an initializer, as one does of another.
+// replaces an initializer, as one does another.
 static void check_names(ln_onnx_node *n)
 {
     for (size_t i = 0; i < n->proto->n_output; i++)

@@ -174,7 +174,7 @@ LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, 
 /** Warns, once, of constants of one name: `what` they are. ln_onnx_sort.c */
 void ln_onnx_warn_of_twins(ln_onnx_model *m, const char *name, const char *what);
 
-/** Gives inputs of the graph that are maps, and that CastMap or DictVectorizer read, the type of a
+/** Changes inputs of the graph that are maps, and that CastMap or DictVectorizer read, into a
  *  tensor, in place: [1, C] of the values, in the order of the vocabulary or of ascending keys. -1:
  *  no memory. ln_onnx_maps.c */
 int ln_onnx_replace_maps(LnOnnx__Graph *graph);

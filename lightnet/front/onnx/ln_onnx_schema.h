@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas: which inputs, outputs and attributes the standard lets a node have. A node with others
-// is rejected: to compute without them would give other numbers than the model's.
+// is rejected: results without them would differ from the model's.
 //
 // A schema's lists consist of words, with the operator sets that have them: all, those from N on
 // (">=N"), those before N ("<N"). Lengths are the max numbers of inputs and outputs, "*": any;

@@ -46,7 +46,7 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
 typedef struct ln_onnx_activation {
     const char *name, *func;
     int has_alpha, has_beta;
-    double alpha, beta; // where the node gives none
+    double alpha, beta; // where the node has none
 } ln_onnx_activation;
 
 extern const ln_onnx_activation ln_onnx_activations[];

@@ -88,7 +88,7 @@ static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
     return ln_hash_find(m->values, tensor);
 }
 
-// The value without computing anything; NULL: that takes more, or after a failure.
+// The value if nothing must be computed for it; else, or after a failure, NULL.
 static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 {
     const tl_tensor *value = ln_hash_find(m->values, tensor);

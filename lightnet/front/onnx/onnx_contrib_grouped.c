@@ -342,7 +342,7 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
     return ln_onnx_bias_of(n, ln_onnx_in_window(n, keys, positions, &keys_read), dtype);
 }
 
-// The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none.
+// The sinks of the node, or 0 for each head with smooth_softmax; NULL: none.
 static const char *read_sink(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
     const int is_smooth = ln_attr_int(&n->emit, "smooth_softmax", 0) > 0;

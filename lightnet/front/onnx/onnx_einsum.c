@@ -3,7 +3,7 @@
 // reductions.
 //
 // A term is a tensor whose axes have different labels. Each operand becomes one: of axes with the
-// same label the diagonal is taken, and an axis of length 1 whose label is longer elsewhere goes.
+// same label the diagonal is selected, and an axis of length 1 with a longer label elsewhere goes.
 // Then the second term is multiplied into the first, until one is left:
 //
 //     labels of both that are needed later    batch    first  [batch.., m.., k..]

@@ -96,7 +96,7 @@ static vectors centered(ln_onnx_node *n, int s, int f, double gamma)
                      ln_emit_constant(&n->emit, TL_DOUBLE, 1, &s, squares)};
 }
 
-// exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). Both are taken around the
+// exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). x and v are relative to the
 // mean of all v: what they have in common does not cancel digits.
 static const char *rbf(ln_onnx_node *n, const char *rows, int s, int f, double gamma)
 {

@@ -47,7 +47,7 @@ static const ln_onnx_activation *find_activation(ln_onnx_node *n, const char *na
 
 enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
 
-// The next of `values`, which only activations that have such a parameter take.
+// The next of `values`, which only activations with such a parameter consume.
 static double next(const float *values, int len, int *at, int has, double deflt)
 {
     return has && *at < len ? (double)values[(*at)++] : deflt;

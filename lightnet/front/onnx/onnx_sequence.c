@@ -249,7 +249,7 @@ static void map_at(ln_onnx_node *n, const map *m, int i)
     }
 }
 
-// Of an output without tensors, the type that the graph gives; TL_FLOAT: none.
+// Of an output without tensors, the type that the graph declares; TL_FLOAT: none.
 static tl_dtype type_of(ln_onnx_node *n, const map *m, int k)
 {
     const LnOnnx__Type *type = m->body->output[k]->type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that give elements another shape or order, cut them and put them together.
+// ONNX operators that reshape, transpose, slice and join tensors.
 
 #include <limits.h>
 #include <math.h>

@@ -80,7 +80,7 @@ static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
     return values;
 }
 
-// The numbers of a constant that is computed when compiling: more would only take time.
+// The numbers of a constant that is computed when compiling: more would only cost time.
 enum { MAX_NUMBERS = 1 << 24 };
 
 static const double pi = 3.14159265358979323846;

@@ -80,13 +80,13 @@ LN_API extern ln_arch_info ln_global_arch_info;
 
 /** Adds an architecture (keeps it) and its operators to the tables, before any
  * context exists. -1 with the thread's last error and unchanged tables: the
- * name of the architecture, an operator or a rule is taken; unknown `base`. */
+ * name of the architecture, an operator or a rule exists; unknown `base`. */
 LN_API int ln_arch_register(ln_arch *arch);
 
 /** Adds operators and rules, all arrays of `more` (keeps it), to the architecture
  * `more->arch_name`, before any context exists. Added rules are tried before
  * existing ones. -1 with the thread's last error and unchanged tables: unknown
- * architecture, a name is taken, an operator has another `arch`. */
+ * architecture, a name exists, an operator has another `arch`. */
 LN_API int ln_arch_extend(const ln_arch *more);
 
 /** All architectures (ln_arch *) in the order of registration. Returns borrowed. */

@@ -29,7 +29,7 @@ LN_BEGIN_DECLS
 
 /** Returns borrowed (until the outermost context of `ctx` is cleaned
  * up): a new, empty body, which later operators may run. NULL with
- * the reason in the context: the name is taken, no memory. */
+ * the reason in the context: the name exists, no memory. */
 LN_API ln_context *ln_body_create(ln_context *ctx, const char *name);
 
 /** The body's name. Returns borrowed. */

@@ -110,7 +110,7 @@ typedef struct ln_context {
     uint64_t run_number;        // of the current run, from 1: shows operators on other devices than
                                 // the CPU that a new run has begun
     int is_stepwise;            // each operator of the run is done when its `run` returns, since
-                                // its time is taken, or its results are read
+                                // its time is measured, or its results are read
     tl_strings strings[2];      // strings created at load, and by the last run [is_running]
     int is_running;             // 1: a run has begun since the context was loaded, or updated
     ln_list *texts;             // strings that the caller has set (run/ln_texts.c)
@@ -405,7 +405,7 @@ LN_API int ln_context_set_threads(ln_context *ctx, int n);
  *  restart when the context is loaded (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
-/** Gives random operators without their own seed a new sequence: other numbers than those of
+/** Starts a new sequence for random operators without a seed: other numbers than those of
  *  any other context or process. For a loaded context. Asks the system for entropy only if there
  *  are such operators. The numbers are not suitable for cryptography. */
 LN_API void ln_context_refresh_random(ln_context *ctx);
@@ -469,7 +469,7 @@ LN_API int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
 /** The limit; 0: none. */
 LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
 
-/** Stops the work of the context, and prevents new work that takes long, until
+/** Stops the work of the context, and prevents new work of long duration, until
  * ln_context_resume: the current call fails with "cancelled". Any thread may
  * call it, at any time before ln_context_free. It is polled between operators,
  * iterations of a loop, steps of compiling, and pieces of large weights, and
@@ -512,7 +512,7 @@ LN_API int ln_context_remove_op(ln_context *ctx, ln_list **position);
 LN_API int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op);
 
 /** Substitutes `new_ops` (takes them) for `old_ops`, whose last operator
- * is the last in list order: the new ones take its position. */
+ * is the last in list order: the new ones are inserted at its position. */
 LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops);
 
 /** 0 if the operators in the list, their tensors, the tables and the graph
@@ -525,7 +525,7 @@ LN_API int ln_context_check(const ln_context *ctx);
  * its data. On failure (no memory) such a context is empty. */
 LN_API int ln_context_rebind(ln_context *ctx);
 
-/** Allocates zeroed memory of ctx->mem_sizes and gives every tensor its address. After planning. */
+/** Allocates zeroed memory of ctx->mem_sizes and sets every tensor's address. After planning. */
 LN_API int ln_context_alloc_mem(ln_context *ctx);
 
 /** Frees it. */

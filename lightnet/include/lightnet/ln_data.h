@@ -76,7 +76,7 @@ LN_API const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char
 LN_API const char *ln_safetensors_metadata(const ln_safetensors *st, const char *key);
 
 /** Writes `n` tensors with data, names[i] with tensors[i]. metadata: key, value,
- * key, value, .., NULL; or NULL. Equal input gives equal bytes. Tensors are sorted
+ * key, value, .., NULL; or NULL. Equal input is saved as equal bytes. Tensors are sorted
  * by decreasing element size, otherwise in order, and thus aligned to it. */
 LN_API int ln_safetensors_write(const char *file, int n, const char *const *names,
                                 const tl_tensor *const *tensors, const char *const *metadata,
@@ -130,7 +130,7 @@ LN_API tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tens
                               ln_error *err);
 
 /** Writes `n` tensors with data, names[i] with tensors[i], uncompressed, each as ln_npy_write.
- *  Equal input gives equal bytes. -1 with a reason, among others: two names are equal, a name
+ *  Equal input is saved as equal bytes. -1 with a reason, among others: two names are equal, a name
  *  is empty, or the file would have 4 GiB. */
 LN_API int ln_npz_write(const char *file, int n, const char *const *names,
                         const tl_tensor *const *tensors, ln_error *err);

@@ -106,7 +106,7 @@ void ln_genop_fill_own(const ln_genop *row);
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
 /** ln_op_fail for a string parameter with a `value` (NULL: none) that is not a name of its
- * enumeration: lists it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
+ * enumeration: lists it, and the names that `name_at` returns for 0, 1, ... until NULL. `name_at`
  * NULL: unknown. Returns -1. */
 LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                            const char *(*name_at)(int i));

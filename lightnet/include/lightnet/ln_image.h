@@ -78,7 +78,7 @@ LN_API void ln_image_free(ln_image *image);
 
 /** Writes the image to a file: PNG, JPEG, PGM or PPM by the suffix of its name (.png,
  * .jpg, .jpeg, .pgm, .ppm), completely or not at all. PGM needs 1 channel, PPM 3. Equal
- * images give equal bytes. Returns 0, or -1 with a reason that names the file. */
+ * images have equal bytes. Returns 0, or -1 with a reason that names the file. */
 LN_API int ln_image_write(const char *file, const ln_image *image, ln_error *err);
 
 /** How ln_image_read covers a tensor of out_height x out_width with an image of height x

@@ -39,7 +39,7 @@ typedef struct ln_mem_info {
     const char *name;            // the enum name
     void *(*alloc_func)(size_t); // returns new memory aligned to align_size, zeroed, a distinct
                                  // object also for 0 bytes; NULL with a reason
-    void (*free_func)(void *);   // takes NULL
+    void (*free_func)(void *);   // accepts NULL
     void *(*memset_func)(void *, int, size_t); // as memset
     size_t max_size;                           // the max bytes of an allocation
     size_t align_size;                         // bytes

@@ -75,7 +75,7 @@ typedef struct ln_arg_info {
     const char *arg_name;
 
     // Narrow, since there are some 1,300 of these. Fields of inputs, of outputs
-    // and of parameters share memory: read only those of its own kind.
+    // and of parameters share memory: read only those of the argument's kind.
     union {
         const char *same_type;  // inputs: the input whose data type it must have, or NULL
         const char *owner;      // outputs: the input that it is a view of, or NULL
@@ -284,8 +284,8 @@ LN_API ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops,
                                       ln_hash *tensor_table);
 
 /** Returns new (ln_op_free): an operator without lists. Its name is the optype and the first number
- * for which the table has no tensor of the operator's name, nor of the names that
- * ln_op_create_with_names would give its outputs: define its outputs before you create the next. */
+ * for which the table has no tensor of the operator's name, nor of the names of outputs in
+ * ln_op_create_with_names: define its outputs before you create the next. */
 LN_API ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table);
 
 /** Returns new (ln_op_free_lists_too): name, lists and context of `op`, in the init state. */
@@ -477,7 +477,7 @@ LN_API int ln_op_check_args(ln_op_arg *op_arg);
 /** Defines the tensor of output `arg_name`: a new entry in the tensor table with this
  * shape, no data, and the operator as its creater. NULL after ln_op_fail: no such output,
  * the tensor is defined already, ndim > LN_MAXDIM, a dim < 0, more than INT_MAX elements,
- * or too many bytes for `mtype`. The output is dynamic if its description says so or an
+ * or too many bytes for `mtype`. The output is dynamic if its description marks it or an
  * input is. When shapes are inferred again at run time (op_arg->infers), the existing
  * entry gets this shape, which must fit its planned memory. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,

@@ -118,7 +118,7 @@ LN_API int ln_output_dim_deconv(int input, int size, int stride, int output_padd
  * 1, a padding beyond int; padding is then undefined. Source: operator catalogue, 5.1. */
 LN_API int ln_autopadding_conv(int *padding, const int *input_dims, const int *size,
                                const int *stride, const int *dilations, int ndim, const char *mode);
-/** ln_autopadding_conv for a transposed convolution: the SAME modes choose the padding that gives
+/** ln_autopadding_conv for a transposed convolution: the SAME modes choose the padding for
  * output_dims [ndim] (spatial, each > 0, else an error; unused by the other modes), negative where
  * the output is larger than the unpadded one. output_padding is [ndim]; NULL: all 0. Source:
  * operator catalogue, 5.2. */

@@ -81,7 +81,7 @@
     ROW(arg, PROBIT, probit, FLT, COMPUTE, PLAIN, probit(x), OF(quantile)(x))
 
 /** ROW(arg, NAME, name, types, cost, sets, formula[, code]) for each of tl_binary_op. Where a is
- *  NaN, max and min take it, and b, where no comparison with it is true. */
+ *  NaN, max and min return it, and b where no comparison with it is true. */
 #define TL_BINARY_OPS(ROW, arg) \
     ROW(arg, ADD, add, NUM, MEMORY, MANY, a + b) \
     ROW(arg, SUB, sub, NUM, MEMORY, MANY, a - b) \

@@ -15,7 +15,7 @@
 // Each operation rounds once, so that every instruction set computes the same bits, but for
 // activations by exp and tanh, which have those of its functions; NaN becomes 0. Zero points
 // are 0 to 255. Padding of an image is `zero`. Sums of more than 65,536 products may not fit
-// 32 bits: they are then taken modulo 2^32.
+// 32 bits: they then wrap modulo 2^32.
 //
 // Images have their channels in blocks of 16, [N, B, H, W, 16] (tl_blocked.h).
 // All functions trust their caller like all tl_exec_X (tl_tensor.h).

@@ -167,8 +167,8 @@ typedef int (*tl_cmp_func)(const void *p1, const void *p2);
 TL_API int tl_cmp(const void *p1, const void *p2, tl_dtype dtype);
 TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
 
-/** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN give `p2` where
- *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL takes AND for
+/** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN are `p2` where
+ *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL uses AND for
  *  TL_MUL and TL_MIN, OR for TL_SUM and TL_MAX, XOR for TL_SUB. `ret` may be `p1` or `p2`.
  *  -1 with a reason: an integer or bool division by zero, an `op` out of range, strings, a type
  *  that only stores values. Source: operator catalogue, 5.5. */

@@ -66,7 +66,7 @@ TL_API void tl_free(void *p);
  *  written; it changes no content. Below some megabytes it does nothing. */
 TL_API void tl_use_large_pages(void *p, size_t size);
 
-// Pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype
+// Pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* have a dtype
 
 /** The address of element `n` from `p` on, which may be negative. */
 static inline void *tl_padd(const void *p, ptrdiff_t n, size_t size)

@@ -64,7 +64,7 @@ static tl_storage_cast storage_cast(const conversion *c, tl_dtype from, tl_dtype
 
 // Of arrays
 
-// Conversions from and to strings give 0 and the empty string, which has the same bytes.
+// Conversions from and to strings return 0 and the empty string, which has the same bytes.
 static int has_strings(tl_dtype from, tl_dtype to)
 {
     return from == TL_STRING || to == TL_STRING;

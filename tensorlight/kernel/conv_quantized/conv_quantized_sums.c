@@ -106,7 +106,7 @@ static inline uint32_t sum_small_quarters(uint64_t sums)
 // Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels.
 static void add_block(const uint8_t *src, const uint64_t mask[WORDS], uint32_t *sums, int n)
 {
-    // Copies: writing sums could change the mask, as far as the compiler knows.
+    // Copies: the compiler must assume that writing sums changes the mask.
     const uint64_t first = mask[0], second = mask[1];
     for (int x = 0; x < n; x++, src += TL_BLOCK) {
         uint64_t word[WORDS];

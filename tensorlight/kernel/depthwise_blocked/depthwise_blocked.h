@@ -3,7 +3,7 @@
 // convolution, the maximum, and the mean.
 //
 // All of them compute tiles: a few neighbouring results of a line, each a vector (or several) in
-// registers. The taps of a window are taken row by row. Rows outside the source are skipped
+// registers. The taps of a window are visited row by row. Rows outside the source are skipped
 // before a tile, columns outside it within the tile, so padding needs no copies and is never
 // multiplied. Tiles with all windows inside have specialized loops for convolutions of common
 // sizes.

@@ -5,7 +5,7 @@
 //
 //     [panel][row of src2][TL_GEMM_PANEL]
 //
-// A sum is taken in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group,
+// A sum is computed in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group,
 // stay in the L2 cache during a loop over the panels: each is multiplied by all strips of
 // the group in turn, while the next panel is prefetched. Strips are read in place, or
 // copied if their elements would conflict in a cache. Unpacked panels are packed in the

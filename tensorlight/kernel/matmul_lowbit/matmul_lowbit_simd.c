@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights of few bits in vectors, see matmul_lowbit.h: a panel's columns are lanes,
-// and the weights are taken apart once for some rows.
+// and the weights are unpacked once for some rows.
 
 #include "kernel/matmul_lowbit/matmul_lowbit.h"
 

@@ -73,7 +73,7 @@ static int is_matrix(const ln_nnvm_op *n, ln_nnvm_value v)
     return !strcmp(op, "flatten");
 }
 
-// Flattens, unless it is a matrix; readers know shapes and omit that themselves.
+// Flattens, unless it is a matrix; readers have shapes and omit that themselves.
 static ln_nnvm_value flattened(ln_nnvm_op *n, ln_nnvm_value src)
 {
     return !n->is_reading && is_matrix(n, src) ? src : ln_put(n, "flatten", src);
@@ -129,7 +129,7 @@ static ln_nnvm_value rewrite_layernorm(ln_nnvm_op *n)
     return ln_put_pair(n, "broadcast_add", x, beta);
 }
 
-// Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. The sum is
+// Core's l2_normalize divides by sqrt(max(sum, epsilon)), MXNet by sqrt(sum + epsilon). The sum is
 // along axis 1 (channel), or along all but 0 (instance) or 0 and 1 (spatial).
 static ln_nnvm_value rewrite_l2(ln_nnvm_op *n)
 {

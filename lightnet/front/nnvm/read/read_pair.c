@@ -94,7 +94,7 @@ static void translate_broadcast(ln_nnvm_node *n)
     translate_pair(n, 1);
 }
 
-// Core's `greater` and `less` give floats.
+// Core's `greater` and `less` return floats.
 static void translate_float_compare(ln_nnvm_node *n)
 {
     const char *a, *b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take parts of tensors, and that join them.
+// Operators that slice and join tensors.
 
 #include <inttypes.h>
 #include <limits.h>

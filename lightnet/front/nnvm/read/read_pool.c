@@ -148,7 +148,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
     return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
 }
 
-// Reads the source in its layout, pools, and gives the result in the same layout; `is_global`:
+// Reads the source in its layout, pools, and returns the result in the same layout; `is_global`:
 // windows are those of the whole image.
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {

@@ -40,7 +40,7 @@ static int split_dim(reshaping *r, int64_t a, int64_t b)
     return 0;
 }
 
-// One code; `*i` moves over those that it takes. -1: it cannot be.
+// One code; `*i` moves past the lengths that it consumes. -1: it is invalid.
 static int apply_code(reshaping *r, const int64_t *codes, int len, int *i)
 {
     const int64_t code = codes[*i];

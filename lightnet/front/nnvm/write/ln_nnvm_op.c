@@ -164,7 +164,7 @@ static int has_number(ln_nnvm_op *n, const ln_op *op, const char *tensor, double
     return own && own->data && is_even(own, number);
 }
 
-// Scalars are vectors of one element, as NNVM takes a shape () for an unknown one; truth values are
+// Scalars are vectors of one element, since in NNVM a shape () is an unknown one; truth values are
 // bytes, as its files have no others. NULL after a failure.
 static tl_tensor *parameter_like(ln_nnvm_writer *w, const tl_tensor *like)
 {

@@ -7,9 +7,9 @@
 //
 // Reading and writing a graph must reproduce it: a writer emits the core operator whose translator
 // emits these operators, or recognizes these operators (ln_nnvm_producer). Unused nodes are removed
-// at the end. Core has no operators that give scalars or truth values: the value of such a tensor
+// at the end. Core has no operators that return scalars or truth values: the value of such a tensor
 // may have the shape [1], or another type, in which numbers that are not 0 are true, until a reader
-// needs it as it is (ln_nnvm_op_in).
+// needs it unchanged (ln_nnvm_op_in).
 
 #pragma once
 

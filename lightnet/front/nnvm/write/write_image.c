@@ -270,7 +270,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
     return v;
 }
 
-// Core rounds positions of the nearest elements down, and takes consecutive elements.
+// Core rounds positions of the nearest elements down, and reads consecutive elements.
 static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");

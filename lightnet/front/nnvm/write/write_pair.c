@@ -142,7 +142,7 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
         const ln_nnvm_value part = ln_put_binary(n, "mul", below, slopes);
         return ln_put_binary(n, "sub", ln_put(n, "relu", x), part);
     }
-    // The translator of prelu gives slopes that are a vector their place among the axes.
+    // The translator of prelu moves a vector of slopes to its axis.
     const char *src = ln_op_input_name(n->op, "src2");
     const ln_op *const reshape = ln_nnvm_producer(n, src, LN_OP_RESHAPE, NULL, NULL);
     ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_op_input_name(reshape, "src") : src);

@@ -27,7 +27,7 @@ static ln_nnvm_value write_transpose(ln_nnvm_op *n)
 
 // Parts
 
-// A part of a tensor, as ln_put_slice takes it.
+// A slice, in the arguments of ln_put_slice.
 typedef struct part {
     int begin[LN_MAXDIM], end[LN_MAXDIM], step[LN_MAXDIM];
 } part;

@@ -114,7 +114,7 @@ static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
     return ln_put_reduce(n, "max", x, &(ln_put_axes){1, {ln_op_axis(n->op, x.ndim)}, 1});
 }
 
-// Core's indices have 32 bits. The axis stays and is taken out afterwards, as where it is read.
+// Core's indices have 32 bits. The axis stays and is removed afterwards, as where it is read.
 static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");

@@ -273,7 +273,7 @@ static void name_node(ln_onnx_op *n, LnOnnx__Node *node)
     node->name = text(n->writer, !strcmp(out, n->label) ? n->op->op_arg->name : out);
 }
 
-// The operator does not take the type of its input, but moves the same values as another type.
+// The operator does not support the type of its input, but moves the same values as another type.
 // Returns the input's type; TL_DTYPE_INVALID: it does.
 static tl_dtype carry_inputs(ln_onnx_op *n, LnOnnx__Node *node)
 {
@@ -403,7 +403,7 @@ static LnOnnx__Tensor *tensor_like(ln_onnx_writer *w, int type, int ndim, const 
     return t->dims ? t : NULL;
 }
 
-// The address of the record stands for the data, which the packer writes.
+// The address of the record represents the data, which the packer writes.
 static void set_data(LnOnnx__Tensor *t, ln_onnx_data *data)
 {
     t->has_raw_data = 1;

@@ -370,7 +370,7 @@ static const ln_form *find_form(const ln_op *op)
     return form->optype ? form : NULL;
 }
 
-// Whether the form says what the part is.
+// Whether the form defines the part.
 static int has_item(const ln_form *form, const char *name)
 {
     const ln_form_item *item = form->items;

@@ -2,7 +2,7 @@
 // Packs an ONNX model into a file, with the data of its initializers there or in a file beside it.
 //
 // Data stays where it is until it is written: in a message, the address of a record (ln_onnx_data)
-// stands for it. The packer passes such an address on, and `append` writes the data instead.
+// represents it. The packer passes such an address on, and `append` writes the data instead.
 
 #include "front/onnx/write/ln_onnx_write.h"
 
@@ -41,7 +41,7 @@ typedef struct packing {
     int failed;
 } packing;
 
-// The random numbers that the operator gives with the context's seed.
+// The random numbers of the operator with the context's seed.
 static int write_random(FILE *fp, const ln_op *op, ln_error *err)
 {
     const ln_param_entry *const ran = ln_op_param(op, "ran");

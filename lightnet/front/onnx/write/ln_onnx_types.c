@@ -60,7 +60,7 @@ static const struct group {
     {" Neg Relu ", F | B | I, 0, 0},
 };
 
-// Operators that take types of 8 bits and less, in the operator sets that have these or from that
+// Operators with types of 8 bits and less, in the operator sets that have these or from that
 // one on. The output has the input's type if it "keeps" it.
 static const struct small {
     const char *op_types;

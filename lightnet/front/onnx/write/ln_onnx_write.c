@@ -136,7 +136,7 @@ static const ln_open_sizes *sizes_of(const ln_context *ctx, const char *name, in
     return ln_fixed_sizes_of(ctx->fixed, name, ndim);
 }
 
-// An open size without a name gets one, as readers take equal names for equal sizes.
+// An open size without a name gets one, as equal names mean equal sizes to readers.
 static const char *size_name(ln_onnx_writer *w, const ln_open_sizes *sizes, const char *tensor,
                              int i)
 {

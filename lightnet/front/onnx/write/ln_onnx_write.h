@@ -11,8 +11,8 @@
 //                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
-// What an operator's description says of ONNX ("onnx") needs no writer, and an operator that it
-// says in terms of others ("means") is replaced by these before.
+// An operator whose description has its ONNX form ("onnx") needs no writer, and one that it
+// defines by others ("means") is replaced by these before.
 //
 // A value is the name of a node's output, an input or an initializer. Attributes are parts of
 // ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
@@ -92,7 +92,7 @@ typedef struct ln_onnx_op {
 
 typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 
-/** How an operator is written, unless its form says all (ln_form.h). A table ends with an optype of
+/** How an operator without a form (ln_form.h) is written. A table ends with an optype of
  *  NULL. */
 typedef struct ln_onnx_op_row {
     const char *optype;
@@ -112,7 +112,7 @@ LN_ONNX_WRITE_TABLES(LN_ONNX_DECLARE_WRITE)
 /** Whether the operator has a form. */
 int ln_onnx_has_form(const ln_op *op);
 
-/** Writes the node that the operator's form says; with these parts (NULL: none) in place of those
+/** Writes the node of the operator's form; with these parts (NULL: none) in place of those
  *  for inputs, by the operator's names for them, and for attributes, or as further ones. */
 void ln_onnx_write_form(ln_onnx_op *n, const ln_part *parts);
 #define LN_ONNX_WRITE_FORM(n, ...) \
@@ -290,7 +290,7 @@ void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);
 tl_dtype ln_onnx_type_of(const ln_onnx_writer *w, const char *value);
 
 /** The type as which the operator moves elements of this one: itself, or one that has all its
- *  values, as few operators take types of 8 bits and less. */
+ *  values, as few operators support types of 8 bits and less. */
 tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype);
 
 /** A node that moves elements has an output of the type of its input, where this is of 8 bits or

@@ -184,7 +184,7 @@ typedef struct pool {
     int plain_since, dilated_since; // the operator sets that round up, and that have dilations
 } pool;
 
-// The type in which a maximum is found, where ONNX's MaxPool does not take that of the source:
+// The type in which a maximum is found, where ONNX's MaxPool lacks that of the source:
 // another one that has all of its values.
 static tl_dtype type_of_max(const ln_onnx_op *n, tl_dtype dtype)
 {

@@ -112,7 +112,7 @@ static int is_said(resampling *r)
     return 1;
 }
 
-// The part of an axis that tf_crop_and_resize takes.
+// The part of an axis that tf_crop_and_resize reads.
 static void set_parts(resampling *r)
 {
     for (int i = 0; i < r->ndim; i++) {

@@ -44,7 +44,7 @@ static void put_scaled(ln_onnx_op *n, const char *op_type, const char *src, cons
                    LN_ONLY_IF(block, LN_INT("block_size", block)));
 }
 
-// The zero point says which type the result has: that of TL_UINT8 need not be there.
+// The zero point decides the type of the result: that of TL_UINT8 need not be there.
 static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
 {
     const tl_tensor *const scale = ln_onnx_op_tensor(n, "scale");

@@ -65,7 +65,7 @@ static void take_product(ln_onnx_op *n, network *net, const ln_op *product)
     net->weights = ln_onnx_put_transpose(n, weights, 3, axes);
 }
 
-// A matrix that takes the gates of a direction from those of all.
+// A matrix that selects the gates of a direction from those of all.
 static const char *identity(ln_onnx_op *n, const network *net, int direction)
 {
     const int gates = net->gates * net->hidden, dims[] = {gates, net->directions * gates};

@@ -65,7 +65,7 @@ static void write_sort1d_by_key(ln_onnx_op *n)
 
 // Chosen
 
-// ONNX takes a missing number of boxes for 0.
+// In ONNX a missing number of boxes is 0.
 static void write_nms(ln_onnx_op *n)
 {
     const int limit = ln_op_int(n->op, "limit");
@@ -79,7 +79,7 @@ static void write_nms(ln_onnx_op *n)
 
 // Random numbers
 
-// The float with the bits of the seed, as a reader takes these. A seed of more bits, or with those
+// The float with the bits of the seed, as a reader reads it. A seed of more bits, or with those
 // of NaN, becomes another one.
 static double seed_of(const ln_onnx_op *n)
 {

@@ -77,7 +77,7 @@ static const struct reduction {
     {"TL_REDUCE_LOG_SUM", "ReduceLogSum"}, {"TL_REDUCE_LOG_SUM_EXP", "ReduceLogSumExp"},
 };
 
-// A reduction of a type that ONNX's operator need not take: integers of few bits as ones of 32, of
+// A reduction of a type that ONNX's operator may lack: integers of few bits as ones of 32, of
 // which the low bits stay.
 static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char *src,
                                  tl_dtype dtype, int n_axes, const int *axes, int keeps)
@@ -109,7 +109,7 @@ static void write_reduce(ln_onnx_op *n)
                                        len ? len : 1, len ? axes : &first, len && keeps));
 }
 
-// The input with an order that ONNX knows.
+// The input in an order that ONNX supports.
 static const char *ordered(ln_onnx_op *n)
 {
     const char *const src = ln_onnx_op_in(n, "src");
