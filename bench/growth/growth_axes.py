@@ -432,19 +432,19 @@ def if_of_branches(i, last, name):
     return node("If", ["c"], [name], then_branch=branch(2 * i, last), else_branch=branch(2 * i + 1, last))
 
 
-@axis("bodies: chain of If")
+@axis("subgraphs: chain of If")
 def ifs(n):
     nodes, last = chain(n // 4, if_of_branches)
     return conditional(nodes, [value(last, "float", [4])])
 
 
-@axis("bodies: independent If nodes")
+@axis("subgraphs: independent If nodes")
 def ifs_beside(n):
     nodes = [node("If", ["c"], [f"t{i}"], then_branch=branch(2 * i), else_branch=branch(2 * i + 1)) for i in range(n // 4)]
     return conditional(nodes, [value(f"t{i}", "float", [4]) for i in range(n // 4)])
 
 
-@axis("bodies: If with a constant condition")
+@axis("subgraphs: If with a constant condition")
 def ifs_known(n):
     nodes, last = chain(n // 4, if_of_branches)
     return onnx(nodes, [last], weights=[tensor("c", "bool", [], [True])])
@@ -460,14 +460,14 @@ def binary(depth, path="r"):
     return graph(made, [], [value(out, "float", [4])], name=path)
 
 
-@axis("bodies: tree of nested If")
+@axis("subgraphs: tree of nested If")
 def ifs_nested(n):
     inner = binary((n // 8).bit_length() - 1)
     nodes = [node("If", ["c"], ["y"], then_branch=inner, else_branch=branch(1))]
     return conditional(nodes, [value("y", "float", [4])])
 
 
-@axis("bodies: chain of If nested 25 deep", per=1)
+@axis("subgraphs: chain of If nested 25 deep", per=1)
 def ifs_deep(n):
     def link(_, last, name):
         inner = branch(0, last)
@@ -478,7 +478,7 @@ def ifs_deep(n):
     return conditional(nodes, [value(last, "float", [4])])
 
 
-@axis("bodies: outputs of an If")
+@axis("subgraphs: outputs of an If")
 def if_outputs(n):
     count = n // 2
     made = lambda kind: graph([node(kind, ["x"], [f"{kind}{i}"]) for i in range(count)], [], [value(f"{kind}{i}", "float", [4]) for i in range(count)], name=kind)
@@ -486,7 +486,7 @@ def if_outputs(n):
     return conditional(nodes, [value(f"y{i}", "float", [4]) for i in range(count)])
 
 
-@axis("bodies: tensors captured by an If")
+@axis("subgraphs: tensors captured by an If")
 def if_captures(n):
     count = n // 2
     first = [node("Add", ["x", f"c{i}"], [f"t{i}"]) for i in range(count)]
@@ -495,7 +495,7 @@ def if_captures(n):
     return conditional(nodes, [value("y", "float", [4])], constants(count))
 
 
-@axis("bodies: nodes of a branch")
+@axis("subgraphs: nodes of a branch")
 def if_nodes(n):
     nodes, last = chain(n, lambda i, x, y: node("Neg" if i % 2 else "Relu", [x], [y]))
     long = graph(nodes, [], [value(last, "float", [4])], name="g")
@@ -508,26 +508,26 @@ def loop_body(i, states=1):
     return graph(nodes, ins, [value("on", "bool", [])] + [value(f"r{k}", "float", [4]) for k in range(states)], name=f"g{i}")
 
 
-@axis("bodies: chain of Loop")
+@axis("subgraphs: chain of Loop")
 def loops(n):
     nodes, last = chain(n // 8, lambda i, x, y: node("Loop", ["m", "", x], [y], body=loop_body(i)))
     return model(graph(nodes, [value("x", "float", [4]), value("m", "int64", [])], [value(last, "float", [4])]))
 
 
-@axis("bodies: states of a Loop")
+@axis("subgraphs: states of a Loop")
 def loop_states(n):
     count = n // 4
     nodes = [node("Loop", ["m", ""] + ["x"] * count, names("y", count), body=loop_body(0, count))]
     return model(graph(nodes, [value("x", "float", [4]), value("m", "int64", [])], [value(f"y{i}", "float", [4]) for i in range(count)]))
 
 
-@axis("bodies: iterations of an unrolled Loop", per=8, why="no more than 20,000 nodes are unrolled")
+@axis("subgraphs: iterations of an unrolled Loop", per=8, why="no more than 20,000 nodes are unrolled")
 def loop_unrolled(n):
     nodes = [node("Loop", ["m", "", "x"], ["y"], body=loop_body(0))]
     return onnx(nodes, ["y"], weights=[tensor("m", "int64", [], [n // 8])])
 
 
-@axis("bodies: scanned tensors of a Scan")
+@axis("subgraphs: scanned tensors of a Scan")
 def scan(n):
     count = n // 8  # 64 iterations: more nodes than are unrolled, for any n
     ins = [value(f"a{k}", "float", [4]) for k in range(count)]
