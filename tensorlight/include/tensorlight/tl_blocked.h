@@ -171,26 +171,26 @@ TL_API int tl_blocked_deconv2d_pays(const int src[4], const int dst[4],
 // results of its tiles NaN, one in weight those of its output channel, and magnitudes
 // above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308.
 
-/** Whether the algorithm supports such convolutions. */
+/** Whether the algorithm supports a convolution: 3x3, stride, dilation and group 1. */
 TL_API int tl_blocked_winograd_fits(const tl_conv2d_param *param);
 
-/** The fastest m for a blocked convolution, or 0; src and
- *  dst are [N, C, H, W]. Uses a cost model of the shapes. */
+/** The fastest m for a blocked convolution, 0: direct; src and dst are [N, C, H, W]. Uses a cost
+ *  model of the shapes. */
 TL_API int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param);
 
-/** Whether a convolution of an image in blocks is faster with a source of TL_BFLOAT16 than by the
- * way of tl_blocked_conv2d_best with `m`, rounding of the source included, where the CPU multiplies
- *  pairs. Decided from the shapes by the same model. */
+/** Whether a blocked convolution is faster with a source of TL_BFLOAT16 than with floats and `m`
+ * (as of tl_blocked_conv2d_best), if the CPU has bfloat16 dot products. Includes the rounding of
+ * the source. Uses the same cost model. */
 TL_API int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4],
                                        const tl_conv2d_param *param, int m);
 
 /** The ways to compute a convolution: way i has m = 2 * i. */
 enum { TL_BLOCKED_CONV2D_WAYS = 4 };
 
-/** As tl_blocked_conv2d_best, of a convolution that the algorithm computes: by measuring each way
- *  with the threads and the instruction set of `exec`, some tenths of a second. Before each run it
- *  reads `others` bytes (64 MB at most), the weights of the rest of a network, which determine the
- *  content of caches. seconds[i] is the min time of way i. -1 with a reason: no memory. */
+/** Returns the fastest m for a convolution that tl_blocked_winograd_fits accepts. Measures each way
+ *  with the pool and ISA of `exec` (NULL: 1 thread), some tenths of a second. Evicts the weights
+ *  from caches before each run: reads `others` bytes, max 64 MB, such as the size of a network's
+ *  weights. seconds[i]: min time of way i. -1 with a reason: no memory, weights too large. */
 TL_API int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int dst[4],
                                      const tl_conv2d_param *param, size_t others,
                                      double seconds[TL_BLOCKED_CONV2D_WAYS]);

@@ -208,7 +208,7 @@ typedef struct tl_roi_param {
     int size[2];       // height and width of the result, >= 1
     double scale;      // from the regions' coordinates to those of src, > 0
     int is_max;        // roi_align: the max of a bin's weighted samples, not their mean
-    int samples;       // roi_align: per bin and axis, 0 .. 1024; 0: about one per element
+    int samples;       // roi_align: per bin and axis, <= 1024; 0: ceil(bin length)
     int is_half_pixel; // roi_align: coordinates are of edges, not of centers
 } tl_roi_param;
 

@@ -11,8 +11,8 @@
 
 // Positions on a grid
 
-// The coordinate -1 .. 1 as a position. Each step rounds to the type of the grid, which decides
-// whether a position that no float expresses counts as a tie.
+// Converts a normalized coordinate -1 .. 1 to a position in src. Each step rounds to the type of
+// the grid, as in other runtimes: rounding determines whether a position is a tie of nearest mode.
 static double denormalized(const tl_grid_job *job, double x, int in)
 {
     if (job->grid->dtype == TL_DOUBLE)
@@ -27,13 +27,13 @@ static double reflected(double x, double low, double high)
     const double range = high - low;
     if (!(range > 0) || !isfinite(x))
         return low;
-    const double way = fmod(fabs(x - low), 2 * range);
-    return way <= range ? low + way : high - (way - range);
+    const double distance = fmod(fabs(x - low), 2 * range);
+    return distance <= range ? low + distance : high - (distance - range);
 }
 
-// A position as one inside src, or, of TL_OUTSIDE_ZERO and between the taps of TL_RESAMPLE_CUBIC,
-// at most a few elements outside.
-static double brought_inside(const tl_grid_job *job, double x, int in)
+// Clamps or mirrors a position by the padding mode. Taps outside matter for zeros, and for the
+// border of TL_RESAMPLE_CUBIC: there, clamps 8 elements outside, beyond all taps, to fit an int.
+static double to_padded_range(const tl_grid_job *job, double x, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;
     if (job->outside == TL_OUTSIDE_BORDER && job->mode != TL_RESAMPLE_CUBIC)
@@ -43,7 +43,7 @@ static double brought_inside(const tl_grid_job *job, double x, int in)
     return x > -8 ? (x < in + 8.0 ? x : in + 8.0) : -8;
 }
 
-// The element that replaces index `i`, at most a few elements outside; -1: none.
+// The index of the element that replaces index `i` of to_padded_range; -1: it is 0.
 static int index_inside(const tl_grid_job *job, int i, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;
@@ -57,7 +57,7 @@ static int index_inside(const tl_grid_job *job, int i, int in)
     return index < 0 ? 0 : index < in ? index : in - 1;
 }
 
-// Keys' kernel with a = -0.75.
+// The cubic convolution kernel (Keys) with a = -0.75.
 static double cubic(double x)
 {
     const double a = -0.75;
@@ -67,7 +67,7 @@ static double cubic(double x)
     return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-// Indices and weights of the samples along one axis.
+// Indices and weights of the taps along one axis.
 typedef struct axis_taps {
     int n, indices[4];
     double weights[4];
@@ -77,10 +77,10 @@ static axis_taps taps_at(const tl_grid_job *job, double coordinate, int in)
 {
     double x = denormalized(job, coordinate, in);
     if (job->mode == TL_RESAMPLE_NEAREST) { // ties to even, for any number of axes
-        x = brought_inside(job, rint(x), in);
+        x = to_padded_range(job, rint(x), in);
         return (axis_taps){1, {index_inside(job, (int)x, in)}, {1}};
     }
-    x = brought_inside(job, x, in);
+    x = to_padded_range(job, x, in);
     const int base = (int)floor(x);
     const double part = x - base;
     if (job->mode == TL_RESAMPLE_LINEAR)
@@ -102,7 +102,7 @@ typedef struct sample {
 
 enum { MAX_SAMPLES = 64 };
 
-// Finds the samples of position `p` of all images; returns their number.
+// Finds the taps of position `p` of all images; returns their number.
 static int samples_at(const tl_grid_job *job, size_t p, sample *samples)
 {
     double x[TL_GRID_AXES];
@@ -126,9 +126,9 @@ static int samples_at(const tl_grid_job *job, size_t p, sample *samples)
     return n;
 }
 
-// Linear between the elements of an image
+// Bilinear interpolation
 
-// The corners around a position inside, clamped, and their weights.
+// The four elements around a position, clamped to the image, and their bilinear weights.
 static void corners_at(double y, double x, int height, int width, sample *corners)
 {
     y = y > 0 ? (y < height - 1 ? y : height - 1) : 0;
@@ -151,7 +151,7 @@ typedef struct extent {
     int samples;
 } extent;
 
-// Where bin `k` of a rounded region begins and ends, cut at the image.
+// The rows or columns begin .. end-1 of bin `k` of a rounded region, clamped to the image.
 static void pooled_bin(double start, double bin, int k, int in, int *begin, int *end)
 {
     const double from = floor(k * bin) + start, to = ceil((k + 1) * bin) + start;
@@ -159,15 +159,15 @@ static void pooled_bin(double start, double bin, int k, int in, int *begin, int 
     *end = to > 0 ? (to < in ? (int)to : in) : 0;
 }
 
-// The elements of rows y[0] .. y[1]-1 and columns x[0] .. x[1]-1.
+// The number of elements in rows y[0] .. y[1]-1 and columns x[0] .. x[1]-1.
 static size_t area_of(const int *y, const int *x)
 {
     return y[0] < y[1] && x[0] < x[1] ? (size_t)(y[1] - y[0]) * (size_t)(x[1] - x[0]) : 0;
 }
 
-// Windows put back
+// col2im
 
-// The window whose taps meet position `at`, or -1.
+// The index of the window whose element `taps` is at position `at`, or -1.
 static ptrdiff_t window_at(const tl_col2im_job *job, const int *at, const int *taps)
 {
     ptrdiff_t index = 0;
@@ -186,7 +186,7 @@ static ptrdiff_t window_at(const tl_col2im_job *job, const int *at, const int *t
 
 #else // for each type
 
-static double NAME(mixed, c)(const T *plane, const sample *samples, int n)
+static double NAME(weighted_sum, c)(const T *plane, const sample *samples, int n)
 {
     double sum = 0;
     for (int k = 0; k < n; k++)
@@ -203,12 +203,12 @@ void NAME(tl_grid_sample, c)(void *arg, size_t begin, size_t end)
         const int n = samples_at(job, p, samples);
         const size_t first = p / job->positions * job->channels;
         for (size_t c = first; c < first + job->channels; c++)
-            ((T *)job->dst)[c * job->positions + p % job->positions] =
-                STORE((C)NAME(mixed, c)((const T *)job->src + c * job->in_plane, samples, n));
+            ((T *)job->dst)[c * job->positions + p % job->positions] = STORE(
+                (C)NAME(weighted_sum, c)((const T *)job->src + c * job->in_plane, samples, n));
     }
 }
 
-// A sample of a region: the mean of the corners, or the greatest of their shares.
+// A RoiAlign sample: interpolated bilinearly or, for is_max, the max of the four weighted elements.
 static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double y, double x)
 {
     sample corners[4];
@@ -216,19 +216,19 @@ static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double 
         return 0;
     corners_at(y, x, job->in[0], job->in[1], corners);
     if (!job->param.is_max)
-        return NAME(mixed, c)(plane, corners, 4);
+        return NAME(weighted_sum, c)(plane, corners, 4);
     double max = -INFINITY;
     for (int k = 0; k < 4; k++)
         max = fmax(max, corners[k].weight * (double)LOAD(plane[corners[k].index]));
     return max;
 }
 
-// The position of sample `s` of bin `i`. Each step rounds to the type that computes, which decides
-// whether a sample at the border of the image is inside.
+// The position of sample `s` of bin `i`. Each step rounds to type C, as in other runtimes: rounding
+// determines whether a sample at the border of the image is inside.
 static double NAME(position_in_bin, c)(extent e, int i, int s)
 {
-    const C bin = (C)e.bin, share = ((C)s + (C)0.5) * bin / (C)e.samples;
-    return (double)((C)e.start + (C)i * bin + share);
+    const C bin = (C)e.bin, offset = ((C)s + (C)0.5) * bin / (C)e.samples;
+    return (double)((C)e.start + (C)i * bin + offset);
 }
 
 static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent rows, extent columns,
@@ -249,8 +249,8 @@ static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent row
     return count == 0 ? 0 : job->param.is_max ? result : result / count;
 }
 
-// In the type that computes: the number of samples jumps where the length of a bin is whole, which
-// more digits of the scale than the corners have would miss.
+// Computes in type C, as other runtimes do: ceil(bin) jumps at whole lengths of a bin, and a scale
+// in double precision can be on the other side of the jump.
 static extent NAME(extent_of, c)(const tl_roi_param *param, C from, C to, int size)
 {
     const C shift = param->is_half_pixel ? (C)0.5 : 0, scale = (C)param->scale;
@@ -286,7 +286,7 @@ void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-static T NAME(greatest, c)(const T *plane, int width, const int *y, const int *x)
+static T NAME(max_of, c)(const T *plane, int width, const int *y, const int *x)
 {
     if (y[0] >= y[1] || x[0] >= x[1])
         return STORE((C)0);
@@ -322,12 +322,12 @@ void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
                 pooled_bin(start[1], bin[1], j, job->in[1], &x[0], &x[1]);
                 if (tl_poll_after(&poll, area_of(y, x) + 8))
                     return;
-                *dst++ = NAME(greatest, c)(plane, job->in[1], y, x);
+                *dst++ = NAME(max_of, c)(plane, job->in[1], y, x);
             }
     }
 }
 
-// The element at a position, 0 outside.
+// Interpolates bilinearly at a position; elements outside are 0.
 static double NAME(linear_at, c)(const T *plane, int height, int width, double y, double x)
 {
     if (!(y > -1 && y < height && x > -1 && x < width))
@@ -344,7 +344,7 @@ static double NAME(linear_at, c)(const T *plane, int height, int width, double y
     return sum;
 }
 
-// The elements of one channel at one tap.
+// Interpolates the elements of one channel at one kernel position.
 static void NAME(deform_tap, c)(const tl_deform_job *job, const T *plane, const T *offset,
                                 const T *mask, int i, int j, T *dst)
 {
@@ -380,7 +380,7 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-// The sum of the elements of all windows at one position.
+// The sum of the elements of all windows at position `at`.
 static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at, tl_poll *poll)
 {
     int taps[TL_MAX_SPATIAL] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithm of a convolution in blocks: by a model of the costs, or by measuring.
+// Chooses the algorithm of a blocked convolution, by a cost model or by measurement.
 
 #include <limits.h>
 #include <math.h>
@@ -13,9 +13,9 @@
 // Min savings of the largest tiles, which have the largest rounding errors.
 enum { CAREFUL_PERCENT = 5 };
 
-// Min savings of rounded numbers over tiles, whose estimated cost is too high if all weights
-// stay in the L3 cache.
-enum { ROUNDED_PERCENT = 10 };
+// Min savings of bfloat16 over Winograd, whose estimated cost is too high if all weights stay in
+// the L3 cache.
+enum { BFLOAT16_PERCENT = 10 };
 
 int tl_blocked_winograd_fits(const tl_conv2d_param *param)
 {
@@ -25,7 +25,7 @@ int tl_blocked_winograd_fits(const tl_conv2d_param *param)
            memcmp(param->dilation, one, sizeof(one)) == 0;
 }
 
-// The tile of the algorithm with the lowest cost.
+// The m with the lowest cost.
 static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
 {
     int best = 0;
@@ -37,16 +37,16 @@ static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
     return best;
 }
 
-// By a model
+// Cost model
 
 // Costs are counted in multiply-accumulates of TL_BLOCK floats.
 enum {
-    WEIGHT_COST = 6,   // of TL_BLOCK weights, which come from memory once for each image or more:
-                       // half of the 7 to 15 that pass meanwhile, the other half being hidden
-    ROUNDING_COST = 6, // of TL_BLOCK elements of a source, as to pass through a cache
+    WEIGHT_COST = 6,   // to load TL_BLOCK weights from memory, at least once per image: it lasts 7
+                       // to 15 multiply-accumulates, of which half is hidden
+    ROUNDING_COST = 6, // to round TL_BLOCK elements of a source: about a pass through a cache
 };
 
-// Of the transforms of a patch, or of a tile, of a block: near the number of instructions.
+// To transform the patch or the tile of a block: about the number of instructions.
 static const int transform_costs[] = {[2] = 100, [4] = 280, [6] = 600};
 
 static double model_direct(const int src[4], const int dst[4], const int size[2], int weight_cost)
@@ -69,7 +69,7 @@ static double model_winograd(const int src[4], const int dst[4], int m, int weig
            tiles * transform_cost * (tl_blocks(src[1]) + tl_blocks(dst[1]));
 }
 
-// The costs of floats, by tiles of `m` or, if that is 0, directly.
+// The cost of a convolution of floats with tiles of `m`; 0: direct.
 static double model_floats(const int src[4], const int dst[4], const int size[2], int m)
 {
     return m ? model_winograd(src, dst, m, WEIGHT_COST, transform_costs[m])
@@ -91,18 +91,18 @@ int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_con
 {
     const double direct = model_floats(src, dst, param->size, 0);
     const double pixels = (double)src[0] * src[2] * src[3];
-    const double pairs = direct / 2 + pixels * tl_blocks(src[1]) * ROUNDING_COST;
-    const double share = m ? 1 - ROUNDED_PERCENT / 100.0 : 1;
-    return pairs < model_floats(src, dst, param->size, m) * share;
+    const double bfloat16 = direct / 2 + pixels * tl_blocks(src[1]) * ROUNDING_COST;
+    const double share = m ? 1 - BFLOAT16_PERCENT / 100.0 : 1;
+    return bfloat16 < model_floats(src, dst, param->size, m) * share;
 }
 
-// Of 8-bit integers
+// Cost model of 8-bit integers
 
 // Costs are counted in multiply-accumulates of TL_BLOCK integers of 16 bits.
 enum {
     INT_TILE = 4,
-    INT_WEIGHT_COST = 3,      // of TL_BLOCK weights of 8 bits, as above
-    INT_TRANSFORM_COST = 500, // of a patch, or of a tile, of a block: twice the cycles
+    INT_WEIGHT_COST = 3,      // to load TL_BLOCK weights of 8 bits; transformed ones have 16 bits
+    INT_TRANSFORM_COST = 500, // of the patch or the tile of a block: 2 multiply-accumulates a cycle
 };
 
 int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param,
@@ -118,37 +118,36 @@ int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d
     return by_tiles < model_direct(src, dst, param->size, INT_WEIGHT_COST) ? INT_TILE : 0;
 }
 
-// By measuring
+// Measurement
 
 enum {
-    OTHERS_PIECE = 64 * 1024,      // bytes that a thread reads at once
-    MAX_OTHERS = 64 * 1024 * 1024, // more than caches hold
+    EVICTION_CHUNK = 64 * 1024,      // bytes that a thread reads at once
+    MAX_EVICTION = 64 * 1024 * 1024, // more than the size of caches
     MIN_RUNS = 3,
     MAX_RUNS = 30,
 };
 
-// Memory is touched by cache lines; values only must not be exceptional.
 enum { CACHE_LINE = 64 };
-static const float any = 0.5f;
+static const float fill_value = 0.5f; // neither subnormal nor NaN, which slow some CPUs down
 
-static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless MIN_RUNS need longer
+static const uint64_t run_nanoseconds = 100000000; // per algorithm, unless MIN_RUNS take longer
 
-// A measured convolution, and the memory that the other operators read between two runs.
+// A measured convolution, and a buffer that is read before each run to evict the weights.
 typedef struct trial {
     tl_exec exec;
     const tl_conv2d_param *param;
     int channels[2], m;
     tl_tensor *src, *dst, *weight;
-    char *others;
-    size_t others_size;
+    char *eviction_buffer;
+    size_t eviction_size;
 } trial;
 
-static void read_others(void *arg, size_t begin, size_t end)
+static void evict_weights(void *arg, size_t begin, size_t end)
 {
     const trial *const t = arg;
-    const volatile char *const others = t->others;
-    for (size_t i = begin * OTHERS_PIECE; i < end * OTHERS_PIECE; i += CACHE_LINE)
-        (void)others[i];
+    const volatile char *const buffer = t->eviction_buffer;
+    for (size_t i = begin * EVICTION_CHUNK; i < end * EVICTION_CHUNK; i += CACHE_LINE)
+        (void)buffer[i];
 }
 
 static void run(const trial *t)
@@ -160,14 +159,14 @@ static void run(const trial *t)
         tl_exec_blocked_conv2d(&t->exec, t->src, t->weight, NULL, t->dst, t->param, t->channels);
 }
 
-// The shortest time of a run as a network does it: the source was just written, the weights were
-// read before everything else was.
-static double shortest(trial *t)
+// The min seconds of a run with the cache contents of a network: the source was just written, the
+// weights were evicted by the rest of the network.
+static double min_seconds(trial *t)
 {
     uint64_t min = UINT64_MAX, sum = 0;
     for (int i = 0; i < MIN_RUNS || (i < MAX_RUNS && sum < run_nanoseconds); i++) {
-        tl_parallel(&t->exec, t->others_size / OTHERS_PIECE, 1, read_others, t);
-        tl_exec_fill(&t->exec, t->src, &any);
+        tl_parallel(&t->exec, t->eviction_size / EVICTION_CHUNK, 1, evict_weights, t);
+        tl_exec_fill(&t->exec, t->src, &fill_value);
         const uint64_t start = tl_clock();
         run(t);
         const uint64_t time = tl_clock() - start;
@@ -190,21 +189,21 @@ static size_t scratch(const trial *t)
                 : tl_blocked_conv2d_scratch(t->src, t->dst, t->param, t->channels, threads);
 }
 
-// Weights whose memory is there: pages that were never written are all the same one.
+// Writes the weights: untouched pages all map to one zero page, and would be timed as cached.
 static tl_tensor *weights(const trial *t)
 {
     const size_t row = packed(t);
     if (row > INT_MAX) {
-        tl_fail("a row of packed weights has %zu elements, more than there may be", row);
+        tl_fail("a row of packed weights has %zu elements, expected at most %d", row, INT_MAX);
         return NULL;
     }
     tl_tensor *const weight = tl_tensor_zeros(2, (int[]){t->dst->dims[1], (int)row}, TL_FLOAT);
     if (weight)
-        tl_exec_fill(&t->exec, weight, &any);
+        tl_exec_fill(&t->exec, weight, &fill_value);
     return weight;
 }
 
-// The seconds of the algorithm with tiles of m; -1 with a reason.
+// The min seconds with tiles of m, 0: direct; -1 with a reason.
 static double measure(trial *t, int m)
 {
     double seconds = -1;
@@ -213,7 +212,7 @@ static double measure(trial *t, int m)
     t->exec.scratch_size = scratch(t);
     t->exec.scratch = tl_alloc(t->exec.scratch_size);
     if (t->weight && t->exec.scratch)
-        seconds = shortest(t);
+        seconds = min_seconds(t);
     tl_free(t->exec.scratch);
     tl_tensor_free_data_too(t->weight);
     return seconds;
@@ -234,16 +233,17 @@ int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int d
                .channels = {src[1], dst[1]},
                .src = in_blocks(src),
                .dst = in_blocks(dst),
-               .others_size = tl_min_size(others, MAX_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
-    t.others = tl_alloc(t.others_size);
-    int status = t.src && t.dst && t.others ? 0 : -1;
+               .eviction_size =
+                   tl_min_size(others, MAX_EVICTION) / EVICTION_CHUNK * EVICTION_CHUNK};
+    t.eviction_buffer = tl_alloc(t.eviction_size);
+    int status = t.src && t.dst && t.eviction_buffer ? 0 : -1;
     if (!status)
-        memset(t.others, 1, t.others_size); // as weights()
+        memset(t.eviction_buffer, 1, t.eviction_size); // maps its pages, as weights() does
     for (int way = 0; way < TL_BLOCKED_CONV2D_WAYS && !status; way++) {
         seconds[way] = measure(&t, 2 * way);
         status = seconds[way] < 0 ? -1 : 0;
     }
-    tl_free(t.others);
+    tl_free(t.eviction_buffer);
     tl_tensor_free_data_too(t.src);
     tl_tensor_free_data_too(t.dst);
     return status ? -1 : cheapest(seconds);
