@@ -209,7 +209,7 @@ WRONG = [
     (Case("is rejected with too few axes", 13, "Transpose", [X], perm=[0]), "attribute 'perm' has 1 axes, expected 2"),
     (Case("is rejected without an axis", 13, "Concat", [X, X]), "attribute 'axis' is missing"),
     (Case("is rejected with different lengths", 13, "Concat", [X, EMPTY], axis=1), "axis 0 of 'x1' has length 0"),
-    (Case("is rejected with a wrong sum", 13, "Split", [X], [ints(2)]), "has the sum 2, expected that axis 0"),
+    (Case("is rejected with a wrong sum", 13, "Split", [X], [ints(2)]), "has the sum 2, expected 3, the length of axis 0"),
     (Case("is rejected with unlike lists", 13, "Slice", [X], [ints(0), ints(1, 2)]), "1 starts, 2 ends"),
     (Case("is rejected with a step of 0", 13, "Slice", [X], [ints(0), ints(1), ints(0), ints(0)]), "a step of 0"),
     (Case("is rejected with too few pads", 13, "Pad", [X], [ints(1, 1)]), "2 pads, expected two for each of 2 axes"),

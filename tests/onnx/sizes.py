@@ -33,7 +33,7 @@ REFUSED = [
 FAILING = [
     ("lengths that do not add up fail the run",
      [node("Shape", ["n"], ["e"], start=1), node("Concat", ["e", "one"], ["l"], axis=0), node("Split", ["n", "l"], ["y", "z"], axis=1)],
-     "has the sum 12, expected that axis 1 of 'src' has, 11"),
+     "has the sum 12, expected 11, the length of axis 1 of 'src'"),
     ("a negative length fails the run",
      [node("Shape", ["n"], ["e"], start=1), node("Sub", ["e", "twelve"], ["l"]), node("Expand", ["one", "l"], ["y"])],
      "parameter 'dims' is [-1], expected every element >= 0"),
