@@ -260,7 +260,7 @@ static int run_files(runner *r, const int *items, int n)
     const each *const e = r->each;
     const tl_tensor *like = slot_of(e, items[0])->input;
     const int rows = n > e->input.min_rows ? n : e->input.min_rows;
-    size_t size;
+    size_t size = SIZE_MAX; // stays if the product overflows
     if (is_late(e->opt))
         return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
                                e->opt->shared.limits.seconds);
@@ -665,8 +665,7 @@ static int open_model(each *e, int n)
 {
     const int n_threads = count_threads(e->opt);
     e->n_runners = n;
-    if (n > 1)
-        e->opening.threads = n_threads / n;
+    e->opening.threads = n > 1 ? n_threads / n : e->opt->shared.threads;
     e->model = cli_session_open(&e->opening);
     return e->model ? check_compiled(e) : CLI_FAILED;
 }

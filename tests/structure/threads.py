@@ -21,6 +21,16 @@ LARGE = """{"inputs": ["x"], "outputs": ["y"], "ops": [
  {"name": "bend", "optype": "sigmoid", "tensors_in": [{"arg_name": "src", "name": "x"}],
   "tensors_out": [{"arg_name": "dst", "name": "y"}], "params": []}]}
 """
+# Two runs of it at once would need more than 1 GB: the matrix s of all products has 528 MB.
+SQUARE = """{"inputs": ["x"], "outputs": ["y"], "ops": [
+ {"name": "make", "optype": "create", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": "x"}], "params": [
+  {"arg_name": "dtype", "value": "TL_FLOAT"}, {"arg_name": "dims", "value": [11750, 1]}, {"arg_name": "data", "value": [0]},
+  {"arg_name": "ran", "value": [0, 0]}, {"arg_name": "from_file", "value": false}]},
+ {"name": "square", "optype": "matmul", "tensors_in": [{"arg_name": "src1", "name": "x"}, {"arg_name": "src2", "name": "x"}],
+  "tensors_out": [{"arg_name": "dst", "name": "s"}], "params": [{"arg_name": "trans2", "value": true}]},
+ {"name": "max", "optype": "maxreduce", "tensors_in": [{"arg_name": "src", "name": "s"}],
+  "tensors_out": [{"arg_name": "dst", "name": "y"}], "params": [{"arg_name": "axis", "value": 1}]}]}
+"""
 EXPECTED_FORKS = """a child runs and frees: good
 a child only frees: good
 a child loads anew: good
@@ -31,6 +41,20 @@ the parent runs: good
 def run_each(lightnet, **options):
     command = [lightnet, "run", MODEL, "--each", os.path.join(os.path.dirname(IMAGE), "*.pgm"), "--batch", "1", "--json"]
     return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+
+
+def threads_of_each(lightnet, *options):
+    """The number of threads while the first of two large results is written, to a pipe that is full."""
+    with tempfile.TemporaryDirectory(prefix="lightnet-threads-") as folder:
+        for name, data in {"model.json": SQUARE.encode(), "a.bin": b">" * 4 * 11750, "b.bin": b">" * 4 * 11750}.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        command = [lightnet, "run", "model.json", "--each", "*.bin", "--json", "--threads", "2", *options]
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as each:
+            try:
+                return len(os.listdir(f"/proc/{each.pid}/task")) if each.stdout.read(1) else 0
+            finally:
+                each.kill()
 
 
 def run_digits(lightnet, threads, **options):
@@ -64,6 +88,9 @@ def main():
     files, alone = run_each(lightnet), run_each(lightnet, env={**os.environ, "LD_PRELOAD": no_threads})
     tap.check("without_threads_many_files_are_decoded_run_and_written_by_one",
               [] if alone.returncode == 0 and alone.stdout == files.stdout and files.stdout.count(b"\n") == 4 else [str(alone)])
+    # A memory limit permits one session, as the plan does here. On one CPU, it has one thread in any case.
+    n, wanted = threads_of_each(lightnet), threads_of_each(lightnet, "--max-memory", "4G")
+    tap.check("one_session_of_a_large_model_has_all_threads", [] if n >= wanted > 0 else [f"{n} threads, expected {wanted}"])
     tap.check("where_address_space_is_short_runs_end",
               [fault for megabytes in [*range(8, 32), *range(32, 201, 24)] for fault in faults_of_limit(lightnet, megabytes, expected)])
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="lightnet-threads-") as model:
