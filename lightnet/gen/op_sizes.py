@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the expressions of "sizes" and "values" to code (lightnet/ln_size.h).
 
-    sizes    = item {"," item}
-    item     = expr ["for" "k" "in" expr ["if" expr]] | shape
-             | "[" "]" | "broadcast" "(" shape {"," shape} ")" | "reshape" "(" NAME "," NAME ")"
-    shape    = NAME | NAME "[" [expr] ":" [expr] "]"       an input, or a parameter that is an array
-    primary  = NUMBER | "k" | "i" | NAME | NAME "[" expr "]" | NAME "{" expr "}"
-             | NAME "." ("ndim" | "len" | "count") | FUNCTION "(" expr {"," expr} ")"
-             | "(" expr ")"
-
-with the operators of C, and "k in NAME".
+    sizes   = item {"," item}                                           values = expr
+    item    = expr ["for" "k" "in" (expr | NAME) ["if" expr]] | shape | "[" "]"
+            | "broadcast" "(" shape {"," shape} ")" | "reshape" "(" NAME "," NAME ")"
+    shape   = NAME | NAME "[" [expr] ":" [expr] "]" | NAME "{" "}"      an input or array parameter
+    expr    = primary, operators of _LEVELS, "?" ":" and "in" NAME
+    primary = NUMBER | CONSTANT_OF_C | "k" | "i" | "part" | "unknown" | NAME | NAME "[" expr "]"
+            | NAME "{" expr "}" | NAME "." ("ndim" | "len" | "count") | NAME ("==" | "!=") WORD
+            | ("product" | "sum") "(" shape ")" | FUNCTION "(" (NAME | expr) {"," expr} ")"
+            | ("-" | "!") primary | "(" expr ")"                        FUNCTION: of _FUNCTIONS
 """
 import re
 
@@ -40,7 +40,6 @@ _LEVELS = (
     {"*": (("MUL",), False), "/": (("DIV",), False), "%": (("MOD",), False)},
 )
 _COMPARISONS = 2  # of these levels
-
 
 
 def _code(op, arg=0, n=0):
@@ -177,11 +176,11 @@ class _Compiler:
             raise self.lexer.fail("there is a length, expected a shape")
         return code[:-1] + _code(op, *code[-1][1:])
 
-    def _shapes_as(self, op, most):
+    def _shapes_as(self, op, accepts_list=False):
         """The same for the shapes between parentheses."""
         self.lexer.expect("(")
         code = self._shape_as(op)
-        while most > 1 and self.lexer.accept(","):
+        while accepts_list and self.lexer.accept(","):
             code += self._shape_as(op)
         self.lexer.expect(")")
         return code
@@ -198,7 +197,7 @@ class _Compiler:
         if name in _FUNCTIONS:
             return self._call(*_FUNCTIONS[name])
         if name in _FOLDS:
-            return self._shapes_as(_FOLDS[name], 1)
+            return self._shapes_as(_FOLDS[name])
         return _code(_OPERANDS[name]) if name in _OPERANDS else _code("NUMBER", 0, name)
 
     def _number(self):
@@ -274,8 +273,10 @@ class _Compiler:
             raise lexer.unexpected("k in ..")
         code, condition = self._expr(), []
         if _is_shape(code):  # as many as it has axes
-            _, arg, is_param = code[-1]
-            code = code[:-3] + _code("ITEMS" if is_param else "NDIM", arg)
+            _, arg, what = code[-1]
+            if what > 1 or code != _whole(arg, what):
+                raise lexer.fail("'k in' has a span or values, expected only a name")
+            code = _code("ITEMS" if what else "NDIM", arg)
         if lexer.accept_word("if"):
             condition = self._length() + _code("IF", 0, len(body) + 1)
         n = len(condition) + len(body) + 1
@@ -302,7 +303,7 @@ class _Compiler:
         if lexer.accept_word("reshape"):
             return self._reshape()
         if lexer.accept_word("broadcast"):
-            return self._shapes_as("BROADCAST", MAX_CODES)
+            return self._shapes_as("BROADCAST", accepts_list=True)
         code = self._expr()
         if _is_shape(code):
             return code
