@@ -205,11 +205,22 @@ def check(tap, lightnet, command, rows):
             tap.check(f"{command}: {sentence}", rejection([lightnet, command, *arguments, *options], words))
 
 
+def faults_of_cached(lightnet):
+    """Errors that name the constants 'c' and 'e', 4000 bytes each, of which the translation needs only the maximum."""
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+        arguments = write(folder, shape_from_large(1000), {})
+        for limit in range(40_000, 120_000, 1000):
+            printed = call([lightnet, "show", *arguments, "--max-memory", str(limit)]).stderr
+            if any(f"the value of '{name}'," in printed for name in "ce"):
+                yield f"{limit}: {printed}"
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
     check(tap, lightnet, "run", RUN)
     check(tap, lightnet, "show", SHOW)
+    tap.check("without memory for intermediate constants, they are not cached", faults_of_cached(lightnet))
     for n in (1_000, 20_000_000):
         tap.check(f"a limit that is computed from {n} constants is right",
                   faults_of(lightnet, clipped(n), {"x": X}, [np.minimum(X, 3)]))

@@ -203,11 +203,12 @@ static void keep_all(part *p, const char *wanted)
     LN_FOREACH (const ln_op *, op, p->ctx->ops) {
         LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
             const ln_tensor_entry *te = ln_entry_of(tle, p->ctx->tensor_table);
-            const int asked = ln_streq(tle->name, wanted);
+            const size_t size = tl_tensor_size(te->tensor);
             if (!ln_hash_find(p->model->values, tle->name) &&
                 ln_entry_of(tle, p->model->base.ctx->tensor_table) &&
-                (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE) &&
-                may_copy(p->model, tle->name, tl_tensor_size(te->tensor)))
+                (ln_streq(tle->name, wanted)
+                     ? may_copy(p->model, tle->name, size)
+                     : size <= KEPT_SIZE && !ln_limits_forbid(p->model->base.ctx, size)))
                 ln_onnx_keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
         }
     }
