@@ -3,7 +3,7 @@
 // liblinear train them.
 //
 // All sums are in double, as in libsvm. Letters: N rows of F features, S support vectors, C classes
-// with P = C (C - 1) / 2 pairs, in the order 01, 02, .., 12, ..
+// with P = C (C - 1) / 2 pairs, in the order 01, 02, .., 12, .. Functions return emitted tensors.
 
 #include <limits.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static const char *first_rho(ln_onnx_node *n)
 
 // Kernels
 
-// src1 x src2^T, times alpha, + bias, a step.
+// alpha src1 x src2^T + bias.
 static const char *product(ln_onnx_node *n, const char *src1, const char *src2, double alpha,
                            const char *bias)
 {
@@ -96,8 +96,8 @@ static vectors centered(ln_onnx_node *n, int s, int f, double gamma)
                      ln_emit_constant(&n->emit, TL_DOUBLE, 1, &s, squares)};
 }
 
-// exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). x and v are relative to the
-// mean of all v: what they have in common does not cancel digits.
+// exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). x and v are centered on the
+// mean of all v, which avoids cancellation.
 static const char *rbf(ln_onnx_node *n, const char *rows, int s, int f, double gamma)
 {
     ln_emit *const e = &n->emit;
@@ -127,7 +127,7 @@ static kernel_params params_of(ln_onnx_node *n, int is_linear)
                     : (kernel_params){0};
 }
 
-// The kernel of each row and each of `s` support vectors: [N, S], a step.
+// The kernel of each row and each of `s` support vectors: [N, S].
 static const char *kernel_of(ln_onnx_node *n, const char *rows, int s)
 {
     int len;
@@ -206,7 +206,7 @@ static int64_t pair_of(int i, int j, int classes)
     return (int64_t)i * classes - (int64_t)i * (i + 1) / 2 + (j - i - 1);
 }
 
-// Columns of `src` [N, ..] at the indices (taken), a step.
+// Columns `index`, of shape `dims`, of `src` [N, ..].
 static const char *columns(ln_onnx_node *n, const char *src, int ndim, const int *dims,
                            const int64_t *index)
 {
@@ -223,7 +223,7 @@ static int64_t *index_memory(ln_onnx_node *n, int len)
 }
 
 // The kernels of the `count` vectors from `at` on, weighted by each row of the coefficients
-// [C - 1, S]: [N, C - 1], a step; zeros without vectors.
+// [C - 1, S]: [N, C - 1]; zeros without vectors.
 static const char *weighted_class(ln_onnx_node *n, const char *kernel, const char *coefficients,
                                   int at, int count)
 {
@@ -235,7 +235,7 @@ static const char *weighted_class(ln_onnx_node *n, const char *kernel, const cha
                    ln_emit_filled(&n->emit, TL_DOUBLE, 2, dims, 0), 1, NULL);
 }
 
-// Those of all classes: [N, C (C - 1)], a step.
+// Those of all classes: [N, C (C - 1)].
 static const char *weighted(ln_onnx_node *n, const char *kernel, const char *coefficients,
                             const int64_t *counts, int classes)
 {
@@ -250,7 +250,7 @@ static const char *weighted(ln_onnx_node *n, const char *kernel, const char *coe
 }
 
 // The score of each pair i < j, above 0 for i: vectors of i with row j - 1 of the coefficients and
-// those of j with row i, + rho. [N, P], a step.
+// those of j with row i, + rho. [N, P].
 static const char *pair_scores(ln_onnx_node *n, const char *kernel, int s, const int64_t *counts,
                                int classes, int pairs)
 {
@@ -273,8 +273,8 @@ static const char *pair_scores(ln_onnx_node *n, const char *kernel, int s, const
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", sum, rho, LN_EMIT_TEMP);
 }
 
-// How many pairs each class wins: the first of a pair with a score above 0, otherwise the second.
-// [N, C], a step.
+// The number of pairs that each class wins, [N, C]: the first of a pair if its score is above 0,
+// otherwise the second.
 static const char *votes_of(ln_onnx_node *n, const char *scores, int classes, int pairs)
 {
     ln_emit *const e = &n->emit;
@@ -296,7 +296,7 @@ static const char *votes_of(ln_onnx_node *n, const char *scores, int classes, in
                           LN_EMIT_TEMP);
 }
 
-// Probabilities of the classes, from those of pairs, 1 / (1 + exp(a score + b)): [N, C], a step.
+// Probabilities of the classes, from those of pairs, 1 / (1 + exp(a score + b)): [N, C].
 static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
 {
     ln_emit *const e = &n->emit;
@@ -308,21 +308,26 @@ static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
     return ln_emit_simple(e, LN_OP_COUPLE, within, LN_EMIT_TEMP);
 }
 
-// The number of support vectors of all classes; -1: not counts of `classes`.
+// The number of support vectors of all classes; -1 after a failure.
 static int sum_of_counts(ln_onnx_node *n, const int64_t *counts, int len, int classes)
 {
-    int64_t sum = 0;
-    int is_valid = len == classes && classes >= 2;
-    for (int i = 0; i < len && is_valid; i++) {
-        is_valid = counts[i] >= 0 && counts[i] <= INT_MAX - sum;
-        sum += is_valid ? counts[i] : 0;
-    }
-    if (!is_valid)
-        ln_emit_fail(&n->emit,
-                     "attribute 'vectors_per_class' has %d elements, expected a number of vectors "
-                     "for each of %d labels, of at least 2",
-                     len, classes);
-    return is_valid ? (int)sum : -1;
+    const int max = 46341; // C (C - 1) fits into int
+    int sum = 0;
+    if (classes < 2 || classes > max)
+        ln_emit_fail(&n->emit, "has %d labels, expected 2 to %d", classes, max);
+    else if (len != classes)
+        ln_emit_fail(
+            &n->emit,
+            "attribute 'vectors_per_class' has %d elements, expected one for each of %d labels",
+            len, classes);
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++)
+        if (counts[i] >= 0 && counts[i] <= INT_MAX - sum)
+            sum += (int)counts[i];
+        else
+            ln_emit_fail(&n->emit,
+                         "attribute 'vectors_per_class' has %lld at index %d, expected 0 to %d",
+                         (long long)counts[i], i, INT_MAX - sum);
+    return ln_onnx_failed(n) ? -1 : sum;
 }
 
 static void emit_pairwise(ln_onnx_node *n, const char *rows, const int64_t *counts, int n_counts,
@@ -334,7 +339,7 @@ static void emit_pairwise(ln_onnx_node *n, const char *rows, const int64_t *coun
     const int64_t pairs = (int64_t)classes * (classes - 1) / 2;
     ln_onnx_floats(n, "coefficients", &n_coefficients);
     ln_onnx_floats(n, "prob_a", &n_probabilities);
-    if (!ln_onnx_failed(n) && (pairs > INT_MAX / 2 || n_coefficients != (int64_t)(classes - 1) * s))
+    if (!ln_onnx_failed(n) && n_coefficients != (int64_t)(classes - 1) * s)
         ln_emit_fail(&n->emit,
                      "attribute 'coefficients' has %d elements, expected %d for each of %d support "
                      "vectors",
@@ -355,7 +360,7 @@ static void emit_pairwise(ln_onnx_node *n, const char *rows, const int64_t *coun
 
 // Classification without support vectors
 
-static int are_all_positive(ln_onnx_node *n)
+static int has_no_negative_coefficient(ln_onnx_node *n)
 {
     int len;
     const float *const values = ln_onnx_floats(n, "coefficients", &len);
@@ -371,7 +376,7 @@ static const char *best_class(ln_onnx_node *n, const char *scores, int classes)
 {
     ln_emit *const e = &n->emit;
     const char *const best = ln_onnx_ml_best(n, scores);
-    if (classes != 2 || !are_all_positive(n))
+    if (classes != 2 || !has_no_negative_coefficient(n))
         return best;
     const int64_t second = 1;
     const char *const max =
