@@ -62,7 +62,7 @@ typedef struct slot {
 typedef struct runner {
     struct each *each;
     ln_session *session;
-    int *items;   // [most], of a run
+    int *items;   // [input.max]: files of the current batch
     void *buffer; // their inputs, one after the other
     size_t buffer_size;
     uint64_t begin, end; // of its first and last run; 0: there was none
@@ -84,7 +84,7 @@ typedef struct each {
     slot *slots; // [capacity]
     int capacity;
     int n_outputs;
-    pthread_mutex_t taking; // files for a run: of `next`
+    pthread_mutex_t taking; // protects `next`
     int next;               // the first file that no session has claimed; -1: none is left
     // of the thread that writes
     FILE *out;
@@ -124,7 +124,8 @@ static int check_file(const char *path, ln_error *err)
     return 0;
 }
 
-static int has_nan(const tl_tensor *t)
+// Whether a float32 element is NaN; other float types: 1, cli_given_has_nan checks them.
+static int may_have_nan(const tl_tensor *t)
 {
     const float *data = t->data;
     int n = 0;
@@ -157,7 +158,7 @@ static void decode(void *data, int item)
     s->input = check_file(path, &err) ? NULL : read_input(e, item, path, &err);
     if (!s->input)
         set_reason(s, ln_error_text(&err));
-    else if (has_nan(s->input) && cli_given_has_nan(text, path, e->input.name, s->input))
+    else if (may_have_nan(s->input) && cli_given_has_nan(text, path, e->input.name, s->input))
         s->warning = strdup(text);
 }
 
@@ -230,7 +231,7 @@ static int hand_out(runner *r, const int *items, int n, int rows, int k)
     return 0;
 }
 
-// A run has at least a millisecond, however late it is; many short ones would never end.
+// Checked before each batch: a run has at least 1 ms, so timeouts alone do not stop a late --each.
 static int is_late(const cli_run_options *opt)
 {
     return opt->shared.limits.seconds >= 0 &&
@@ -421,7 +422,7 @@ static int write_all(each *e, int item)
                               path_of_output(e, item, k));
     if (e->opt->shared.json)
         cli_json_outputs_end(&e->json);
-    e->printing.shared.quiet = 1; // labels of another number are worth one warning
+    e->printing.shared.quiet = 1; // warns of a wrong number of labels only once
     return status;
 }
 
@@ -455,7 +456,7 @@ static void clear_slot(each *e, int item)
     s->warning = NULL;
 }
 
-// Programs that read the results have them at once.
+// Flushes after each file, for readers of a pipe.
 static int flush(const each *e)
 {
     errno = 0;
@@ -502,7 +503,7 @@ static int min_of(int a, int b)
     return a < b ? a : b;
 }
 
-// The threads that the options, or else the environment, permit; 0: the environment is wrong.
+// Threads by option, else by LIGHTNET_NUM_THREADS; below 1: the variable is invalid.
 static int count_threads(const cli_run_options *opt)
 {
     const char *const env = getenv("LIGHTNET_NUM_THREADS");
@@ -531,8 +532,8 @@ static int allocate(each *e)
     return e->slots ? 0 : cli_fail_memory();
 }
 
-// An image has memory for its pixels and for its input. By default malloc requests such blocks from
-// the system and returns them, and the system clears each page again for each file.
+// Keeps freed pixels and inputs for the next file: by default malloc returns such blocks to the
+// system, which clears each page again.
 static void reuse_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
@@ -624,7 +625,7 @@ static int run_and_print(each *e, int *signal)
 
 // Before
 
-// A compiled model is run unchanged, by -r and without; others by the options.
+// Compiled models run unchanged, with or without -r, and reject compile options.
 static int check_compiled(const each *e)
 {
     const cli_run_options *opt = e->opt;
@@ -682,7 +683,7 @@ static int create_session(each *e, int i)
     return r->session ? cli_each_input_set_others(&e->input, r->session) : CLI_FAILED;
 }
 
-// How many sessions could run at the same time. A limit of memory is for one.
+// The max number of sessions at the same time. A memory limit applies to one session, so it is 1.
 static int max_sessions(const each *e)
 {
     const int batch = e->opt->batch > 0 ? e->opt->batch : 1;
@@ -690,7 +691,7 @@ static int max_sessions(const each *e)
     return e->opt->shared.limits.memory || n < 1 ? 1 : min_of(n, MAX_THREADS);
 }
 
-// How many of those sessions have the memory that all may have, by the plan of the first one.
+// The number of those sessions that fit MAX_MEMORY, by the memory plan of the first.
 static int count_sessions(const each *e)
 {
     ln_memory_total totals[LN_MEM_TYPE_SIZE] = {{0}};

@@ -9,22 +9,22 @@
 
 #include "lightnet/ln_util.h"
 
-// Colours
+// Colors
 
-cli_colour cli_canvas_colour(int i)
+cli_rgb cli_canvas_color(int i)
 {
-    static const cli_colour colours[] = {
+    static const cli_rgb colors[] = {
         {255, 64, 64},  {64, 200, 64},   {80, 140, 255}, {255, 200, 0},
         {220, 80, 220}, {0, 210, 210},   {255, 140, 40}, {160, 110, 255},
         {170, 220, 50}, {255, 120, 170}, {40, 160, 130}, {180, 130, 80},
     };
-    return colours[(unsigned)i % (sizeof(colours) / sizeof(colours[0]))];
+    return colors[(unsigned)i % (sizeof(colors) / sizeof(colors[0]))];
 }
 
-static cli_colour contrast_of(cli_colour c)
+static cli_rgb contrast_of(cli_rgb c)
 {
     const double luma = 0.299 * c.r + 0.587 * c.g + 0.114 * c.b;
-    return luma > 127 ? (cli_colour){0, 0, 0} : (cli_colour){255, 255, 255};
+    return luma > 127 ? (cli_rgb){0, 0, 0} : (cli_rgb){255, 255, 255};
 }
 
 // Pixels
@@ -56,18 +56,18 @@ static uint8_t *pixel_at(const ln_image *image, int y, int x)
     return image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3;
 }
 
-static void set_pixel(uint8_t *pixel, cli_colour colour)
+static void set_pixel(uint8_t *pixel, cli_rgb color)
 {
-    pixel[0] = colour.r;
-    pixel[1] = colour.g;
-    pixel[2] = colour.b;
+    pixel[0] = color.r;
+    pixel[1] = color.g;
+    pixel[2] = color.b;
 }
 
-void cli_canvas_blend(ln_image *image, int y, int x, cli_colour colour)
+void cli_canvas_blend(ln_image *image, int y, int x, cli_rgb color)
 {
     uint8_t *p = pixel_at(image, y, x);
-    set_pixel(p, (cli_colour){(uint8_t)((p[0] + colour.r) / 2), (uint8_t)((p[1] + colour.g) / 2),
-                              (uint8_t)((p[2] + colour.b) / 2)});
+    set_pixel(p, (cli_rgb){(uint8_t)((p[0] + color.r) / 2), (uint8_t)((p[1] + color.g) / 2),
+                           (uint8_t)((p[2] + color.b) / 2)});
 }
 
 static int clip(int v, int max)
@@ -75,21 +75,20 @@ static int clip(int v, int max)
     return v < 0 ? 0 : v > max ? max : v;
 }
 
-void cli_canvas_fill(ln_image *image, int y0, int x0, int y1, int x1, cli_colour colour)
+void cli_canvas_fill(ln_image *image, int y0, int x0, int y1, int x1, cli_rgb color)
 {
     const int bottom = clip(y1, image->height), right = clip(x1, image->width);
     for (int y = clip(y0, image->height); y < bottom; y++)
         for (int x = clip(x0, image->width); x < right; x++)
-            set_pixel(pixel_at(image, y, x), colour);
+            set_pixel(pixel_at(image, y, x), color);
 }
 
-void cli_canvas_frame(ln_image *image, int y0, int x0, int y1, int x1, int thickness,
-                      cli_colour colour)
+void cli_canvas_frame(ln_image *image, int y0, int x0, int y1, int x1, int thickness, cli_rgb color)
 {
-    cli_canvas_fill(image, y0, x0, clip(y0 + thickness, y1), x1, colour);
-    cli_canvas_fill(image, y1 - thickness > y0 ? y1 - thickness : y0, x0, y1, x1, colour);
-    cli_canvas_fill(image, y0, x0, y1, clip(x0 + thickness, x1), colour);
-    cli_canvas_fill(image, y0, x1 - thickness > x0 ? x1 - thickness : x0, y1, x1, colour);
+    cli_canvas_fill(image, y0, x0, clip(y0 + thickness, y1), x1, color);
+    cli_canvas_fill(image, y1 - thickness > y0 ? y1 - thickness : y0, x0, y1, x1, color);
+    cli_canvas_fill(image, y0, x0, y1, clip(x0 + thickness, x1), color);
+    cli_canvas_fill(image, y0, x1 - thickness > x0 ? x1 - thickness : x0, y1, x1, color);
 }
 
 // Text
@@ -141,22 +140,21 @@ int cli_canvas_text_width(const char *text, int scale)
     return (n * CLI_CELL_WIDTH + 1) * scale;
 }
 
-static void draw_glyph(ln_image *image, int y, int x, int scale, const char *glyph,
-                       cli_colour colour)
+static void draw_glyph(ln_image *image, int y, int x, int scale, const char *glyph, cli_rgb color)
 {
     for (int i = 0; i < FONT_HEIGHT; i++)
         for (int j = 0; j < FONT_WIDTH; j++)
             if (row_of(glyph[i]) & 1u << (FONT_WIDTH - 1 - j))
                 cli_canvas_fill(image, y + i * scale, x + j * scale, y + (i + 1) * scale,
-                                x + (j + 1) * scale, colour);
+                                x + (j + 1) * scale, color);
 }
 
-void cli_canvas_text(ln_image *image, int y, int x, int scale, const char *text, cli_colour colour)
+void cli_canvas_text(ln_image *image, int y, int x, int scale, const char *text, cli_rgb color)
 {
-    const cli_colour ink = contrast_of(colour);
+    const cli_rgb ink = contrast_of(color);
     const int width = cli_canvas_text_width(text, scale);
     const int right = width < image->width - x ? x + width : image->width;
-    cli_canvas_fill(image, y, x, y + CLI_CELL_HEIGHT * scale, right, colour);
+    cli_canvas_fill(image, y, x, y + CLI_CELL_HEIGHT * scale, right, color);
     for (int at = x + scale, c; at < right && (c = next_character(&text));
          at += CLI_CELL_WIDTH * scale)
         draw_glyph(image, y + scale, at, scale, font[c - FIRST], ink);

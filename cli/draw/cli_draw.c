@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --draw: boxes with labels, coloured masks, or the best classes, on the photo of a run.
+// --draw: boxes with labels, colored masks, or the best classes, on the photo of a run.
 
 #include "draw/cli_draw.h"
 
@@ -21,7 +21,7 @@
 #include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
-// The photo and where it is in the input.
+// The photo and its placement in the network input.
 typedef struct scene {
     const cli_run_options *opt;
     const cli_labels *labels;
@@ -98,16 +98,16 @@ static void draw_box(scene *s, const cli_boxes *boxes, const cli_box *box)
 {
     const int n_shown = boxes->n_classes - boxes->has_background;
     const int scale = cli_canvas_scale(&s->image), height = CLI_CELL_HEIGHT * scale;
-    const cli_colour colour = cli_canvas_colour(box->class - boxes->has_background);
+    const cli_rgb color = cli_canvas_color(box->class - boxes->has_background);
     char text[96];
     int p[4];
     place_box(s, boxes, box, p);
-    cli_canvas_frame(&s->image, p[1], p[0], p[3], p[2], 2 * scale, colour);
+    cli_canvas_frame(&s->image, p[1], p[0], p[3], p[2], 2 * scale, color);
     print_label(s, text, sizeof(text), boxes->n_classes, n_shown, box->class, box->score);
     // Above the box, or inside it at the photo's upper edge; not beyond the right one.
     const int room = s->image.width - cli_canvas_text_width(text, scale);
     const int x = p[0] <= room ? p[0] : room > 0 ? room : 0;
-    cli_canvas_text(&s->image, p[1] >= height ? p[1] - height : p[1], x, scale, text, colour);
+    cli_canvas_text(&s->image, p[1] >= height ? p[1] - height : p[1], x, scale, text, color);
 }
 
 static int draw_boxes(scene *s)
@@ -154,14 +154,14 @@ static int is_mask(const tl_tensor *t, int nhwc, mask *m)
     return m->height > 1 || m->width > 1;
 }
 
-// Of aspect ratios.
-enum { MAX_STRETCHED = 4 };
+// The factor between the aspect ratios of mask and input.
+enum { MAX_ASPECT_RATIO_ERROR = 4 };
 
 // Whether the grid has about the aspect ratio of the input: boxes [1, N, 4] have not.
 static int fits_input(const mask *m, const cli_photo *photo)
 {
     const double h = (double)m->height * photo->width, w = (double)m->width * photo->height;
-    return h <= MAX_STRETCHED * w && w <= MAX_STRETCHED * h;
+    return h <= MAX_ASPECT_RATIO_ERROR * w && w <= MAX_ASPECT_RATIO_ERROR * h;
 }
 
 static int find_mask(const scene *s, mask *m)
@@ -214,15 +214,15 @@ static int *classes_of(const scene *s, const mask *m)
     return classes;
 }
 
-// The argument of colour_pixels.
+// The argument of color_pixels.
 typedef struct places {
     int *classes; // of the grid
     int *rows;    // of the grid, for each row of the photo
     int *columns;
 } places;
 
-// Colours the photo; counts[0] is the number of pixels, counts[1 + i] that of class i up to `n`.
-static void colour_pixels(scene *s, const mask *m, const places *p, size_t *counts, int n)
+// Colors the photo; counts[0] is the number of pixels, counts[1 + i] that of class i up to `n`.
+static void color_pixels(scene *s, const mask *m, const places *p, size_t *counts, int n)
 {
     for (int y = 0; y < s->image.height; y++)
         for (int x = 0; x < s->image.width; x++) {
@@ -234,7 +234,7 @@ static void colour_pixels(scene *s, const mask *m, const places *p, size_t *coun
             if (class < n)
                 counts[1 + class]++;
             if (class || !m->has_background)
-                cli_canvas_blend(&s->image, y, x, cli_canvas_colour(class - m->has_background));
+                cli_canvas_blend(&s->image, y, x, cli_canvas_color(class - m->has_background));
         }
 }
 
@@ -268,7 +268,7 @@ static int draw_mask(scene *s)
                       place_pixels(&s->axes[1], m.width)};
     const int status = counts && p.classes && p.rows && p.columns ? 0 : cli_fail_memory();
     if (!status) {
-        colour_pixels(s, &m, &p, counts, n);
+        color_pixels(s, &m, &p, counts, n);
         print_shares(s, &m, counts, n);
     }
     free(counts);
@@ -312,7 +312,7 @@ static int draw_classes(scene *s)
         used[class] = 1;
         print_label(s, text, sizeof(text), n, n, class, cli_element(t, class));
         cli_canvas_text(&s->image, k * CLI_CELL_HEIGHT * scale, 0, scale, text,
-                        cli_canvas_colour(k));
+                        cli_canvas_color(k));
     }
     free(used);
     return n ? 0
@@ -362,7 +362,7 @@ static int check_file(const cli_run_options *opt)
                   : CLI_WRONG_USAGE;
 }
 
-// Options that what is drawn does not use.
+// Rejects options that the kind of drawing ignores.
 static int check_unused(const cli_run_options *opt)
 {
     const char *const what = opt->draw ? opt->draw : "";

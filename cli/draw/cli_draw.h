@@ -35,7 +35,7 @@ int cli_draw_make(const cli_run_options *opt, const cli_labels *labels, ln_image
 /** Writes the image and frees it. Returns 0, or CLI_FAILED after a message. */
 int cli_draw_write(const char *file, ln_image *image);
 
-/** With --draw, both of them, to the file -o. */
+/** cli_draw_make, then cli_draw_write to -o FILE, if --draw is set. */
 int cli_draw(const cli_run_options *opt, const cli_labels *labels);
 
 /** Frees the lists. */

@@ -215,9 +215,8 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
     return n;
 }
 
-// Whether each element of `dst` has the bytes of the same element of `src`: both have as many, of
-// the same size. Equal sizes in bytes are not enough: a comparison reads an input that is broadcast
-// again after its first results are written.
+// Whether dst and src have equal element sizes and counts. Equal byte sizes do not suffice: a bool
+// result that overwrote a broadcast float input would destroy elements that are read again.
 static int has_same_elements(const ln_tensor_entry *dst, const ln_tensor_entry *src)
 {
     return tl_size_of(dst->tensor->dtype) == tl_size_of(src->tensor->dtype) &&
@@ -271,9 +270,9 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
         ln_tensor_list_find_entry(op->op_arg->tensors_out, ctx->tensor_table, info->arg_name);
     // A dynamic input may be smaller than planned, and then broadcast: its elements are read
     // several times, and must not be overwritten in between.
-    const int is_sure =
+    const int reads_once =
         dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
-    int is_done = !is_sure || dst_te->owner || !ln_lifetime_block(ctx, life, dst_te);
+    int is_done = !reads_once || dst_te->owner || !ln_lifetime_block(ctx, life, dst_te);
     for (const char *const *arg = info->inplace; arg && *arg && !is_done; arg++)
         is_done = reuse_input(ctx, life, op, time, dst_te, *arg);
 }
@@ -329,12 +328,11 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
            ln_hash_find(ctx->input_names, block->name);
 }
 
-// The producer of a view has its offset in the owner. If the tensor became part of another one
-// later (no-copy join), the producer of that one has it.
+// The producer of a view computes its offset, or the no-copy join that absorbed it.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
-    const ln_op *taker = ln_context_taker(ctx, te);
-    const ln_op *op = taker ? taker : ln_entry_creater(te);
+    const ln_op *joined_by = ln_context_taker(ctx, te);
+    const ln_op *op = joined_by ? joined_by : ln_entry_creater(te);
     return op->calc_offset ? op->calc_offset(op->op_arg, te)
                            : ln_entry_owner(te, ctx->tensor_table)->offset;
 }

@@ -5,13 +5,13 @@
 // times before 0, in the same order. A tensor that only they read is alive only then, and runs
 // reuse its memory. Tensors that share memory (views, no-copy joins, outputs that reuse an
 // input's memory) form one block, named after the tensor at their root. Scratch memory is a
-// separate block; operators at load run one after the other and share one.
+// separate block; operators at load share one. Example: source, pack (at load), conv and relu.
 //
-//     time      -3  -2  -1  0   1   2   3   4   (n + 1)
-//     weight    =====                              packed at load, at -2
-//     packed    =================================  read in runs: always alive
-//     conv_out                          =====      produced at 2, last read at 3
-//     relu_out                              =====  an output of the model lives to the end
+//     time      -4  -3  -2  -1  0   1   2   3   4   5 = n + 1
+//     weight        =                                  packed at load, at -3
+//     packed    =====================================  read in runs: always alive
+//     conv_out                              =====      produced at 3, last read at 4
+//     relu_out                                  =====  an output of the model lives to the end
 
 #pragma once
 

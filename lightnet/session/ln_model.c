@@ -29,10 +29,10 @@ void ln_model_free(ln_model *model)
 {
     if (!model || atomic_fetch_sub(&model->refs, 1) > 1)
         return;
-    while (model->kept) {
-        ln_program *const next = model->kept->next;
-        ln_program_free(model->kept);
-        model->kept = next;
+    while (model->cached) {
+        ln_program *const next = model->cached->next;
+        ln_program_free(model->cached);
+        model->cached = next;
     }
     if (model->parsed)
         model->front->drop(model->parsed);
@@ -49,7 +49,7 @@ void ln_model_free(ln_model *model)
     ln_free(model->required);
     ln_free(model->required_numbers);
     ln_free(model->changes);
-    ln_free(model->decides);
+    ln_free(model->is_shape_input);
     ln_pool_free(model->pool);
     ln_options_free(model->options);
     ln_free(model->name);
@@ -142,11 +142,11 @@ static int narrow(const ln_model *model, const ln_context *ctx)
 static int parse_and_describe(ln_model *model, const ln_context *ctx)
 {
     model->parsed = model->front->parse(ctx, model->name, &model->file);
-    const int says = model->parsed
-                         ? model->front->describe(ctx, model->name, model->parsed, model->interface)
-                         : -1;
-    model->is_described = says == 0;
-    return -(says < 0 || (model->is_described && narrow(model, ctx)));
+    const int status =
+        model->parsed ? model->front->describe(ctx, model->name, model->parsed, model->interface)
+                      : -1;
+    model->has_declared_interface = status == 0;
+    return -(status < 0 || (model->has_declared_interface && narrow(model, ctx)));
 }
 
 // Files of other formats have no weights that runs read directly.
@@ -237,10 +237,10 @@ static int open_fixed(ln_model *model, ln_program *program, int is_read)
 {
     if (!make_fixed(model, program, is_read)) {
         ln_context_set_limit(program->ctx, LN_LIMIT_TIME, 0);
-        ln_kept_give(model, program, 0);
+        ln_program_cache_put(model, program, 0);
         return 0;
     }
-    if (!model->wants_values)
+    if (!model->shapes_depend_on_values)
         return -1;
     ln_program_free(program);
     return 0;
@@ -288,7 +288,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
     ln_context *ctx = program->ctx;
     if (read_file(model, ctx, o))
         return -1;
-    const int is_read = !model->is_described;
+    const int is_read = !model->has_declared_interface;
     if (is_read && (ln_program_read(program, model, NULL) || ln_model_describe(model, ctx)))
         return -1;
     if (ln_model_index(model, ctx))
@@ -377,18 +377,18 @@ static ln_program *take_at(ln_model *model, ln_program **place)
     ln_program *program = *place;
     *place = program->next;
     program->next = NULL;
-    model->n_kept--;
+    model->n_cached--;
     return program;
 }
 
-ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t session)
+ln_program *ln_program_cache_take(ln_model *model, const ln_value *values, uint64_t session)
 {
     ln_session_lock();
-    ln_program **place = &model->kept;
+    ln_program **place = &model->cached;
     for (; *place; place = &(*place)->next) {
         const uint64_t owner = (*place)->session;
         const int may_use =
-            (!owner || owner == session) && !((*place)->ranges && model->stays_fixed);
+            (!owner || owner == session) && !((*place)->ranges && model->uses_fixed_shapes);
         if (may_use && ln_program_fits(*place, values))
             break;
     }
@@ -397,17 +397,17 @@ ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t sessi
     return program;
 }
 
-void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
+void ln_program_cache_put(ln_model *model, ln_program *program, uint64_t session)
 {
     if (!program)
         return;
     ln_session_lock();
     program->session = program->has_state ? session : 0;
-    program->next = model->kept;
-    model->kept = program;
+    program->next = model->cached;
+    model->cached = program;
     ln_program *oldest = NULL;
-    if (++model->n_kept > model->options->programs) {
-        ln_program **last = &model->kept;
+    if (++model->n_cached > model->options->programs) {
+        ln_program **last = &model->cached;
         while ((*last)->next)
             last = &(*last)->next;
         oldest = take_at(model, last);
@@ -420,7 +420,7 @@ void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
 static ln_program *take_for(ln_model *model, uint64_t session)
 {
     ln_session_lock();
-    ln_program **place = &model->kept;
+    ln_program **place = &model->cached;
     while (*place && (*place)->session != session)
         place = &(*place)->next;
     ln_program *program = *place ? take_at(model, place) : NULL;
@@ -428,7 +428,7 @@ static ln_program *take_for(ln_model *model, uint64_t session)
     return program;
 }
 
-void ln_kept_leave(ln_model *model, uint64_t session)
+void ln_program_cache_drop(ln_model *model, uint64_t session)
 {
     ln_program *program;
     while ((program = take_for(model, session)))

@@ -21,10 +21,10 @@ struct ln_model {
     char *name;      // for messages
     ln_options *options;
     ln_pool *pool;
-    ln_infile file;        // open; taken where `parsed` is not NULL
-    const ln_front *front; // NULL: JSON IR
-    void *parsed;          // by the front end; NULL: each program reads the file
-    int is_described;      // by the front end; else the interface is that of the first program
+    ln_infile file;             // open; taken where `parsed` is not NULL
+    const ln_front *front;      // NULL: JSON IR
+    void *parsed;               // by the front end; NULL: each program reads the file
+    int has_declared_interface; // by the front end; else that of the first program
     ln_interface *interface;
     const ln_port **required; // the number of required inputs
     int *required_numbers;    // for each input of the interface; -1: not required
@@ -32,21 +32,21 @@ struct ln_model {
     ln_hash *input_numbers, *output_numbers; // names -> numbers, from 1
     ln_value_info *values[2];                // of inputs and outputs; NULL: each is one tensor
     int n_values[2];
-    struct ln_store *store; // constants of all programs
-    size_t read_size;       // bytes allocated to read it, if memory is limited
-    int n_symbols;          // names of open sizes: ln_port.symbols are 1 .. n_symbols
-    atomic_int *decides;    // for each input: some program is only for one value of it
+    struct ln_store *store;     // constants of all programs
+    size_t read_size;           // bytes allocated to read it, if memory is limited
+    int n_symbols;              // names of open sizes: ln_port.symbols are 1 .. n_symbols
+    atomic_int *is_shape_input; // for each input: some program is only for one value of it
 
     // ln_session_lock
-    int wants_values;        // shapes depend on values of inputs
-    struct ln_program *kept; // the newest first
-    int n_kept;
+    int shapes_depend_on_values; // of inputs
+    struct ln_program *cached;   // the newest first
+    int n_cached;
     uint64_t n_sessions; // the number of sessions so far
     ln_changes *changes; // of each input
     ln_kernels kernels;  // of the last program for fixed shapes
-    int has_kernels;
-    int max_capacity; // larger ones the model has rejected; 0: unknown
-    int stays_fixed;  // programs for open sizes fail, or are slower
+    int kernels_known;
+    int max_capacity;      // the model has rejected larger ones; 0: unknown
+    int uses_fixed_shapes; // programs for open sizes fail, or are slower
     ln_rejections rejections;
 };
 

@@ -237,8 +237,8 @@ static int list_required(ln_model *model)
     model->required_numbers =
         ln_alloc_array(interface->n_inputs + 1, sizeof(*model->required_numbers));
     model->changes = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->changes));
-    model->decides = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->decides));
-    if (!model->required || !model->required_numbers || !model->changes || !model->decides)
+    model->is_shape_input = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->is_shape_input));
+    if (!model->required || !model->required_numbers || !model->changes || !model->is_shape_input)
         return -1;
     for (size_t i = 0; i < interface->n_inputs; i++) {
         const int is_required = interface->inputs[i]->kind == LN_PORT_INPUT;
@@ -487,8 +487,8 @@ const char *ln_model_metadata_key(const ln_model *model, int i)
 int ln_model_asks_shapes(const ln_model *model)
 {
     const ln_front *front = model->front;
-    return front &&
-           (front->asks_shapes || (model->parsed && !model->is_described && !front->is_compiled));
+    return front && (front->asks_shapes ||
+                     (model->parsed && !model->has_declared_interface && !front->is_compiled));
 }
 
 int ln_model_is_open(const ln_model *model)

@@ -167,12 +167,12 @@ static int read_model(ln_context *ctx, const ln_model *model)
     return 0;
 }
 
-static int wants_values(ln_model *model)
+static int shapes_depend_on_values(ln_model *model)
 {
     ln_session_lock();
-    const int wants = model->wants_values;
+    const int depend = model->shapes_depend_on_values;
     ln_session_unlock();
-    return wants;
+    return depend;
 }
 
 static int has_data(const ln_model *model, const ln_value *values)
@@ -187,7 +187,7 @@ static int has_data(const ln_model *model, const ln_value *values)
 // models that cannot be read without.
 static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
 {
-    if (!wants_values(model)) {
+    if (!shapes_depend_on_values(model)) {
         if (bind_inputs(ctx, model, values, 0) ||
             (has_data(model, values) && ln_bind_set_offers(ctx, LN_OFFERS_VALUES)))
             return -1;
@@ -196,7 +196,7 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
         if (!ln_bind_wants_values(ctx))
             return -1;
         ln_session_lock();
-        model->wants_values = 1;
+        model->shapes_depend_on_values = 1;
         ln_session_unlock();
         count_shared(ctx, model); // the failure has emptied the context
     }
@@ -377,7 +377,7 @@ static int bind_options(ln_context *ctx, const ln_options *options)
 
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
 {
-    if (model->is_described)
+    if (model->has_declared_interface)
         return read_for(program->ctx, model, values);
     if (ln_model_asks_shapes(model) && bind_options(program->ctx, model->options))
         return -1;
@@ -424,7 +424,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
         return -1;
     for (size_t i = 0; i < program->n_inputs; i++)
         if (program->is_fixed[i])
-            atomic_store(&model->decides[i], 1);
+            atomic_store(&model->is_shape_input[i], 1);
     program->has_state = has_state(program->ctx);
     program->draws = ln_context_draws(program->ctx);
     if (ln_sharing_is_movable(program->ctx))

@@ -31,7 +31,7 @@ typedef struct ln_program {
     size_t n_outputs;
     int has_state; // a run may affect the next one
     int draws;     // runs draw random numbers of the session
-    // Of those that the model keeps:
+    // In the model's cache:
     struct ln_program *next;
     uint64_t session; // the number of the only session that may use it; 0: any
 } ln_program;
@@ -61,8 +61,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
                             ln_range *ranges);
 
-/** Whether the program supports these input values, which have hashes for inputs in model->decides.
- */
+/** Whether the program supports these input values, which have hashes for model->is_shape_input. */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 
 /** Bytes of the session's memory that it needs; 0: it has its own memory. */
@@ -75,18 +74,18 @@ void ln_program_lend(ln_program *program, void *memory);
  * `places` if possible. -1 with the reason in the context. */
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
 
-// Kept programs (ln_model.c)
+// Cached programs (ln_model.c)
 
 // The cache of a model: programs that no session uses, for all its sessions. A program with a
 // state, such as that of a random number generator, is only for its previous session.
 
 /** Removes and returns a program that fits (ln_program_fits), for the session of that number; NULL:
  * none. */
-ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t session);
+ln_program *ln_program_cache_take(ln_model *model, const ln_value *values, uint64_t session);
 
 /** Caches the program (takes it; NULL: nothing) of the session of that number (0: none), and evicts
  * the least recently used one of too many. */
-void ln_kept_give(ln_model *model, ln_program *program, uint64_t session);
+void ln_program_cache_put(ln_model *model, ln_program *program, uint64_t session);
 
 /** Frees the programs that are only for that session. */
-void ln_kept_leave(ln_model *model, uint64_t session);
+void ln_program_cache_drop(ln_model *model, uint64_t session);

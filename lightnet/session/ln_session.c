@@ -67,7 +67,7 @@ void ln_session_free(ln_session *session)
     if (!session)
         return;
     ln_session_drop_program(session);
-    ln_kept_leave(session->model, session->number);
+    ln_program_cache_drop(session->model, session->number);
     ln_region_clear(&session->region);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
         ln_value_free(&session->values[i]);

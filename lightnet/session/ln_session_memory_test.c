@@ -110,7 +110,7 @@ START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
         bind_x(session, numbers(), n);
         run_to_y(session);
     }
-    for (const ln_program *p = model->kept; p; p = p->next, idle++) {
+    for (const ln_program *p = model->cached; p; p = p->next, idle++) {
         const size_t n = (size_t)p->inputs[0].dims[0];
         ck_assert_uint_ge(ln_program_run_size(p), sizeof(float) * n);
         ck_assert_uint_lt(ln_limits_held(p->ctx), 64 << 10);
@@ -169,17 +169,17 @@ START_TEST(a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long)
     memset(region.memory, 1, BIG);
     ck_assert_int_eq(ln_region_fit(&region, BIG + 1), 0);
     ck_assert_uint_eq(region.size, 16 * BIG); // room for the next steps
-    ck_assert_uint_eq(region.used, BIG + 1);
+    ck_assert_uint_eq(region.touched, BIG + 1);
     const void *memory = region.memory;
     for (int i = 0; i < 100; i++) // a large one now and then
         ck_assert_int_eq(ln_region_fit(&region, i % 20 ? TINY : BIG), 0);
-    ck_assert_uint_ge(region.used, BIG);
+    ck_assert_uint_ge(region.touched, BIG);
     for (int i = 0; i < 100; i++)
         ck_assert_int_eq(ln_region_fit(&region, i % 20 ? TINY : SMALL), 0);
-    ck_assert_uint_eq(region.used, SMALL);
+    ck_assert_uint_eq(region.touched, SMALL);
     for (int i = 0; i < 100; i++)
         ck_assert_int_eq(ln_region_fit(&region, TINY), 0);
-    ck_assert_uint_eq(region.used, SMALL); // little enough
+    ck_assert_uint_eq(region.touched, SMALL); // little enough
     ck_assert_ptr_eq(region.memory, memory);
     ln_region_clear(&region);
     ck_assert_ptr_null(region.memory);

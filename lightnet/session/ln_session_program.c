@@ -11,9 +11,9 @@
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 
-// Every CHECK_INTERVAL runs: if at most 1 / SHRINK_RATIO of the used memory was needed, returns the
-// rest to the system, unless MIN_USED bytes or less are used.
-enum { CHECK_INTERVAL = 32, SHRINK_RATIO = 4, MIN_USED = 1 << 20 };
+// Every CHECK_INTERVAL uses: if at most 1 / SHRINK_RATIO of the touched memory was needed, returns
+// the rest to the system, unless MIN_TOUCHED bytes or less are touched.
+enum { CHECK_INTERVAL = 32, SHRINK_RATIO = 4, MIN_TOUCHED = 1 << 20 };
 
 // A region that grows reserves GROWTH times its size: untouched pages cost nothing, and another
 // region would need new pages.
@@ -41,25 +41,25 @@ static int grow(ln_region *region, size_t size)
     return room > size && !replace(region, room) ? 0 : replace(region, size);
 }
 
-static void give_back_unused(ln_region *region)
+static void discard_above_peak(ln_region *region)
 {
-    if (region->used <= MIN_USED || region->max > region->used / SHRINK_RATIO)
+    if (region->touched <= MIN_TOUCHED || region->peak > region->touched / SHRINK_RATIO)
         return;
-    ln_mem_discard((char *)region->memory + region->max, region->used - region->max);
-    region->used = region->max;
+    ln_mem_discard((char *)region->memory + region->peak, region->touched - region->peak);
+    region->touched = region->peak;
 }
 
 int ln_region_fit(ln_region *region, size_t size)
 {
     if ((!region->memory || size > region->size) && grow(region, size))
         return -1;
-    region->used = size > region->used ? size : region->used;
-    region->max = size > region->max ? size : region->max;
-    if (++region->n < CHECK_INTERVAL)
+    region->touched = size > region->touched ? size : region->touched;
+    region->peak = size > region->peak ? size : region->peak;
+    if (++region->uses < CHECK_INTERVAL)
         return 0;
-    give_back_unused(region);
-    region->max = size;
-    region->n = 0;
+    discard_above_peak(region);
+    region->peak = size;
+    region->uses = 0;
     return 0;
 }
 
@@ -128,7 +128,7 @@ void ln_session_drop_program(ln_session *session)
 {
     session->has_outputs = 0;
     detach(session);
-    ln_kept_give(session->model, session->program, session->number);
+    ln_program_cache_put(session->model, session->program, session->number);
     session->program = NULL;
 }
 
@@ -141,8 +141,8 @@ static ln_range *choose_ranges(ln_session *session)
     ln_range *ranges = NULL;
     ln_session_lock();
     ln_changes_note(model->changes, session->values, interface->n_inputs);
-    if (model->is_described && !model->front->is_compiled && model->has_kernels &&
-        !model->stays_fixed && !model->wants_values)
+    if (model->has_declared_interface && !model->front->is_compiled && model->kernels_known &&
+        !model->uses_fixed_shapes && !model->shapes_depend_on_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
     const uint64_t sizes = ln_rejection_of_sizes(session->values, interface->n_inputs);
     if (ranges && (ln_rejections_have(&model->rejections, sizes) ||
@@ -155,19 +155,19 @@ static ln_range *choose_ranges(ln_session *session)
     return ranges;
 }
 
-static void stay_fixed(ln_model *model)
+static void use_fixed_shapes(ln_model *model)
 {
     ln_session_lock();
-    model->stays_fixed = 1;
+    model->uses_fixed_shapes = 1;
     ln_session_unlock();
 }
 
-static int stays_fixed(ln_model *model)
+static int uses_fixed_shapes(ln_model *model)
 {
     ln_session_lock();
-    const int stays = model->stays_fixed;
+    const int is_fixed = model->uses_fixed_shapes;
     ln_session_unlock();
-    return stays;
+    return is_fixed;
 }
 
 static int has_good_kernels(ln_model *model, const ln_context *ctx)
@@ -186,9 +186,9 @@ static int make_for_ranges(ln_session *session, ln_program *program, ln_range *r
         return -1;
     if (has_good_kernels(session->model, program->ctx))
         return ln_program_finish(program, session->model, session->values);
-    stay_fixed(session->model);
-    ln_debug(program->ctx, "open sizes would leave out kernels: programs are made for each shape");
-    return ln_fail(program->ctx, "open sizes leave out kernels");
+    use_fixed_shapes(session->model);
+    ln_debug(program->ctx, "open sizes would use slower kernels: each shape has its own program");
+    return ln_fail(program->ctx, "a program for open sizes would use slower kernels");
 }
 
 // NULL with the session's error.
@@ -210,30 +210,30 @@ static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t 
     return NULL;
 }
 
-// Whether the session's error would be there again. `failures`: of allocations, before.
+// Whether a retry would fail again: no cancellation, limit or failed allocation since `failures`.
 static int is_about_model(const ln_session *session, unsigned long failures)
 {
     const ln_status status = ln_call_status(&session->error, failures, LN_OK);
     return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
 }
 
-// Whether the session then has an open program. Capacities that the model rejects are remembered.
-// *is_doubtful: the model rejects open sizes, or these.
-static int make_open(ln_session *session, ln_range *ranges, int *is_doubtful)
+// Tries programs for open sizes, halving the capacities while the model rejects them; returns
+// whether one succeeded. *was_rejected: the model rejects open sizes, or the values of its inputs.
+static int make_open(ln_session *session, ln_range *ranges, int *was_rejected)
 {
     ln_model *model = session->model;
     const size_t n = model->interface->n_inputs;
     const unsigned long failures = ln_call_begin();
     int max = 0;
     session->program = try_open(session, ranges, n);
-    while (!session->program && !stays_fixed(model) && is_about_model(session, failures) &&
+    while (!session->program && !uses_fixed_shapes(model) && is_about_model(session, failures) &&
            (max = ln_ranges_halve(ranges, session->values, n)) > 0)
         session->program = try_open(session, ranges, n);
     ln_session_lock();
     if (session->program && max)
         model->max_capacity = max;
     ln_session_unlock();
-    *is_doubtful = !session->program && is_about_model(session, failures);
+    *was_rejected = !session->program && is_about_model(session, failures);
     ln_error_clear(&session->error);
     return session->program != NULL;
 }
@@ -249,7 +249,7 @@ static int make_program(ln_session *session)
         const ln_kernels kernels = ln_kernels_of(program->ctx);
         ln_session_lock();
         session->model->kernels = kernels;
-        session->model->has_kernels = 1;
+        session->model->kernels_known = 1;
         ln_session_unlock();
         session->program = program;
         return 0;
@@ -273,27 +273,27 @@ static uint64_t key_of_sizes(const ln_session *session)
     return ln_rejection_of_sizes(session->values, session->model->interface->n_inputs);
 }
 
-// If a program of just these sizes fails, too, open sizes may still be supported.
+// Tries an open program, then a fixed one. The model uses fixed shapes if only that succeeds.
 static int make_any(ln_session *session)
 {
     const unsigned long failures = ln_call_begin();
-    int is_doubtful = 0;
+    int was_rejected = 0;
     ln_range *ranges = choose_ranges(session);
-    const int is_made = ranges && make_open(session, ranges, &is_doubtful);
+    const int is_made = ranges && make_open(session, ranges, &was_rejected);
     ln_free(ranges);
     if (is_made)
         return 0;
     if (!make_program(session)) {
-        if (is_doubtful)
-            stay_fixed(session->model);
+        if (was_rejected)
+            use_fixed_shapes(session->model);
         return 0;
     }
-    if (is_doubtful && is_about_model(session, failures))
+    if (was_rejected && is_about_model(session, failures))
         note_rejection(session, key_of_sizes(session));
     return -1;
 }
 
-// Lets the program have the session's memory.
+// Moves the program to the session's region. -1: no memory, the session drops the program.
 static int lend(ln_session *session)
 {
     const size_t size = ln_program_run_size(session->program);
@@ -309,17 +309,17 @@ static int lend(ln_session *session)
 
 int ln_session_choose_program(ln_session *session)
 {
-    // Before programs are looked for, which is done under the lock.
+    // Hashes values here, since ln_program_cache_take compares them under the lock.
     const ln_model *model = session->model;
     for (size_t i = 0; i < model->interface->n_inputs; i++)
-        if (session->values[i].data && atomic_load(&model->decides[i]))
+        if (session->values[i].data && atomic_load(&model->is_shape_input[i]))
             session->values[i].hash = ln_value_hash(&session->values[i]);
     if (session->program && ln_program_fits(session->program, session->values)) {
         limit_time(session, session->program->ctx);
         return 0;
     }
     ln_session_drop_program(session);
-    session->program = ln_kept_take(session->model, session->values, session->number);
+    session->program = ln_program_cache_take(session->model, session->values, session->number);
     if (session->program) {
         attach(session, session->program->ctx);
         limit_time(session, session->program->ctx);
@@ -354,7 +354,7 @@ int ln_session_make_fixed(ln_session *session, ln_program **open)
 void ln_session_keep_fixed(ln_session *session, ln_program *open)
 {
     ln_program_free(open);
-    stay_fixed(session->model);
+    use_fixed_shapes(session->model);
 }
 
 void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
@@ -373,5 +373,5 @@ void ln_session_take_back(ln_session *session, ln_program *open, const ln_error 
     ln_program_free(session->program);
     session->program = open;
     attach(session, open->ctx);
-    lend(session); // or the session has none
+    lend(session); // without memory, drops the program and sets the error
 }

@@ -16,9 +16,9 @@
 typedef struct ln_region {
     void *memory; // aligned as CPU memory is
     size_t size;
-    size_t used; // leading bytes that may have been used: the others are returned to the system
-    size_t max;  // max size needed since `used` was last checked
-    int n;       // number of uses since then
+    size_t touched; // leading bytes that may have been used: the system has the others
+    size_t peak;    // max size needed since `touched` was last checked
+    int uses;       // since then
 } ln_region;
 
 /** Provides `size` bytes for a program, with undefined content. Regularly returns memory that has
@@ -72,8 +72,8 @@ int ln_session_make_fixed(ln_session *session, ln_program **open);
 void ln_session_keep_fixed(ln_session *session, ln_program *open);
 
 /** The fixed program failed, or could not be created, too: restores `open` (takes it) in the
- * session. Its error is `failure`, the error of `open`, unless the trial ended for another reason,
- * such as an allocation that failed since `failures` was read (ln_model.h). */
+ * session, or drops it without memory. The error is `failure`, that of `open`, unless the trial
+ * ended for another reason, such as an allocation that failed since `failures` was read. */
 void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
                           unsigned long failures);
 

@@ -71,9 +71,9 @@ CASES = [
 
 
 # A sentence, nodes that make the shape t from an input s, the value of s, and the end of the message.
-X34, ASKED = DATA[0], "input 1, 't', decides shapes and depends on "
-NOT_GIVEN = ASKED + ("input 's', which is not given as TL_INT64 before the model is compiled; give its value "
-                     "(-i s=FILE.npy, ln_context_bind_input)")
+X34, ASKED = DATA[0], "input 1, 't', determines shapes and depends on "
+NOT_GIVEN = ASKED + ("input 's' (TL_INT64), which must be bound before compilation; "
+                     "bind it with -i s=FILE.npy or ln_context_bind_input")
 UNKNOWN_SHAPES = [
     ("is asked for", [node("Identity", ["s"], ["t"])], {}, NOT_GIVEN),
     ("is asked for where others follow from it", [node("Cast", ["s"], ["f"], to=1), node("Abs", ["f"], ["a"]),

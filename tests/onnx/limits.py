@@ -154,14 +154,14 @@ SHOW = [
     ("a smaller limit for a constant", shape_from_filled(100), ["--max-constant", "399"],
      ["has 400 bytes, above the limit of 399 bytes for a constant"]),
     ("a shape computed from 8 GB", shape_from_filled(2_000_000_000), [],
-     ["(Expand, opset 17): input 1, 'ns', decides shapes", "has 8000000000 bytes",
+     ["(Expand, opset 17): input 1, 'ns', determines shapes", "has 8000000000 bytes",
       "the limit of 67108864 bytes for a constant"]),
     ("from tensors that are too large together", shape_from_large(12_000_000), [],
-     ["input 1, 'ns', decides shapes", "bytes of memory planned, which exceed the limit of 67108864 bytes"]),
+     ["input 1, 'ns', determines shapes", "bytes of memory planned, which exceed the limit of 67108864 bytes"]),
     ("by more multiplications than there is time for", shape_from_product(1000), [],
-     ["input 1, 'ns', decides shapes", "1000000000 multiplications", "the limit of 100 ms for a constant"]),
+     ["input 1, 'ns', determines shapes", "1000000000 multiplications", "the limit of 100 ms for a constant"]),
     ("for more time than there is", shape_from_sorted(200_000, 20), [],
-     ["input 1, 'ns', decides shapes", "stopped at the limit of 100 ms for a constant"]),
+     ["input 1, 'ns', determines shapes", "stopped at the limit of 100 ms for a constant"]),
 ]
 
 

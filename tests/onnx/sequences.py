@@ -508,7 +508,7 @@ REJECTED = [
     ("a position that is computed", raw(
         [node("SequenceConstruct", ["a", "b"], ["s"]), node("Cast", ["b"], ["p"], to=7), node("SequenceAt", ["s", "p"], ["y"])],
         [value("a", "float", [2]), value("b", "float", [])], [value("y", "float")]), [],
-     "input 1, 'p', decides shapes and depends on input 'b', which is not given as TL_FLOAT before the model is compiled"),
+     "input 1, 'p', determines shapes and depends on input 'b' (TL_FLOAT), which must be bound before compilation"),
     ("a map of too many elements", raw(
         [node("SplitToSequence", ["x"], ["s"]), node("SequenceMap", ["s"], ["y"], body=mapped(["e"], [("f", "float")], [
             node("Neg", ["e"], ["f"])]))], [value("x", "float", [30000])], [typed("y", FLOATS)]), [],

@@ -25,7 +25,7 @@ SIZES = [X, X * (X > 6), X * 0, X * (X > 2), X]
 # A sentence, nodes that make y of NonZero's n, and the message when the model is read.
 REFUSED = [
     ("a size that only data says is rejected", [node("Slice", ["n", "zero", "one"], ["s"]), node("Flatten", ["s"], ["f"]),
-                                              node("Reshape", ["zero", "f"], ["y"])], "'f', decides shapes"),
+                                              node("Reshape", ["zero", "f"], ["y"])], "'f', determines shapes"),
     ("so is a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels in blocks of 16: joined, split, picked.
+// Rewrites Concat, Split and channel gathers to the blocked layout.
 
 #include "ln_rules_cpu.h"
 
@@ -12,11 +12,11 @@
 #include "tensorlight/tl_blocked.h"
 
 enum {
-    MAX_SRCS = 64,  // of an operator that is looked at
+    MAX_SRCS = 64,  // of an operator that is rewritten
     MAX_PICKED = 8, // sources of a pick that replaces several
 };
 
-// The sources of a pick in the making.
+// The sources of a new pick.
 typedef struct sources {
     int n;
     const char *names[MAX_SRCS];
@@ -25,7 +25,7 @@ typedef struct sources {
 
 // Predicates
 
-// The blocks that `te` comes from, or NULL.
+// The blocked tensor that from_blocked_cpu converts to `te`, or NULL.
 static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
@@ -43,7 +43,7 @@ static int has_block_type(const ln_tensor_entry *te)
 }
 
 // Whether the operator works along the channel axis.
-static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
+static int is_on_channel_axis(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
     return ln_op_is(op, optype) && !ln_op_is_dynamic_beyond_batch(op) &&
@@ -121,7 +121,7 @@ static ln_list *end(ln_rule_made *made, const ln_op *replaced, ln_list **old_ops
 static int can_join(const ln_op *op)
 {
     int n_blocked = 0;
-    if (!is_about_channels(op, LN_OP_JOIN_CPU, "src0") || ln_op_num_in(op) > MAX_SRCS)
+    if (!is_on_channel_axis(op, LN_OP_JOIN_CPU, "src0") || ln_op_num_in(op) > MAX_SRCS)
         return 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_tensor_entry *const te = entry_of(op, tle);
@@ -150,7 +150,7 @@ static sources joined(ln_rule_made *made, const ln_op *op)
     return srcs;
 }
 
-// Whether each source begins with a block of the result.
+// Whether each source starts at a block boundary of the result.
 static int are_whole(const sources *srcs)
 {
     for (int i = 0; i < srcs->n - 1; i++)
@@ -188,7 +188,7 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
 static int can_split(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
-    if (!is_about_channels(op, LN_OP_SPLIT_CPU, "src") || ln_op_num_in(op) != 1)
+    if (!is_on_channel_axis(op, LN_OP_SPLIT_CPU, "src") || ln_op_num_in(op) != 1)
         return 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (entry_of(op, tle)->tensor->dims[1] < 1)
@@ -226,7 +226,7 @@ typedef struct place {
     int channel;
 } place;
 
-// Channel `channel` of all that a pick reads.
+// Channel `channel` of the concatenated sources of a pick.
 static place source_of(const ln_op *pick, int channel)
 {
     const int *channels = ln_op_ints(pick, "channels", NULL);
@@ -243,7 +243,7 @@ static const ln_op *pick_of(const ln_tensor_entry *te)
     return ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) && !ln_op_is_dynamic_beyond_batch(op) ? op : NULL;
 }
 
-static int is_steady(const ln_op *op)
+static int reads_no_mutated(const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_entry_is_mutated(entry_of(op, tle)))
@@ -251,20 +251,20 @@ static int is_steady(const ln_op *op)
     return 1;
 }
 
-static int picks_picked(const ln_op *op)
+static int reads_pick(const ln_op *op)
 {
     if (!ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) || ln_op_is_dynamic_beyond_batch(op) ||
-        !is_steady(op))
+        !reads_no_mutated(op))
         return 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         const ln_op *const pick = pick_of(entry_of(op, tle));
-        if (pick && is_steady(pick))
+        if (pick && reads_no_mutated(pick))
             return 1;
     }
     return 0;
 }
 
-// The source that is this tensor, added if missing; -1: too many.
+// The index of the tensor among the sources, added if missing; -1: too many.
 static int index_of(sources *srcs, const place *at)
 {
     for (int i = 0; i < srcs->n; i++)
@@ -277,15 +277,15 @@ static int index_of(sources *srcs, const place *at)
     return srcs->n++;
 }
 
-// Where each channel of `op` comes from, with the picks before it passed by: sources[i] of `srcs`,
-// its channel map[i]. -1: from too many.
+// Finds the source of each channel of `op`, looking through picks that produce its inputs: channel
+// map[i] of srcs->names[indices[i]]. -1: more than MAX_PICKED sources.
 static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indices)
 {
     const int *const own = ln_op_ints(op, "map", NULL);
     for (int i = 0; i < n_map; i++) {
         place at = source_of(op, own[i]);
         const ln_op *const pick = pick_of(at.te);
-        if (pick && is_steady(pick))
+        if (pick && reads_no_mutated(pick))
             at = source_of(pick, ln_op_ints(pick, "map", NULL)[at.channel]);
         indices[i] = index_of(srcs, &at);
         map[i] = at.channel;
@@ -295,8 +295,8 @@ static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indic
     return 0;
 }
 
-// From channels of sources to channels of all of them.
-static void number_through(const sources *srcs, int n_map, int *map, const int *indices)
+// Converts channels of sources to channels of the concatenated sources.
+static void to_concatenated_indices(const sources *srcs, int n_map, int *map, const int *indices)
 {
     int first[MAX_SRCS] = {0};
     for (int i = 1; i < srcs->n; i++)
@@ -305,15 +305,15 @@ static void number_through(const sources *srcs, int n_map, int *map, const int *
         map[i] += first[indices[i]];
 }
 
-static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int *map, int *indices,
-                          ln_list **old_ops)
+static ln_list *merge_picks(const ln_context *ctx, const ln_op *op, int n_map, int *map,
+                            int *indices, ln_list **old_ops)
 {
     sources srcs = {0};
     const ln_tensor_entry *y = NULL;
     ln_rule_made made = {.ctx = ctx, .rule = "pick_of_picks"};
     if (trace(op, &srcs, n_map, map, indices) < 0 || !ln_op_makes(op, "dst", &y))
         return NULL;
-    number_through(&srcs, n_map, map, indices);
+    to_concatenated_indices(&srcs, n_map, map, indices);
     add_pick(&made, &srcs, n_map, map, y->name);
     return end(&made, op, old_ops);
 }
@@ -321,7 +321,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
 // pick_blocked_cpu of other picks: one pick from their sources, unless they are too many.
 ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
 {
-    const ln_op *const op = find(ctx, "pick_of_picks", picks_picked);
+    const ln_op *const op = find(ctx, "pick_of_picks", reads_pick);
     ln_list *new_ops = NULL;
     int n_map;
     *old_ops = NULL;
@@ -329,7 +329,7 @@ ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
         return NULL;
     int *const map = ln_alloc((size_t)n_map * 2 * sizeof(*map));
     if (map)
-        new_ops = pick_anew(ctx, op, n_map, map, map + n_map, old_ops);
+        new_ops = merge_picks(ctx, op, n_map, map, map + n_map, old_ops);
     else
         ln_fail_last(ctx);
     ln_free(map);

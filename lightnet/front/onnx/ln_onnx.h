@@ -97,9 +97,8 @@ LN_ONNX_CONTRIB_TABLES(LN_ONNX_DECLARE)
 /** Whether something failed. */
 int ln_onnx_failed(const ln_onnx_node *n);
 
-/** Whether single elements decide the tensor: it depends on inputs of the model with one element,
- * on constants and on nothing else. */
-int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor);
+/** Whether the tensor depends only on inputs of the model with one element, and on constants. */
+int ln_onnx_depends_on_scalars_only(ln_onnx_node *n, const char *tensor);
 
 // Inputs and outputs of the node
 
@@ -177,9 +176,8 @@ const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len);
 /** Whether the value of input `i` is known only at run time. */
 int ln_onnx_varies(ln_onnx_node *n, int i);
 
-/** Input `i` if its value is known only at run time, for an input that sets a parameter; otherwise
- *  NULL. */
-const char *ln_onnx_setter(ln_onnx_node *n, int i);
+/** Input `i`, which sets a parameter, if its value is known only at run time; otherwise NULL. */
+const char *ln_onnx_runtime_input(ln_onnx_node *n, int i);
 
 /** As ln_onnx_ints_in, also of an input that varies with sizes that are known only at run time: the
  * value for the largest sizes. */

@@ -257,7 +257,7 @@ static int asks_values(ln_onnx_node *n, int n_deciders, const char *const *decid
     if (!ln_bind_has_offer(n->model->base.ctx, LN_OFFERS_VALUES))
         return 0;
     for (int i = 0; i < n_deciders; i++)
-        if (deciders[i] && !ln_onnx_is_decided(n, deciders[i]))
+        if (deciders[i] && !ln_onnx_depends_on_scalars_only(n, deciders[i]))
             return 0;
         else if (deciders[i])
             n_settings++;

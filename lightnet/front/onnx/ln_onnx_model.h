@@ -25,7 +25,7 @@ struct ln_onnx_model {
     ln_hash *rolled;    // node messages of loops that are too long to be unrolled
     ln_hash *functions; // the model's functions, themselves the keys
     ln_hash *indexes;   // long lists of messages -> ln_hash of names -> messages
-    ln_hash *unfolded;  // name -> why its value, a constant, is left to run time
+    ln_hash *unfolded;  // name -> why its value, a constant, is computed at load
     ln_hash *compounds; // names, themselves the keys -> ln_onnx_compound
     size_t n_items;     // of all sequences that were built
     size_t values_size; // bytes of the data in `values`
@@ -39,7 +39,7 @@ typedef enum ln_onnx_variation {
     LN_ONNX_CONSTANT, // on nothing that is set at run time
     LN_ONNX_BOUND,    // on inputs with values set before compiling
     LN_ONNX_SIZED,    // on sizes that are known only at run time: the largest are known
-    LN_ONNX_UNKNOWN,  // on other inputs, or on chance
+    LN_ONNX_UNKNOWN,  // on other inputs, or on random operators
 } ln_onnx_variation;
 
 ln_onnx_variation ln_onnx_variation_of(const ln_onnx_model *m, const char *tensor);

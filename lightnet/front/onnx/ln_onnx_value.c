@@ -18,8 +18,8 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-// Values beside the wanted one are kept up to this size: the next question may be for them.
-enum { KEPT_SIZE = 4096 };
+// Intermediate values up to this size are cached: later nodes often ask for them.
+enum { CACHED_SIZE = 4096 };
 
 void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
 {
@@ -43,8 +43,8 @@ static int may_copy(ln_onnx_model *m, const char *tensor, size_t size)
     return !m->base.failed;
 }
 
-// The value of the tensor counts as one that is given at run time, from now on.
-static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *reason)
+// Does not fold the tensor: shapes cannot depend on it, and it is computed at load.
+static void mark_unfolded(ln_onnx_model *m, const char *tensor, const char *reason)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     char *text = ln_translation_print(&m->base, "%s", reason);
@@ -55,7 +55,7 @@ static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *
     ln_debug(m->base.ctx, "'%s' is computed when the model is loaded: %s", tensor, reason);
 }
 
-// Of such a tensor no value is computed or copied.
+// Whether the tensor exceeds LN_LIMIT_FOLD_MEMORY: its value is neither computed nor copied.
 static int is_too_large(const ln_onnx_model *m, const char *tensor)
 {
     const uint64_t max = ln_limits_max(m->base.ctx, LN_LIMIT_FOLD_MEMORY);
@@ -71,9 +71,8 @@ static const char *print_too_large(ln_onnx_model *m, const char *tensor)
     return text ? text : "";
 }
 
-// The source of a tensor of LN_ONNX_SIZED: the max lengths of a tensor's axes; NULL: it is not the
-// output of a `shape`.
-static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
+// The value, for max sizes, of a tensor that `shape` computes from open sizes; NULL: none.
+static const tl_tensor *max_shape(ln_onnx_model *m, const char *tensor)
 {
     const ln_op *producer = ln_context_creater(m->base.ctx, tensor);
     if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED || !ln_op_is(producer, LN_OP_SHAPE))
@@ -88,13 +87,13 @@ static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
     return ln_hash_find(m->values, tensor);
 }
 
-// The value if nothing must be computed for it; else, or after a failure, NULL.
+// A cached value, a weight, or a shape; NULL: operators must run, or a failure.
 static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 {
     const tl_tensor *value = ln_hash_find(m->values, tensor);
     const ln_weight *weight = value ? NULL : ln_weights_find(m->base.ctx->weights, tensor);
     if (!weight)
-        return value ? value : largest_shape(m, tensor);
+        return value ? value : max_shape(m, tensor);
     const size_t size = tl_tensor_size(ln_translation_tensor(&m->base, tensor));
     tl_tensor *copy =
         may_copy(m, tensor, size) ? ln_weight_clone(weight, m->base.ctx->error) : NULL;
@@ -102,7 +101,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
         m->base.failed = 1;
         return NULL;
     }
-    // Shapes will be decided on it.
+    // Shapes will depend on it.
     if (ln_fixed_note(m->base.ctx->fixed, tensor, NULL,
                       ln_elements_hash(copy->data, copy->dtype, (size_t)copy->len))) {
         tl_tensor_free_data_too(copy);
@@ -114,45 +113,45 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     return ln_hash_find(m->values, tensor);
 }
 
-// The operators that make a tensor
+// The subgraph that computes a tensor
 
-typedef struct part {
+typedef struct fold {
     ln_onnx_model *model;
     ln_context *ctx;  // separate
-    int is_too_large; // it has met a limit on folding
-} part;
+    int is_too_large; // a tensor exceeds LN_LIMIT_FOLD_MEMORY
+} fold;
 
-static int has_entered(const part *p, const char *tensor)
+static int has_entered(const fold *f, const char *tensor)
 {
-    return ln_tensor_table_find(p->ctx->tensor_table, tensor) != NULL;
+    return ln_tensor_table_find(f->ctx->tensor_table, tensor) != NULL;
 }
 
-static int add_copy(part *p, const ln_op *op)
+static int add_copy(fold *f, const ln_op *op)
 {
     ln_list *end = NULL;
     ln_op *copy = ln_op_copy(op);
-    return copy && !ln_context_add_op(p->ctx, &end, copy) ? 0 : -1;
+    return copy && !ln_context_add_op(f->ctx, &end, copy) ? 0 : -1;
 }
 
-// A value that is known becomes a `source` with these bytes.
-static int add_known(part *p, const char *tensor, const tl_tensor *value)
+// Adds a `source` operator with the known value.
+static int add_known(fold *f, const char *tensor, const tl_tensor *value)
 {
-    ln_translation inner = {.ctx = p->ctx, .file = p->model->base.file};
+    ln_translation inner = {.ctx = f->ctx, .file = f->model->base.file};
     tl_tensor *record = tl_tensor_create(value->data, value->ndim, value->dims, value->dtype);
-    if (!record || ln_weights_add(p->ctx->weights, tensor, record, 0)) {
+    if (!record || ln_weights_add(f->ctx->weights, tensor, record, 0)) {
         tl_tensor_free(record);
         return -1;
     }
     return ln_translation_source(&inner, tensor, record, 1) ? 0 : -1;
 }
 
-// Enters the producers of the tensor, deepest first; the stack holds pending producers,
-// so that long chains cost memory, not stack.
-static int push_inputs(part *p, const ln_op *op, ln_list **stack)
+// Pushes inputs of `op` that the context lacks. Returns 1 if there are none, 0 if it pushed some,
+// -1: no memory.
+static int push_inputs(fold *f, const ln_op *op, ln_list **stack)
 {
     int ready = 1;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
-        if (has_entered(p, tle->name))
+        if (has_entered(f, tle->name))
             continue;
         if (ln_list_push(stack, tle->name, NULL))
             return -1;
@@ -161,24 +160,24 @@ static int push_inputs(part *p, const ln_op *op, ln_list **stack)
     return ready;
 }
 
-static int enter_top(part *p, ln_list **stack)
+static int enter_top(fold *f, ln_list **stack)
 {
     const char *tensor = (*stack)->data;
     int ready = 1;
-    if (ln_limits_check(p->ctx))
+    if (ln_limits_check(f->ctx))
         return -1;
-    if (!has_entered(p, tensor)) {
-        if (is_too_large(p->model, tensor)) {
-            p->is_too_large = 1;
-            return ln_fail(p->ctx, "%s", print_too_large(p->model, tensor));
+    if (!has_entered(f, tensor)) {
+        if (is_too_large(f->model, tensor)) {
+            f->is_too_large = 1;
+            return ln_fail(f->ctx, "%s", print_too_large(f->model, tensor));
         }
-        const tl_tensor *value = known_value(p->model, tensor);
-        const ln_op *producer = ln_context_creater(p->model->base.ctx, tensor);
-        if (p->model->base.failed || (value && add_known(p, tensor, value)))
+        const tl_tensor *value = known_value(f->model, tensor);
+        const ln_op *producer = ln_context_creater(f->model->base.ctx, tensor);
+        if (f->model->base.failed || (value && add_known(f, tensor, value)))
             return -1;
         if (!value)
-            ready = push_inputs(p, producer, stack);
-        if (ready < 0 || (!value && ready && add_copy(p, producer)))
+            ready = push_inputs(f, producer, stack);
+        if (ready < 0 || (!value && ready && add_copy(f, producer)))
             return -1;
     }
     if (ready)
@@ -186,30 +185,31 @@ static int enter_top(part *p, ln_list **stack)
     return 0;
 }
 
-static int enter_producers(part *p, const char *tensor)
+// Adds the producers of the tensor, deepest first. Long chains cost memory, not the call stack.
+static int enter_producers(fold *f, const char *tensor)
 {
     ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
     int status = stack ? 0 : -1;
     while (stack && !status)
-        status = enter_top(p, &stack);
+        status = enter_top(f, &stack);
     ln_list_free(stack);
     return status;
 }
 
 // Running them
 
-static void keep_all(part *p, const char *wanted)
+static void cache_values(fold *f, const char *wanted)
 {
-    LN_FOREACH (const ln_op *, op, p->ctx->ops) {
+    LN_FOREACH (const ln_op *, op, f->ctx->ops) {
         LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-            const ln_tensor_entry *te = ln_entry_of(tle, p->ctx->tensor_table);
+            const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
             const size_t size = tl_tensor_size(te->tensor);
-            if (!ln_hash_find(p->model->values, tle->name) &&
-                ln_entry_of(tle, p->model->base.ctx->tensor_table) &&
+            if (!ln_hash_find(f->model->values, tle->name) &&
+                ln_entry_of(tle, f->model->base.ctx->tensor_table) &&
                 (ln_streq(tle->name, wanted)
-                     ? may_copy(p->model, tle->name, size)
-                     : size <= KEPT_SIZE && !ln_limits_forbid(p->model->base.ctx, size)))
-                ln_onnx_keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
+                     ? may_copy(f->model, tle->name, size)
+                     : size <= CACHED_SIZE && !ln_limits_forbid(f->model->base.ctx, size)))
+                ln_onnx_keep_value(f->model, tle->name, tl_tensor_clone(te->tensor));
         }
     }
 }
@@ -222,46 +222,46 @@ static int check_macs(const ln_context *ctx)
     return ln_limits_check_macs(ctx, macs);
 }
 
-static int run_part(part *p, const char *tensor)
+static int run_fold(fold *f, const char *tensor)
 {
-    p->ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    p->ctx->weights = ln_weights_create();
-    if (!p->ctx->weights || enter_producers(p, tensor) || ln_context_add_output(p->ctx, tensor))
+    f->ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
+    f->ctx->weights = ln_weights_create();
+    if (!f->ctx->weights || enter_producers(f, tensor) || ln_context_add_output(f->ctx, tensor))
         return -1;
-    ln_context_set_reference(p->ctx);
-    ln_context_keep_all(p->ctx);
-    return -(ln_context_compile(p->ctx, "cpu") || check_macs(p->ctx) ||
-             ln_context_load(p->ctx, NULL) || ln_context_run(p->ctx));
+    ln_context_set_reference(f->ctx);
+    ln_context_keep_all(f->ctx);
+    return -(ln_context_compile(f->ctx, "cpu") || check_macs(f->ctx) ||
+             ln_context_load(f->ctx, NULL) || ln_context_run(f->ctx));
 }
 
 static void compute(ln_onnx_node *n, const char *tensor)
 {
     ln_onnx_model *m = n->model;
-    part p = {.model = m, .ctx = ln_context_create()};
-    if (!p.ctx) {
+    fold f = {.model = m, .ctx = ln_context_create()};
+    if (!f.ctx) {
         ln_emit_fail_memory(&n->emit);
         return;
     }
-    ln_limits_begin_fold(p.ctx, m->base.ctx);
-    const int status = run_part(&p, tensor);
-    ln_limits_end_fold(p.ctx);
+    ln_limits_begin_fold(f.ctx, m->base.ctx);
+    const int status = run_fold(&f, tensor);
+    ln_limits_end_fold(f.ctx);
     if (!status)
-        keep_all(&p, tensor);
-    else if (p.is_too_large || ln_limits_fold_is_over(p.ctx))
-        leave_to_run_time(m, tensor, ln_context_error(p.ctx));
+        cache_values(&f, tensor);
+    else if (f.is_too_large || ln_limits_fold_is_over(f.ctx))
+        mark_unfolded(m, tensor, ln_context_error(f.ctx));
     else
         ln_emit_fail(&n->emit, "the value of '%s' cannot be computed: %s", tensor,
-                     ln_context_error(p.ctx));
-    ln_context_free(p.ctx);
+                     ln_context_error(f.ctx));
+    ln_context_free(f.ctx);
 }
 
-// The value of a tensor that varies no worse than that.
-static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx_variation worst)
+// The value of a tensor whose variation is at most `limit`; else NULL.
+static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx_variation limit)
 {
-    if (!tensor || n->model->base.failed || ln_onnx_variation_of(n->model, tensor) > worst)
+    if (!tensor || n->model->base.failed || ln_onnx_variation_of(n->model, tensor) > limit)
         return NULL;
     if (is_too_large(n->model, tensor)) {
-        leave_to_run_time(n->model, tensor, print_too_large(n->model, tensor));
+        mark_unfolded(n->model, tensor, print_too_large(n->model, tensor));
         return NULL;
     }
     const tl_tensor *value = known_value(n->model, tensor);
@@ -294,7 +294,7 @@ int ln_onnx_varies(ln_onnx_node *n, int i)
     return tensor && ln_onnx_variation_of(n->model, tensor) > LN_ONNX_BOUND;
 }
 
-const char *ln_onnx_setter(ln_onnx_node *n, int i)
+const char *ln_onnx_runtime_input(ln_onnx_node *n, int i)
 {
     return ln_onnx_varies(n, i) ? ln_onnx_in(n, i) : NULL;
 }
@@ -311,32 +311,30 @@ static const char *unknown_input(const ln_onnx_model *m, const ln_op *op)
 static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
 {
     const ln_context *ctx = n->model->base.ctx;
-    // An input of the model, whose value is not known; NULL: it is something else, such as chance.
+    // An input of the model without a known value; NULL: another cause, such as a random operator.
     const char *cause = tensor;
     while (cause && !ln_hash_find(ctx->input_names, cause))
         cause = unknown_input(n->model, ln_context_creater(ctx, cause));
     if (!cause) {
         ln_emit_fail(&n->emit,
-                     "input %d, '%s', decides shapes and depends on values computed at run time", i,
-                     n->proto->input[i]);
+                     "input %d, '%s', determines shapes and depends on values computed at run time",
+                     i, n->proto->input[i]);
         return;
     }
     const tl_tensor *input = ln_translation_tensor(&n->model->base, cause);
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
-                 "input %d, '%s', decides shapes and depends on input '%s', which is not given as "
-                 "%s before the model is compiled; give its value (-i %s=FILE.npy, "
-                 "ln_context_bind_input)",
+                 "input %d, '%s', determines shapes and depends on input '%s' (%s), which must be "
+                 "bound before compilation; bind it with -i %s=FILE.npy or ln_context_bind_input",
                  i, n->proto->input[i], cause, tl_dtype_name(input->dtype), cause);
 }
 
-// Puts the inputs of the operator on the stack. 1: the operator is an input of several elements or
-// has other results in each run; -1: no memory.
-static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
+// Pushes the inputs of the operator. 1: it depends on an input of several elements, or on a random
+// operator; -1: no memory.
+static int push_inputs_of(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-        const int is_input = !op->op_arg->tensors_in;
-        if (is_input && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
+        if (!op->op_arg->tensors_in && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
             (!ln_hash_find(n->model->base.ctx->input_names, tle->name) ||
              ln_onnx_tensor_of(n, tle->name)->len != 1))
             return 1;
@@ -347,44 +345,46 @@ static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack
     return 0;
 }
 
-// Replaces the top of the stack by what it depends on. Returns as push_deciders.
-static int step_to_deciders(const ln_onnx_node *n, ln_hash *seen, ln_list **stack)
+// Replaces the top of the stack by its producer's inputs. Returns as push_inputs_of.
+static int step_to_inputs(const ln_onnx_node *n, ln_hash *seen, ln_list **stack)
 {
     const ln_op *const op = ln_context_creater(n->model->base.ctx, (*stack)->data);
     *stack = ln_list_remove_nth(*stack, 0);
     if (!op)
         return 1;
     const int is_new = ln_hash_insert(seen, op, NULL);
-    return is_new > 0 ? push_deciders(n, op, stack) : is_new;
+    return is_new > 0 ? push_inputs_of(n, op, stack) : is_new;
 }
 
-int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor)
+int ln_onnx_depends_on_scalars_only(ln_onnx_node *n, const char *tensor)
 {
     const ln_context *const ctx = n->model->base.ctx;
     ln_hash *seen = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
-    int status = seen && stack ? 0 : -1, is_late = 0;
-    while (stack && !status && !is_late) {
-        is_late = ln_limits_check(ctx) < 0;
-        status = is_late ? 0 : step_to_deciders(n, seen, &stack);
+    int status = seen && stack ? 0 : -1, is_stopped = 0;
+    while (stack && !status && !is_stopped) {
+        is_stopped = ln_limits_check(ctx) < 0;
+        status = is_stopped ? 0 : step_to_inputs(n, seen, &stack);
     }
     if (status < 0) {
-        ln_context_clear_error(ctx); // of the branch, which may fit after all
+        ln_context_clear_error(ctx); // of the rejected alternative: the caller tries another one
         ln_error_memory_at(ctx->error, n->model->base.file);
     }
     ln_list_free(stack);
     ln_hash_free(seen);
-    return !status && !is_late;
+    return !status && !is_stopped;
 }
 
-static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)
+static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation limit)
 {
     const char *tensor = ln_onnx_optional(n, i);
-    const tl_tensor *value = value_up_to(n, tensor, worst);
+    const tl_tensor *value = value_up_to(n, tensor, limit);
     const char *why = tensor && !value ? ln_hash_find(n->model->unfolded, tensor) : NULL;
     if (why)
-        ln_emit_fail(&n->emit, "input %d, '%s', decides shapes, but is not computed before: %s", i,
-                     n->proto->input[i], why);
+        ln_emit_fail(
+            &n->emit,
+            "input %d, '%s', determines shapes, but cannot be computed at compile time: %s", i,
+            n->proto->input[i], why);
     else if (tensor && !value)
         fail_unknown(n, i, tensor);
     return value;
@@ -397,8 +397,8 @@ static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype d
     const uint64_t max = ln_limits_max(n->model->base.ctx, LN_LIMIT_FOLD_MEMORY);
     if (max && size > max)
         ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
-                        "an input of %d elements decides shapes; they exceed the limit of %" PRIu64
-                        " bytes for a constant",
+                        "an input of %d elements determines shapes; they exceed the limit of "
+                        "%" PRIu64 " bytes for a constant",
                         value->len, max);
     void *data = ln_translation_alloc(&n->model->base, size + 1);
     if (data)
@@ -406,9 +406,9 @@ static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype d
     return data;
 }
 
-static const int64_t *ints_up_to(ln_onnx_node *n, int i, int *len, ln_onnx_variation worst)
+static const int64_t *ints_up_to(ln_onnx_node *n, int i, int *len, ln_onnx_variation limit)
 {
-    const tl_tensor *value = decisive(n, i, worst);
+    const tl_tensor *value = decisive(n, i, limit);
     *len = value ? value->len : 0;
     if (!value)
         return NULL;

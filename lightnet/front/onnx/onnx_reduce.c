@@ -43,7 +43,7 @@ static void translate_topk(ln_onnx_node *n)
     ln_attr_bool(&n->emit, "sorted", 1); // without it any order will do, also the sorted one
     if (ln_onnx_failed(n))
         return;
-    const char *const k_now = n->opset < 10 ? NULL : ln_onnx_setter(n, 1);
+    const char *const k_now = n->opset < 10 ? NULL : ln_onnx_runtime_input(n, 1);
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_attr_int(&n->emit, "k", 1)
                                       : ln_onnx_required_int(n, 1);

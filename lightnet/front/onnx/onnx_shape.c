@@ -335,7 +335,7 @@ static void translate_split(ln_onnx_node *n)
     const int axis = ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     const int parts = (int)n->proto->n_output;
     const int by_input = n->opset >= 13 || ln_onnx_has_input(n, 1);
-    const char *const lens_now = by_input ? ln_onnx_setter(n, 1) : NULL;
+    const char *const lens_now = by_input ? ln_onnx_runtime_input(n, 1) : NULL;
     const int64_t *given = NULL;
     int len = lens_now ? ln_onnx_tensor_of(n, lens_now)->len : 0;
     if (!lens_now)
@@ -435,7 +435,7 @@ static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int 
 {
     int len;
     const int is_end = input == 2;
-    *now = n->opset >= 10 ? ln_onnx_setter(n, input) : NULL;
+    *now = n->opset >= 10 ? ln_onnx_runtime_input(n, input) : NULL;
     if (!*now) {
         const int64_t *const given = slice_list(n, name, input, &len);
         return given ? to_ints(n, name, given, len, bounds) : -1;
@@ -608,8 +608,8 @@ static void emit_expand(ln_onnx_node *n, const char *src, int i)
     ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
-    LN_EMIT(&n->emit, 0, LN_OP_EXPAND, LN_ARG("src", src), LN_ARG("dims_now", ln_onnx_setter(n, i)),
-            LN_INTS("dims", ndim, dims));
+    LN_EMIT(&n->emit, 0, LN_OP_EXPAND, LN_ARG("src", src),
+            LN_ARG("dims_now", ln_onnx_runtime_input(n, i)), LN_INTS("dims", ndim, dims));
 }
 
 static void translate_expand(ln_onnx_node *n)
