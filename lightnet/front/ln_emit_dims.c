@@ -12,7 +12,7 @@ void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims)
     const tl_tensor *const known = ln_translation_tensor(t, tensor);
     const ln_tensor_entry *const te = ln_tensor_table_find(t->ctx->tensor_table, tensor);
     for (int i = 0; i < known->ndim; i++)
-        dims[i] = te ? ln_sizes_axis(te, i) : ln_dim_number(known->dims[i]);
+        dims[i] = te ? ln_sizes_axis(te, i) : ln_dim_constant(known->dims[i]);
 }
 
 ln_symbols *ln_emit_symbols(const ln_emit *e)
@@ -22,7 +22,7 @@ ln_symbols *ln_emit_symbols(const ln_emit *e)
 
 ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n)
 {
-    ln_dim product = ln_dim_number(1);
+    ln_dim product = ln_dim_constant(1);
     for (int i = 0; i < n; i++)
         product = ln_dim_mul(ln_emit_symbols(e), &product, &dims[i]);
     return product;
@@ -69,12 +69,12 @@ static const char *emit_symbol(ln_emit *e, int symbol)
 
 const char *ln_emit_length(ln_emit *e, const ln_dim *dim)
 {
-    const char *sum = dim->plus || dim->n == 0 ? emit_number(e, dim->plus) : NULL;
+    const char *sum = dim->constant || dim->n == 0 ? emit_number(e, dim->constant) : NULL;
     for (int i = 0; i < dim->n && !e->translation->failed; i++) {
         const char *term = emit_symbol(e, dim->terms[i].symbol);
-        if (dim->terms[i].times != 1)
-            term = ln_emit_binary(e, "TL_BINARY_MUL", term, emit_number(e, dim->terms[i].times),
-                                  LN_EMIT_TEMP);
+        if (dim->terms[i].coefficient != 1)
+            term = ln_emit_binary(e, "TL_BINARY_MUL", term,
+                                  emit_number(e, dim->terms[i].coefficient), LN_EMIT_TEMP);
         sum = sum ? ln_emit_binary(e, "TL_BINARY_ADD", sum, term, LN_EMIT_TEMP) : term;
     }
     return sum;
@@ -99,12 +99,12 @@ int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
     for (int i = 0; i < ndim && !e->translation->failed; i++) {
         if (!ln_dim_is_known(&dims[i]))
             ln_emit_fail(e, "the length of axis %d of a tensor is known only at run time", i);
-        const int64_t limit = ln_dim_is_number(&dims[i]) ? dims[i].plus
+        const int64_t limit = ln_dim_is_constant(&dims[i]) ? dims[i].constant
                               : ln_dim_is_known(&dims[i])
                                   ? ln_dim_upper(ln_emit_symbols(e), &dims[i])
                                   : 0;
         max[i] = limit < 0 ? 0 : limit > INT_MAX ? INT_MAX : (int)limit;
-        n_open += !ln_dim_is_number(&dims[i]);
+        n_open += !ln_dim_is_constant(&dims[i]);
     }
     return e->translation->failed ? -1 : n_open;
 }
@@ -116,7 +116,7 @@ static int view_dims(const ln_dim *of_src, int src_ndim, const ln_dim *dims, int
     int n_rest = 0;
     for (int i = 0; i < ndim; i++) {
         const int is_own = i < src_ndim && ln_dim_equals(&of_src[i], &dims[i]);
-        view[i] = ln_dim_is_number(&dims[i]) ? (int)dims[i].plus : is_own ? -2 : -1;
+        view[i] = ln_dim_is_constant(&dims[i]) ? (int)dims[i].constant : is_own ? -2 : -1;
         n_rest += view[i] == -1;
     }
     return n_rest <= 1;
@@ -176,9 +176,9 @@ static int max_pads(const ln_emit *e, int ndim, const ln_dim *own, const ln_dim 
     for (int k = 0; k < ndim; k++) {
         const ln_dim some = ln_dim_add(symbols, &own[k], &before[k]);
         const ln_dim all = ln_dim_add(symbols, &some, &after[k]);
-        const int is_number = ln_dim_is_number(&before[k]) && ln_dim_is_number(&after[k]);
-        max_before[k] = ln_dim_is_number(&before[k]) ? to_int(before[k].plus) : 0;
-        max_after[k] = is_number ? to_int(after[k].plus)
+        const int is_number = ln_dim_is_constant(&before[k]) && ln_dim_is_constant(&after[k]);
+        max_before[k] = ln_dim_is_constant(&before[k]) ? to_int(before[k].constant) : 0;
+        max_after[k] = is_number ? to_int(after[k].constant)
                                  : to_int(ln_dim_upper(symbols, &all) -
                                           ln_dim_upper(symbols, &own[k]) - max_before[k]);
         is_open |= !is_number;

@@ -16,7 +16,7 @@ const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char 
     ln_dim dims[LN_MAXDIM] = {{0}};
     ln_emit_dims(e, src, dims);
     const ln_dim images[] = {ln_emit_product(e, dims, axis), dims[axis < 0 ? 0 : axis],
-                             ln_dim_number(1),
+                             ln_dim_constant(1),
                              ln_emit_product(e, dims + axis + 1, ndim - axis - 1)};
     src = as_is ? src : ln_emit_reshape_dims(e, src, 4, images, LN_EMIT_TEMP);
     const char *const dst = LN_EMIT(e, as_is ? i : LN_EMIT_TEMP, LN_OP_BATCHNORM,
@@ -53,7 +53,7 @@ const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, in
         return NULL;
     ln_dim d[4];
     ln_symbols *const symbols = ln_emit_symbols(e);
-    const ln_dim block = ln_dim_number(b), square = ln_dim_number((int64_t)b * b);
+    const ln_dim block = ln_dim_constant(b), square = ln_dim_constant((int64_t)b * b);
     ln_emit_dims(e, src, d);
     const ln_dim c = is_to_depth ? d[1] : ln_dim_div(symbols, &d[1], &square);
     const ln_dim h = is_to_depth ? ln_dim_div(symbols, &d[2], &block) : d[2];

@@ -25,24 +25,24 @@ struct ln_symbols {
 };
 
 // Bounds saturate here: beyond all lengths, and the sum of two still fits. Products are checked
-// (cut_product).
+// (saturate_product).
 static const int64_t LIMIT = (int64_t)1 << 60;
 
-// Numbers
+// Constants
 
-static int64_t cut(int64_t number)
+static int64_t saturate(int64_t number)
 {
     return number < -LIMIT ? -LIMIT : number > LIMIT ? LIMIT : number;
 }
 
-static int64_t cut_product(int64_t a, int64_t b)
+static int64_t saturate_product(int64_t a, int64_t b)
 {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? LIMIT : -LIMIT)
-                                                  : cut(product);
+                                                  : saturate(product);
 }
 
-// Rounded down.
+// Rounds down.
 static int64_t quotient(int64_t a, int64_t b)
 {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -58,9 +58,9 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-ln_dim ln_dim_number(int64_t number)
+ln_dim ln_dim_constant(int64_t value)
 {
-    return number < -LIMIT || number > LIMIT ? ln_dim_unknown() : (ln_dim){.plus = number};
+    return value < -LIMIT || value > LIMIT ? ln_dim_unknown() : (ln_dim){.constant = value};
 }
 
 ln_dim ln_dim_unknown(void)
@@ -73,27 +73,28 @@ int ln_dim_is_known(const ln_dim *dim)
     return dim->n >= 0;
 }
 
-int ln_dim_is_number(const ln_dim *dim)
+int ln_dim_is_constant(const ln_dim *dim)
 {
     return dim->n == 0;
 }
 
-int ln_dim_is(const ln_dim *dim, int64_t number)
+int ln_dim_is(const ln_dim *dim, int64_t value)
 {
-    return dim->n == 0 && dim->plus == number;
+    return dim->n == 0 && dim->constant == value;
 }
 
 int ln_dim_equals(const ln_dim *a, const ln_dim *b)
 {
-    if (a->n < 0 || a->n != b->n || a->plus != b->plus)
+    if (a->n < 0 || a->n != b->n || a->constant != b->constant)
         return 0;
     for (int i = 0; i < a->n; i++)
-        if (a->terms[i].symbol != b->terms[i].symbol || a->terms[i].times != b->terms[i].times)
+        if (a->terms[i].symbol != b->terms[i].symbol ||
+            a->terms[i].coefficient != b->terms[i].coefficient)
             return 0;
     return 1;
 }
 
-static int are_numbers(const ln_dim *a, const ln_dim *b)
+static int are_constants(const ln_dim *a, const ln_dim *b)
 {
     return a->n == 0 && b->n == 0;
 }
@@ -156,8 +157,8 @@ static ln_dim add_symbol(ln_symbols *symbols, const symbol *s)
 
 ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max)
 {
-    return add_symbol(symbols,
-                      &(symbol){.kind = LN_DIM_OPEN, .next = -1, .min = cut(min), .max = cut(max)});
+    const symbol s = {.kind = LN_DIM_OPEN, .next = -1, .min = saturate(min), .max = saturate(max)};
+    return add_symbol(symbols, &s);
 }
 
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
@@ -190,11 +191,11 @@ ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int which, ln_d
 
 static int64_t bound(const ln_symbols *symbols, const ln_dim *dim, int is_max)
 {
-    int64_t sum = dim->plus;
+    int64_t sum = dim->constant;
     for (int i = 0; i < dim->n; i++) {
         const symbol *s = &symbols->at[dim->terms[i].symbol];
-        const int64_t times = dim->terms[i].times;
-        sum = cut(sum + cut_product(times, (times > 0) == is_max ? s->max : s->min));
+        const int64_t factor = dim->terms[i].coefficient;
+        sum = saturate(sum + saturate_product(factor, (factor > 0) == is_max ? s->max : s->min));
     }
     return sum;
 }
@@ -209,13 +210,13 @@ int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim)
     return bound(symbols, dim, 1);
 }
 
-static int64_t of_corner(ln_dim_operation kind, int64_t a, int64_t b)
+static int64_t at_corner(ln_dim_operation kind, int64_t a, int64_t b)
 {
     switch (kind) {
     case LN_DIM_SUM:
-        return cut(a + b);
+        return saturate(a + b);
     case LN_DIM_PRODUCT:
-        return cut_product(a, b);
+        return saturate_product(a, b);
     case LN_DIM_QUOTIENT:
         return b ? quotient(a, b) : 0;
     case LN_DIM_MIN:
@@ -233,11 +234,11 @@ static void bound_symbol(const ln_symbols *symbols, symbol *s)
     int64_t b[] = {ln_dim_lower(symbols, &s->b), ln_dim_upper(symbols, &s->b)};
     if (s->kind == LN_DIM_QUOTIENT && b[0] <= 0 && b[1] > 0)
         b[0] = 1;
-    s->min = s->kind == LN_DIM_BROADCAST ? of_corner(LN_DIM_MIN, a[0], b[0])
-                                         : of_corner(s->kind, a[0], b[0]);
+    s->min = s->kind == LN_DIM_BROADCAST ? at_corner(LN_DIM_MIN, a[0], b[0])
+                                         : at_corner(s->kind, a[0], b[0]);
     s->max = s->min;
     for (int i = 0; i < 4; i++) {
-        const int64_t corner = of_corner(s->kind, a[i & 1], b[i >> 1]);
+        const int64_t corner = at_corner(s->kind, a[i & 1], b[i >> 1]);
         s->min = corner < s->min ? corner : s->min;
         s->max = corner > s->max ? corner : s->max;
     }
@@ -245,11 +246,11 @@ static void bound_symbol(const ln_symbols *symbols, symbol *s)
 
 // Operations other than sums
 
-static unsigned hash_dim(unsigned hash, const ln_dim *dim)
+static unsigned hash_dim(unsigned hash, const ln_dim *a)
 {
-    hash = hash * 31 + (unsigned)dim->plus;
-    for (int i = 0; i < dim->n; i++)
-        hash = (hash * 31 + (unsigned)dim->terms[i].symbol) * 31 + (unsigned)dim->terms[i].times;
+    hash = hash * 31 + (unsigned)a->constant;
+    for (int i = 0; i < a->n; i++)
+        hash = (hash * 31 + (unsigned)a->terms[i].symbol) * 31 + (unsigned)a->terms[i].coefficient;
     return hash;
 }
 
@@ -280,13 +281,13 @@ static int compare_dims(const ln_dim *a, const ln_dim *b)
         const struct ln_dim_term *x = &a->terms[i], *y = &b->terms[i];
         if (x->symbol != y->symbol)
             return x->symbol < y->symbol ? -1 : 1;
-        if (x->times != y->times)
-            return x->times < y->times ? -1 : 1;
+        if (x->coefficient != y->coefficient)
+            return x->coefficient < y->coefficient ? -1 : 1;
     }
-    return (a->plus > b->plus) - (a->plus < b->plus);
+    return (a->constant > b->constant) - (a->constant < b->constant);
 }
 
-// The same for both orders of the operands.
+// Finds the same symbol for both orders of the operands.
 static ln_dim find_commutative(ln_symbols *symbols, ln_dim_operation kind, const ln_dim *a,
                                const ln_dim *b)
 {
@@ -296,8 +297,8 @@ static ln_dim find_commutative(ln_symbols *symbols, ln_dim_operation kind, const
 
 // Sums
 
-// -1: too many terms, or a number that does not fit.
-static int add_term(ln_dim *sum, int which, int64_t times)
+// -1: more than LN_DIM_TERMS terms, or a coefficient beyond LIMIT.
+static int add_term(ln_dim *sum, int which, int64_t coefficient)
 {
     int i = 0;
     while (i < sum->n && sum->terms[i].symbol < which)
@@ -305,31 +306,31 @@ static int add_term(ln_dim *sum, int which, int64_t times)
     struct ln_dim_term *at = &sum->terms[i];
     const size_t after = (size_t)(sum->n - i) * sizeof(*at);
     if (i < sum->n && at->symbol == which) {
-        at->times += times;
-        if (at->times == 0)
+        at->coefficient += coefficient;
+        if (at->coefficient == 0)
             memmove(at, at + 1, (size_t)(--sum->n - i) * sizeof(*at));
-        return -(at->times < -LIMIT || at->times > LIMIT);
+        return -(at->coefficient < -LIMIT || at->coefficient > LIMIT);
     }
     if (sum->n == LN_DIM_TERMS)
         return -1;
     memmove(at + 1, at, after);
-    *at = (struct ln_dim_term){which, times};
+    *at = (struct ln_dim_term){which, coefficient};
     sum->n++;
     return 0;
 }
 
-// a + times * b; -1 as add_term.
-static int add_times(const ln_dim *a, const ln_dim *b, int64_t times, ln_dim *sum)
+// a + factor * b; -1 as add_term.
+static int add_scaled(const ln_dim *a, const ln_dim *b, int64_t factor, ln_dim *sum)
 {
     int64_t part;
     *sum = *a;
-    if (__builtin_mul_overflow(times, b->plus, &part) || part < -LIMIT || part > LIMIT)
+    if (__builtin_mul_overflow(factor, b->constant, &part) || part < -LIMIT || part > LIMIT)
         return -1;
-    sum->plus += part;
-    if (sum->plus < -LIMIT || sum->plus > LIMIT)
+    sum->constant += part;
+    if (sum->constant < -LIMIT || sum->constant > LIMIT)
         return -1;
     for (int i = 0; i < b->n; i++) {
-        if (__builtin_mul_overflow(times, b->terms[i].times, &part) || part < -LIMIT ||
+        if (__builtin_mul_overflow(factor, b->terms[i].coefficient, &part) || part < -LIMIT ||
             part > LIMIT || (part && add_term(sum, b->terms[i].symbol, part)))
             return -1;
     }
@@ -341,14 +342,14 @@ ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     ln_dim sum;
     if (!are_known(a, b))
         return ln_dim_unknown();
-    return add_times(a, b, 1, &sum) ? find_commutative(symbols, LN_DIM_SUM, a, b) : sum;
+    return add_scaled(a, b, 1, &sum) ? find_commutative(symbols, LN_DIM_SUM, a, b) : sum;
 }
 
-static ln_dim scaled(const ln_dim *a, int64_t times)
+static ln_dim scaled(const ln_dim *a, int64_t factor)
 {
     ln_dim sum;
-    const ln_dim zero = ln_dim_number(0);
-    return a->n < 0 || add_times(&zero, a, times, &sum) ? ln_dim_unknown() : sum;
+    const ln_dim zero = ln_dim_constant(0);
+    return a->n < 0 || add_scaled(&zero, a, factor, &sum) ? ln_dim_unknown() : sum;
 }
 
 ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
@@ -357,12 +358,12 @@ ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     return ln_dim_add(symbols, a, &negative);
 }
 
-// Products: a number times factors, in their order
+// Products: a coefficient times factors, in their order
 
 enum { MAX_FACTORS = 8 };
 
 typedef struct factors {
-    int64_t times;
+    int64_t coefficient;
     int n; // -1: too many
     ln_dim at[MAX_FACTORS];
 } factors;
@@ -381,26 +382,26 @@ static void insert_factor(factors *f, const ln_dim *factor)
 
 static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
 {
-    const int is_symbol = symbols && dim->n == 1 && !dim->plus && dim->terms[0].times == 1;
-    const symbol *s = is_symbol ? &symbols->at[dim->terms[0].symbol] : NULL;
+    const int is_one = symbols && dim->n == 1 && !dim->constant && dim->terms[0].coefficient == 1;
+    const symbol *s = is_one ? &symbols->at[dim->terms[0].symbol] : NULL;
     return s && s->kind == LN_DIM_PRODUCT ? s : NULL;
 }
 
 // Appends the factors of a dimension; a product symbol is split into its own.
 static void add_factors(const ln_symbols *symbols, factors *f, const ln_dim *dim)
 {
-    int64_t content = dim->plus;
+    int64_t content = dim->constant;
     for (int i = 0; i < dim->n; i++)
-        content = gcd(content, dim->terms[i].times);
-    if (dim->n == 0 || __builtin_mul_overflow(f->times, content, &f->times)) {
-        if (dim->n || __builtin_mul_overflow(f->times, dim->plus, &f->times))
+        content = gcd(content, dim->terms[i].coefficient);
+    if (dim->n == 0 || __builtin_mul_overflow(f->coefficient, content, &f->coefficient)) {
+        if (dim->n || __builtin_mul_overflow(f->coefficient, dim->constant, &f->coefficient))
             f->n = -1;
         return;
     }
     ln_dim rest = *dim;
-    rest.plus /= content;
+    rest.constant /= content;
     for (int i = 0; i < rest.n; i++)
-        rest.terms[i].times /= content;
+        rest.terms[i].coefficient /= content;
     const symbol *product = product_of(symbols, &rest);
     for (; product; product = product_of(symbols, &rest)) {
         insert_factor(f, &product->b);
@@ -414,24 +415,20 @@ static ln_dim multiply(ln_symbols *symbols, const factors *f)
     if (f->n < 0)
         return ln_dim_unknown();
     if (f->n == 0)
-        return ln_dim_number(f->times);
+        return ln_dim_constant(f->coefficient);
     ln_dim product = f->at[0];
     for (int i = 1; i < f->n; i++)
         product = find_operation(symbols, LN_DIM_PRODUCT, &product, &f->at[i]);
-    return scaled(&product, f->times);
+    return scaled(&product, f->coefficient);
 }
 
 ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
-    int64_t product;
-    factors f = {.times = 1};
+    factors f = {.coefficient = 1};
     if (!are_known(a, b))
         return ln_dim_unknown();
-    if (are_numbers(a, b))
-        return __builtin_mul_overflow(a->plus, b->plus, &product) ? ln_dim_unknown()
-                                                                  : ln_dim_number(product);
     if (a->n == 0 || b->n == 0)
-        return a->n == 0 ? scaled(b, a->plus) : scaled(a, b->plus);
+        return a->n == 0 ? scaled(b, a->constant) : scaled(a, b->constant);
     add_factors(symbols, &f, a);
     add_factors(symbols, &f, b);
     return multiply(symbols, &f);
@@ -439,25 +436,25 @@ ln_dim ln_dim_mul(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 
 // Quotients
 
-// By a positive number; multiples of it leave the quotient: (4 s + t) / 2 = 2 s + t / 2.
-static ln_dim divide_by_number(ln_symbols *symbols, const ln_dim *a, int64_t by)
+// By a positive constant, whose multiples are moved out: (4 s + t) / 2 = 2 s + t / 2.
+static ln_dim divide_by_constant(ln_symbols *symbols, const ln_dim *a, int64_t by)
 {
-    ln_dim whole = ln_dim_number(quotient(a->plus, by));
-    ln_dim rest = ln_dim_number(a->plus - whole.plus * by);
+    ln_dim whole = ln_dim_constant(quotient(a->constant, by));
+    ln_dim rest = ln_dim_constant(a->constant - whole.constant * by);
     for (int i = 0; i < a->n; i++) {
         const struct ln_dim_term *t = &a->terms[i];
-        const int64_t times = quotient(t->times, by);
+        const int64_t times = quotient(t->coefficient, by), left = t->coefficient - times * by;
         if ((times && add_term(&whole, t->symbol, times)) ||
-            (t->times - times * by && add_term(&rest, t->symbol, t->times - times * by)))
+            (left && add_term(&rest, t->symbol, left)))
             return ln_dim_unknown();
     }
-    const ln_dim divisor = ln_dim_number(by);
-    int64_t low = quotient(rest.plus, by), high = low;
+    const ln_dim divisor = ln_dim_constant(by);
+    int64_t low = quotient(rest.constant, by), high = low;
     if (rest.n && symbols) {
         low = quotient(ln_dim_lower(symbols, &rest), by);
         high = quotient(ln_dim_upper(symbols, &rest), by);
     }
-    const ln_dim part = low == high ? ln_dim_number(low)
+    const ln_dim part = low == high ? ln_dim_constant(low)
                                     : find_operation(symbols, LN_DIM_QUOTIENT, &rest, &divisor);
     return ln_dim_add(symbols, &whole, &part);
 }
@@ -480,17 +477,17 @@ ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (!are_known(a, b) || ln_dim_is(b, 0))
         return ln_dim_unknown();
-    if (are_numbers(a, b))
-        return ln_dim_number(quotient(a->plus, b->plus));
-    if (b->n == 0 && b->plus > 0)
-        return divide_by_number(symbols, a, b->plus);
-    factors of_a = {.times = 1}, of_b = {.times = 1};
+    if (are_constants(a, b))
+        return ln_dim_constant(quotient(a->constant, b->constant));
+    if (b->n == 0 && b->constant > 0)
+        return divide_by_constant(symbols, a, b->constant);
+    factors of_a = {.coefficient = 1}, of_b = {.coefficient = 1};
     add_factors(symbols, &of_a, a);
     add_factors(symbols, &of_b, b);
-    if (of_a.n < 0 || of_b.n < 0 || of_b.times <= 0 || !cancel(&of_a, &of_b))
+    if (of_a.n < 0 || of_b.n < 0 || of_b.coefficient <= 0 || !cancel(&of_a, &of_b))
         return find_operation(symbols, LN_DIM_QUOTIENT, a, b);
     const ln_dim rest = multiply(symbols, &of_a);
-    return rest.n < 0 ? rest : divide_by_number(symbols, &rest, of_b.times);
+    return rest.n < 0 ? rest : divide_by_constant(symbols, &rest, of_b.coefficient);
 }
 
 ln_dim ln_dim_mod(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
@@ -501,24 +498,26 @@ ln_dim ln_dim_mod(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 
 // Comparisons
 
-// The sign of a - b in all runs: -1, 0 or 1; where it is not the same, 2.
+// The result of comparing a with b; VARIES: it differs from run to run, or is unknown.
+enum { LESS, EQUAL, GREATER, VARIES };
+
 static int compare(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     ln_dim difference;
-    if (!are_known(a, b) || add_times(a, b, -1, &difference))
-        return 2;
-    const int64_t min = symbols ? ln_dim_lower(symbols, &difference) : difference.plus;
-    const int64_t max = symbols ? ln_dim_upper(symbols, &difference) : difference.plus;
-    return min > 0 ? 1 : max < 0 ? -1 : difference.n == 0 ? 0 : 2;
+    if (!are_known(a, b) || add_scaled(a, b, -1, &difference))
+        return VARIES;
+    const int64_t min = symbols ? ln_dim_lower(symbols, &difference) : difference.constant;
+    const int64_t max = symbols ? ln_dim_upper(symbols, &difference) : difference.constant;
+    return min > 0 ? GREATER : max < 0 ? LESS : difference.n == 0 ? EQUAL : VARIES;
 }
 
 // Whether a <= b in all runs.
 static int is_at_most(const ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     ln_dim difference;
-    if (!are_known(a, b) || add_times(b, a, -1, &difference))
+    if (!are_known(a, b) || add_scaled(b, a, -1, &difference))
         return 0;
-    return (symbols ? ln_dim_lower(symbols, &difference) : difference.plus) >= 0;
+    return (symbols ? ln_dim_lower(symbols, &difference) : difference.constant) >= 0;
 }
 
 ln_dim ln_dim_min(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
@@ -539,7 +538,7 @@ ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (!are_known(a, b))
         return ln_dim_unknown();
-    if (ln_dim_equals(a, b) || ln_dim_is(b, 1) || (a->n == 0 && a->plus != 1))
+    if (ln_dim_equals(a, b) || ln_dim_is(b, 1) || (a->n == 0 && a->constant != 1))
         return *a;
     if (ln_dim_is(a, 1) || b->n == 0)
         return *b;
@@ -548,13 +547,13 @@ ln_dim ln_dim_broadcast(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 
 ln_dim ln_dim_is_equal(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
-    const int sign = compare(symbols, a, b);
-    return sign == 2 ? ln_dim_unknown() : ln_dim_number(sign == 0);
+    const int result = compare(symbols, a, b);
+    return result == VARIES ? ln_dim_unknown() : ln_dim_constant(result == EQUAL);
 }
 
 ln_dim ln_dim_is_less(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
-    if (compare(symbols, a, b) == -1)
-        return ln_dim_number(1);
-    return is_at_most(symbols, b, a) ? ln_dim_number(0) : ln_dim_unknown();
+    if (compare(symbols, a, b) == LESS)
+        return ln_dim_constant(1);
+    return is_at_most(symbols, b, a) ? ln_dim_constant(0) : ln_dim_unknown();
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dimensions as symbols: lengths that are known only at run time, and what is computed from them.
 //
-// A dimension is a sum of symbols with factors and a number, or unknown. A symbol is an open size
-// of the model, a size that data decide, or the result of another operation: a product, a quotient,
-// a maximum of two dimensions. Equal operations on equal dimensions are the same symbol, so that
-// two dimensions which are computed alike compare as equal. A dimension without symbols is a
-// number.
+// A dimension is a sum of symbols with coefficients and a constant, or unknown. A symbol is an open
+// size of the model, a size that data decide, or the result of another operation: a product, a
+// quotient, a maximum of two dimensions. Equal operations on equal dimensions are the same symbol,
+// so dimensions that are computed alike are equal. One without symbols is a constant.
 //
-//     ln_dim s = ln_symbols_add(symbols, 1, 512), twelve = ln_dim_number(12);
+//     ln_dim s = ln_symbols_add(symbols, 1, 512), twelve = ln_dim_constant(12);
 //     ln_dim d = ln_dim_mul(symbols, &s, &twelve);    12 s, between 12 and 6144
 
 #pragma once
@@ -17,15 +16,15 @@
 enum { LN_DIM_TERMS = 4 };
 
 typedef struct ln_dim {
-    int64_t plus;
+    int64_t constant;
     int n; // terms, in the order of their symbols, none of them 0; -1: unknown
     struct ln_dim_term {
         int symbol;
-        int64_t times;
+        int64_t coefficient;
     } terms[LN_DIM_TERMS];
 } ln_dim;
 
-/** The symbols of a model. NULL: numbers only; an operation that needs a symbol returns unknown. */
+/** The symbols of a model. NULL: constants only; operations that need a symbol return unknown. */
 typedef struct ln_symbols ln_symbols;
 
 /** Returns new (ln_symbols_free); NULL: no memory. */
@@ -41,8 +40,8 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
                            int axis);
 
-/** The tensor whose axis `*axis` the symbol is; NULL: the symbol is the result of an operation.
- * Returns borrowed. */
+/** Returns (borrowed) the tensor whose axis `*axis` the symbol is; NULL: another open size, or the
+ * result of an operation. */
 const char *ln_symbols_origin(const ln_symbols *symbols, int symbol, int *axis);
 
 /** Whether an allocation has failed: dimensions that need a new symbol are unknown then. */
@@ -60,20 +59,20 @@ typedef enum ln_dim_operation {
 } ln_dim_operation;
 ln_dim_operation ln_symbols_operation(const ln_symbols *symbols, int symbol, ln_dim *a, ln_dim *b);
 
-ln_dim ln_dim_number(int64_t number);
+ln_dim ln_dim_constant(int64_t value);
 ln_dim ln_dim_unknown(void);
 
-/** Whether the dimension is known; a number; this number; known to equal another one. */
+/** Whether the dimension is known; a constant; this constant; known to equal another one. */
 int ln_dim_is_known(const ln_dim *dim);
-int ln_dim_is_number(const ln_dim *dim);
-int ln_dim_is(const ln_dim *dim, int64_t number);
+int ln_dim_is_constant(const ln_dim *dim);
+int ln_dim_is(const ln_dim *dim, int64_t value);
 int ln_dim_equals(const ln_dim *a, const ln_dim *b);
 
 /** Bounds of a known dimension in all runs. */
 int64_t ln_dim_lower(const ln_symbols *symbols, const ln_dim *dim);
 int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim);
 
-// Operations. Unknown if an operand is, or where a number does not fit.
+// Operations. Unknown if an operand is, or where a constant exceeds 2^60.
 
 ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);
 ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b);

@@ -23,7 +23,7 @@ static void set_up(void)
 
 static ln_dim number(int64_t n)
 {
-    return ln_dim_number(n);
+    return ln_dim_constant(n);
 }
 
 #define OP(name, a, b) ln_dim_##name(symbols, &(ln_dim[]){a}[0], &(ln_dim[]){b}[0])
@@ -164,7 +164,7 @@ static void check(const sample *x, const sample *others, int n)
             const int64_t value = x->at[i][k];
             ck_assert_int_le(ln_dim_lower(symbols, &x->dim), value);
             ck_assert_int_ge(ln_dim_upper(symbols, &x->dim), value);
-            ck_assert(!ln_dim_is_number(&x->dim) || x->dim.plus == value);
+            ck_assert(!ln_dim_is_constant(&x->dim) || x->dim.constant == value);
             for (int m = 0; m < n; m++)
                 ck_assert(!ln_dim_equals(&x->dim, &others[m].dim) || others[m].at[i][k] == value);
         }

@@ -109,12 +109,12 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
 
 static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln_dim *axis)
 {
-    if (!ln_dim_is_number(axis))
+    if (!ln_dim_is_constant(axis))
         return ln_op_fail(op_arg, "the length of axis %d of '%s' does not follow from the inputs",
                           i, arg_name);
-    if (axis->plus < 0 || axis->plus > INT_MAX)
+    if (axis->constant < 0 || axis->constant > INT_MAX)
         return ln_op_fail(op_arg, "axis %d of '%s' would have length %lld, expected 0 to %d", i,
-                          arg_name, (long long)axis->plus, INT_MAX);
+                          arg_name, (long long)axis->constant, INT_MAX);
     return 0;
 }
 
@@ -133,10 +133,10 @@ static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const 
     for (int i = 0; i < ndim; i++) {
         const int by_kernel = kernel_dims ? kernel_dims[i] : -1;
         if (!ln_dim_is_known(&axes[i]) && by_kernel >= 0)
-            axes[i] = ln_dim_number(by_kernel);
+            axes[i] = ln_dim_constant(by_kernel);
         if (check_length(op_arg, arg_name, i, &axes[i]))
             return -1;
-        dims[i] = (int)axes[i].plus;
+        dims[i] = (int)axes[i].constant;
         if (by_kernel >= 0 && dims[i] != by_kernel)
             return ln_op_fail(op_arg,
                               "axis %d of '%s' has length %d by the description, %d by the kernel",

@@ -44,8 +44,8 @@ static ln_dim pop(machine *m)
 static int pop_int(machine *m, int *number)
 {
     const ln_dim dim = pop(m);
-    *number = (int)dim.plus;
-    return ln_dim_is_number(&dim) && dim.plus >= INT_MIN && dim.plus <= INT_MAX ? 0 : -1;
+    *number = (int)dim.constant;
+    return ln_dim_is_constant(&dim) && dim.constant >= INT_MIN && dim.constant <= INT_MAX ? 0 : -1;
 }
 
 static const ln_arg_info *input_info(const machine *m, int arg)
@@ -76,7 +76,7 @@ static ln_dim axis_of(const machine *m, const ln_tensor_entry *te, int i)
     if (axis < 0 || axis >= ndim)
         return ln_dim_unknown();
     return m->source->axis ? m->source->axis(m->source->data, te, axis)
-                           : ln_dim_number(te->tensor->dims[axis]);
+                           : ln_dim_constant(te->tensor->dims[axis]);
 }
 
 static ln_dim value_of(const machine *m, const ln_tensor_entry *te, int i)
@@ -119,7 +119,7 @@ static ln_dim item_of(const machine *m, int arg, int i)
     const int len = pe ? pe->array_len : 0, at = i < 0 ? i + len : i;
     if (at < 0 || at >= len || pe->type != LN_PARAM_ARRAY_NUMBER)
         return ln_dim_unknown();
-    return setter ? value_of(m, setter, at) : ln_dim_number(pe->value_array_int[at]);
+    return setter ? value_of(m, setter, at) : ln_dim_constant(pe->value_array_int[at]);
 }
 
 static ln_dim param_of(const machine *m, int arg)
@@ -130,12 +130,12 @@ static ln_dim param_of(const machine *m, int arg)
         return value_of(m, setter, 0);
     if (!pe)
         return ln_dim_unknown();
-    return ln_dim_number(pe->type == LN_PARAM_BOOL ? (int)pe->value_bool : pe->value_int);
+    return ln_dim_constant(pe->type == LN_PARAM_BOOL ? (int)pe->value_bool : pe->value_int);
 }
 
 static ln_dim length_of(const machine *m, const ln_tensor_entry *te)
 {
-    ln_dim product = ln_dim_number(1);
+    ln_dim product = ln_dim_constant(1);
     for (int i = 0; te && i < te->tensor->ndim; i++) {
         const ln_dim axis = axis_of(m, te, i);
         product = ln_dim_mul(m->source->symbols, &product, &axis);
@@ -149,13 +149,13 @@ static ln_dim count_of(const machine *m, int arg)
     int n = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in)
         n += ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) >= 0;
-    return ln_dim_number(n);
+    return ln_dim_constant(n);
 }
 
 // The sum of the variadic inputs' lengths along an axis.
 static ln_dim total_of(const machine *m, int arg, int axis)
 {
-    ln_dim sum = ln_dim_number(0);
+    ln_dim sum = ln_dim_constant(0);
     LN_FOREACH (const ln_tensor_list_entry *, tle, m->op_arg->tensors_in) {
         if (ln_name_number(tle->arg_name, input_info(m, arg)->arg_name) < 0)
             continue;
@@ -185,10 +185,10 @@ static int count_below(const ln_param_entry *pe, int x)
 static ln_dim scale(const machine *m, int arg, const ln_dim *x, int i)
 {
     const ln_param_entry *pe = param(m, arg);
-    if (!ln_dim_is_number(x) || !pe || i < 0 || i >= pe->array_len)
+    if (!ln_dim_is_constant(x) || !pe || i < 0 || i >= pe->array_len)
         return ln_dim_unknown();
-    const double scaled = floor(pe->value_array_double[i] * (double)x->plus);
-    return scaled >= 0 && scaled <= INT_MAX ? ln_dim_number((int64_t)scaled) : ln_dim_unknown();
+    const double scaled = floor(pe->value_array_double[i] * (double)x->constant);
+    return scaled >= 0 && scaled <= INT_MAX ? ln_dim_constant((int64_t)scaled) : ln_dim_unknown();
 }
 
 static int is_word(const machine *m, int arg, int n)
@@ -214,11 +214,11 @@ static ln_dim indexed(machine *m, const ln_size_code *c)
     case LN_SIZE_ITEM:
         return item_of(m, c->arg, i);
     case LN_SIZE_IN:
-        return ln_dim_number(find_item(param(m, c->arg), i) >= 0);
+        return ln_dim_constant(find_item(param(m, c->arg), i) >= 0);
     case LN_SIZE_AT:
-        return ln_dim_number(find_item(param(m, c->arg), i));
+        return ln_dim_constant(find_item(param(m, c->arg), i));
     case LN_SIZE_BELOW:
-        return ln_dim_number(count_below(param(m, c->arg), i));
+        return ln_dim_constant(count_below(param(m, c->arg), i));
     default: {
         const ln_dim x = pop(m);
         return scale(m, c->arg, &x, i);
@@ -230,33 +230,33 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
 {
     switch (c->op) {
     case LN_SIZE_NUMBER:
-        return ln_dim_number(c->n);
+        return ln_dim_constant(c->n);
     case LN_SIZE_LOOP:
-        return ln_dim_number(m->loop);
+        return ln_dim_constant(m->loop);
     case LN_SIZE_INDEX:
-        return ln_dim_number(m->index);
+        return ln_dim_constant(m->index);
     case LN_SIZE_PART:
-        return ln_dim_number(m->part);
+        return ln_dim_constant(m->part);
     case LN_SIZE_UNKNOWN:
         return ln_dim_unknown();
     case LN_SIZE_NDIM: {
         const ln_tensor_entry *te = input(m, c->arg);
-        return te ? ln_dim_number(te->tensor->ndim) : ln_dim_unknown();
+        return te ? ln_dim_constant(te->tensor->ndim) : ln_dim_unknown();
     }
     case LN_SIZE_LEN:
         return length_of(m, input(m, c->arg));
     case LN_SIZE_COUNT:
         return count_of(m, c->arg);
     case LN_SIZE_HAS:
-        return ln_dim_number(input(m, c->arg) != NULL);
+        return ln_dim_constant(input(m, c->arg) != NULL);
     case LN_SIZE_PARAM:
         return param_of(m, c->arg);
     case LN_SIZE_ITEMS: {
         const ln_param_entry *pe = param(m, c->arg);
-        return pe ? ln_dim_number(pe->array_len) : ln_dim_unknown();
+        return pe ? ln_dim_constant(pe->array_len) : ln_dim_unknown();
     }
     default:
-        return ln_dim_number(is_word(m, c->arg, c->n));
+        return ln_dim_constant(is_word(m, c->arg, c->n));
     }
 }
 
@@ -265,10 +265,10 @@ static ln_dim operand(const machine *m, const ln_size_code *c)
 // Three-valued AND (decisive 0) or OR (decisive 1).
 static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
 {
-    const int a_known = ln_dim_is_number(a), b_known = ln_dim_is_number(b);
-    if ((a_known && (a->plus != 0) == decisive) || (b_known && (b->plus != 0) == decisive))
-        return ln_dim_number(decisive);
-    return a_known && b_known ? ln_dim_number(!decisive) : ln_dim_unknown();
+    const int a_known = ln_dim_is_constant(a), b_known = ln_dim_is_constant(b);
+    if ((a_known && (a->constant != 0) == decisive) || (b_known && (b->constant != 0) == decisive))
+        return ln_dim_constant(decisive);
+    return a_known && b_known ? ln_dim_constant(!decisive) : ln_dim_unknown();
 }
 
 static ln_dim both(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
@@ -296,7 +296,7 @@ static void binary(machine *m, const ln_size_code *c)
 
 static void negative(machine *m, const ln_size_code *c)
 {
-    const ln_dim a = pop(m), zero = ln_dim_number(0);
+    const ln_dim a = pop(m), zero = ln_dim_constant(0);
     (void)c;
     push(m, ln_dim_sub(m->source->symbols, &zero, &a));
 }
@@ -305,34 +305,35 @@ static void opposite(machine *m, const ln_size_code *c)
 {
     const ln_dim a = pop(m);
     (void)c;
-    push(m, ln_dim_is_number(&a) ? ln_dim_number(!a.plus) : ln_dim_unknown());
+    push(m, ln_dim_is_constant(&a) ? ln_dim_constant(!a.constant) : ln_dim_unknown());
 }
 
 static void root(machine *m, const ln_size_code *c)
 {
     const ln_dim a = pop(m);
     (void)c;
-    push(m, ln_dim_is_number(&a) && a.plus >= 0 ? ln_dim_number((int64_t)sqrt((double)a.plus))
-                                                : ln_dim_unknown());
+    push(m, ln_dim_is_constant(&a) && a.constant >= 0
+                ? ln_dim_constant((int64_t)sqrt((double)a.constant))
+                : ln_dim_unknown());
 }
 
 static void choose(machine *m, const ln_size_code *c)
 {
     const ln_dim no = pop(m), yes = pop(m), condition = pop(m);
     (void)c;
-    push(m, ln_dim_is_number(&condition) ? (condition.plus ? yes : no)
-            : ln_dim_equals(&yes, &no)   ? yes
-                                         : ln_dim_unknown());
+    push(m, ln_dim_is_constant(&condition) ? (condition.constant ? yes : no)
+            : ln_dim_equals(&yes, &no)     ? yes
+                                           : ln_dim_unknown());
 }
 
 // A position as in NumPy, counted from the end if it is negative, within bounds.
 static ln_dim position(ln_symbols *s, const ln_dim *at, const ln_dim *len, const ln_dim *low,
                        const ln_dim *high)
 {
-    const ln_dim zero = ln_dim_number(0), is_negative = ln_dim_is_less(s, at, &zero);
-    if (!ln_dim_is_number(&is_negative))
+    const ln_dim zero = ln_dim_constant(0), is_negative = ln_dim_is_less(s, at, &zero);
+    if (!ln_dim_is_constant(&is_negative))
         return ln_dim_unknown();
-    const ln_dim own = is_negative.plus ? ln_dim_add(s, at, len) : *at;
+    const ln_dim own = is_negative.constant ? ln_dim_add(s, at, len) : *at;
     const ln_dim cut = ln_dim_max(s, &own, low);
     return ln_dim_min(s, &cut, high);
 }
@@ -341,18 +342,18 @@ static ln_dim slice_length(machine *m)
 {
     ln_symbols *s = m->source->symbols;
     const ln_dim step = pop(m), end = pop(m), start = pop(m), len = pop(m);
-    const ln_dim zero = ln_dim_number(0), one = ln_dim_number(1);
-    if (!ln_dim_is_number(&step) || step.plus == 0 || !ln_dim_is_known(&len))
+    const ln_dim zero = ln_dim_constant(0), one = ln_dim_constant(1);
+    if (!ln_dim_is_constant(&step) || step.constant == 0 || !ln_dim_is_known(&len))
         return ln_dim_unknown();
-    const int is_back = step.plus < 0;
-    const ln_dim low = ln_dim_number(is_back ? -1 : 0);
+    const int is_back = step.constant < 0;
+    const ln_dim low = ln_dim_constant(is_back ? -1 : 0);
     const ln_dim high = is_back ? ln_dim_sub(s, &len, &one) : len;
     const ln_dim lowest_start = ln_dim_min(s, &high, &zero);
     const ln_dim from = position(s, &start, &len, &lowest_start, &high);
     const ln_dim to = position(s, &end, &len, &low, &high);
     const ln_dim span = is_back ? ln_dim_sub(s, &from, &to) : ln_dim_sub(s, &to, &from);
-    const ln_dim width = ln_dim_number(is_back ? -step.plus : step.plus);
-    const ln_dim more = ln_dim_number(width.plus - 1), sum = ln_dim_add(s, &span, &more);
+    const ln_dim width = ln_dim_constant(is_back ? -step.constant : step.constant);
+    const ln_dim more = ln_dim_constant(width.constant - 1), sum = ln_dim_add(s, &span, &more);
     const ln_dim n = ln_dim_div(s, &sum, &width);
     return ln_dim_max(s, &n, &zero);
 }
@@ -429,7 +430,7 @@ static void fold(machine *m, const ln_size_code *c)
 {
     const int is_sum = c->op == LN_SIZE_SUM;
     const span s = pop_span(m, c);
-    ln_dim result = ln_dim_number(!is_sum);
+    ln_dim result = ln_dim_constant(!is_sum);
     for (int i = s.from; i < s.to; i++) {
         const ln_dim axis = span_axis(m, &s, i);
         result = (is_sum ? ln_dim_add : ln_dim_mul)(m->source->symbols, &result, &axis);
@@ -448,7 +449,7 @@ static void broadcast_span(machine *m, const span *s)
     if (more > 0) {
         memmove(m->axes + more, m->axes, (size_t)m->n_axes * sizeof(m->axes[0]));
         for (int i = 0; i < more; i++)
-            m->axes[i] = ln_dim_number(1);
+            m->axes[i] = ln_dim_constant(1);
         m->n_axes = len;
     }
     for (int i = 0; i < len; i++) {
@@ -482,7 +483,7 @@ static void broadcast(machine *m, const ln_size_code *c)
 static ln_dim rest_of(const machine *m, const ln_tensor_entry *te, const ln_dim *dims, int n)
 {
     ln_symbols *s = m->source->symbols;
-    ln_dim len = ln_dim_number(1), others = len;
+    ln_dim len = ln_dim_constant(1), others = len;
     for (int i = 0; te && i < te->tensor->ndim; i++) {
         const ln_dim axis = axis_of(m, te, i);
         if (i >= n || !ln_dim_is(&dims[i], -2))
@@ -523,8 +524,8 @@ static void begin_loop(machine *m, const ln_size_code *c)
 static void skip_unless(machine *m, const ln_size_code *c)
 {
     const ln_dim condition = pop(m);
-    m->is_bad |= !ln_dim_is_number(&condition);
-    if (!condition.plus)
+    m->is_bad |= !ln_dim_is_constant(&condition);
+    if (!condition.constant)
         m->code += c->n;
 }
 

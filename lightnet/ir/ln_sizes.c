@@ -24,14 +24,14 @@ ln_dim ln_sizes_axis(const ln_tensor_entry *te, int i)
 {
     const ln_value_sizes *const sizes = sizes_of(te);
     if (!te->isdynamic)
-        return ln_dim_number(te->tensor->dims[i]);
+        return ln_dim_constant(te->tensor->dims[i]);
     return sizes && i < sizes->n_axes ? sizes->axes[i] : ln_dim_unknown();
 }
 
 int ln_sizes_is_open(const ln_tensor_entry *te, int i)
 {
     const ln_dim axis = ln_sizes_axis(te, i);
-    return !ln_dim_is_number(&axis);
+    return !ln_dim_is_constant(&axis);
 }
 
 int ln_sizes_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
@@ -57,11 +57,11 @@ static ln_dim constant_element(const tl_tensor *t, int i)
         return ln_dim_unknown();
     switch (t->dtype) {
     case TL_INT64:
-        return ln_dim_number(((const int64_t *)t->data)[i]);
+        return ln_dim_constant(((const int64_t *)t->data)[i]);
     case TL_INT32:
-        return ln_dim_number(((const int32_t *)t->data)[i]);
+        return ln_dim_constant(((const int32_t *)t->data)[i]);
     case TL_BOOL:
-        return ln_dim_number(((const tl_bool_t *)t->data)[i] != 0);
+        return ln_dim_constant(((const tl_bool_t *)t->data)[i] != 0);
     default:
         return ln_dim_unknown();
     }
@@ -127,7 +127,7 @@ static int min_length(const ln_op *op, const ln_tensor_entry *te, int i)
 static ln_dim new_axis(const inference *n, const ln_tensor_entry *te, int i)
 {
     const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
-    return min == max ? ln_dim_number(max)
+    return min == max ? ln_dim_constant(max)
                       : ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
 }
 
@@ -153,7 +153,7 @@ static int infer_axes(inference *n, const ln_tensor_list_entry *tle, int index,
         if (!is_described || !ln_dim_is_known(&axes[i]))
             axes[i] = is_former ? sizes->axes[i] : new_axis(n, te, i);
         if (is_fixed(source.symbols, &axes[i]))
-            axes[i] = ln_dim_number(ln_dim_upper(source.symbols, &axes[i]));
+            axes[i] = ln_dim_constant(ln_dim_upper(source.symbols, &axes[i]));
     }
     memcpy(sizes->axes, axes, sizeof(axes[0]) * (size_t)ndim);
     sizes->n_axes = ndim;

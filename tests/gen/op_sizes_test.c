@@ -180,9 +180,9 @@ static int64_t evaluate_symbol(const model *m, int symbol)
 
 static int64_t evaluate(const model *m, const ln_dim *dim)
 {
-    int64_t sum = dim->plus;
+    int64_t sum = dim->constant;
     for (int i = 0; i < dim->n; i++)
-        sum += dim->terms[i].times * evaluate_symbol(m, dim->terms[i].symbol);
+        sum += dim->terms[i].coefficient * evaluate_symbol(m, dim->terms[i].symbol);
     return sum;
 }
 

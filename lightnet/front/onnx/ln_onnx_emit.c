@@ -43,10 +43,10 @@ static tl_tensor *small_tensor(ln_onnx_node *n, const tl_tensor *like, const cha
     int64_t elements[LN_MAXDIM];
     for (int i = 0; i < like->len; i++) {
         const ln_dim size = ln_onnx_element_size(n, tensor, i);
-        if (!ln_dim_is_number(&size) ||
-            (like->dtype == TL_INT32 && size.plus != (int32_t)size.plus))
+        if (!ln_dim_is_constant(&size) ||
+            (like->dtype == TL_INT32 && size.constant != (int32_t)size.constant))
             return NULL;
-        elements[i] = size.plus;
+        elements[i] = size.constant;
     }
     tl_tensor *value = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
     if (value)

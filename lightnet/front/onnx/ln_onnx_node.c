@@ -136,7 +136,7 @@ void ln_onnx_want_fixed(ln_onnx_node *n, const char *src)
 void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis)
 {
     const ln_dim size = ln_onnx_axis_size(n, src, axis);
-    if (!ln_dim_is_number(&size))
+    if (!ln_dim_is_constant(&size))
         ln_onnx_want_fixed(n, src);
 }
 

@@ -70,7 +70,7 @@ const char *ln_onnx_as_image(ln_onnx_node *n, const char *src)
     if (ln_onnx_tensor_of(n, src)->ndim != 3)
         return src;
     ln_emit_dims(&n->emit, src, d);
-    const ln_dim dims[] = {d[0], d[1], ln_dim_number(1), d[2]};
+    const ln_dim dims[] = {d[0], d[1], ln_dim_constant(1), d[2]};
     return ln_emit_reshape_dims(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
@@ -147,7 +147,7 @@ void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, cons
 {
     ln_dim numbers[LN_MAXDIM];
     for (int k = 0; k < ndim; k++)
-        numbers[k] = ln_dim_number(dims[k]);
+        numbers[k] = ln_dim_constant(dims[k]);
     ln_onnx_want_dims(n, i, name, ndim, numbers);
 }
 

@@ -447,7 +447,7 @@ int ln_onnx_dims_in(ln_onnx_node *n, int i, int max, ln_dim *dims)
     if (!is_known)
         values = ln_onnx_ints_in(n, i, &len);
     for (int k = 0; values && k < len && k < max; k++)
-        dims[k] = ln_dim_number(values[k]);
+        dims[k] = ln_dim_constant(values[k]);
     return ln_onnx_failed(n) ? -1 : len;
 }
 

@@ -51,7 +51,7 @@ const char *ln_onnx_split_heads(ln_onnx_node *n, const char *src, int heads)
         return src;
     const int width = t->dims[2] / heads;
     const ln_dim dims[] = {ln_onnx_axis_size(n, src, 0), ln_onnx_axis_size(n, src, 1),
-                           ln_dim_number(heads), ln_dim_number(width)};
+                           ln_dim_constant(heads), ln_dim_constant(width)};
     return ln_emit_reshape_dims(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
@@ -72,7 +72,7 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
         ln_emit_fail(&n->emit, "a result of %lld columns, expected at most %d", (long long)width,
                      INT_MAX);
     const ln_dim dims[] = {ln_onnx_axis_size(n, swapped, 0), ln_onnx_axis_size(n, swapped, 1),
-                           ln_dim_number(width)};
+                           ln_dim_constant(width)};
     return ln_emit_reshape_dims(&n->emit, swapped, 3, dims, i);
 }
 
@@ -189,7 +189,7 @@ static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, con
 {
     const char *const past = ln_onnx_optional(n, 4);
     const char *const rows = ln_onnx_indices(n, &a->q_len, 1);
-    const ln_dim past_len = past ? ln_onnx_axis_size(n, past, 2) : ln_dim_number(0);
+    const ln_dim past_len = past ? ln_onnx_axis_size(n, past, 2) : ln_dim_constant(0);
     if (past && !(lens && ln_dim_is(&past_len, 0)))
         return ln_onnx_add(n, rows, ln_emit_length(&n->emit, &past_len));
     if (!lens)
@@ -234,10 +234,10 @@ static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, co
     const tl_dtype dtype = ln_onnx_tensor_of(n, mask)->dtype;
     ln_dim dims[TL_MAXDIM];
     ln_emit_dims(&n->emit, mask, dims);
-    if (last < 0 || ln_dim_is(&dims[last], 1) || !ln_dim_is_number(&dims[last]) ||
-        !ln_dim_is_number(&a->kv_len) || dims[last].plus >= a->kv_len.plus)
+    if (last < 0 || ln_dim_is(&dims[last], 1) || !ln_dim_is_constant(&dims[last]) ||
+        !ln_dim_is_constant(&a->kv_len) || dims[last].constant >= a->kv_len.constant)
         return mask;
-    dims[last] = ln_dim_number(a->kv_len.plus - dims[last].plus);
+    dims[last] = ln_dim_constant(a->kv_len.constant - dims[last].constant);
     const char *const rest =
         ln_emit_filled_dims(&n->emit, dtype, last + 1, dims, dtype == TL_BOOL ? 0 : -HUGE_VAL);
     return ln_onnx_join(n, mask, rest, last, LN_EMIT_TEMP);
@@ -272,8 +272,8 @@ static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, c
                                   const char *matrix, int is_transposed, double factor)
 {
     const int is_grouped = a->q_heads != a->kv_heads;
-    const ln_dim each = ln_dim_number(a->q_heads / a->kv_heads);
-    const ln_dim heads = ln_dim_number(a->kv_heads), q_heads = ln_dim_number(a->q_heads);
+    const ln_dim each = ln_dim_constant(a->q_heads / a->kv_heads);
+    const ln_dim heads = ln_dim_constant(a->kv_heads), q_heads = ln_dim_constant(a->q_heads);
     const ln_dim dims[] = {a->batch, heads, ln_dim_mul(ln_emit_symbols(&n->emit), &each, &a->q_len),
                            ln_onnx_axis_size(n, src, 3)};
     if (is_grouped)
@@ -298,7 +298,7 @@ static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, con
 static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
     const int by_head[] = {1, a->q_heads, 1, 1};
-    const ln_dim dims[] = {a->batch, ln_dim_number(a->q_heads), a->q_len, ln_dim_number(1)};
+    const ln_dim dims[] = {a->batch, ln_dim_constant(a->q_heads), a->q_len, ln_dim_constant(1)};
     const char *const sink =
         ln_emit_expand_dims(&n->emit, ln_emit_reshape(&n->emit, a->sink, 4, by_head, LN_EMIT_TEMP),
                             4, dims, LN_EMIT_TEMP);
@@ -392,7 +392,7 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
     const tl_tensor *const t = ln_onnx_tensor_of(n, bias);
     if (!bias || ln_onnx_failed(n))
         return NULL;
-    ln_dim own[LN_MAXDIM], dims[] = {a->batch, ln_dim_number(a->q_heads), a->q_len, a->kv_len};
+    ln_dim own[LN_MAXDIM], dims[] = {a->batch, ln_dim_constant(a->q_heads), a->q_len, a->kv_len};
     ln_emit_dims(&n->emit, bias, own);
     for (int k = 0; k < 2 && t->ndim == 4; k++)
         if (ln_dim_is(&own[k], 1))

@@ -25,7 +25,7 @@ static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
 static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const char *op,
                           const char *mask, int part)
 {
-    const ln_dim one = ln_dim_number(1), column[] = {a->batch, one, one, one};
+    const ln_dim one = ln_dim_constant(1), column[] = {a->batch, one, one, one};
     const int batch = (int)ln_onnx_max(n, &a->batch);
     const char *const some = part < 0 ? mask : ln_onnx_slice(n, mask, 0, part * batch, batch);
     const char *const numbers = ln_emit_reshape_dims(&n->emit, some, 4, column, LN_EMIT_TEMP);

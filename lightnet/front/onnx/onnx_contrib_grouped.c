@@ -31,7 +31,7 @@ static const char *angles_at(ln_onnx_node *n, int input, int half, const char *p
 // The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len].
 static const char *positions_from(ln_onnx_node *n, const char *first, const ln_dim *len)
 {
-    const ln_dim dims[] = {ln_dim_number(1), *len};
+    const ln_dim dims[] = {ln_dim_constant(1), *len};
     const char *const steps =
         ln_emit_reshape_dims(&n->emit, ln_onnx_indices(n, len, 0), 2, dims, LN_EMIT_TEMP);
     return ln_onnx_add(n, steps, first);
@@ -161,7 +161,7 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
                      g->heads, g->kv_heads, g->size, INT_MAX);
         return;
     }
-    const ln_dim dims[] = {g->batch, g->len, ln_dim_number(g->kv_heads * g->size)};
+    const ln_dim dims[] = {g->batch, g->len, ln_dim_constant(g->kv_heads * g->size)};
     for (int i = G_KEY; i <= G_VALUE && !is_packed; i++)
         ln_onnx_want_dims(n, i, i == G_KEY ? "key" : "value", 3, dims);
     for (int k = 0, at = 0; k < 3 && !ln_onnx_failed(n); at += heads[k++] * g->size) {
@@ -174,7 +174,7 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
 // The length of all keys: a number, or one that follows from the lengths of tensors.
 static ln_dim read_total(ln_onnx_node *n, const grouped *g)
 {
-    ln_dim total = ln_dim_number(0);
+    ln_dim total = ln_dim_constant(0);
     const int len = ln_onnx_dims_in(n, G_TOTAL, 1, &total);
     if (len >= 0 && len != 1)
         ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", G_TOTAL, len);
@@ -193,14 +193,14 @@ static void read_lengths(ln_onnx_node *n, grouped *g)
     if (ln_onnx_failed(n))
         return;
     g->total = read_total(n, g);
-    const ln_dim one = ln_dim_number(1);
+    const ln_dim one = ln_dim_constant(1);
     const ln_dim past = ln_dim_sub(symbols, &g->total, &g->len);
     const ln_dim next = ln_dim_sub(symbols, &one, &g->len);
     const int is_known = ln_dim_is(&g->batch, 1) || ln_dim_is(&past, 0);
-    if (!ln_onnx_failed(n) && ln_dim_is_number(&g->batch) &&
-        ln_onnx_tensor_of(n, lens)->len != g->batch.plus)
+    if (!ln_onnx_failed(n) && ln_dim_is_constant(&g->batch) &&
+        ln_onnx_tensor_of(n, lens)->len != g->batch.constant)
         ln_emit_fail(&n->emit, "input %d, 'seqlens_k', has %d elements, expected %d", G_LENS,
-                     ln_onnx_tensor_of(n, lens)->len, (int)g->batch.plus);
+                     ln_onnx_tensor_of(n, lens)->len, (int)g->batch.constant);
     if (ln_onnx_failed(n))
         return;
     if (is_known) {
@@ -231,7 +231,7 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
 {
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, G_COSINES));
     const int half = cache->ndim == 2 ? cache->dims[1] : 0;
-    const ln_dim column[] = {g->batch, ln_dim_number(1)};
+    const ln_dim column[] = {g->batch, ln_dim_constant(1)};
     const char *positions = ln_onnx_optional(n, G_POSITIONS);
     if (!ln_onnx_failed(n) && (half < 1 || half > g->size / 2))
         ln_emit_fail(&n->emit, "input %d, 'cos_cache', has %d columns, expected 1 to %d", G_COSINES,
@@ -272,7 +272,7 @@ static const char *first_keys(ln_onnx_node *n, const char *cache, const ln_dim *
         return cache;
     return LN_EMIT(
         &n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", cache), LN_INTS("axes", 1, &axis),
-        LN_ARG("ends_now", ln_dim_is_number(len) ? NULL : ln_emit_length(&n->emit, len)),
+        LN_ARG("ends_now", ln_dim_is_constant(len) ? NULL : ln_emit_length(&n->emit, len)),
         LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
@@ -281,8 +281,8 @@ static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char 
 {
     const ln_dim len = cache && ln_onnx_tensor_of(n, cache)->ndim == 4
                            ? ln_onnx_axis_size(n, cache, 2)
-                           : ln_dim_number(0);
-    const ln_dim dims[] = {g->batch, ln_dim_number(g->kv_heads), len, ln_dim_number(g->size)};
+                           : ln_dim_constant(0);
+    const ln_dim dims[] = {g->batch, ln_dim_constant(g->kv_heads), len, ln_dim_constant(g->size)};
     if (cache)
         ln_onnx_want_dims(n, past, past == G_PAST_KEY ? "past_key" : "past_value", 4, dims);
     const ln_dim needed = ln_dim_sub(ln_emit_symbols(&n->emit), &g->total, &g->len);
@@ -326,11 +326,11 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
     if (ln_onnx_failed(n) || (is_known && !is_causal) ||
         (is_known && ln_dim_is(&g->len, 1) && window < 0))
         return NULL;
-    const ln_dim one = ln_dim_number(1), column[] = {g->batch, one, one, one};
+    const ln_dim one = ln_dim_constant(1), column[] = {g->batch, one, one, one};
     const char *const keys = ln_onnx_indices(n, &g->total, 0);
     const char *const first =
-        ln_dim_is_number(&g->past)
-            ? ln_emit_scalar(&n->emit, TL_INT64, (double)g->past.plus)
+        ln_dim_is_constant(&g->past)
+            ? ln_emit_scalar(&n->emit, TL_INT64, (double)g->past.constant)
             : ln_emit_reshape_dims(&n->emit, g->first, 4, column, LN_EMIT_TEMP);
     if (!is_causal) {
         const char *const end = ln_onnx_add(n, first, ln_emit_length(&n->emit, &g->len));

@@ -126,7 +126,7 @@ static const char *position_embedding(ln_onnx_node *n, const char *ids)
     if (!ln_onnx_failed(n) && (t->ndim != 2 || t->dims[0] < len))
         ln_emit_fail(&n->emit, "input %d, 'position_embedding', has %d rows, expected at least %d",
                      POSITIONS, t->ndim ? t->dims[0] : 1, len);
-    if (ln_dim_is_number(&size))
+    if (ln_dim_is_constant(&size))
         return as_floats(n, POSITIONS,
                          LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", table),
                                  LN_INT("axis", 0), LN_INT("start", 0), LN_INT("len", len)));

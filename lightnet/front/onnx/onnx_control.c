@@ -653,7 +653,7 @@ static void reverse(const char **names, int64_t len)
 static void want_fixed(ln_onnx_node *n, const char *what, int k, const char *src, int axis)
 {
     const ln_dim size = ln_onnx_axis_size(n, src, axis);
-    if (ln_onnx_is_dynamic(n, src) && !ln_dim_is_number(&size))
+    if (ln_onnx_is_dynamic(n, src) && !ln_dim_is_constant(&size))
         ln_emit_fail(&n->emit, "%s %d is known only at run time, expected a fixed one", what, k);
 }
 

@@ -125,7 +125,7 @@ static void translate_conv_transpose(ln_onnx_node *n)
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && weight->dims[1] <= INT_MAX / c.group &&
         ln_onnx_is_image(n, c.src, &c.windows, 1)) {
-        const ln_dim each = ln_onnx_axis_size(n, c.weight, 1), group = ln_dim_number(c.group);
+        const ln_dim each = ln_onnx_axis_size(n, c.weight, 1), group = ln_dim_constant(c.group);
         const ln_dim channels = ln_dim_mul(ln_emit_symbols(&n->emit), &each, &group);
         begin_image(n, LN_OP_DECONV2D, &c, &channels);
         ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);

@@ -24,7 +24,7 @@ static void translate_onehot(ln_onnx_node *n)
 static ln_dim counted_length(ln_onnx_node *n)
 {
     ln_symbols *const symbols = ln_emit_symbols(&n->emit);
-    const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0), zero = ln_dim_number(0);
+    const ln_dim start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0), zero = ln_dim_constant(0);
     const ln_dim limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
     const ln_dim delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
     const ln_dim length = ln_dim_sub(symbols, &limit, &start);

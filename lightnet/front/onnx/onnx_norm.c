@@ -19,14 +19,14 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     if (t->len == 0)
         return ln_emit_simple(&n->emit, LN_OP_FORWARD, src,
                               i); // without elements, without a maximum
-    const ln_dim open_depth = t->ndim ? ln_onnx_axis_size(n, src, axis) : ln_dim_number(1);
+    const ln_dim open_depth = t->ndim ? ln_onnx_axis_size(n, src, axis) : ln_dim_constant(1);
     const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src),
                                      LN_INT("axis", axis), LN_BOOL("keepdims", 0));
     uint64_t values[2];
     tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
     const char *const off_on = ln_emit_constant(&n->emit, dtype, 1, &two, values);
     return LN_EMIT(&n->emit, i, LN_OP_ONEHOT, LN_ARG("src", best), LN_ARG("values", off_on),
-                   LN_ARG("depth_now", ln_dim_is_number(&open_depth)
+                   LN_ARG("depth_now", ln_dim_is_constant(&open_depth)
                                            ? NULL
                                            : ln_emit_length(&n->emit, &open_depth)),
                    LN_INT("depth", depth), LN_INT("axis", axis));
@@ -198,7 +198,7 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
     ln_emit_dims(&n->emit, src, dims);
     ln_emit_dims(&n->emit, factor, given);
     for (int i = 0; i < ndim; i++) {
-        flat[i] = i + extra >= 0 ? given[i + extra] : ln_dim_number(1);
+        flat[i] = i + extra >= 0 ? given[i + extra] : ln_dim_constant(1);
         is_same &= ln_dim_equals(&flat[i], &dims[axis + i]);
     }
     for (int i = 0; i < extra; i++)

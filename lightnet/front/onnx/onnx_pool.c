@@ -127,7 +127,7 @@ static int has_open_space(ln_onnx_node *n, const char *src)
     int is_open = 0;
     for (int k = 2; k < ln_onnx_tensor_of(n, src)->ndim; k++) {
         const ln_dim size = ln_onnx_axis_size(n, src, k);
-        is_open |= !ln_dim_is_number(&size);
+        is_open |= !ln_dim_is_constant(&size);
     }
     return is_open;
 }

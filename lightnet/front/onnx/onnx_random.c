@@ -58,7 +58,7 @@ static void translate_random(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d dimensions, expected at most %d", len,
                      TL_MAXDIM);
     for (int i = 0; !ln_onnx_failed(n) && i < len; i++)
-        dims[i] = ln_dim_number(ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX));
+        dims[i] = ln_dim_constant(ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX));
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     if (!ln_onnx_failed(n))
         put_random(n, dtype, len, dims);
@@ -112,8 +112,8 @@ static void translate_multinomial(ln_onnx_node *n)
         return;
     ln_dim dims[2];
     ln_emit_dims(&n->emit, src, dims);
-    const ln_dim rows_dims[] = {dims[0], ln_dim_number(1), dims[1]};
-    const ln_dim noise_dims[] = {dims[0], ln_dim_number(samples), dims[1]};
+    const ln_dim rows_dims[] = {dims[0], ln_dim_constant(1), dims[1]};
+    const ln_dim noise_dims[] = {dims[0], ln_dim_constant(samples), dims[1]};
     const char *const logs = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
     const char *const rows = ln_emit_reshape_dims(&n->emit, logs, 3, rows_dims, LN_EMIT_TEMP);
     const char *const noise = gumbel(n, noise_dims);

@@ -186,12 +186,12 @@ static const char *project(ln_onnx_node *n, const network *net)
     const char *const all = sequences(n, net, 0);
     ln_dim x_dims[3];
     ln_emit_dims(&n->emit, all, x_dims);
-    const ln_dim lines[] = {ln_dim_number(1), ln_emit_product(&n->emit, x_dims, 2), x_dims[2]};
+    const ln_dim lines[] = {ln_dim_constant(1), ln_emit_product(&n->emit, x_dims, 2), x_dims[2]};
     const char *const x = ln_emit_reshape_dims(&n->emit, all, 3, lines, LN_EMIT_TEMP);
     const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", x),
                                     LN_ARG("src2", input_weights(n, net)));
     const ln_dim gates = ln_onnx_axis_size(n, dst, 2);
-    const ln_dim dims[] = {ln_dim_number(net->directions), x_dims[0], x_dims[1], gates};
+    const ln_dim dims[] = {ln_dim_constant(net->directions), x_dims[0], x_dims[1], gates};
     return ln_emit_reshape_dims(&n->emit, dst, 4, dims, LN_EMIT_TEMP);
 }
 
@@ -199,7 +199,7 @@ static const char *project(ln_onnx_node *n, const network *net)
 static const char *recurrence(ln_onnx_node *n, const network *net)
 {
     const char *const src = net->is_quantized ? dequantized(n, net, 2, 10) : input(n, net, 2);
-    const ln_dim d = ln_dim_number(net->directions), g = ln_dim_number(net->n_gates);
+    const ln_dim d = ln_dim_constant(net->directions), g = ln_dim_constant(net->n_gates);
     const ln_dim hidden = ln_onnx_axis_size(n, src, net->is_quantized ? 1 : 2);
     const ln_dim first[] = {d, g, hidden, hidden}, last[] = {d, hidden, g, hidden};
     const char *const gates =

@@ -155,7 +155,7 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
         const ln_dim size = ln_onnx_axis_size(n, r->src, i);
         if (!stays)
             ln_onnx_want_fixed_axis(n, r->src, i);
-        dims[i] = ln_dim_is_number(&size) ? a->out : -2;
+        dims[i] = ln_dim_is_constant(&size) ? a->out : -2;
         shift[i] = m.shift;
         span[i] = m.span;
         steps[i] = m.steps;

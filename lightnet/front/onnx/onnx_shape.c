@@ -82,9 +82,9 @@ static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
     for (int i = 0; i < ndim; i++) {
         const ln_dim wanted = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
         const ln_dim own = i < src_ndim ? ln_onnx_axis_size(n, src, i) : ln_dim_unknown();
-        if (ln_dim_is_number(&wanted) && (wanted.plus || allowzero))
-            dims[i] = wanted.plus < INT_MAX ? (int)wanted.plus : INT_MAX;
-        else if (ln_dim_is_number(&wanted) || ln_dim_equals(&wanted, &own))
+        if (ln_dim_is_constant(&wanted) && (wanted.constant || allowzero))
+            dims[i] = wanted.constant < INT_MAX ? (int)wanted.constant : INT_MAX;
+        else if (ln_dim_is_constant(&wanted) || ln_dim_equals(&wanted, &own))
             dims[i] = -2;
         else if (ln_dim_is_known(&wanted) && ln_onnx_min(n, &wanted) > 0)
             dims[i] = -1;
@@ -250,7 +250,7 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
     int is_open = 0;
     for (int i = begin; i < end; i++) {
         const ln_dim size = ln_onnx_axis_size(n, src, i);
-        is_open |= !ln_dim_is_number(&size);
+        is_open |= !ln_dim_is_constant(&size);
     }
     if (!is_open)
         return ln_emit_int64s(&n->emit, end - begin, dims);
@@ -409,7 +409,7 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
             s->starts[i] = s->ends_now || s->ends[i] < max ? 0 : s->ends[i] - max;
         if (s->ends_now)
             s->ends[i] = s->starts[i] > INT_MAX - max ? INT_MAX : s->starts[i] + max;
-        is_fixed = is_fixed && ln_dim_is_number(&len) && max == len.plus &&
+        is_fixed = is_fixed && ln_dim_is_constant(&len) && max == len.constant &&
                    max <= ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dims[s->axes[i]];
     }
     return is_fixed && s->len > 0;
@@ -522,7 +522,7 @@ static void translate_pad_1(ln_onnx_node *n)
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     ln_dim pads[2 * LN_MAXDIM];
     for (int i = 0; i < n_pads && i < 2 * LN_MAXDIM; i++)
-        pads[i] = ln_dim_number(given[i]);
+        pads[i] = ln_dim_constant(given[i]);
     emit_pads(n, pads, n_pads, NULL, 0,
               ln_emit_scalar(&n->emit, dtype, ln_attr_number(&n->emit, "value", 0)));
 }
@@ -539,7 +539,7 @@ static void translate_pad(ln_onnx_node *n)
 // `more` / 2, rounded toward 0.
 static ln_dim halved(ln_symbols *symbols, const ln_dim *more)
 {
-    const ln_dim zero = ln_dim_number(0), two = ln_dim_number(2);
+    const ln_dim zero = ln_dim_constant(0), two = ln_dim_constant(2);
     const ln_dim less = ln_dim_sub(symbols, &zero, more);
     const ln_dim padded = ln_dim_max(symbols, more, &zero);
     const ln_dim cropped = ln_dim_max(symbols, &less, &zero);
@@ -587,10 +587,10 @@ static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *di
         const ln_dim wanted = ln_onnx_element_size(n, ln_onnx_in(n, i), k);
         const ln_dim own = k < shift ? ln_dim_unknown() : ln_onnx_axis_size(n, src, k - shift);
         const int is_number =
-            ln_dim_is_number(&wanted) && wanted.plus >= 0 && wanted.plus <= INT_MAX;
+            ln_dim_is_constant(&wanted) && wanted.constant >= 0 && wanted.constant <= INT_MAX;
         if (!is_number && !ln_dim_equals(&wanted, &own))
             return 0;
-        dims[k] = is_number ? (int)wanted.plus : 1;
+        dims[k] = is_number ? (int)wanted.constant : 1;
     }
     return 1;
 }
