@@ -231,11 +231,15 @@ static int hand_out(runner *r, const int *items, int n, int rows, int k)
     return 0;
 }
 
-// Checked before each batch: a run has at least 1 ms, so timeouts alone do not stop a late --each.
-static int is_late(const cli_run_options *opt)
+// -1 with a fatal reason if the time is over. Checked for each file: unreadable ones start no run,
+// and a run has at least 1 ms, so timeouts alone do not stop a late --each.
+static int check_time(runner *r)
 {
-    return opt->shared.limits.seconds >= 0 &&
-           (double)(tl_clock() - opt->shared.limits.started) * 1e-9 > opt->shared.limits.seconds;
+    const cli_limits *const limits = &r->each->opt->shared.limits;
+    if (limits->seconds < 0 || (double)(tl_clock() - limits->started) * 1e-9 <= limits->seconds)
+        return 0;
+    return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
+                           limits->seconds);
 }
 
 static ln_status run_session(runner *r, const void *data, size_t size, const tl_tensor *like,
@@ -262,9 +266,8 @@ static int run_files(runner *r, const int *items, int n)
     const tl_tensor *like = slot_of(e, items[0])->input;
     const int rows = n > e->input.min_rows ? n : e->input.min_rows;
     size_t size = SIZE_MAX; // stays if the product overflows
-    if (is_late(e->opt))
-        return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
-                               e->opt->shared.limits.seconds);
+    if (check_time(r))
+        return -1;
     const void *data = gather(r, items, n, rows, &size);
     if (!data && size)
         return fail_memory(r);
@@ -297,13 +300,15 @@ static void run_batch(runner *r, const int *items, int n)
 
 // Claims decoded files of one shape, up to a full batch, from the first one that no session has
 // claimed. Returns how many; 0: none is left.
-static int take_files(each *e, int *items)
+static int take_files(runner *r)
 {
+    each *const e = r->each;
+    int *const items = r->items;
     int n = 0, item = e->next;
     // Items beyond the capacity are not decoded before the first one is written.
     const int end = e->files.n - item > e->capacity ? item + e->capacity : e->files.n;
     for (; item >= 0 && item < end && n < e->input.max; item++) {
-        if (cli_pipeline_wait(e->pipeline, item)) {
+        if (cli_pipeline_wait(e->pipeline, item) || check_time(r)) {
             e->next = -1;
             return 0;
         }
@@ -320,12 +325,13 @@ static int take_files(each *e, int *items)
 }
 
 // Claims files until there are some, or none is left. Returns how many.
-static int take_next(each *e, int *items)
+static int take_next(runner *r)
 {
+    each *const e = r->each;
     int n = 0;
     pthread_mutex_lock(&e->taking);
     while (!n && e->next >= 0)
-        n = take_files(e, items);
+        n = take_files(r);
     pthread_mutex_unlock(&e->taking);
     return n;
 }
@@ -335,7 +341,7 @@ static void run_in_session(void *data, int index)
 {
     each *const e = data;
     runner *const r = &e->runners[index];
-    for (int n; !is_fatal(r) && (n = take_next(e, r->items)) > 0;) {
+    for (int n; !is_fatal(r) && (n = take_next(r)) > 0;) {
         run_batch(r, r->items, n);
         for (int i = 0; i < n && !is_fatal(r); i++)
             cli_pipeline_done(e->pipeline, r->items[i]);
