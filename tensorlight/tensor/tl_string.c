@@ -11,6 +11,8 @@
 
 // Characters
 
+// The length of the UTF-8 sequence at `p`; 1 if it is not valid: truncated, overlong, a surrogate
+// or beyond 0x10ffff.
 static size_t sequence_length(const unsigned char *p, size_t left)
 {
     const unsigned first = p[0];
@@ -19,9 +21,11 @@ static size_t sequence_length(const unsigned char *p, size_t left)
                      : (first & 0xf0) == 0xe0         ? 3
                      : first >= 0xf0 && first <= 0xf4 ? 4
                                                       : 1;
-    if (n > left)
+    const unsigned min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (n > left || (n > 1 && (p[1] < min || p[1] > max)))
         return 1;
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 2; i < n; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 1;
     return n;

@@ -15,10 +15,19 @@ static tl_tensor *create(int n, const char *const *texts)
 
 START_TEST(bytes_that_are_not_utf_8_are_characters)
 {
-    static const char *const texts[] = {"\x80",         "\xc3",     "\xe4\xb8",
-                                        "\xf0\x9f\x98", "\xff\xfe", "a\xc3z"};
-    static const int lens[] = {1, 1, 2, 3, 2, 3};
-    for (int i = 0; i < 6; i++) {
+    static const char *const texts[] = {"\x80",
+                                        "\xc3",
+                                        "\xe4\xb8",
+                                        "\xf0\x9f\x98",
+                                        "\xff\xfe",
+                                        "a\xc3z",
+                                        "\xe0\x81\x81",
+                                        "\xe0\x9f\xbf",
+                                        "\xed\xa0\x80",
+                                        "\xf0\x8f\xbf\xbf",
+                                        "\xf4\x90\x80\x80"};
+    static const int lens[] = {1, 1, 2, 3, 2, 3, 3, 3, 3, 4, 4};
+    for (int i = 0; i < 11; i++) {
         const char *at = texts[i], *const end = at + strlen(at);
         int len = 0;
         for (size_t n; at < end; at += n, len++)
