@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of CPU features: the features of each, and the sets that this CPU has.
+// Instruction sets: the CPU features that each requires, and those that this CPU supports.
 
 #include "tensor/tl_isa.h"
 
@@ -25,13 +25,13 @@ enum {
     I8MM = 1 << 7,
 };
 
-typedef struct set {
+typedef struct isa_row {
     const char *name;
     unsigned features;
-} set;
+} isa_row;
 
-// A row after all rows whose features it has.
-static const set sets[TL_ISA_SIZE] = {
+// Each row follows the rows of its subsets.
+static const isa_row rows[TL_ISA_SIZE] = {
     [TL_ISA_C] = {"c", 0},
     [TL_ISA_AVX2] = {"avx2", AVX2},
     [TL_ISA_AVXVNNI] = {"avxvnni", AVX2 | AVX_VNNI},
@@ -43,61 +43,61 @@ static const set sets[TL_ISA_SIZE] = {
     [TL_ISA_I8MM] = {"i8mm", NEON | DOTPROD | I8MM},
 };
 
-static int is_set(tl_isa isa)
+static int is_valid(tl_isa isa)
 {
     return isa >= 0 && isa < TL_ISA_SIZE;
 }
 
 const char *tl_isa_name(tl_isa isa)
 {
-    return is_set(isa) ? sets[isa].name : NULL;
+    return is_valid(isa) ? rows[isa].name : NULL;
 }
 
 tl_isa tl_isa_from_str(const char *str)
 {
     for (int isa = 0; str && isa < TL_ISA_SIZE; isa++)
-        if (strcmp(sets[isa].name, str) == 0)
+        if (strcmp(rows[isa].name, str) == 0)
             return (tl_isa)isa;
     return TL_ISA_INVALID;
 }
 
-int tl_isa_contains(tl_isa isa, tl_isa part)
+int tl_isa_contains(tl_isa isa, tl_isa subset)
 {
-    return is_set(isa) && is_set(part) && !(sets[part].features & ~sets[isa].features);
+    return is_valid(isa) && is_valid(subset) && !(rows[subset].features & ~rows[isa].features);
 }
 
 // The CPU
 
 #if defined(__x86_64__)
 
-// Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name.
+// F16C converts float16; Clang's __builtin_cpu_supports does not accept "f16c".
 static int has_f16c(void)
 {
     unsigned a, b, c = 0, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-// Whether bit `bit` of EAX is set in the CPU's list of features 7, part 1.
-static int has_feature_7_1(int bit)
+// Whether CPUID sets bit `bit` of EAX in leaf 7, subleaf 1.
+static int has_cpuid_7_1(int bit)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> bit & 1);
 }
 
-static unsigned features_of_cpu(void)
+static unsigned detect_features(void)
 {
-    __builtin_cpu_init(); // detects whether the system saves the vectors' registers
+    __builtin_cpu_init(); // also detects whether the OS saves vector registers
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return (avx2 ? AVX2 : 0) | (has_feature_7_1(4) ? AVX_VNNI : 0) | (avx512 ? AVX512 : 0) |
+    return (avx2 ? AVX2 : 0) | (has_cpuid_7_1(4) ? AVX_VNNI : 0) | (avx512 ? AVX512 : 0) |
            (__builtin_cpu_supports("avx512vnni") ? AVX512_VNNI : 0) |
-           (has_feature_7_1(5) ? AVX512_BF16 : 0);
+           (has_cpuid_7_1(5) ? AVX512_BF16 : 0);
 }
 
 #elif defined(__aarch64__) && defined(__linux__)
 
-static unsigned features_of_cpu(void)
+static unsigned detect_features(void)
 {
     const int dotprod = getauxval(AT_HWCAP) >> 20 & 1; // HWCAP_ASIMDDP
     const int i8mm = getauxval(AT_HWCAP2) >> 13 & 1;   // HWCAP2_I8MM
@@ -106,36 +106,36 @@ static unsigned features_of_cpu(void)
 
 #elif defined(__aarch64__)
 
-static unsigned features_of_cpu(void)
+static unsigned detect_features(void)
 {
     return NEON;
 }
 
 #else
 
-static unsigned features_of_cpu(void)
+static unsigned detect_features(void)
 {
     return 0;
 }
 
 #endif
 
-// Usable sets
+// Usable instruction sets
 
-// The usable sets, and those within each set, bit i for set i.
+// As bits, bit i for tl_isa i: all usable ones, and those that each contains.
 static unsigned all_usable = 1, usable_within[TL_ISA_SIZE];
 
 static void find_usable(void)
 {
     const tl_isa max = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
-    const unsigned features = features_of_cpu() & (is_set(max) ? sets[max].features : ~0U);
+    const unsigned features = detect_features() & (is_valid(max) ? rows[max].features : ~0U);
     for (int isa = 0; isa < TL_ISA_SIZE; isa++)
-        if (!(sets[isa].features & ~features))
+        if (!(rows[isa].features & ~features))
             all_usable |= 1U << isa;
     for (int isa = 0; isa < TL_ISA_SIZE; isa++)
-        for (int part = 0; part < TL_ISA_SIZE; part++)
-            if (all_usable >> part & 1 && tl_isa_contains((tl_isa)isa, (tl_isa)part))
-                usable_within[isa] |= 1U << part;
+        for (int subset = 0; subset < TL_ISA_SIZE; subset++)
+            if (all_usable >> subset & 1 && tl_isa_contains((tl_isa)isa, (tl_isa)subset))
+                usable_within[isa] |= 1U << subset;
 }
 
 unsigned tl_isa_usable_within(tl_isa max)
@@ -147,7 +147,7 @@ unsigned tl_isa_usable_within(tl_isa max)
 
 int tl_isa_is_usable(tl_isa isa)
 {
-    return is_set(isa) && tl_isa_usable_within(TL_ISA_SIZE) >> isa & 1;
+    return is_valid(isa) && tl_isa_usable_within(TL_ISA_SIZE) >> isa & 1;
 }
 
 tl_isa tl_isa_best(void)

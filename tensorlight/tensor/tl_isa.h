@@ -5,11 +5,11 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** The usable sets whose features `max` has, bit i for set i; TL_ISA_SIZE:
- *  all of them. TL_ISA_C is always among them. */
+/** The usable instruction sets that `max` contains (TL_ISA_SIZE: all usable ones), bit i for tl_isa
+ *  i; always with TL_ISA_C. */
 unsigned tl_isa_usable_within(tl_isa max);
 
-/** Before a block: for each usable set, from TL_ISA_C. */
+/** A loop over the usable instruction sets, from TL_ISA_C. */
 #define TL_ISA_EACH_USABLE(isa)                                                  \
     for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) \
         if (tl_isa_is_usable(isa))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings in blocks and in arenas.
+// Strings: decoding of UTF-8, comparison, and allocation in blocks and arenas.
 
 #include "tensorlight/tl_string.h"
 
@@ -49,9 +49,9 @@ int tl_string_cmp(const tl_string *a, const tl_string *b)
     return cmp ? (cmp > 0) - (cmp < 0) : (m > n) - (m < n);
 }
 
-// Memory of a string: its record, its bytes, a 0; whole records
+// Memory of a string: tl_string, its bytes and a 0, rounded up to a multiple of sizeof(tl_string)
 
-// -1 with a reason: too large.
+// The size of the memory of a string of `size` bytes. -1 with a reason: too large.
 static int size_of_string(size_t size, size_t *ret)
 {
     size_t total;
@@ -61,8 +61,8 @@ static int size_of_string(size_t size, size_t *ret)
     return 0;
 }
 
-// Begins a string of `size` bytes, not 0, at `memory`.
-static tl_string *begin_string(void *memory, size_t size)
+// Initializes a string of `size` > 0 bytes at `memory`, except its bytes.
+static tl_string *init_string(void *memory, size_t size)
 {
     tl_string *const s = memory;
     s->size = size;
@@ -72,7 +72,7 @@ static tl_string *begin_string(void *memory, size_t size)
 
 // Blocks
 
-// The bytes of a block. -1 with a reason: too large.
+// The size of the memory of a block. -1 with a reason: too large.
 static int size_of_block(const size_t *sizes, size_t len, size_t *ret)
 {
     size_t total = 0;
@@ -98,7 +98,7 @@ const tl_string **tl_strings_block(const size_t *sizes, size_t len)
     char *next = (char *)(block + len);
     for (size_t i = 0; i < len; i++) {
         size_t size = 0;
-        block[i] = sizes[i] ? begin_string(next, sizes[i]) : NULL;
+        block[i] = sizes[i] ? init_string(next, sizes[i]) : NULL;
         if (sizes[i])
             size_of_string(sizes[i], &size);
         next += size;
@@ -106,9 +106,11 @@ const tl_string **tl_strings_block(const size_t *sizes, size_t len)
     return block;
 }
 
-// A block of `len` strings, each with its bytes from bytes_of(src, i, &size).
-static const tl_string **build(const void *src, size_t len,
-                               const char *(*bytes_of)(const void *src, size_t i, size_t *size))
+// Returns new (tl_free): a block with copies of `len` strings; bytes_of(src, i, &size) returns
+// string i.
+static const tl_string **create_block(const void *src, size_t len,
+                                      const char *(*bytes_of)(const void *src, size_t i,
+                                                              size_t *size))
 {
     size_t bytes;
     if (tl_size_mul(len, sizeof(size_t), &bytes))
@@ -135,7 +137,7 @@ static const char *bytes_of_string(const void *src, size_t i, size_t *size)
 
 const tl_string **tl_strings_clone(const tl_string *const *src, size_t len)
 {
-    return build(src, len, bytes_of_string);
+    return create_block(src, len, bytes_of_string);
 }
 
 static const char *bytes_of_text(const void *src, size_t i, size_t *size)
@@ -147,12 +149,12 @@ static const char *bytes_of_text(const void *src, size_t i, size_t *size)
 
 const tl_string **tl_strings_from_text(const char *const *texts, size_t len)
 {
-    return build(texts, len, bytes_of_text);
+    return create_block(texts, len, bytes_of_text);
 }
 
 // Arenas
 
-// Chunks are of this size, or of one string that is larger.
+// The min size of a chunk, unless the limit leaves less.
 enum { CHUNK_SIZE = 16384 };
 
 struct tl_strings_chunk {
@@ -170,7 +172,7 @@ static int add_chunk(tl_strings *arena, size_t needed)
         return tl_fail("%zu bytes more for strings exceed the limit of %zu bytes", needed,
                        arena->limit);
     }
-    // Many strings need few chunks.
+    // Chunks grow with the arena, so that their number stays logarithmic.
     const size_t wanted = arena->held / 8 > CHUNK_SIZE ? arena->held / 8 : CHUNK_SIZE;
     const size_t size = needed > wanted ? needed : wanted < left ? wanted : left;
     size_t total;
@@ -198,7 +200,7 @@ int tl_strings_add(tl_strings *arena, size_t size, const tl_string **string, cha
     const size_t left = arena->chunks ? arena->chunks->size - arena->used : 0;
     if (needed > left && add_chunk(arena, needed))
         return -1;
-    tl_string *const s = begin_string((char *)(arena->chunks + 1) + arena->used, size);
+    tl_string *const s = init_string((char *)(arena->chunks + 1) + arena->used, size);
     arena->used += needed;
     *string = s;
     *bytes = (char *)(s + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast Fourier transform of one line of complex numbers.
+// The fast Fourier transform (FFT) of one line: mixed-radix Stockham, and Bluestein.
 
 #include "kernel/dft/fft.h"
 
@@ -8,17 +8,18 @@
 
 #include "kernel/tl_poll.h"
 
-// A prime factor beyond costs more than Bluestein's three longer transforms.
+// Lengths with a larger prime factor are faster with Bluestein's three longer transforms.
 enum { MAX_RADIX = 31 };
 
-// Of a sine and a cosine.
-enum { SINE_WORK = 32 };
+// The cost of a sine and a cosine in simple operations, for tl_poll_after.
+enum { SINCOS_WORK = 32 };
 
 static const double pi = 3.14159265358979323846;
 
 // The plan
 
-// The factors of `n`, fours first, in `factors` (unless NULL); -1 when one is too large.
+// Writes the factors of `n`, fours first, to `factors` (unless NULL), and returns how many; -1: one
+// exceeds MAX_RADIX.
 static int factorize(size_t n, size_t *factors)
 {
     int n_factors = 0;
@@ -32,8 +33,8 @@ static int factorize(size_t n, size_t *factors)
     return n_factors;
 }
 
-// The length of the transforms that make one of `n`.
-static size_t inner_length(size_t n)
+// The length of the mixed-radix transforms for length `n`: n, or for Bluestein a power of 2.
+static size_t transform_length(size_t n)
 {
     if (factorize(n, NULL) >= 0)
         return n;
@@ -45,32 +46,32 @@ static size_t inner_length(size_t n)
 
 size_t tl_fft_table_len(size_t n)
 {
-    const size_t m = inner_length(n);
+    const size_t m = transform_length(n);
     return m == n ? 2 * m : 4 * m + 2 * n;
 }
 
 size_t tl_fft_work_len(size_t n)
 {
-    const size_t m = inner_length(n);
+    const size_t m = transform_length(n);
     return m == n ? 2 * m : 4 * m;
 }
 
-// Factor by factor
+// Mixed radix
 
-// A line as two arrays.
+// A line of complex numbers as two arrays.
 typedef struct line {
     double *re, *im;
 } line;
 
-// One step: x [p, m, s] -> y [m, p, s], for each of the m transforms of length p * m that is left
-// of s interleaved ones a transform of length p, and its twiddle factors.
-typedef struct step {
+// A Stockham stage of radix p: x [p, m, s] -> y [m, p, s]. For each (i, q) of m and s, transforms
+// x[.., i, q] and multiplies by the twiddle factors. s: the product of the radices so far.
+typedef struct stage {
     const tl_fft *fft;
     size_t p, m, s;
     line x, y;
-} step;
+} stage;
 
-static void step_of_2(const step *t)
+static void radix_2(const stage *t)
 {
     const size_t m = t->m, s = t->s;
     for (size_t i = 0; i < m; i++) {
@@ -88,7 +89,7 @@ static void step_of_2(const step *t)
     }
 }
 
-static void step_of_4(const step *t)
+static void radix_4(const stage *t)
 {
     const size_t m = t->m, s = t->s;
     const double *const cosine = t->fft->cos, *const sine = t->fft->sin;
@@ -119,8 +120,8 @@ static void step_of_4(const step *t)
     }
 }
 
-// Any factor: root of unity and twiddle factor are one number of the table.
-static void step_of_any(const step *t)
+// Root of unity and twiddle factor together are one element of the table.
+static void radix_any(const stage *t)
 {
     const size_t p = t->p, m = t->m, s = t->s, n = t->fft->m;
     for (size_t k = 0; k < m * p; k++) {
@@ -147,15 +148,15 @@ static void step_of_any(const step *t)
     }
 }
 
-// Transforms `x` [m] in place with `y` [m] to work in.
+// Transforms `x` [m] in place; `y` [m] is scratch memory.
 static void transform(const tl_fft *fft, line x, line y)
 {
     const line result = x;
-    step t = {fft, 1, fft->m, 1, x, y};
+    stage t = {fft, 1, fft->m, 1, x, y};
     for (int f = 0; f < fft->n_factors && !tl_stop_is_requested(fft->stop); f++) {
         t.p = fft->factors[f];
         t.m /= t.p;
-        (t.p == 4 ? step_of_4 : t.p == 2 ? step_of_2 : step_of_any)(&t);
+        (t.p == 4 ? radix_4 : t.p == 2 ? radix_2 : radix_any)(&t);
         t.s *= t.p;
         const line swapped = t.x;
         t.x = t.y;
@@ -167,17 +168,18 @@ static void transform(const tl_fft *fft, line x, line y)
     }
 }
 
-// As a convolution
+// Bluestein
 
 // 2 j k = j^2 + k^2 - (k - j)^2 makes X[k] = c[k] * sum of (x[j] c[j]) / c[k - j], where
-// c[j] = e^(-pi i j^2 / n): a convolution with 1 / c, whose transform is made here.
-static void init_chirp(tl_fft *fft, double *work)
+// c[j] = e^(-pi i j^2 / n), the chirp: a convolution with the kernel 1 / c. Computes c, and the
+// transform of the kernel, circular with length m.
+static void init_bluestein(tl_fft *fft, double *work)
 {
     const size_t n = fft->n, m = fft->m;
     memset(fft->kernel_re, 0, m * sizeof(double));
     memset(fft->kernel_im, 0, m * sizeof(double));
     tl_poll poll = tl_poll_of(fft->stop);
-    for (size_t j = 0; j < n && !tl_poll_after(&poll, SINE_WORK); j++) {
+    for (size_t j = 0; j < n && !tl_poll_after(&poll, SINCOS_WORK); j++) {
         // The angle repeats every 2 n, and small angles are exact.
         const double angle = -pi * (double)((unsigned long long)j * j % (2 * n)) / (double)n;
         fft->chirp_re[j] = cos(angle);
@@ -189,7 +191,7 @@ static void init_chirp(tl_fft *fft, double *work)
     transform(fft, (line){fft->kernel_re, fft->kernel_im}, (line){work, work + m});
 }
 
-// re, im [n] *= the chirp, into dst [m] with zeros after.
+// dst[j] = (re[j], im[j]) * (factor_re[j], factor_im[j]) for j < n; in place is allowed.
 static void multiply(const double *re, const double *im, const double *factor_re,
                      const double *factor_im, line dst, size_t n)
 {
@@ -200,15 +202,16 @@ static void multiply(const double *re, const double *im, const double *factor_re
     }
 }
 
-static void convolve(const tl_fft *fft, double *re, double *im, double *work)
+// Transforms re, im [n] in place; work: [4 * m].
+static void transform_bluestein(const tl_fft *fft, double *re, double *im, double *work)
 {
     const size_t n = fft->n, m = fft->m;
-    const line a = {work, work + m}, other = {work + 2 * m, work + 3 * m};
+    const line a = {work, work + m}, scratch = {work + 2 * m, work + 3 * m};
     memset(work, 0, 2 * m * sizeof(*work));
     multiply(re, im, fft->chirp_re, fft->chirp_im, a, n);
-    transform(fft, a, other);
+    transform(fft, a, scratch);
     multiply(a.re, a.im, fft->kernel_re, fft->kernel_im, a, m);
-    transform(fft, (line){a.im, a.re}, other); // back
+    transform(fft, (line){a.im, a.re}, scratch); // the inverse, but for the factor 1 / m
     for (size_t j = 0; j < n; j++) {
         a.re[j] /= (double)m;
         a.im[j] /= (double)m;
@@ -216,15 +219,15 @@ static void convolve(const tl_fft *fft, double *re, double *im, double *work)
     multiply(a.re, a.im, fft->chirp_re, fft->chirp_im, (line){re, im}, n);
 }
 
-// Both
+// Public functions
 
 void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_stop *stop)
 {
-    const size_t m = inner_length(n);
+    const size_t m = transform_length(n);
     *fft = (tl_fft){.n = n, .m = m, .cos = table, .sin = table + m, .stop = stop};
     tl_poll poll = tl_poll_of(stop);
     fft->n_factors = factorize(m, fft->factors);
-    for (size_t j = 0; j < m && !tl_poll_after(&poll, SINE_WORK); j++) {
+    for (size_t j = 0; j < m && !tl_poll_after(&poll, SINCOS_WORK); j++) {
         const double angle = -2 * pi * (double)j / (double)m;
         fft->cos[j] = cos(angle);
         fft->sin[j] = sin(angle);
@@ -235,7 +238,7 @@ void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_st
     fft->kernel_im = table + 3 * m;
     fft->chirp_re = table + 4 * m;
     fft->chirp_im = table + 4 * m + n;
-    init_chirp(fft, work);
+    init_bluestein(fft, work);
 }
 
 void tl_fft_run(const tl_fft *fft, double *re, double *im, double *work)
@@ -243,5 +246,5 @@ void tl_fft_run(const tl_fft *fft, double *re, double *im, double *work)
     if (fft->m == fft->n)
         transform(fft, (line){re, im}, (line){work, work + fft->m});
     else
-        convolve(fft, re, im, work);
+        transform_bluestein(fft, re, im, work);
 }

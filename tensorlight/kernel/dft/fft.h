@@ -22,10 +22,10 @@ enum { TL_FFT_MAX_FACTORS = 32 };
 
 typedef struct tl_fft {
     size_t n;                           // the length of a line
-    size_t m;                           // that of the transforms: n, or for Bluestein's more
+    size_t m;                           // of the transforms: n, or a power of 2 (Bluestein)
     int n_factors;                      // of m
     size_t factors[TL_FFT_MAX_FACTORS]; // their product is m
-    double *cos, *sin;                  // [m]: of -2 pi i / m
+    double *cos, *sin;                  // [m]: of -2 pi j / m
     double *chirp_re, *chirp_im;        // [n]: e^(-pi i j^2 / n); NULL where m is n
     double *kernel_re, *kernel_im;      // [m]: the transform of the convolution kernel
     const tl_stop *stop;                // polled in long lines; then the result is garbage
