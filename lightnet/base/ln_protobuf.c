@@ -3,11 +3,12 @@
 
 #include "base/ln_protobuf.h"
 
-enum { LONGEST_VARINT = 10 };
+enum { MAX_VARINT_SIZE = 10 };
 
 static int read_varint(ln_protobuf *in, ln_protobuf_part *part, uint64_t *value)
 {
-    const size_t rest = part->end - part->at, size = rest < LONGEST_VARINT ? rest : LONGEST_VARINT;
+    const size_t rest = part->end - part->at,
+                 size = rest < MAX_VARINT_SIZE ? rest : MAX_VARINT_SIZE;
     const unsigned char *bytes = ln_view_at(&in->view, part->at, size, in->err);
     in->is_broken |= !bytes;
     *value = 0;
@@ -20,11 +21,12 @@ static int read_varint(ln_protobuf *in, ln_protobuf_part *part, uint64_t *value)
     return -1;
 }
 
-static int take(ln_protobuf_part *part, uint64_t size, ln_protobuf_part *taken)
+// Splits off the first `size` bytes of the part.
+static int split_off(ln_protobuf_part *part, uint64_t size, ln_protobuf_part *first)
 {
     if (size > part->end - part->at)
         return -1;
-    *taken = (ln_protobuf_part){part->at, part->at + (size_t)size};
+    *first = (ln_protobuf_part){part->at, part->at + (size_t)size};
     part->at += (size_t)size;
     return 0;
 }
@@ -40,11 +42,11 @@ static int read_value(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field
         field->value = (ln_protobuf_part){begin, part->at};
         return 0;
     case LN_PROTOBUF_FIXED64:
-        return take(part, 8, &field->value);
+        return split_off(part, 8, &field->value);
     case LN_PROTOBUF_FIXED32:
-        return take(part, 4, &field->value);
+        return split_off(part, 4, &field->value);
     case LN_PROTOBUF_BYTES:
-        return read_varint(in, part, &number) ? -1 : take(part, number, &field->value);
+        return read_varint(in, part, &number) ? -1 : split_off(part, number, &field->value);
     default:
         return -1;
     }
@@ -61,20 +63,18 @@ int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field 
     return field->number ? read_value(in, part, field) : -1;
 }
 
-// Which program wrote a message, in builds without a Protocol Buffers library, too
+// Recognition of messages, also in builds without a Protocol Buffers library
 
-// Whole messages
-
-// The fields that a message has, numbers below 64 as bits, those beyond as bit 0.
+// The fields of a message by type: bit n for field number n, bit 0 for numbers from 64.
 typedef struct fields {
     uint64_t varints, bytes, others;
 } fields;
 
-// Larger messages are not checked, so that the time is bounded.
+// Messages with more fields are not recognized, which bounds the time.
 enum { MAX_FIELDS = 1 << 20 };
 
-// -1: the bytes are not a whole message.
-static int find_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
+// Collects the fields of the part. -1: it is empty, or not a complete message.
+static int collect_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
 {
     *found = (fields){0};
     if (part.at == part.end)
@@ -94,9 +94,8 @@ static int find_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
 int ln_protobuf_is_message(const unsigned char *data, size_t size)
 {
     fields f;
-    const ln_infile file = {.data = data, .size = size};
-    ln_protobuf in = {.view.file = &file};
-    return !find_fields(&in, (ln_protobuf_part){0, size}, &f);
+    ln_protobuf in = {.view.file = &(const ln_infile){.data = data, .size = size}};
+    return !collect_fields(&in, (ln_protobuf_part){0, size}, &f);
 }
 
 // TensorFlow
@@ -108,29 +107,29 @@ static int is_saved_model(ln_protobuf *in, ln_protobuf_part part)
 {
     fields f;
     ln_protobuf_field first, second;
-    return !find_fields(in, part, &f) && f.varints == FIELD(1) && f.bytes == FIELD(2) &&
+    return !collect_fields(in, part, &f) && f.varints == FIELD(1) && f.bytes == FIELD(2) &&
            !f.others && !ln_protobuf_read(in, &part, &first) &&
            !ln_protobuf_read(in, &part, &second) && second.type == LN_PROTOBUF_BYTES &&
            !ln_protobuf_read(in, &second.value, &first) && first.number == 1 &&
            first.type == LN_PROTOBUF_BYTES;
 }
 
-// GraphDef: NodeDefs (1), each beginning with name (1) and op (2); library (2), versions (4).
+// GraphDef: NodeDefs (1) with name (1) and op (2); library (2), version (3), versions (4).
 static int is_graph_def(ln_protobuf *in, ln_protobuf_part part)
 {
     fields f, node;
     ln_protobuf_field first;
-    return !find_fields(in, part, &f) && f.bytes & FIELD(1) &&
+    return !collect_fields(in, part, &f) && f.bytes & FIELD(1) &&
            !(f.bytes & ~(FIELD(1) | FIELD(2) | FIELD(4))) && !(f.varints & ~FIELD(3)) &&
            !f.others && !ln_protobuf_read(in, &part, &first) && first.number == 1 &&
-           !find_fields(in, first.value, &node) && node.bytes & FIELD(1) && node.bytes & FIELD(2) &&
-           !(node.bytes & ~(uint64_t)0xfe) && !node.varints && !node.others;
+           !collect_fields(in, first.value, &node) && node.bytes & FIELD(1) &&
+           node.bytes & FIELD(2) && !(node.bytes & ~(uint64_t)0xfe) && !node.varints &&
+           !node.others;
 }
 
 const char *ln_protobuf_foreign(const unsigned char *data, size_t size)
 {
-    const ln_infile file = {.data = data, .size = size};
-    ln_protobuf in = {.view.file = &file};
+    ln_protobuf in = {.view.file = &(const ln_infile){.data = data, .size = size}};
     const ln_protobuf_part all = {0, size};
     return is_saved_model(&in, all) ? "a TensorFlow SavedModel"
            : is_graph_def(&in, all) ? "a TensorFlow graph"
@@ -139,10 +138,10 @@ const char *ln_protobuf_foreign(const unsigned char *data, size_t size)
 
 // ONNX
 
-typedef struct known_field {
+typedef struct field_row {
     uint32_t number;
     int type;
-} known_field;
+} field_row;
 
 enum {
     VARINT = LN_PROTOBUF_VARINT,
@@ -151,18 +150,18 @@ enum {
     FIXED32 = LN_PROTOBUF_FIXED32
 };
 
-static const known_field model_fields[] = {
+static const field_row model_fields[] = {
     {1, VARINT}, {2, BYTES},  {3, BYTES},  {4, BYTES},  {5, VARINT}, {6, BYTES}, {7, BYTES},
     {8, BYTES},  {14, BYTES}, {20, BYTES}, {25, BYTES}, {26, BYTES}, {0, 0},
 };
-static const known_field tensor_fields[] = {
+static const field_row tensor_fields[] = {
     {1, VARINT}, {1, BYTES},   {2, VARINT},   {3, BYTES},   {4, BYTES},  {4, FIXED32},
     {5, VARINT}, {5, BYTES},   {6, BYTES},    {7, VARINT},  {7, BYTES},  {8, BYTES},
     {9, BYTES},  {10, BYTES},  {10, FIXED64}, {11, VARINT}, {11, BYTES}, {12, BYTES},
     {13, BYTES}, {14, VARINT}, {16, BYTES},   {0, 0},
 };
 
-static int is_known(const known_field *known, const ln_protobuf_field *f)
+static int is_known(const field_row *known, const ln_protobuf_field *f)
 {
     for (; known->number; known++)
         if (known->number == f->number && known->type == f->type)
@@ -170,10 +169,10 @@ static int is_known(const known_field *known, const ln_protobuf_field *f)
     return 0;
 }
 
-static int begins_with(const known_field *known, const unsigned char *data, size_t size)
+// Whether the bytes, which may be truncated, have only known fields, at least one.
+static int has_known_fields(const field_row *known, const unsigned char *data, size_t size)
 {
-    const ln_infile file = {.data = data, .size = size};
-    ln_protobuf in = {.view.file = &file};
+    ln_protobuf in = {.view.file = &(const ln_infile){.data = data, .size = size}};
     ln_protobuf_part part = {0, size};
     int n = 0;
     for (; part.at < part.end; n++) {
@@ -189,21 +188,22 @@ static int begins_with(const known_field *known, const unsigned char *data, size
 
 int ln_protobuf_is_onnx_model(const unsigned char *data, size_t size)
 {
-    return begins_with(model_fields, data, size);
+    return has_known_fields(model_fields, data, size);
 }
 
 int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size)
 {
-    return begins_with(tensor_fields, data, size);
+    return has_known_fields(tensor_fields, data, size);
 }
 
-// SequenceProto and OptionalProto: name (1), elem_type (2), tensors (3), sequences (5). A tensor
-// has dims (1) as numbers, which are no text if it has no elements, and data elsewhere, of which 5
-// alone might look like a sequence.
+// SequenceProto and OptionalProto: name (1), elem_type (2), tensors (3), sequences (5). In an empty
+// TensorProto, dims (1) has a 0 and is not text; others have their data in other fields, of which
+// only 5 (int32_data) can resemble a sequence.
 
-enum { OF_NOTHING, OF_TENSORS, OF_SEQUENCES = 3 };
+// Values of elem_type.
+enum { UNDEFINED, TENSOR, SEQUENCE = 3 };
 
-// The byte at the end of a part, or -1.
+// The byte of a part of size 1, else -1.
 static int single_byte(ln_protobuf *in, const ln_protobuf_part *part)
 {
     const unsigned char *byte =
@@ -221,31 +221,31 @@ static int is_text(ln_protobuf *in, ln_protobuf_part part)
     return 1;
 }
 
-// `depth` 1: within another one.
-static int is_list(ln_protobuf *in, ln_protobuf_part part, int depth)
+// `depth` 1: a sequence within another one.
+static int is_sequence(ln_protobuf *in, ln_protobuf_part part, int depth)
 {
-    int of = OF_NOTHING, n_fields = 0, n_tensors = 0, n_sequences = 0;
+    int elem_type = UNDEFINED, n_fields = 0, n_tensors = 0, n_sequences = 0;
     for (; part.at < part.end; n_fields++) {
         ln_protobuf_field f;
         if (n_fields == MAX_FIELDS || ln_protobuf_read(in, &part, &f))
             return 0;
         if (f.number == 2 && f.type == VARINT)
-            of = single_byte(in, &f.value);
+            elem_type = single_byte(in, &f.value);
         else if (f.number == 3 && f.type == BYTES)
             n_tensors++;
-        else if (f.number == 5 && f.type == BYTES && !depth && is_list(in, f.value, 1))
+        else if (f.number == 5 && f.type == BYTES && !depth && is_sequence(in, f.value, 1))
             n_sequences++;
         else if (f.number != 1 || f.type != BYTES || !is_text(in, f.value))
             return 0;
     }
-    return of == OF_TENSORS     ? !n_sequences
-           : of == OF_SEQUENCES ? !n_tensors && !depth
-           : of == OF_NOTHING   ? !n_tensors && !n_sequences && (depth || n_fields)
-                                : 0;
+    return elem_type == TENSOR      ? !n_sequences
+           : elem_type == SEQUENCE  ? !n_tensors && !depth
+           : elem_type == UNDEFINED ? !n_tensors && !n_sequences && (depth || n_fields)
+                                    : 0;
 }
 
 int ln_protobuf_is_onnx_sequence(const ln_infile *file)
 {
     ln_protobuf in = {.view.file = file};
-    return is_list(&in, (ln_protobuf_part){0, file->size}, 0);
+    return is_sequence(&in, (ln_protobuf_part){0, file->size}, 0);
 }

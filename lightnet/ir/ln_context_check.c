@@ -119,7 +119,7 @@ static int note_gathered(const gathers *g, const ln_op *op)
     LN_FOREACH (const ln_tensor_list_entry *, tle,
                 op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
         const ln_tensor_entry *te = ln_entry_of(tle, g->ctx->tensor_table);
-        if (ln_context_taker(g->ctx, te) == op &&
+        if (ln_context_joiner(g->ctx, te) == op &&
             ln_hash_insert(g->gathered, ln_hash_find(g->origins, te->name), NULL) < 0)
             return ln_fail_memory(g->ctx);
     }

@@ -35,7 +35,7 @@ static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list *
 {
     ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
-        if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
+        if (te && ln_context_joiner(ctx, te) == op && revoke(ctx, te, todo))
             return -1;
     return 0;
 }

@@ -143,7 +143,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
     // whenever one of them is created again.
     const ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
-        if (te && ln_context_taker(ctx, te) == op)
+        if (te && ln_context_joiner(ctx, te) == op)
             op->op_arg->takes_inputs = 1;
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
@@ -169,7 +169,7 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
     LN_FOREACH (const ln_tensor_list_entry *, tle,
                 op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        if (te && ln_context_taker(ctx, te) == op)
+        if (te && ln_context_joiner(ctx, te) == op)
             ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
     }
     if (op->post_run)
@@ -239,8 +239,8 @@ static int enter_op(ln_context *ctx, ln_op *op)
     op_arg->entered = 1;
     ctx->has_writers |= ln_op_writes_inplace(op);
     ln_limits_count_ops(ctx, 1);
-    if (ln_context_enter_values(ctx, op_arg->tensors_in) ||
-        ln_context_enter_values(ctx, op_arg->tensors_out))
+    if (ln_context_link_values(ctx, op_arg->tensors_in) ||
+        ln_context_link_values(ctx, op_arg->tensors_out))
         return -1;
     return connect_op(ctx, op);
 }

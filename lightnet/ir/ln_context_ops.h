@@ -28,9 +28,9 @@ static inline int ln_op_writes_inplace(const ln_op *op)
     return op->op_arg->info && op->op_arg->info->inplace_writer;
 }
 
-/** The operator that made tensor `te`, its input, a part of its own output (a no-copy join);
- * NULL: `te` has its own memory or is a view of an input of its producer. */
-const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te);
+/** The no-copy join (Concat) into whose output the producer of `te` writes directly; NULL: `te` has
+ * its own memory or is a view of an input of its producer. */
+const ln_op *ln_context_joiner(const ln_context *ctx, const ln_tensor_entry *te);
 
 /** As ln_context_subgraph; `*next` is then the node to continue at: that of the first new operator,
  * or the one after the old ones. NULL at the end. */
@@ -47,7 +47,7 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops);
  * which then becomes float32: returns whether it did. `source` names the model. */
 int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source);
 
-/** Whether the context has memory. */
+/** Whether the context has allocated its tensors. */
 int ln_context_is_loaded(const ln_context *ctx);
 
 /** ln_context_rebind of a context that is not loaded. */
@@ -72,10 +72,10 @@ int ln_context_push_output(ln_context *ctx, const char *name);
 
 /** Links the entries of a list of an operator, which is in the tables, to their values. -1: no
  * memory. */
-int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
+int ln_context_link_values(const ln_context *ctx, const ln_list *tensors);
 
 /** *readers: returns new (ln_list_free): the operators that read the tensor, each once, in the
- * order in which they came; NULL: none. -1: no memory. */
+ * order of their addition; NULL: none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers);
 
 /** As ln_op_define_output, for `tle` of op_arg->tensors_out. */

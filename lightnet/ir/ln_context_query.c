@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries on a context: producers and readers of tensors, the meaning of names; and its lists
-// of inputs and outputs.
+// Queries on a context: producers and readers of tensors, unique names, input and output lists.
 
 #include <stdio.h>
 
@@ -43,7 +42,7 @@ ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     ln_op *producer = te ? ln_entry_creater(te) : NULL;
-    // Within a pre_run, outputs are not tied to their operator yet.
+    // During a pre_run, outputs are not linked to their producer yet.
     return producer || !te ? producer : ln_op_table_find(ctx->op_table, te->creater);
 }
 
@@ -72,7 +71,7 @@ int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list
     return *readers ? 0 : ln_fail_last(ctx);
 }
 
-static int reads(const ln_op *op, const ln_tensor_entry *te)
+static int reads_entry(const ln_op *op, const ln_tensor_entry *te)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (tle->value && tle->value == te->value)
@@ -80,11 +79,11 @@ static int reads(const ln_op *op, const ln_tensor_entry *te)
     return 0;
 }
 
-const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te)
+const ln_op *ln_context_joiner(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_op *producer = te->owner ? ln_entry_creater(te) : NULL;
     const ln_tensor_entry *owner = producer ? ln_entry_owner(te, ctx->tensor_table) : NULL;
-    return owner && !reads(producer, owner) ? ln_entry_creater(owner) : NULL;
+    return owner && !reads_entry(producer, owner) ? ln_entry_creater(owner) : NULL;
 }
 
 int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
@@ -112,23 +111,24 @@ int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *
     return ln_list_push(names, ln_strdup(name), ln_free) ? ln_fail_memory(ctx) : 0;
 }
 
+// Maps each name to its position in the list, from 1.
 static int index_list(ln_hash *names, const ln_list *list)
 {
-    intptr_t number = 0;
+    intptr_t position = 0;
     ln_hash_clear(names);
     LN_FOREACH (const char *, name, list)
-        if (ln_hash_insert(names, name, (void *)++number) < 0)
+        if (ln_hash_insert(names, name, (void *)++position) < 0)
             return -1;
     return 0;
 }
 
-static void flag(const ln_context *ctx, ln_dfg_value *value)
+static void update_flags(const ln_context *ctx, ln_dfg_value *value)
 {
     value->isinput = ln_hash_find(ctx->input_names, value->name) != NULL;
     value->isoutput = ln_hash_find(ctx->output_names, value->name) != NULL;
 }
 
-int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors)
+int ln_context_link_values(const ln_context *ctx, const ln_list *tensors)
 {
     LN_FOREACH (ln_tensor_list_entry *, tle, tensors) {
         if (tle->value)
@@ -137,17 +137,17 @@ int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors)
         if (!tle->value)
             return ln_fail_last(ctx);
         if (tle->value->num_references == 1)
-            flag(ctx, tle->value);
+            update_flags(ctx, tle->value);
     }
     return 0;
 }
 
-static void flag_all(const ln_context *ctx)
+static void update_all_flags(const ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops)
         LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
             if (tle->value)
-                flag(ctx, tle->value);
+                update_flags(ctx, tle->value);
 }
 
 int ln_context_index_names(ln_context *ctx)
@@ -156,7 +156,7 @@ int ln_context_index_names(ln_context *ctx)
     ctx->last_output = ln_list_end(ctx->outputs);
     if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
         return ln_fail_memory(ctx);
-    flag_all(ctx);
+    update_all_flags(ctx);
     return 0;
 }
 
@@ -165,8 +165,8 @@ static int push_name(const ln_context *ctx, ln_list **list, ln_list **end, ln_ha
 {
     char *copy = ln_strdup(name);
     ln_list *node = copy ? ln_list_prepend(NULL, copy) : NULL;
-    const intptr_t number = ln_hash_size(names) + 1;
-    if (!node || ln_hash_insert(names, copy, (void *)number) < 0) {
+    const intptr_t position = ln_hash_size(names) + 1;
+    if (!node || ln_hash_insert(names, copy, (void *)position) < 0) {
         ln_list_free(node);
         ln_free(copy);
         return ln_fail_memory(ctx);
@@ -174,7 +174,7 @@ static int push_name(const ln_context *ctx, ln_list **list, ln_list **end, ln_ha
     ln_list_extend(list, end, node);
     ln_dfg_value *value = ln_dfg_value_find(ctx->dfg->values, name);
     if (value)
-        flag(ctx, value);
+        update_flags(ctx, value);
     return 0;
 }
 

@@ -63,7 +63,7 @@ static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
                        const ln_tensor_entry *to)
 {
     return !ln_entry_is_output(from) && !ln_entry_is_mutated(from) && !ln_entry_is_mutated(to) &&
-           !ln_context_taker(ctx, from) && !ln_context_taker(ctx, to);
+           !ln_context_joiner(ctx, from) && !ln_context_joiner(ctx, to);
 }
 
 // The state of a clean-up; `instead` of a value is its replacement for later readers.

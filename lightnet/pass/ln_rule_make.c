@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as tables: creates the operators that replace a match from a text.
+// Rules as tables: creates the operators of a replacement from the rule's text.
 
 #include <assert.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 // Tensors
 
-// The name in the context of a tensor of the rule; NULL: absent.
+// The name in the context of tensor `name` of the rule; NULL: an absent optional input.
 static const char *name_in_context(const ln_rule_match *m, const char *name)
 {
     const int i = ln_rule_tensor_index(m, name);
@@ -24,8 +24,8 @@ static void make_input(ln_rule_match *m, const char *arg_name, const char *tenso
         ln_rule_input(&m->made, arg_name, name);
 }
 
-// The place of a tensor of the replacement, a new one where it is named for the first time.
-static int place_of(ln_rule_match *m, const char *tensor)
+// The index of a tensor of the replacement, which is added at its first occurrence.
+static int find_or_add_tensor(ln_rule_match *m, const char *tensor)
 {
     int i = ln_rule_tensor_index(m, tensor);
     if (i < 0) {
@@ -38,11 +38,11 @@ static int place_of(ln_rule_match *m, const char *tensor)
     return i;
 }
 
-// A tensor that the match does not have is new.
+// Creates the tensor, unless the match has it.
 static void make_output(ln_rule_match *m, const char *arg_name, const char *tensor)
 {
     char buf[LN_MAX_NAME_LEN];
-    const int i = place_of(m, tensor);
+    const int i = find_or_add_tensor(m, tensor);
     const char *p = tensor;
     if (!name_in_context(m, tensor))
         m->new_names[i] = ln_rule_tensor(&m->made, ln_rule_read_word(&p, buf));
@@ -51,7 +51,7 @@ static void make_output(ln_rule_match *m, const char *arg_name, const char *tens
 
 // Operators that are left out
 
-// The new operator's output of that name in the context; NULL: none.
+// The output `name`, as in the context, of a new operator; NULL: none.
 static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *name)
 {
     LN_FOREACH (const ln_op *, op, made->ops)
@@ -61,11 +61,11 @@ static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *n
     return NULL;
 }
 
-// The value of `src` is that of `dst`, too: by name, or if `dst` is the model's, as the output of
-// the operator that makes it, or by an operator that forwards it.
-static void rename_tensor(ln_rule_match *m, const char *src, const char *dst)
+// Replaces a left-out operator: makes `dst` another name of `src`. If the context has `dst`, the
+// new operator that produces `src` writes `dst` instead, or a forward copies `src`.
+static void alias_tensor(ln_rule_match *m, const char *src, const char *dst)
 {
-    const int from = ln_rule_tensor_index(m, src), to = place_of(m, dst);
+    const int from = ln_rule_tensor_index(m, src), to = find_or_add_tensor(m, dst);
     ln_tensor_list_entry *const made = find_output(&m->made, name_in_context(m, src));
     if (!m->tensors[to]) {
         m->tensors[to] = m->tensors[from];
@@ -81,7 +81,7 @@ static void rename_tensor(ln_rule_match *m, const char *src, const char *dst)
     }
 }
 
-// Whether an input of the operator of the text is absent, without which it is left out.
+// Whether an input "ARG?=TENSOR" of the operator is absent.
 static int is_left_out(ln_rule_match *m, const char *op)
 {
     const char *const end = op + strcspn(op, ";");
@@ -91,16 +91,16 @@ static int is_left_out(ln_rule_match *m, const char *op)
     return 0;
 }
 
-// From "OPTYPE(ARG=SRC, .. | ARG=DST | ..;".
+// Skips "OPTYPE(ARG=SRC, .. | ARG=DST | ..;", whose output is then its first input.
 static void leave_out(ln_rule_match *m, const char *op)
 {
     const char *const src = strchr(op, '=') + 1;
-    rename_tensor(m, src, strchr(strstr(src, " | "), '=') + 1);
+    alias_tensor(m, src, strchr(strstr(src, " | "), '=') + 1);
 }
 
-// Floats of 32 bits
+// Computation in TL_FLOAT
 
-static int is_half(const ln_op *op, const ln_tensor_list_entry *tle)
+static int is_16_bit_float(const ln_op *op, const ln_tensor_list_entry *tle)
 {
     const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
     return tl_dtype_is_float(dtype) && tl_size_of(dtype) == 2;
@@ -114,14 +114,14 @@ static void make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const
     ln_rule_string(made, "dtype", tl_dtype_name(dtype));
 }
 
-void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
+void ln_rule_make_float32(ln_rule_made *made, const ln_op *op)
 {
     const char *srcs[LN_MAX_RULE_TENSORS], *dsts[LN_MAX_RULE_TENSORS];
     int i = 0;
     assert(ln_op_num_in(op) <= LN_MAX_RULE_TENSORS && ln_op_num_out(op) <= LN_MAX_RULE_TENSORS);
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
-        srcs[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
-        if (is_half(op, tle))
+        srcs[i] = is_16_bit_float(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
+        if (is_16_bit_float(op, tle))
             make_cast(made, tle->name, TL_FLOAT, srcs[i]);
         i++;
     }
@@ -131,7 +131,7 @@ void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
         ln_rule_input(made, tle->arg_name, srcs[i++]);
     i = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-        dsts[i] = is_half(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
+        dsts[i] = is_16_bit_float(op, tle) ? ln_rule_tensor(made, "float") : tle->name;
         ln_rule_output(made, tle->arg_name, dsts[i++]);
     }
     ln_rule_all_params(made, op);
@@ -143,7 +143,7 @@ void ln_rule_make_wide(ln_rule_made *made, const ln_op *op)
     }
 }
 
-// The inputs, or outputs, of the last operator: "ARG=TENSOR, OPERATOR.*".
+// Adds inputs or outputs, "ARG=TENSOR, OPERATOR.*", to the last operator.
 static void make_args(ln_rule_match *m, const char **p,
                       void (*make)(ln_rule_match *, const char *, const char *))
 {
@@ -225,7 +225,7 @@ void ln_rule_make(ln_rule_match *m, const char *ops)
 {
     char optype[LN_MAX_NAME_LEN];
     while (*ops) {
-        // "OPTYPE", or "OPERATOR.optype": that of an operator of the match.
+        // "OPTYPE", or "OPERATOR.optype": the type of an operator of the match.
         const char *const op = ops;
         m->made.left_out = m->made.skips || is_left_out(m, op);
         m->made.skips = 0;

@@ -394,7 +394,7 @@ static ln_list *mean(ln_rule_match *m, const char *name, int *match)
                              .dtype = first ? first->dtype : TL_FLOAT};
     memset(m->new_names, 0, sizeof(m->new_names));
     if (m->rule->wide && is_half)
-        ln_rule_make_wide(&m->made, m->ops[0]);
+        ln_rule_make_float32(&m->made, m->ops[0]);
     else if (m->rule->make)
         m->rule->make(m);
     else

@@ -36,8 +36,8 @@ const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN]);
 int ln_rule_op_index(const ln_rule_match *m, const char *name);
 int ln_rule_tensor_index(const ln_rule_match *m, const char *name);
 
-/** Adds the operator with floats of 32 bits in place of 16, between casts. */
-void ln_rule_make_wide(ln_rule_made *made, const ln_op *op);
+/** Adds a copy of `op` that computes in TL_FLOAT instead of 16-bit floats, between casts. */
+void ln_rule_make_float32(ln_rule_made *made, const ln_op *op);
 
 /** The types of values in a text. */
 typedef enum ln_rule_value_type {

@@ -331,7 +331,7 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
 // The producer of a view computes its offset, or the no-copy join that absorbed it.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
-    const ln_op *joined_by = ln_context_taker(ctx, te);
+    const ln_op *joined_by = ln_context_joiner(ctx, te);
     const ln_op *op = joined_by ? joined_by : ln_entry_creater(te);
     return op->calc_offset ? op->calc_offset(op->op_arg, te)
                            : ln_entry_owner(te, ctx->tensor_table)->offset;

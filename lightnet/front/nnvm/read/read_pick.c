@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that pick elements by indices, and those that put them in order.
+// Operators that gather elements by index, and those that sort them.
 
 #include <limits.h>
 #include <string.h>
@@ -7,10 +7,9 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-// Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
-//  the nearest, or count modulo the length, or stay, so that the operator rejects them, by
-// attribute 'mode'.
-static const char *indices(ln_nnvm_node *n, const char *index, int len)
+// Casts indices of an axis of length `len` to TL_INT64. Indices out of range: clipped, taken modulo
+// `len`, or unchanged, so that the operator rejects them, by attribute 'mode'.
+static const char *emit_index(ln_nnvm_node *n, const char *index, int len)
 {
     static const ln_attr_word modes[] = {{"clip"}, {"wrap"}, {"raise"}, {0}};
     const char *const mode =
@@ -26,13 +25,13 @@ static const char *indices(ln_nnvm_node *n, const char *index, int len)
 
 static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int axis)
 {
-    const char *const inside = indices(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
+    const char *const inside = emit_index(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
     LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", src), LN_ARG("index", inside),
             LN_INT("axis", axis));
 }
 
-// Along the axis of attribute 'axis', or of the elements in order: where the node has none, or, if
-// `has_default`, where that is None.
+// Returns `src` and *axis, attribute 'axis'. Without one, or if `has_default` with None, flattens
+// `src`, as NumPy does for axis=None.
 static const char *read_axis(ln_nnvm_node *n, const char *src, int has_default, int *axis)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -48,29 +47,30 @@ static void translate_take(ln_nnvm_node *n)
     emit_take(n, src, ln_nnvm_in(n, 1), axis);
 }
 
-// For each place the element with the index there along an axis, which goes, or stays with length
-// 1.
+// MXNet pick: TAKE_ALONG (GatherElements) with one index per line along the axis, which keepdims
+// retains with length 1.
 static void translate_pick(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM], axis;
     const char *const src = read_axis(n, ln_nnvm_in(n, 0), 1, &axis), *index = ln_nnvm_in(n, 1);
     const int ndim = ln_nnvm_copy_dims(n, src, dims), n_index = ln_nnvm_tensor_of(n, index)->len;
-    const int stays = ln_attr_bool(&n->emit, "keepdims", 0) || ndim == 1, len = dims[axis];
+    const int keepdims = ln_attr_bool(&n->emit, "keepdims", 0) || ndim == 1, len = dims[axis];
     dims[axis] = 1;
     const int n_lines = tl_compute_length(ndim, dims);
     if (n_index != n_lines)
-        ln_emit_fail(&n->emit, "%d indices, expected %d", n_index, n_lines);
-    index = ln_emit_reshape(&n->emit, indices(n, index, len), ndim, dims, LN_EMIT_TEMP);
+        ln_emit_fail(&n->emit, "%d indices, expected %d, one per line of the axis", n_index,
+                     n_lines);
+    index = ln_emit_reshape(&n->emit, emit_index(n, index, len), ndim, dims, LN_EMIT_TEMP);
     const char *const dst =
-        LN_EMIT(&n->emit, stays ? 0 : LN_EMIT_TEMP, LN_OP_TAKE_ALONG, LN_ARG("src", src),
+        LN_EMIT(&n->emit, keepdims ? 0 : LN_EMIT_TEMP, LN_OP_TAKE_ALONG, LN_ARG("src", src),
                 LN_ARG("index", index), LN_INT("axis", axis));
     for (int i = axis; i + 1 < ndim; i++)
         dims[i] = dims[i + 1];
-    if (!stays)
+    if (!keepdims)
         ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
 }
 
-// `onehot` counts negative indices from the end; here they are out of range.
+// In MXNet, negative indices are out of range; for `onehot`, they count from the end.
 static void translate_one_hot(ln_nnvm_node *n)
 {
     static const int two = 2;
@@ -84,9 +84,9 @@ static void translate_one_hot(ln_nnvm_node *n)
     const char *const is_negative =
         ln_emit_compare(&n->emit, "TL_COMPARE_LESS", index, ln_emit_scalar(&n->emit, TL_INT64, 0));
     index = ln_emit_where(&n->emit, is_negative, beyond, index, LN_EMIT_TEMP);
-    const char *const both = ln_emit_cast(
+    const char *const values_cast = ln_emit_cast(
         &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, LN_OP_ONEHOT, LN_ARG("src", index), LN_ARG("values", both),
+    LN_EMIT(&n->emit, 0, LN_OP_ONEHOT, LN_ARG("src", index), LN_ARG("values", values_cast),
             LN_INT("depth", depth), LN_INT("axis", ndim));
 }
 
@@ -96,21 +96,20 @@ static void translate_embedding(ln_nnvm_node *n)
                         ln_attr_int_in(&n->emit, "output_dim", 1, 1, INT_MAX)};
     ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 2, dims);
-    const char *const index = ln_nnvm_in(n, 0);
     if (ln_nnvm_tensor_of(n, weight)->ndim != 2)
         ln_emit_fail(&n->emit, "the weight has %d dimensions, expected 2",
                      ln_nnvm_tensor_of(n, weight)->ndim);
-    emit_take(n, weight, index, 0);
+    emit_take(n, weight, ln_nnvm_in(n, 0), 0);
 }
 
-// Indices [K, ..] as rows [.., K].
+// The indices are [K, ..]; TAKE_ND expects [.., K].
 static void translate_gather_nd(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
     const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
     int axes[LN_MAXDIM];
     if (!ndim)
-        ln_emit_fail(&n->emit, "its indices are a scalar, expected at least 1 dimension");
+        ln_emit_fail(&n->emit, "the indices are a scalar, expected [K, ..]");
     for (int i = 0; i < ndim; i++)
         axes[i] = (i + 1) % ndim;
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
@@ -119,16 +118,16 @@ static void translate_gather_nd(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_TAKE_ND, LN_ARG("src", src), LN_ARG("index", index));
 }
 
-// A request for the first `k` elements of an order.
-typedef struct ranking {
+// Parameters of topk.
+typedef struct topk_param {
     const char *src;
     int axis, k, is_smallest;
-} ranking;
+} topk_param;
 
-// The data, flat where 'axis' is None, and the axis; `k` all.
-static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
+// Reads the attributes; `src` is flat if 'axis' is None, and `k` is the length of the axis.
+static topk_param read_topk_param(ln_nnvm_node *n, int is_ascending)
 {
-    ranking r;
+    topk_param r;
     r.src = read_axis(n, ln_nnvm_in(n, 0), 1, &r.axis);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, r.src);
     r.k = t->ndim ? t->dims[r.axis] : 1;
@@ -136,7 +135,8 @@ static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
     return r;
 }
 
-static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, const char **indices)
+static void emit_topk(ln_nnvm_node *n, const topk_param *r, const char **values,
+                      const char **indices)
 {
     LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", r->src), LN_INT("k", r->k),
                   LN_INT("axis", r->axis), LN_BOOL("is_smallest", r->is_smallest));
@@ -144,29 +144,29 @@ static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, co
     *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
 }
 
-// 1 at the indices, else 0, in the data's type and shape.
-static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, const char *indices)
+// 1 at the indices and 0 elsewhere, of the type and shape of input 0.
+static void emit_mask(ln_nnvm_node *n, const topk_param *r, const char *values, const char *indices)
 {
-    int dims[LN_MAXDIM], own[LN_MAXDIM], marks[LN_MAXDIM];
+    int dims[LN_MAXDIM], in_dims[LN_MAXDIM], ones_dims[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, r->src, dims);
-    const int n_own = ln_nnvm_in_dims(n, 0, own);
+    const int in_ndim = ln_nnvm_in_dims(n, 0, in_dims);
     const tl_dtype dtype = ln_nnvm_tensor_of(n, r->src)->dtype;
-    ln_nnvm_copy_dims(n, values, marks);
+    ln_nnvm_copy_dims(n, values, ones_dims);
     const char *const zeros = ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
-    const char *const ones = ln_emit_filled(&n->emit, dtype, ndim, marks, 1);
+    const char *const ones = ln_emit_filled(&n->emit, dtype, ndim, ones_dims, 1);
     const char *const mask =
-        LN_EMIT(&n->emit, n_own == ndim ? 0 : LN_EMIT_TEMP, LN_OP_PUT_ALONG, LN_ARG("src", zeros),
+        LN_EMIT(&n->emit, in_ndim == ndim ? 0 : LN_EMIT_TEMP, LN_OP_PUT_ALONG, LN_ARG("src", zeros),
                 LN_ARG("index", indices), LN_ARG("update", ones), LN_INT("axis", r->axis));
-    if (n_own != ndim)
-        ln_emit_reshape(&n->emit, mask, n_own, own, 0);
+    if (in_ndim != ndim)
+        ln_emit_reshape(&n->emit, mask, in_ndim, in_dims, 0);
 }
 
-// The values of the first k, their indices, both, or where they are.
+// Attribute 'ret_typ' selects the outputs: values, indices, both, or a mask.
 static void translate_topk(ln_nnvm_node *n)
 {
     static const ln_attr_word wanted[] = {
         {"value", "v"}, {"indices", "i"}, {"both", "vi"}, {"mask", "m"}, {0}};
-    ranking r = read_ranking(n, 0);
+    topk_param r = read_topk_param(n, 0);
     const int k = ln_attr_int_in(&n->emit, "k", 1, INT_MIN, r.k);
     const char *const wants = ln_attr_choose(&n->emit, "ret_typ", "indices", wanted);
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
@@ -180,11 +180,11 @@ static void translate_topk(ln_nnvm_node *n)
             n, i, wants[i] == 'v' ? values : ln_emit_cast(&n->emit, indices, dtype, LN_EMIT_TEMP));
 }
 
-// `with`: the values or the indices of all elements in order.
+// sort and argsort: topk of all elements; row->with: the output.
 static void translate_sort(ln_nnvm_node *n)
 {
     const int wants_indices = !strcmp(n->row->with, "indices");
-    const ranking r = read_ranking(n, 1);
+    const topk_param r = read_topk_param(n, 1);
     const tl_dtype dtype = wants_indices ? ln_attr_dtype(&n->emit, "dtype", TL_FLOAT) : TL_FLOAT;
     const char *values, *indices;
     emit_topk(n, &r, &values, &indices);

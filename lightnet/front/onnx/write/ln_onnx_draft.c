@@ -303,7 +303,7 @@ static void carry_outputs(ln_onnx_op *n, LnOnnx__Node *node, tl_dtype dtype)
     const char *outs[LN_MAXDIM];
     const size_t len = node->n_output;
     if (len > LN_MAXDIM) {
-        ln_onnx_op_lacks(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
+        ln_onnx_op_reject(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
         return;
     }
     for (size_t i = 0; i < len; i++) {
@@ -471,7 +471,7 @@ const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const 
     ln_onnx_writer *const w = n->writer;
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
-        ln_onnx_op_lacks(n, "a constant of it: %s", tl_last_error());
+        ln_onnx_op_reject(n, "a constant of it: %s", tl_last_error());
     if (ln_onnx_op_failed(n) || len < 0)
         return "";
     const size_t size = (size_t)len * tl_size_of(dtype);

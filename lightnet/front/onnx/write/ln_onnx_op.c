@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of an operator for its ONNX writer: tensors, constants, parameters; operators that are
-// one node by their form.
+// Access to an operator for its ONNX writer: tensors, constants, parameters; and the writer of
+// operators whose description has their ONNX form.
 
 #include "front/onnx/write/ln_onnx_write.h"
 
@@ -14,7 +14,7 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
-// Larger constants of equal elements are written as a node.
+// Constants of equal elements that are larger, in bytes, are written as ConstantOfShape.
 enum { MAX_FILLED = 1 << 14 };
 
 // Failing
@@ -24,11 +24,11 @@ int ln_onnx_op_failed(const ln_onnx_op *n)
     return n->writer->base.failed;
 }
 
-void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...)
+void ln_onnx_op_reject(ln_onnx_op *n, const char *fmt, ...)
 {
     char reason[LN_MAXLINE - 512], place[256];
     va_list ap;
-    if (ln_onnx_op_failed(n) || n->lacks)
+    if (ln_onnx_op_failed(n) || n->is_rejected)
         return;
     va_start(ap, fmt);
     vsnprintf(reason, sizeof(reason), fmt, ap);
@@ -39,7 +39,7 @@ void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...)
         &n->writer->missing, optype,
         &(ln_missing_op){.optype = optype, .first = place, .reason = *reason ? reason : NULL});
     n->writer->n_missing++;
-    n->lacks = 1;
+    n->is_rejected = 1;
 }
 
 // Operator sets
@@ -63,11 +63,6 @@ void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset)
 
 // Constants of the model
 
-static void fail_tensor(ln_onnx_op *n, const char *tensor, const char *why)
-{
-    ln_translation_fail(&n->writer->base, "tensor '%.256s': %s", tensor, why);
-}
-
 static const char *add_data(ln_onnx_op *n, const char *name, const tl_tensor *like,
                             const ln_onnx_data *data)
 {
@@ -85,42 +80,48 @@ static const char *add_from_file(ln_onnx_op *n, const char *tensor, const tl_ten
     ln_onnx_data data = ln_onnx_data_for(like->dtype, like->len);
     data.weight = weight;
     if (!weight)
-        return fail_tensor(n, tensor, "the model has no data for it; name its weight file"), "";
+        return ln_translation_fail(
+                   &n->writer->base,
+                   "tensor '%.256s': the model has no data for it; name its weight file", tensor),
+               "";
     if (weight->tensor->dtype != like->dtype || weight->tensor->len != like->len)
-        fail_tensor(n, tensor, "its data has another type or shape than the model states");
+        ln_translation_fail(&n->writer->base,
+                            "tensor '%.256s': its data has %d elements of %s, expected %d of %s",
+                            tensor, weight->tensor->len, tl_dtype_name(weight->tensor->dtype),
+                            like->len, tl_dtype_name(like->dtype));
     return add_data(n, name, like, &data);
 }
 
 static const char *add_random(ln_onnx_op *n, const ln_op *op, const tl_tensor *like,
                               const char *name)
 {
-    const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
+    const ln_onnx_data data = {.random = op, .size = tl_tensor_size(like)};
     if (tl_dtype_bits(like->dtype) < 8) {
-        ln_onnx_op_lacks(n, "a random constant of type %s", tl_dtype_name(like->dtype));
+        ln_onnx_op_reject(n, "a random constant of type %s", tl_dtype_name(like->dtype));
         return "";
     }
-    return add_data(n, name, like, &drawn);
+    return add_data(n, name, like, &data);
 }
 
-// The value of a tensor that a source or a create produces; `name`: its wanted name.
+// Adds a tensor that a source or a create produces; returns its value. `name`: the preferred name.
 static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tensor,
                                 const char *name)
 {
     const tl_tensor *const like = ln_tensor_table_find(n->level->ctx->tensor_table, tensor)->tensor;
-    const ln_param_entry *const data = ln_op_param(op, "data");
+    const ln_param_entry *const elements = ln_op_param(op, "data");
     if (ln_produces_random(op) && like->dtype != TL_STRING) // strings become empty
         return add_random(n, op, like, name);
     if (ln_from_file_name(op))
         return add_from_file(n, tensor, like, name);
-    const int len = data ? data->array_len : 0;
+    const int len = elements ? elements->array_len : 0;
     if (len <= 1 && tl_tensor_size(like) > MAX_FILLED && like->dtype != TL_STRING) {
-        const double number = len ? data->value_array_double[0] : 0;
+        const double number = len ? elements->value_array_double[0] : 0;
         ln_onnx_op source = {.writer = n->writer, .level = n->level, .op = op, .label = name};
         return ln_onnx_put_filled_as(&source, name, like->dtype, like->ndim, like->dims, number);
     }
-    ln_onnx_data held = ln_onnx_data_for(like->dtype, like->len);
-    held.bytes = ln_translation_fill(&n->writer->base, op, like);
-    return held.bytes ? add_data(n, name, like, &held) : "";
+    ln_onnx_data data = ln_onnx_data_for(like->dtype, like->len);
+    data.bytes = ln_translation_fill(&n->writer->base, op, like);
+    return data.bytes ? add_data(n, name, like, &data) : "";
 }
 
 int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data)
@@ -145,12 +146,14 @@ const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg)
     ln_onnx_data data;
     const tl_tensor *const like = ln_onnx_op_tensor(n, arg);
     if (!ln_onnx_op_constant(n, arg, &data)) {
-        ln_onnx_op_lacks(n, "input '%s' is not a constant", arg);
+        ln_onnx_op_reject(n, "input '%s' is not a constant", arg);
         return NULL;
     }
     const tl_tensor *const from = data.weight ? data.weight->tensor : like;
     if (from->dtype != like->dtype || from->len != like->len) {
-        ln_onnx_op_lacks(n, "input '%s' has data of another type or shape", arg);
+        ln_onnx_op_reject(n, "the data of input '%s' has %d elements of %s, expected %d of %s", arg,
+                          from->len, tl_dtype_name(from->dtype), like->len,
+                          tl_dtype_name(like->dtype));
         return NULL;
     }
     if (!data.weight || from->dtype == TL_STRING)
@@ -164,7 +167,7 @@ const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg)
 
 // Values
 
-// Tensors of the model keep their names, those of bodies may be called as others.
+// Tensors of the model keep their names; those of bodies get unique ones, as ONNX requires.
 static const char *name_value(ln_onnx_op *n, const char *tensor)
 {
     ln_onnx_op named = *n;
@@ -181,8 +184,7 @@ const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor)
         return known;
     const ln_op *const producer = ln_context_creater(n->level->ctx, tensor);
     if (!producer || !ln_produces_inputs(producer->op_arg->optype)) {
-        ln_onnx_op_lacks(n, "its tensor '%.256s' is an output that ONNX's nodes do not have",
-                         tensor);
+        ln_onnx_op_reject(n, "the ONNX node has no output for tensor '%.256s'", tensor);
         return "";
     }
     ln_onnx_op named = *n;
@@ -204,12 +206,12 @@ const char *ln_onnx_op_in(ln_onnx_op *n, const char *arg)
 {
     const char *const value = ln_onnx_op_optional(n, arg);
     if (!value)
-        ln_onnx_op_lacks(n, "input '%s' is missing", arg);
+        ln_onnx_op_reject(n, "input '%s' is missing", arg);
     return value ? value : "";
 }
 
-// Whether `name` is `arg` and a number.
-static int is_part_of(const char *name, const char *arg)
+// Whether `name` is that of a variadic argument `arg`: "src0", "src1", .. for "src".
+static int is_variadic(const char *name, const char *arg)
 {
     const size_t len = strlen(arg);
     return !strncmp(name, arg, len) && name[len] && !name[len + strspn(name + len, "0123456789")];
@@ -218,7 +220,7 @@ static int is_part_of(const char *name, const char *arg)
 const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
-        if (is_part_of(tle->arg_name, arg) && i-- == 0)
+        if (is_variadic(tle->arg_name, arg) && i-- == 0)
             return tle->arg_name;
     return "";
 }
@@ -232,7 +234,7 @@ static int count(const ln_list *list, const char *arg)
 {
     int n = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, list)
-        n += is_part_of(tle->arg_name, arg);
+        n += is_variadic(tle->arg_name, arg);
     return n;
 }
 
@@ -269,21 +271,16 @@ const char *ln_onnx_op_out_at(ln_onnx_op *n, const char *arg, int i)
     return ln_onnx_op_out(n, ln_onnx_op_arg_at(n->op->op_arg->tensors_out, arg, i));
 }
 
-static const ln_tensor_entry *entry_of(const ln_onnx_op *n, const char *arg)
-{
-    return ln_op_find_tensor_entry(n->op, arg);
-}
-
 const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg)
 {
     static const tl_tensor none = {.dtype = TL_FLOAT, .len = 1};
-    const ln_tensor_entry *const te = entry_of(n, arg);
+    const ln_tensor_entry *const te = ln_op_find_tensor_entry(n->op, arg);
     return te ? te->tensor : &none;
 }
 
 int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg)
 {
-    const ln_tensor_entry *const te = entry_of(n, arg);
+    const ln_tensor_entry *const te = ln_op_find_tensor_entry(n->op, arg);
     return te && te->isdynamic;
 }
 
@@ -296,8 +293,8 @@ static const ln_tensor_entry *root_of(const ln_context *ctx, const char *tensor)
     return te;
 }
 
-// Whether the operator reads the memory by another name than `te`, from before.
-static int reads_otherwise(const ln_onnx_op *n, const ln_op *op, const ln_tensor_entry *te)
+// Whether `op` reads an alias of `te` that was written before operator n->op.
+static int reads_alias(const ln_onnx_op *n, const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_context *const ctx = n->level->ctx;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
@@ -312,18 +309,18 @@ static int reads_otherwise(const ln_onnx_op *n, const ln_op *op, const ln_tensor
 
 void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst)
 {
-    const ln_tensor_entry *const te = entry_of(n, arg);
+    const ln_tensor_entry *const te = ln_op_find_tensor_entry(n->op, arg);
     const ln_context *const ctx = n->level->ctx;
     const ln_list *later = ctx->ops;
     while (later && later->data != n->op)
         later = later->next;
     for (later = later ? later->next : NULL; te && later; later = later->next)
-        if (reads_otherwise(n, later->data, te))
-            ln_onnx_op_lacks(n, "it overwrites '%.256s', which is read by another name", te->name);
+        if (reads_alias(n, later->data, te))
+            ln_onnx_op_reject(n, "it overwrites '%.256s', which is read by another name", te->name);
     LN_FOREACH (const char *, name, ctx->outputs)
         if (te && ln_context_creater(ctx, name) != n->op && ln_hash_find(n->level->values, name) &&
             root_of(ctx, name) == root_of(ctx, te->name))
-            ln_onnx_op_lacks(n, "it overwrites output '%.256s'", name);
+            ln_onnx_op_reject(n, "it overwrites output '%.256s'", name);
     if (te)
         ln_onnx_level_set(n->writer, n->level, te->name, ln_onnx_op_out(n, dst));
 }
@@ -337,7 +334,7 @@ const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg)
 
 // Forms
 
-// The value of an input of the node, from an input of the operator.
+// The value of a node's input that is an input of the operator, cast if the form requires it.
 static const char *form_input(ln_onnx_op *n, const ln_form_item *item)
 {
     const char *const value =
@@ -347,12 +344,12 @@ static const char *form_input(ln_onnx_op *n, const ln_form_item *item)
     return ln_onnx_put_cast(n, value, item->dtype);
 }
 
-// The value of an input of the node that is a parameter of the operator.
-static const char *form_value(ln_onnx_op *n, const ln_form_item *item)
+// The value of a node's input that is a parameter of the operator; or the input that replaces it.
+static const char *form_param(ln_onnx_op *n, const ln_form_item *item)
 {
     int len;
-    const char *const now = item->text ? ln_onnx_op_optional(n, item->text) : NULL;
-    if (now)
+    const char *const run_time = item->text ? ln_onnx_op_optional(n, item->text) : NULL;
+    if (run_time)
         return ln_onnx_op_indices(n, item->text);
     if (item->kind == LN_ITEM_INTS) {
         const int *const ints = ln_op_ints(n->op, item->arg, &len);
@@ -370,7 +367,7 @@ static const ln_form *find_form(const ln_op *op)
     return form->optype ? form : NULL;
 }
 
-// Whether the form defines the part.
+// Whether the form has an item of that name.
 static int has_item(const ln_form *form, const char *name)
 {
     const ln_form_item *item = form->items;
@@ -392,19 +389,19 @@ void ln_onnx_write_form(ln_onnx_op *n, const ln_part *own)
     ln_part parts[MAX_PARTS] = {{LN_PART_END}};
     int len = 0, n_outs = 0, since = 0;
     if (!form) {
-        ln_onnx_op_lacks(n, "%s", "");
+        ln_onnx_op_reject(n, "%s", "");
         return;
     }
     for (const ln_form_item *item = form->items; item->kind; item++) {
-        const ln_part *const given = ln_form_find_part(own, item->name ? item->name : item->arg);
+        const ln_part *const replaced = ln_form_find_part(own, item->name ? item->name : item->arg);
         if (item->kind == LN_ITEM_OUT)
             outs[n_outs++] = ln_onnx_op_out(n, item->arg);
-        else if (given)
-            parts[len++] = *given;
+        else if (replaced)
+            parts[len++] = *replaced;
         else if (item->kind == LN_ITEM_IN)
             parts[len++] = LN_ONNX_SRC(form_input(n, item));
         else if (ln_form_is_input(item))
-            parts[len++] = LN_ONNX_SRC(form_value(n, item));
+            parts[len++] = LN_ONNX_SRC(form_param(n, item));
         else
             parts[len++] = ln_form_write(n->op, item, &since);
     }

@@ -171,5 +171,5 @@ void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node)
     if (g->more >> dtype & 1)
         ln_onnx_op_since(n, g->since);
     else
-        ln_onnx_op_lacks(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
+        ln_onnx_op_reject(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
 }

@@ -86,7 +86,7 @@ typedef struct ln_onnx_op {
     ln_onnx_level *level;
     const ln_op *op;
     const char *label;  // its first output, from which the names of its values derive
-    int lacks;          // ONNX cannot express it
+    int is_rejected;    // ONNX cannot express it
     LnOnnx__Node *node; // between ln_onnx_put_begin and ln_onnx_put_end
 } ln_onnx_op;
 
@@ -122,7 +122,7 @@ void ln_onnx_write_form(ln_onnx_op *n, const ln_part *parts);
 
 /** Records that ONNX cannot express this operator, with the reason. The others are still written,
  * and one message then lists all of them. */
-void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
+void ln_onnx_op_reject(ln_onnx_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** Whether writing has failed. */
 int ln_onnx_op_failed(const ln_onnx_op *n);
@@ -173,8 +173,8 @@ const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i);
 const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg);
 
-/** The operator overwrites the input with its output `dst`, whose nodes are written: later
- * operators read that. ONNX cannot express this if they read the memory by another name. */
+/** For an operator that overwrites input `arg` with its output `dst`, after its nodes: later
+ * operators read `dst` instead. Rejects the operator if they read an older alias of the input. */
 void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst);
 
 /** The value of a tensor of the level's context, by its name. */

@@ -26,7 +26,7 @@ static const ln_context *find_body(ln_onnx_op *n, const char *param)
     const ln_context *const ctx = n->writer->base.ctx;
     const ln_context *const body = ctx->body_names ? ln_hash_find(ctx->body_names, name) : NULL;
     if (!body)
-        ln_onnx_op_lacks(n, "there is no body '%.256s'", name);
+        ln_onnx_op_reject(n, "there is no body '%.256s'", name);
     return body;
 }
 
@@ -37,8 +37,8 @@ static int begin_graph(ln_onnx_op *n, graph *g, const ln_context *body)
     ln_onnx_level_init(n->writer, &g->level, n->level, body);
     g->at.level = &g->level;
     if (n->writer->depth++ >= LN_ONNX_MAX_DEPTH)
-        ln_onnx_op_lacks(n, "bodies within bodies, more than %d", LN_ONNX_MAX_DEPTH);
-    return !ln_onnx_op_failed(n) && !n->lacks;
+        ln_onnx_op_reject(n, "bodies within bodies, more than %d", LN_ONNX_MAX_DEPTH);
+    return !ln_onnx_op_failed(n) && !n->is_rejected;
 }
 
 // The next input of the body has a value.
@@ -89,7 +89,7 @@ static void add_output(graph *g, const char *tensor)
 
 static void write_body(graph *g)
 {
-    if (!g->at.lacks)
+    if (!g->at.is_rejected)
         ln_onnx_write_level(g->at.writer, &g->level);
     LN_FOREACH (const char *, name, g->level.ctx->outputs)
         add_output(g, name);

@@ -239,7 +239,7 @@ static void write_poolnd(ln_onnx_op *n)
         p.p = ln_op_int(n->op, "p");
         p.plain_since = p.dilated_since = 18;
         if (p.p != exponent || p.p < 1)
-            ln_onnx_op_lacks(n, "parameter 'p' is %g, expected a whole number", exponent);
+            ln_onnx_op_reject(n, "parameter 'p' is %g, expected a whole number", exponent);
     }
     put_pool(n, &p);
 }

@@ -219,7 +219,7 @@ static void write_unary(ln_onnx_op *n)
     const char *const func = ln_op_string(n->op, "func");
     const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
     if (!ln_function_of(func)) {
-        ln_onnx_op_lacks(n, "parameter 'func' is %s", func);
+        ln_onnx_op_reject(n, "parameter 'func' is %s", func);
         return;
     }
     function f = {ln_onnx_op_in(n, "src"), dtype, ln_op_number(n->op, "alpha"),
@@ -266,7 +266,7 @@ static const char *put_powers(ln_onnx_op *n, tl_dtype dtype)
         double shift;
         tl_convert(&shift, TL_DOUBLE, shifts + (size_t)i * size, dtype);
         if (shift < 0 || shift > 8 * (double)size - 2) {
-            ln_onnx_op_lacks(n, "a shift of %s by %g", tl_dtype_name(dtype), shift);
+            ln_onnx_op_reject(n, "a shift of %s by %g", tl_dtype_name(dtype), shift);
             return NULL;
         }
         const double power = ldexp(1, (int)shift);
@@ -335,7 +335,7 @@ static void write_binary(ln_onnx_op *n)
                         .b = ln_onnx_op_in(n, "src2"),
                         .dtype = ln_onnx_op_tensor(n, "src1")->dtype};
     if (!row)
-        ln_onnx_op_lacks(n, "parameter 'op' is %s", op);
+        ln_onnx_op_reject(n, "parameter 'op' is %s", op);
     else if (row->put)
         end_with(n, row->put(n, &o, row->op_type));
     else

@@ -193,7 +193,7 @@ static void write_resample(ln_onnx_op *n)
     if (find_mode(n, &r) || find_shifted(n, &r))
         put_resize(n, &r);
     else
-        ln_onnx_op_lacks(n, "its positions are those of no mode of Resize");
+        ln_onnx_op_reject(n, "its positions are those of no mode of Resize");
 }
 
 // The nearest whole number, of two the one away from 0.
@@ -212,7 +212,7 @@ static void write_resize(ln_onnx_op *n)
     const int rounds = is_linear && !tl_dtype_is_float(dst->dtype);
     const char *const src = ln_onnx_op_in(n, "src");
     if (ln_onnx_op_is_dynamic(n, "dst"))
-        ln_onnx_op_lacks(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "its size is known only at run time");
     const char *const v =
         LN_ONNX_PUT(n, "Resize", LN_ONNX_SRC(rounds ? ln_onnx_put_cast(n, src, TL_DOUBLE) : src),
                     LN_ONNX_SRC(NULL), LN_ONNX_SRC(NULL),

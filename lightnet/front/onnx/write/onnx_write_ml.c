@@ -184,8 +184,8 @@ static void write_couple(ln_onnx_op *n)
     const int classes = dst->dims[1], pairs = ln_onnx_op_tensor(n, "src")->dims[1];
     const char *const p = ln_onnx_op_in(n, "src");
     if (pairs > MAX_ELEMENTS / pairs) {
-        ln_onnx_op_lacks(n, "%d classes, more than have %d elements of support vectors", classes,
-                         MAX_ELEMENTS);
+        ln_onnx_op_reject(n, "%d classes, more than have %d elements of support vectors", classes,
+                          MAX_ELEMENTS);
         return;
     }
     const char *v = ln_onnx_put_pair(n, "Sub", ln_onnx_put_scalar(n, dst->dtype, 1), p);

@@ -80,9 +80,9 @@ static void check_linear_attention(ln_onnx_op *n, int is_delta, float scale)
 {
     const int *const q = ln_onnx_op_tensor(n, "q")->dims;
     if (is_delta == !ln_onnx_op_optional(n, "beta"))
-        ln_onnx_op_lacks(n, "parameter 'delta' and input 'beta' need each other");
+        ln_onnx_op_reject(n, "parameter 'delta' and input 'beta' need each other");
     if (scale == 0 || q[2] * q[3] * ln_onnx_op_tensor(n, "v")->dims[3] == 0)
-        ln_onnx_op_lacks(n, "parameter 'scale' is 0, or a head is empty");
+        ln_onnx_op_reject(n, "parameter 'scale' is 0, or a head is empty");
 }
 
 static void write_linear_attention(ln_onnx_op *n)

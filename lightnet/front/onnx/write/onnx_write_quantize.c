@@ -61,7 +61,7 @@ static const char *by_element(ln_onnx_op *n, const char *arg, const char *value,
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const int axis = ln_op_axis(n->op, src->ndim), len = src->dims[axis];
     if (ln_onnx_op_is_dynamic(n, "src"))
-        ln_onnx_op_lacks(n, "'%s' of blocks with these types and an open size", arg);
+        ln_onnx_op_reject(n, "'%s' of blocks with these types and an open size", arg);
     int *const index = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*index));
     for (int i = 0; i < len && index; i++)
         index[i] = i / block;

@@ -104,7 +104,7 @@ static const ln_onnx_activation *find_activation(ln_onnx_op *n, const char *func
     for (const ln_onnx_activation *a = ln_onnx_activations; a->name; a++)
         if (!strcmp(a->func, func))
             return a;
-    ln_onnx_op_lacks(n, "activation %s", func);
+    ln_onnx_op_reject(n, "activation %s", func);
     return ln_onnx_activations;
 }
 
@@ -138,7 +138,7 @@ static void set_direction(ln_onnx_op *n, const network *net)
 {
     const ln_bool *const reverse = ln_op_param(n->op, "reverse")->value_array_bool;
     if (net->directions == 2 && (reverse[0] || !reverse[1]))
-        ln_onnx_op_lacks(n, "two directions, expected forward, then backward");
+        ln_onnx_op_reject(n, "two directions, expected forward, then backward");
     ln_onnx_put_set(n, LN_TEXT("direction", net->directions == 2 ? "bidirectional"
                                             : reverse[0]         ? "reverse"
                                                                  : "forward"));
@@ -166,7 +166,7 @@ static void write_recurrent(ln_onnx_op *n)
     const ln_op *const product = find_product(n, &net);
     const char *srcs[8], *outs[3];
     if (ln_onnx_op_is_dynamic(n, "src"))
-        ln_onnx_op_lacks(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "its size is known only at run time");
     if (product)
         take_product(n, &net, product);
     else

@@ -43,7 +43,7 @@ static void write_view(ln_onnx_op *n)
     for (int i = 0; i < len && i < LN_MAXDIM; i++) {
         dims[i] = given[i] == -2 ? 0 : given[i];
         if (given[i] == 0)
-            ln_onnx_op_lacks(n, "axis %d of an open shape has length 0", i);
+            ln_onnx_op_reject(n, "axis %d of an open shape has length 0", i);
     }
     put_reshape_as(n, ln_onnx_put_ints(n, len, dims), 0);
 }
@@ -51,7 +51,7 @@ static void write_view(ln_onnx_op *n)
 static void write_reshape(ln_onnx_op *n)
 {
     if (ln_onnx_op_is_dynamic(n, "dst"))
-        ln_onnx_op_lacks(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "its size is known only at run time");
     write_fixed(n);
 }
 
@@ -245,7 +245,7 @@ enum { MAX_ELEMENTS = 1 << 24 };
 static int is_short(ln_onnx_op *n, const tl_tensor *dst)
 {
     if (dst->len > MAX_ELEMENTS)
-        ln_onnx_op_lacks(n, "%d elements, expected at most %d", dst->len, MAX_ELEMENTS);
+        ln_onnx_op_reject(n, "%d elements, expected at most %d", dst->len, MAX_ELEMENTS);
     return dst->len <= MAX_ELEMENTS;
 }
 

@@ -99,7 +99,7 @@ static void write_reduce(ln_onnx_op *n)
     int len, first = 0;
     const int *const axes = ln_op_ints(n->op, "axes", &len);
     if (!row) {
-        ln_onnx_op_lacks(n, "parameter 'op' is %s", op);
+        ln_onnx_op_reject(n, "parameter 'op' is %s", op);
         return;
     }
     if (!len)

@@ -62,7 +62,7 @@ static void write_order(ln_onnx_op *n)
         LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
             is_read |= !strcmp(tle->name, dst) && !sorts(op);
     if (is_read)
-        ln_onnx_op_lacks(n, "ONNX has no node for the order of n-grams");
+        ln_onnx_op_reject(n, "ONNX has no node for the order of n-grams");
 }
 
 // The order must be that of the pool.
@@ -72,7 +72,7 @@ static void check_order(ln_onnx_op *n)
     const int is_order = ln_op_is_form_of(op, LN_OP_NGRAMS_ORDER);
     const char *const pool = is_order ? ln_op_input_name(op, "pool") : NULL;
     if (is_order && strcmp(pool, ln_op_input_name(n->op, "pool")) != 0)
-        ln_onnx_op_lacks(n, "input 'order' is that of another pool");
+        ln_onnx_op_reject(n, "input 'order' is that of another pool");
     if (!is_order)
         ln_onnx_op_elements(n, "order");
 }

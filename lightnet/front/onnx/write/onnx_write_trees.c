@@ -80,7 +80,7 @@ static int read_forest(forest *f)
                                                    : MAX_NODES;
     f->n_targets = ln_op_int(n->op, "targets");
     f->n_leaves = f->start ? ln_onnx_op_tensor(n, "start")->len - 1 : f->n_votes;
-    return !n->lacks && !ln_onnx_op_failed(n);
+    return !n->is_rejected && !ln_onnx_op_failed(n);
 }
 
 static int is_valid(const forest *f)
@@ -327,10 +327,10 @@ static void write_trees(ln_onnx_op *n)
     if (!read_forest(&f))
         return;
     if (add_trees(&f)) {
-        ln_onnx_op_lacks(n,
-                         "its trees are invalid, or have more than %d nodes with those that they "
-                         "share",
-                         f.max);
+        ln_onnx_op_reject(n,
+                          "its trees are invalid, or have more than %d nodes with those that they "
+                          "share",
+                          f.max);
         return;
     }
     if (!allocate_attributes(&f))
