@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detections: finds the outputs with boxes and scores, and suppresses boxes that overlap.
+// Detections: finds the outputs with boxes and scores, and runs non-maximum suppression.
 
 #include "draw/cli_boxes.h"
 
@@ -21,8 +21,8 @@
 
 // Outputs
 
-// The output is [N, columns], or that after axes of length 1; returns N, or -1. columns 0: any.
-static int rows_of(const tl_tensor *t, int columns)
+// Returns N of a float output [1, .., N, columns], else -1. columns 0: any number.
+static int num_rows(const tl_tensor *t, int columns)
 {
     if (t->ndim < 2 || !tl_dtype_is_float(t->dtype))
         return -1;
@@ -38,14 +38,14 @@ static int is_named_like_boxes(const char *name)
     return strstr(name, "box") || strstr(name, "Box") || strstr(name, "loc");
 }
 
-// Whether outputs `i` and `k` may be boxes and scores: both have the same number of rows.
-// `is_strict`: and not scores and boxes. With 4 classes, both are possible, and the names decide.
-static int are_boxes(const cli_drawing *d, int i, int k, int is_strict)
+// Whether outputs `i` and `k` can be boxes [N, 4] and scores [N, C]. `is_strict`: with C = 4, where
+// they can also be scores and boxes, requires names that distinguish them.
+static int can_be_boxes_and_scores(const cli_drawing *d, int i, int k, int is_strict)
 {
-    const int n = rows_of(d->tensors[i], 4);
-    if (i == k || n < 0 || rows_of(d->tensors[k], 0) != n)
+    const int n = num_rows(d->tensors[i], 4);
+    if (i == k || n < 0 || num_rows(d->tensors[k], 0) != n)
         return 0;
-    return !is_strict || rows_of(d->tensors[k], 4) < 0 ||
+    return !is_strict || num_rows(d->tensors[k], 4) < 0 ||
            (is_named_like_boxes(d->names[i]) && !is_named_like_boxes(d->names[k]));
 }
 
@@ -54,7 +54,7 @@ static int find_outputs(const cli_drawing *d, const tl_tensor **boxes, const tl_
     for (int is_strict = 1; is_strict >= 0; is_strict--)
         for (int i = 0; i < d->n; i++)
             for (int k = 0; k < d->n; k++) {
-                if (!are_boxes(d, i, k, is_strict))
+                if (!can_be_boxes_and_scores(d, i, k, is_strict))
                     continue;
                 *boxes = d->tensors[i];
                 *scores = d->tensors[k];
@@ -92,8 +92,8 @@ const char *cli_boxes_label(const cli_labels *labels, int n_classes, int class)
     return i >= 0 && i < labels->n ? labels->lines[i] : NULL;
 }
 
-// Scores of softmax have the sum 1; then class 0 is the background.
-static int has_sums_of_1(const tl_tensor *scores, int n, int n_classes)
+// Whether each row sums to 1, as softmax makes it; then class 0 is the background.
+static int is_softmax(const tl_tensor *scores, int n, int n_classes)
 {
     for (int i = 0; i < n; i++) {
         double sum = 0;
@@ -109,11 +109,11 @@ static int has_sums_of_1(const tl_tensor *scores, int n, int n_classes)
 
 enum { MAX_PER_CLASS = 200 };
 
-// Tensors of tl_exec_nms.
+// The arguments of tl_exec_nms.
 typedef struct suppression {
-    tl_tensor *boxes;  // [1, N, 4]
-    tl_tensor *scores; // [1, C, N], without the background
-    tl_tensor *rows;   // [C * most, 3]
+    tl_tensor *boxes;    // [1, N, 4]
+    tl_tensor *scores;   // [1, C, N], without the background
+    tl_tensor *selected; // [C * max, 3]: batch, class, box, as in ONNX NonMaxSuppression
     void *scratch;
     size_t scratch_size;
 } suppression;
@@ -122,21 +122,22 @@ static void free_suppression(suppression *s)
 {
     tl_tensor_free_data_too(s->boxes);
     tl_tensor_free_data_too(s->scores);
-    tl_tensor_free_data_too(s->rows);
+    tl_tensor_free_data_too(s->selected);
     free(s->scratch);
 }
 
-// Lowers the scores of boxes with infinite or NaN coordinates below all thresholds.
+// Copies boxes, and scores from class `first` on, transposed. Boxes with infinite or NaN
+// coordinates get scores below all thresholds.
 static void fill_suppression(const suppression *s, const tl_tensor *boxes, const tl_tensor *scores,
                              int first)
 {
     const int n = s->boxes->dims[1], n_classes = s->scores->dims[1];
-    float *to = s->boxes->data, *score = s->scores->data;
+    float *coords = s->boxes->data, *score = s->scores->data;
     for (int i = 0; i < n; i++) {
         int is_finite = 1;
         for (int k = 0; k < 4; k++) {
-            to[4 * i + k] = (float)cli_element(boxes, 4 * i + k);
-            is_finite &= isfinite(to[4 * i + k]);
+            coords[4 * i + k] = (float)cli_element(boxes, 4 * i + k);
+            is_finite &= isfinite(coords[4 * i + k]);
         }
         for (int c = 0; c < n_classes; c++) {
             const double v = cli_element(scores, i * (n_classes + first) + c + first);
@@ -150,9 +151,10 @@ static int create_suppression(suppression *s, int n, int n_classes)
     const int max = n < MAX_PER_CLASS ? n : MAX_PER_CLASS;
     s->boxes = tl_tensor_zeros(3, (int[]){1, n, 4}, TL_FLOAT);
     s->scores = tl_tensor_zeros(3, (int[]){1, n_classes, n}, TL_FLOAT);
-    s->rows = n_classes <= INT_MAX / max ? tl_tensor_zeros(2, (int[]){n_classes * max, 3}, TL_INT64)
-                                         : NULL;
-    if (!s->boxes || !s->scores || !s->rows)
+    s->selected = n_classes <= INT_MAX / max
+                      ? tl_tensor_zeros(2, (int[]){n_classes * max, 3}, TL_INT64)
+                      : NULL;
+    if (!s->boxes || !s->scores || !s->selected)
         return -1;
     s->scratch_size = (tl_nms_scratch(s->boxes) + 63) / 64 * 64;
     s->scratch = s->scratch_size ? aligned_alloc(64, s->scratch_size) : NULL;
@@ -161,26 +163,26 @@ static int create_suppression(suppression *s, int n, int n_classes)
 
 static int collect(cli_boxes *boxes, const suppression *s, int n_found, int first)
 {
-    const int64_t *row = s->rows->data;
-    const float *at = s->boxes->data, *score = s->scores->data;
+    const int64_t *row = s->selected->data;
+    const float *coords = s->boxes->data, *score = s->scores->data;
     boxes->items = calloc((size_t)n_found + 1, sizeof(*boxes->items));
     for (int i = 0; boxes->items && i < n_found; i++, row += 3) {
         cli_box *box = &boxes->items[boxes->n++];
         box->class = (int)row[1] + first;
         box->score = score[row[1] * s->scores->dims[2] + row[2]];
-        for (int k = 0; k < 4; k++)
-            box->at[k] = at[4 * row[2] + k];
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4; k++) {
+            box->at[k] = coords[4 * row[2] + k];
             boxes->is_relative &= fabs(box->at[k]) <= 2;
+        }
     }
     return boxes->items ? 0 : cli_fail_memory();
 }
 
-static int suppress(cli_boxes *boxes, const cli_run_options *opt, const tl_tensor *at,
+static int suppress(cli_boxes *boxes, const cli_run_options *opt, const tl_tensor *coords,
                     const tl_tensor *scores, int n_classes)
 {
-    const int n = rows_of(at, 4), first = boxes->has_background;
-    // Scores that equal the threshold stay.
+    const int n = num_rows(coords, 4), first = boxes->has_background;
+    // tl_exec_nms requires scores above the threshold; --threshold includes it.
     const tl_nms how = {.max = MAX_PER_CLASS,
                         .overlap = (float)opt->overlap,
                         .score = nextafterf((float)opt->threshold, -INFINITY),
@@ -189,10 +191,10 @@ static int suppress(cli_boxes *boxes, const cli_run_options *opt, const tl_tenso
     int n_found = 0;
     int status = create_suppression(&s, n, n_classes - first) ? cli_fail_memory() : 0;
     if (!status) {
-        fill_suppression(&s, at, scores, first);
+        fill_suppression(&s, coords, scores, first);
         const tl_exec exec = {
             .scratch = s.scratch, .scratch_size = s.scratch_size, .isa = tl_isa_best()};
-        if (tl_exec_nms(&exec, s.boxes, s.scores, &how, s.rows, &n_found))
+        if (tl_exec_nms(&exec, s.boxes, s.scores, &how, s.selected, &n_found))
             status =
                 cli_fail("%s: --draw boxes: %s", opt->shared.images.photo->file, tl_last_error());
     }
@@ -204,16 +206,16 @@ static int suppress(cli_boxes *boxes, const cli_run_options *opt, const tl_tenso
 
 int cli_boxes_find(cli_boxes *boxes, const cli_run_options *opt, const cli_labels *labels)
 {
-    const tl_tensor *at, *scores;
+    const tl_tensor *coords, *scores;
     *boxes = (cli_boxes){.is_relative = 1};
-    if (find_outputs(opt->shared.images.photo->drawing, &at, &scores))
+    if (find_outputs(opt->shared.images.photo->drawing, &coords, &scores))
         return fail_outputs(opt->shared.images.photo);
     const int n_classes = scores->dims[scores->ndim - 1];
-    const int by_labels = cli_boxes_labels_background(labels, n_classes);
-    boxes->has_background = by_labels >= 0 ? by_labels && n_classes > 1
-                                           : has_sums_of_1(scores, rows_of(at, 4), n_classes);
+    const int background = cli_boxes_labels_background(labels, n_classes);
+    boxes->has_background = background >= 0 ? background && n_classes > 1
+                                            : is_softmax(scores, num_rows(coords, 4), n_classes);
     boxes->n_classes = n_classes;
-    return at->len ? suppress(boxes, opt, at, scores, n_classes) : 0;
+    return coords->len ? suppress(boxes, opt, coords, scores, n_classes) : 0;
 }
 
 void cli_boxes_free(cli_boxes *boxes)

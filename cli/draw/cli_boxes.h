@@ -17,8 +17,8 @@ typedef struct cli_boxes {
     cli_box *items; // by class, the best first
     int n;
     int n_classes;
-    int has_background; // class 0 is none
-    int is_relative;    // coordinates are parts of the input's size, else its pixels
+    int has_background; // class 0 is the background
+    int is_relative;    // coordinates are fractions of the input's size, else pixels
 } cli_boxes;
 
 /** Finds the outputs, and boxes with a score of at least --threshold that overlap by at most
@@ -28,9 +28,9 @@ int cli_boxes_find(cli_boxes *boxes, const cli_run_options *opt, const cli_label
 
 void cli_boxes_free(cli_boxes *boxes);
 
-/** The label of a class: of --labels, which may lack the background; NULL: none. */
+/** The label of a class from --labels, which may omit the background; NULL: none. */
 const char *cli_boxes_label(const cli_labels *labels, int n_classes, int class);
 
-/** Whether the labels name class 0 of `n_classes` the background, or lack one: 1 or 0; without
- * labels, or with another number of them, -1. */
+/** 1: label 0 is the background, or the labels omit it; 0: no background; -1: unknown, as there are
+ * no labels, or their number does not match `n_classes`. */
 int cli_boxes_labels_background(const cli_labels *labels, int n_classes);

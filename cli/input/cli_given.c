@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments: -i [NAME=]FILE, by name or in the model's order.
+// Input arguments: -i [NAME=]FILE, by name or in the model's order.
 
 #include "input/cli_given.h"
 
@@ -50,7 +50,7 @@ int cli_given_is_named(const cli_options *opt, int n, const char *input)
     const size_t len = strlen(input);
     for (int i = 0; i < n; i++) {
         const char *const arg = opt->inputs.items[i];
-        // The text first: cli_given_split asks for files.
+        // Compares the text first, as cli_given_split accesses files.
         if (!strncmp(arg, input, len) && arg[len] == '=' && cli_given_split(arg, name) &&
             !strcmp(name, input))
             return 1;
@@ -70,13 +70,13 @@ const char *cli_given_next(const cli_options *opt, int *i)
 }
 
 // Longer than the signature of any image format.
-enum { LOOK_SIZE = 64 };
+enum { HEAD_SIZE = 64 };
 
-// The number of bytes in `begin`; 0: the file cannot be read.
-static size_t look(const char *file, char begin[LOOK_SIZE])
+// Reads the first bytes of the file. Returns their number; 0: the file cannot be read.
+static size_t read_head(const char *file, char head[HEAD_SIZE])
 {
     FILE *stream = fopen(file, "rbe");
-    const size_t size = stream ? fread(begin, 1, LOOK_SIZE, stream) : 0;
+    const size_t size = stream ? fread(head, 1, HEAD_SIZE, stream) : 0;
     if (stream)
         fclose(stream);
     return size;
@@ -84,19 +84,19 @@ static size_t look(const char *file, char begin[LOOK_SIZE])
 
 static int begins_like_image(const char *file)
 {
-    char begin[LOOK_SIZE];
-    return ln_image_is_image(begin, look(file, begin));
+    char head[HEAD_SIZE];
+    return ln_image_is_image(head, read_head(file, head));
 }
 
-// Other files may be broken images, or of a format that is not read: errors later.
+// Whether the file is an array. Unknown formats are not: they may be broken images, which reading
+// reports.
 static int is_array(const char *file)
 {
-    char begin[LOOK_SIZE];
+    char head[HEAD_SIZE];
     const char *const suffix = cli_guard_suffix(file), *name;
-    const size_t size = look(file, begin);
+    const size_t size = read_head(file, head);
     return !strcmp(suffix, ".bin") || !strcmp(suffix, ".pb") || !strcmp(suffix, ".npz") ||
-           (!ln_image_is_image(begin, size) &&
-            ln_content_of(begin, size, &name) == LN_CONTENT_INPUT);
+           (!ln_image_is_image(head, size) && ln_content_of(head, size, &name) == LN_CONTENT_INPUT);
 }
 
 static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_tensor *like,
@@ -105,7 +105,7 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
     const ln_image_format format = cli_preprocess_format(opt);
     struct stat st;
     if (!*file)
-        return ln_error_set(err, "the name of the file is empty"), NULL;
+        return ln_error_set(err, "the file name is empty, expected [NAME=]FILE"), NULL;
     char path[LN_MAXLINE];
     const char *array;
     if (cli_npz_split(file, path, &array))
@@ -122,9 +122,9 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
     return t;
 }
 
-// Reading within the limits
+// Reading with limits
 
-// A read of a file, and its result.
+// The arguments and the result of reading one file.
 typedef struct reading {
     const cli_options *opt;
     const char *file;
@@ -135,24 +135,24 @@ typedef struct reading {
     int n;
 } reading;
 
-static int use_like(ln_context *ctx, void *data)
+static int do_read_like(ln_context *ctx, void *data)
 {
     reading *r = data;
     r->tensor = read_like(r->opt, r->file, r->like, ctx->error);
     return r->tensor ? 0 : -1;
 }
 
-static int use_whole(ln_context *ctx, void *data)
+static int do_read_whole(ln_context *ctx, void *data)
 {
     reading *r = data;
     r->tensor = cli_npz_read_whole(r->file, ctx->error);
     return r->tensor ? 0 : -1;
 }
 
-static int use_as(ln_context *ctx, void *data)
+static int do_read_as(ln_context *ctx, void *data)
 {
     reading *r = data;
-    if (use_whole(ctx, data))
+    if (do_read_whole(ctx, data))
         return -1;
     tl_tensor like = *r->tensor;
     like.dtype = r->dtype;
@@ -160,16 +160,16 @@ static int use_as(ln_context *ctx, void *data)
     return r->tensor ? 0 : -1;
 }
 
-static int use_sequence(ln_context *ctx, void *data)
+static int do_read_sequence(ln_context *ctx, void *data)
 {
     reading *r = data;
     r->tensors = ln_input_read_sequence(r->file, &r->n, ctx->error);
     return r->tensors ? 0 : -1;
 }
 
-// Does the work in a context that has only the limits of memory and time: sessions have none for
-// the files of their inputs. The reason of a failure goes to `err`.
-static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln_error *err)
+// Reads in a context of its own, for --max-memory and --max-seconds: a session does not apply its
+// limits to input files. Sets `err` on failure.
+static void read_limited(reading *r, int (*read)(ln_context *ctx, void *data), ln_error *err)
 {
     ln_context *ctx = ln_context_create();
     if (!ctx) {
@@ -178,7 +178,7 @@ static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln
     }
     ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->limits.memory);
     ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_options_time_left(r->opt));
-    if (ln_context_do(ctx, work, r))
+    if (ln_context_do(ctx, read, r))
         ln_error_set_as(err, ln_error_status(ctx->error), "%s", ln_error_text(ctx->error));
     ln_context_free(ctx);
 }
@@ -187,14 +187,14 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
                           ln_error *err)
 {
     reading r = {.opt = opt, .file = file, .like = like};
-    read_within(&r, use_like, err);
+    read_limited(&r, do_read_like, err);
     return r.tensor;
 }
 
 tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_error *err)
 {
     reading r = {.opt = opt, .file = file};
-    read_within(&r, use_whole, err);
+    read_limited(&r, do_read_whole, err);
     return r.tensor;
 }
 
@@ -202,14 +202,14 @@ tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype 
                              ln_error *err)
 {
     reading r = {.opt = opt, .file = file, .dtype = dtype};
-    read_within(&r, use_as, err);
+    read_limited(&r, do_read_as, err);
     return r.tensor;
 }
 
 tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, int *n, ln_error *err)
 {
     reading r = {.opt = opt, .file = file};
-    read_within(&r, use_sequence, err);
+    read_limited(&r, do_read_sequence, err);
     *n = r.n;
     return r.tensors;
 }
@@ -232,7 +232,7 @@ int cli_given_fail_surplus(const char *source, const char *arg, int n)
                     n == 1 ? "" : "s");
 }
 
-// Numbers of this kind spread to all outputs, mostly unintended.
+// NaN propagates to outputs, and is rarely intended in an input.
 int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t)
 {
     int n = 0;
@@ -246,20 +246,20 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
     return n > 0;
 }
 
-// Arguments in the place of others
+// Swapped arguments
 
 int cli_given_is_input(const char *file)
 {
-    char begin[LOOK_SIZE];
+    char head[HEAD_SIZE];
     const char *name;
-    return ln_content_of(begin, look(file, begin), &name) == LN_CONTENT_INPUT;
+    return ln_content_of(head, read_head(file, head), &name) == LN_CONTENT_INPUT;
 }
 
 static int is_model(const char *file)
 {
-    char begin[LOOK_SIZE];
+    char head[HEAD_SIZE];
     const char *name;
-    return !cli_source_is_stream(file) && !ln_content_of(begin, look(file, begin), &name) &&
+    return !cli_source_is_stream(file) && !ln_content_of(head, read_head(file, head), &name) &&
            ln_file_kind(file);
 }
 
@@ -285,6 +285,6 @@ void cli_given_warn(const cli_options *opt)
         if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || !is_array(file))
             return;
     }
-    if (opt->images.first && !opt->samples && !opt->samples && !opt->quiet)
+    if (opt->images.first && !opt->samples && !opt->quiet)
         cli_warn("--%s does nothing: no input is an image", opt->images.first);
 }

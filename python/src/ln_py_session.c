@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet._lightnet.Session: runs a model. Inputs are read in place; large outputs of fixed
-// shapes are written where they stay.
+// lightnet._lightnet.Session: runs a model. Inputs, and large outputs of fixed shape, are bound to
+// the memory of arrays without a copy.
 
 #include "ln_py.h"
 
@@ -10,7 +10,7 @@
 #include "lightnet/ln_memory_plan.h"
 #include "tensorlight/tl_util.h"
 
-enum { DIRECT_BYTES = 64 * 1024 }; // outputs of at least this size are bound
+enum { MIN_BOUND_SIZE = 64 * 1024 }; // run() binds outputs of at least this size
 
 typedef struct session_object {
     PyObject base;
@@ -19,14 +19,14 @@ typedef struct session_object {
     struct binding *bound; // by bind_input and bind_output
     Py_ssize_t n_bound;
     unsigned long long timeout; // ms; 0: none
-    int is_busy;    // a call is in progress: others may have the lock of the interpreter meanwhile
-    int is_running; // that call is a run
-    int is_armed;   // cancel() has an effect, although there is no run yet
-    int is_cancelled;          // by cancel(), until the run ends, or resume()
-    unsigned long long number; // of the current run
+    int is_busy;                // a call is in progress, maybe without the GIL
+    int is_running;             // that call is a run
+    int is_armed;               // cancel() applies to the next run, too
+    int is_cancelled;           // by cancel(), until the run ends, or disarm()
+    unsigned long long number;  // of the current run
 } session_object;
 
-// An input or output, and the array that is bound to it, for one call or from run to run.
+// An input or output, and its bound array, for one call or until it is replaced.
 typedef struct binding {
     PyObject *name; // bytes, owned
     int is_output;
@@ -35,7 +35,7 @@ typedef struct binding {
 
 // Running
 
-// The times of one run: a list of (name, type, ns).
+// Appends (name, type, ns) of an operator to `data`, a list.
 static void add_time(void *data, const char *name, const char *type, uint64_t ns)
 {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -46,8 +46,7 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
     PyGILState_Release(state);
 }
 
-// Runs without the lock of the interpreter; times: a list, or NULL. *was_interrupted: a SIGINT
-// cancelled the run.
+// Runs without the GIL; times: a list, or NULL. *was_interrupted: a SIGINT cancelled the run.
 static ln_status run_once(session_object *self, PyObject *times, int *was_interrupted)
 {
     const int is_interruptible = ln_py_interrupt_begin(self->session);
@@ -59,7 +58,7 @@ static ln_status run_once(session_object *self, PyObject *times, int *was_interr
     return status;
 }
 
-// Reverts the cancel of an interrupt, but none of the program's.
+// Reverts the cancellation by SIGINT, but not by cancel().
 static void revert_interrupt(session_object *self)
 {
     ln_session_resume(self->session);
@@ -67,16 +66,16 @@ static void revert_interrupt(session_object *self)
         ln_session_cancel(self->session);
 }
 
-// Sets the time that is left of the timeout of a run that began at `start`.
-static void shorten_timeout(session_object *self, uint64_t start)
+// Sets the session's timeout to the remaining time of a run that began at `start`.
+static void set_remaining_timeout(session_object *self, uint64_t start)
 {
     const uint64_t spent = (tl_clock() - start) / 1000000; // ms
     if (self->timeout)
         ln_session_set_timeout(self->session, spent < self->timeout ? self->timeout - spent : 1);
 }
 
-// Runs, also again: an interrupt whose handler does not raise has no effect on the result, as for
-// system calls (PEP 475). times: a list, or NULL. -1: an exception is set.
+// Runs; reruns after a SIGINT whose handler does not raise, as PEP 475 retries system calls. times:
+// a list, or NULL. -1: an exception is set.
 static int run_session(session_object *self, PyObject *times)
 {
     const uint64_t start = self->timeout ? tl_clock() : 0;
@@ -84,9 +83,9 @@ static int run_session(session_object *self, PyObject *times)
     ln_status status;
     do {
         if (is_again)
-            shorten_timeout(self, start);
+            set_remaining_timeout(self, start);
         status = run_once(self, times, &was_interrupted);
-        // KeyboardInterrupt, or what the program's handler raises, goes first.
+        // An exception of the signal handler, such as KeyboardInterrupt, replaces ours.
         is_raised = status != LN_OK && was_interrupted && PyErr_CheckSignals() < 0;
         if (was_interrupted)
             revert_interrupt(self);
@@ -99,7 +98,7 @@ static int run_session(session_object *self, PyObject *times)
     return status == LN_OK ? 0 : -1;
 }
 
-// Begins a call of the session, which must not be in another: 0; -1: an exception is set.
+// Begins a call. -1 with an exception: another call is in progress.
 static int begin_call(session_object *self)
 {
     if (self->is_busy) {
@@ -117,7 +116,7 @@ static PyObject *end_call(session_object *self, PyObject *result)
     return result;
 }
 
-// Begins a run, which cancel() ends. The lock of the interpreter protects these fields.
+// Begins a call that cancel() can end. The GIL protects these fields.
 static int begin_run(session_object *self)
 {
     if (begin_call(self) < 0)
@@ -150,9 +149,9 @@ static int fail_session(session_object *self, ln_status status)
     return status == LN_OK ? 0 : -1;
 }
 
-// One call: inputs, run, outputs
+// run(): binds inputs, runs, copies outputs
 
-// The inputs or outputs of one call.
+// The bindings of the inputs or outputs of one call.
 typedef struct feed {
     Py_ssize_t n, capacity;
     binding *entries;
@@ -171,8 +170,8 @@ static const char *name_of(const binding *b)
     return PyBytes_AsString(b->name);
 }
 
-// Binds the memory of `array`; one that holds nothing unbinds. Strings are copied. -1: an exception
-// is set.
+// Binds the memory of `array`, or copies its strings; an unset array unbinds. -1: an exception is
+// set.
 static int bind_array(session_object *self, const char *name, const ln_py_array *array,
                       int is_output)
 {
@@ -185,8 +184,8 @@ static int bind_array(session_object *self, const char *name, const ln_py_array 
                                           array->data, array->size));
 }
 
-// Unbinds what it holds, and releases it.
-static void release(session_object *self, binding *b)
+// Unbinds and releases the array, and releases the name.
+static void clear_binding(session_object *self, binding *b)
 {
     if (ln_py_array_is_set(&b->array) && b->is_output)
         ln_session_bind_output(self->session, name_of(b), NULL, 0);
@@ -217,12 +216,12 @@ static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
 static void feed_free(session_object *self, feed *f)
 {
     for (Py_ssize_t i = 0; f->entries && i < f->n; i++)
-        release(self, &f->entries[i]);
+        clear_binding(self, &f->entries[i]);
     PyMem_Free(f->entries);
 }
 
-// Whether output `name` always has the same shape, and is so large that a copy counts.
-static const tl_tensor *fixed_output(session_object *self, const char *name)
+// The type and shape of output `name` if run() binds it: a fixed shape, MIN_BOUND_SIZE; else NULL.
+static const tl_tensor *bindable_output(session_object *self, const char *name)
 {
     const ln_model *const model = ln_py_model_of(self->model);
     const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
@@ -234,7 +233,7 @@ static const tl_tensor *fixed_output(session_object *self, const char *name)
             return NULL;
         else
             size *= (size_t)info->dims[i];
-    return size >= DIRECT_BYTES ? info : NULL;
+    return size >= MIN_BOUND_SIZE ? info : NULL;
 }
 
 // Whether an earlier entry has the name of the last one.
@@ -246,8 +245,7 @@ static int is_repeated(const feed *f)
     return 0;
 }
 
-// Makes arrays for the outputs that can be written directly, and binds them; others stay None in
-// `results`.
+// Creates and binds arrays for bindable outputs; others remain None in `results`.
 static int bind_results(session_object *self, feed *outputs, PyObject *names, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->capacity; i++) {
@@ -255,7 +253,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
         entry->is_output = 1;
         entry->name = ln_py_bytes(PyTuple_GetItem(names, i));
         outputs->n++;
-        const tl_tensor *const info = entry->name ? fixed_output(self, name_of(entry)) : NULL;
+        const tl_tensor *const info = entry->name ? bindable_output(self, name_of(entry)) : NULL;
         if (!entry->name)
             return -1;
         if (!info || is_repeated(outputs))
@@ -289,7 +287,7 @@ static PyObject *copy_output(session_object *self, const char *name)
     return result;
 }
 
-// Copies the outputs that were not written directly.
+// Copies the outputs that are not bound.
 static int copy_results(session_object *self, const feed *outputs, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->n; i++) {
@@ -331,7 +329,7 @@ static PyObject *session_run(PyObject *object, PyObject *args)
     return begin_run(self) < 0 ? NULL : end_run(self, run_feed(self, dict, names));
 }
 
-// Bindings that stay
+// Persistent bindings: bind_input() and bind_output()
 
 static binding *find_bound(const session_object *self, const char *name, int is_output)
 {
@@ -341,7 +339,7 @@ static binding *find_bound(const session_object *self, const char *name, int is_
     return NULL;
 }
 
-// The place of that name: a new one holds nothing. NULL: an exception is set.
+// Finds the binding, or adds one without an array. NULL: an exception is set.
 static binding *add_bound(session_object *self, PyObject *name, int is_output)
 {
     binding *const found = find_bound(self, PyBytes_AsString(name), is_output);
@@ -428,7 +426,7 @@ static PyObject *session_run_bound(PyObject *object, PyObject *args)
     return end_run(self, run_session(self, times) < 0 ? NULL : Py_BuildValue(""));
 }
 
-// func(self, the name in args)
+// Returns func(self, name) for args (name,).
 static PyObject *call_with_name(session_object *self, PyObject *args,
                                 PyObject *func(session_object *self, const char *name))
 {
@@ -446,8 +444,6 @@ static PyObject *session_output(PyObject *object, PyObject *args)
     return call_with_name((session_object *)object, args, copy_output);
 }
 
-// Limits
-
 // The type and shape of output `name`.
 static PyObject *describe_output(session_object *self, const char *name)
 {
@@ -463,15 +459,17 @@ static PyObject *session_output_info(PyObject *object, PyObject *args)
     return call_with_name((session_object *)object, args, describe_output);
 }
 
+// Limits
+
 static PyObject *session_set_timeout(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
     unsigned long long ms;
     if (!PyArg_ParseTuple(args, "K", &ms) || begin_call(self) < 0)
         return NULL;
-    const int status = fail_session(self, ln_session_set_timeout(self->session, ms));
+    ln_session_set_timeout(self->session, ms); // fails only without a session
     self->timeout = ms;
-    return end_call(self, status < 0 ? NULL : Py_BuildValue(""));
+    return end_call(self, Py_BuildValue(""));
 }
 
 // arm() -> the number of the next run, which cancel() ends even before it begins
@@ -590,7 +588,7 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return (PyObject *)self;
 }
 
-// The type itself lives as long as the module.
+// Does not visit the type, which lives as long as the module.
 static int session_traverse(PyObject *object, visitproc visit, void *arg)
 {
     const session_object *const self = (session_object *)object;
@@ -605,7 +603,7 @@ static int session_clear(PyObject *object)
     session_object *const self = (session_object *)object;
     while (self->n_bound) {
         binding last = self->bound[--self->n_bound];
-        release(self, &last);
+        clear_binding(self, &last);
     }
     PyMem_Free(self->bound);
     self->bound = NULL;
@@ -617,7 +615,7 @@ static void session_dealloc(PyObject *object)
     PyTypeObject *const type = Py_TYPE(object);
     session_object *const self = (session_object *)object;
     PyObject_GC_UnTrack(object);
-    // A child of fork() has sessions that another thread of its parent used: they are never freed.
+    // After fork(), a session that another thread of the parent was using cannot be freed safely.
     if (!self->is_busy) {
         session_clear(object);
         ln_session_free(self->session);
