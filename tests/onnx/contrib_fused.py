@@ -173,6 +173,8 @@ def functions():
         w, b = real(8, 5, kind=kind), real(5, kind=kind)
         yield contrib(kind, "GemmFastGelu", [x, w, b], like(kind, fast_gelu(wide(x)[0] @ wide(w)[0] + wide(b)[0])))
         yield contrib(f"{kind} without bias", "GemmFastGelu", [x, w], like(kind, fast_gelu(wide(x)[0] @ wide(w)[0])))
+        yield contrib(f"{kind}, a vector", "GemmFastGelu", [x[0, 0], w, b],
+                      like(kind, fast_gelu(wide(x)[0][0, 0] @ wide(w)[0] + wide(b)[0])))
         scores = real(2, 3, 4, 5, kind=kind)
         for axis, inner, dims in ((3, 1, (2, 1, 1, 5)), (-1, 0, (1, 1, 4, 5)), (2, 0, (4, 5)), (1, 0, (3, 4, 5))):
             mask = real(*dims, kind=kind)
@@ -379,6 +381,7 @@ KINDS = (products, products_with_activations, convolutions, functions, like_the_
          quantized_embeddings, groups)
 X = real(2, 3)
 IMAGE, WEIGHT = real(1, 2, 4, 4), real(3, 2, 3, 3)
+LAST = np.ascontiguousarray(IMAGE.transpose(0, 2, 3, 1))
 CUBE = real(2, 3, 6)
 
 # Operator, inputs, attributes, and words of the message.
@@ -392,6 +395,8 @@ WRONG = [
     ("FusedConv", [IMAGE, WEIGHT], {"activation": "Relu", "activation_params": [0.5]},
      "'activation_params' has 1 numbers, expected 0"),
     ("FusedConv", [IMAGE, WEIGHT, None, IMAGE], {}, "input 3, 'Z', has shape [1, 2, 4, 4], expected [1, 3, 2, 2]"),
+    ("NhwcFusedConv", [LAST, WEIGHT, None, LAST[:, 0, 0, :1].copy()], {},
+     "input 3, 'Z', has shape [1, 1], expected [1, 2, 2, 3]"),
     ("MatMulFpQ4", [X], {}, "com.microsoft.MatMulFpQ4 (1 node; its numbers have a format that LightNet lacks)"),
     ("BiasGelu", [X], {}, "input 1 is missing"),
     ("FastGelu", [X, X], {}, "input 1, 'bias', has shape [2, 3], expected [3]"),

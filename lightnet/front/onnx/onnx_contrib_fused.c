@@ -118,22 +118,15 @@ static void emit_fused_product(ln_onnx_node *n, const activation *a)
     ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
     m.rows = move_batch(n, m.rows, "transBatchA");
     m.cols = move_batch(n, m.cols, "transBatchB");
-    const int is_whole = m.has_row && m.has_col;
-    const char *const dst =
-        LN_EMIT(&n->emit, is_whole ? before_activation(a) : LN_EMIT_TEMP, LN_OP_MATMUL,
-                LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
-                LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0) && m.has_row),
-                LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0) && m.has_col),
-                LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
-    if (is_whole) {
-        emit_activation(n, dst, a);
-        return;
-    }
-    ln_onnx_drop_axes(n,
-                      *a->func ? ln_emit_unary_with(&n->emit, a->func, dst, a->params[0],
-                                                    a->params[1], LN_EMIT_TEMP)
-                               : dst,
-                      &m);
+    const int out = ln_onnx_product_output(&m);
+    const char *dst = LN_EMIT(&n->emit, *a->func ? LN_EMIT_TEMP : out, LN_OP_MATMUL,
+                              LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
+                              LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0) && m.has_row),
+                              LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0) && m.has_col),
+                              LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
+    if (*a->func)
+        dst = ln_emit_unary_with(&n->emit, a->func, dst, a->params[0], a->params[1], out);
+    ln_onnx_drop_axes(n, dst, &m);
 }
 
 static void translate_fused_matmul(ln_onnx_node *n)
@@ -157,32 +150,38 @@ static void translate_fused_gemm(ln_onnx_node *n)
 
 // Convolutions
 
-// Input 3 is added before the activation.
+// Adds input 3, Z, to `src` [N, C, ..]. Z has the same shape, or [N, .., C] if `is_nhwc`.
+static const char *add_z(ln_onnx_node *n, const char *src, int is_nhwc, int i)
+{
+    const char *const z = ln_onnx_in(n, 3);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    int dims[TL_MAXDIM];
+    for (int k = 0; k < t->ndim; k++)
+        dims[k] = t->dims[!is_nhwc || k == 0 ? k : k == t->ndim - 1 ? 1 : k + 1];
+    ln_onnx_want_shape(n, 3, "Z", t->ndim, dims);
+    return ln_emit_binary(&n->emit, "TL_BINARY_ADD", src,
+                          is_nhwc ? ln_onnx_channels_first(n, z, LN_EMIT_TEMP) : z, i);
+}
+
+// The activation follows the sum with Z.
 static void translate_fused_conv(ln_onnx_node *n)
 {
     const activation a = listed_activation(n);
-    const char *const sum = ln_onnx_optional(n, 3);
-    const int before = before_activation(&a);
-    const char *dst = ln_onnx_emit_conv(n, ln_onnx_in(n, 0), sum ? LN_EMIT_TEMP : before);
-    if (sum) {
-        const tl_tensor *const t = ln_onnx_tensor_of(n, dst);
-        ln_onnx_want_shape(n, 3, "Z", t->ndim, t->dims);
-    }
-    if (sum)
-        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, sum, before);
+    const int has_z = ln_onnx_has_input(n, 3), before = before_activation(&a);
+    const char *dst = ln_onnx_emit_conv(n, ln_onnx_in(n, 0), has_z ? LN_EMIT_TEMP : before);
+    if (has_z)
+        dst = add_z(n, dst, 0, before);
     emit_activation(n, dst, &a);
 }
 
-// Channels last: of the source, of the sum, and of the result; the weight is as in Conv.
+// The input, Z and the output are NHWC; the weight is as in Conv.
 static void translate_nhwc_conv(ln_onnx_node *n)
 {
     const activation a = listed_activation(n);
-    const char *const sum = ln_onnx_optional(n, 3);
     const char *const src = ln_onnx_channels_first(n, ln_onnx_in(n, 0), LN_EMIT_TEMP);
     const char *dst = ln_onnx_emit_conv(n, src, LN_EMIT_TEMP);
-    if (sum)
-        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst,
-                             ln_onnx_channels_first(n, sum, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    if (ln_onnx_has_input(n, 3))
+        dst = add_z(n, dst, 1, LN_EMIT_TEMP);
     if (*a.func)
         dst = ln_emit_unary_with(&n->emit, a.func, dst, a.params[0], a.params[1], LN_EMIT_TEMP);
     ln_onnx_channels_last(n, dst, 0);
@@ -218,7 +217,8 @@ static void translate_gemm_fast_gelu(ln_onnx_node *n)
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
     const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", m.rows),
                                     LN_ARG("src2", m.cols), LN_ARG("bias", ln_onnx_optional(n, 2)));
-    ln_emit_unary(&n->emit, LN_ORT_FAST_GELU, dst, 0);
+    const int out = ln_onnx_product_output(&m);
+    ln_onnx_drop_axes(n, ln_emit_unary(&n->emit, LN_ORT_FAST_GELU, dst, out), &m);
 }
 
 static void translate_bias_add(ln_onnx_node *n)
