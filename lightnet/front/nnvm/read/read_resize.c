@@ -144,7 +144,8 @@ static void translate_upsampling(ln_nnvm_node *n)
     emit_nearest(n, scale, !strcmp(mode, "sum"));
 }
 
-// The size that attributes name, or by which factor; in mode like, that of the second input.
+// Resizes to the size of the second input in mode "like", or by scale_height and scale_width if
+// present, or to height and width.
 static void translate_bilinear_resize(ln_nnvm_node *n)
 {
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
@@ -159,7 +160,10 @@ static void translate_bilinear_resize(ln_nnvm_node *n)
         size[i] = ln_attr_int_in(&n->emit, keys[i][0], 1, 1, INT_MAX);
         if (is_like)
             size[i] = like[2 + i];
-        else if (scale > 0 && scaled >= 1 && scaled < INT_MAX)
+        else if (scale != 0 && !(scaled >= 1 && scaled < INT_MAX))
+            ln_emit_fail(&n->emit, "attribute '%s' scales length %d to %g, expected 1 to %d",
+                         keys[i][1], dims[2 + i], scaled, INT_MAX);
+        else if (scale != 0)
             size[i] = (int)scaled;
     }
     if (!ln_nnvm_failed(n))
