@@ -311,7 +311,7 @@ def check_classes(tap, lightnet):
 
 # Messages
 
-HINT = ("warning: photo.ppm: the input has the pixels' values, 0 to 255, and most models expect others; see --preprocess "
+HINT = ("warning: photo.ppm: pixels are not scaled, 0 to 255, and most models expect normalized values; see --preprocess "
         "(0-255 accepts these)")
 
 
@@ -362,7 +362,7 @@ def check_each(tap, lightnet):
     tap.check("each file whose outputs cannot be drawn is reported", fault)
     _, _, errors = run(lightnet, "model.json", "--each", "photos", "--draw", "mask", "-O", "again")
     tap.check("pixels from 0 to 255 are one warning for all files",
-              "" if errors.count("photos/a.ppm: the input has the pixels' values") == errors.count("pixels' values") == 1 else errors)
+              "" if errors.count("photos/a.ppm: pixels are not scaled") == errors.count("not scaled") == 1 else errors)
 
 
 def check_usage(tap, lightnet):

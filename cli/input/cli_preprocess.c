@@ -234,7 +234,7 @@ void cli_preprocess_note(const cli_options *opt, const char *file, const ln_imag
 int cli_preprocess_warn(const cli_photo *photo)
 {
     if (photo->has_large)
-        cli_warn("%s: the input has the pixels' values, 0 to 255, and most models expect others; "
+        cli_warn("%s: pixels are not scaled, 0 to 255, and most models expect normalized values; "
                  "see --preprocess (0-255 accepts these)",
                  photo->file);
     return photo->has_large;

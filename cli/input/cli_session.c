@@ -338,10 +338,9 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
         else
             n--;
     }
-    return n_files > n
-               ? cli_fail("%s: %d files of -i without a name, and %d input%s without a file",
-                          source, n_files, n, n == 1 ? "" : "s")
-               : 0;
+    return n_files > n ? cli_fail("%s: -i has %d files without NAME=, expected at most %d", source,
+                                  n_files, n)
+                       : 0;
 }
 
 // Sessions
@@ -406,8 +405,8 @@ static int fail_surplus(const cli_session_inputs *in, const char *surplus)
 {
     if (in->each < 0)
         return cli_given_fail_surplus(source_of(in), surplus, ln_model_num_inputs(in->model));
-    return cli_fail("%s: unexpected '-i %s': the files of --each are input '%s'", source_of(in),
-                    surplus, ln_model_input_name(in->model, in->each));
+    return cli_fail("%s: unexpected '-i %s'; --each supplies input '%s'", source_of(in), surplus,
+                    ln_model_input_name(in->model, in->each));
 }
 
 static int set_unnamed(const cli_session_inputs *in, const char *is_set)

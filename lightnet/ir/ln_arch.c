@@ -40,8 +40,7 @@ int ln_arch_begin_use(void)
     int n = atomic_load(&users);
     do {
         if (n == CHANGING)
-            return ln_error_set(NULL, "a plug-in is being loaded, expected contexts to be created "
-                                      "before or after that");
+            return ln_error_set(NULL, "a plug-in is being loaded; create contexts after that");
     } while (!atomic_compare_exchange_weak(&users, &n, n + 1));
     return 0;
 }
@@ -57,7 +56,7 @@ int ln_arch_begin_change(void)
     if (atomic_compare_exchange_strong(&users, &n, CHANGING))
         return 0;
     if (n == CHANGING)
-        return ln_error_set(NULL, "another plug-in is being loaded");
+        return ln_error_set(NULL, "another plug-in is being loaded; load one after the other");
     return ln_error_set(NULL, "a context exists already; load plug-ins before the first context");
 }
 

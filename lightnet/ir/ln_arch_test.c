@@ -205,10 +205,9 @@ START_TEST(tables_change_only_while_there_is_no_context)
     ln_context_free(ctx);
     ck_assert_int_eq(ln_arch_begin_change(), 0);
     ck_assert_int_eq(ln_arch_begin_change(), -1);
-    ck_assert_str_eq(ln_last_error(), "another plug-in is being loaded");
+    ck_assert_str_eq(ln_last_error(), "another plug-in is being loaded; load one after the other");
     ck_assert_ptr_null(ln_context_create());
-    ck_assert_str_eq(ln_last_error(), "a plug-in is being loaded, expected contexts to be created "
-                                      "before or after that");
+    ck_assert_str_eq(ln_last_error(), "a plug-in is being loaded; create contexts after that");
     ln_arch_end_change();
     ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);

@@ -253,7 +253,7 @@ WRONG = [
     ("NegativeLogLikelihoodLoss", [X, ints(0, 3)], 13, {}, "'target' has 3, expected 0 to 2"),
     ("NegativeLogLikelihoodLoss", [X, ints(0, 1)], 13, {"reduction": "max"}, "\"max\", expected one of \"none\", \"sum\", \"mean\""),
     ("Attention", [real(1, 2, 6)] * 3, 23, {"q_num_heads": 4, "kv_num_heads": 4}, "'q_num_heads' is 4, expected a divisor"),
-    ("Attention", [real(1, 3, 2, 4), *[real(1, 2, 2, 4)] * 2], 23, {}, "3 heads of queries, expected a multiple"),
+    ("Attention", [real(1, 3, 2, 4), *[real(1, 2, 2, 4)] * 2], 23, {}, "'Q' has 3 heads, expected a multiple of 2"),
 ]
 
 

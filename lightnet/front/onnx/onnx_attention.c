@@ -102,7 +102,7 @@ void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a)
     a->q_len = ln_onnx_axis_size(n, a->query, 2);
     a->kv_len = ln_onnx_axis_size(n, a->key, 2);
     if (a->kv_heads == 0 || a->q_heads % a->kv_heads != 0)
-        ln_emit_fail(&n->emit, "%d heads of queries, expected a multiple of those of keys, %d",
+        ln_emit_fail(&n->emit, "'Q' has %d heads, expected a multiple of %d, the heads of 'K'",
                      a->q_heads, a->kv_heads);
 }
 

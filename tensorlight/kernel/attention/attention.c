@@ -28,7 +28,7 @@ static shape shape_of(const tl_tensor *t, int axis)
 static int check_tensor(const tl_tensor *t, const char *name, const tl_tensor *q, int axis)
 {
     if (axis != 1 && axis != 2)
-        return tl_fail("axis %d for the heads of '%s', expected 1 or 2", axis, name);
+        return tl_fail("'%s_axis' is %d, expected 1 or 2", name, axis);
     if (tl_check_shape(t, name, axis == 1 ? "[B, H, S, D]" : "[B, S, H, D]") < 0)
         return -1;
     if (t->dtype != q->dtype)
@@ -40,17 +40,18 @@ static int check_tensor(const tl_tensor *t, const char *name, const tl_tensor *q
 static int check_shapes(shape q, shape k, shape v)
 {
     if (k.batch != q.batch || v.batch != q.batch)
-        return tl_fail("batches of %d queries, %d keys and %d values, expected equal ones", q.batch,
-                       k.batch, v.batch);
+        return tl_fail("batch sizes of 'q', 'k' and 'v' are %d, %d and %d, expected equal ones",
+                       q.batch, k.batch, v.batch);
     if (v.heads != k.heads)
-        return tl_fail("%d heads of keys and %d of values, expected as many", k.heads, v.heads);
+        return tl_fail("'k' has %d heads and 'v' has %d, expected equal numbers", k.heads, v.heads);
     if (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0)
-        return tl_fail("%d heads of queries, expected a multiple of those of keys, %d", q.heads,
+        return tl_fail("'q' has %d heads, expected a multiple of %d, the heads of 'k'", q.heads,
                        k.heads);
     if (v.rows != k.rows)
-        return tl_fail("%d keys and %d values, expected as many", k.rows, v.rows);
+        return tl_fail("'k' has %d rows and 'v' has %d, expected equal numbers", k.rows, v.rows);
     if (k.len != q.len)
-        return tl_fail("keys have %d elements and queries %d, expected as many", k.len, q.len);
+        return tl_fail("rows of 'k' have %d elements and those of 'q' %d, expected equal lengths",
+                       k.len, q.len);
     return 0;
 }
 
@@ -61,7 +62,7 @@ int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v
         check_tensor(v, "v", q, param->v_axis) < 0)
         return -1;
     if (param->dst_axis != 1 && param->dst_axis != 2)
-        return tl_fail("axis %d for the heads of 'dst', expected 1 or 2", param->dst_axis);
+        return tl_fail("'dst_axis' is %d, expected 1 or 2", param->dst_axis);
     const shape qs = shape_of(q, param->q_axis), ks = shape_of(k, param->k_axis);
     const shape vs = shape_of(v, param->v_axis);
     if (check_shapes(qs, ks, vs) < 0)

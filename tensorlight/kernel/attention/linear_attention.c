@@ -60,7 +60,7 @@ int tl_linear_attention_check(const tl_linear_attention *a)
         check_beta(a->beta, b, t, g) < 0)
         return -1;
     if (g == 0 ? h != 0 : h % g != 0)
-        return tl_fail("%d heads of queries, expected a multiple of those of keys, %d", h, g);
+        return tl_fail("'q' has %d heads, expected a multiple of %d, the heads of 'k'", h, g);
     return 0;
 }
 

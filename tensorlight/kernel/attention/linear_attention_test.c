@@ -185,7 +185,7 @@ START_TEST(bad_shapes_and_types_are_rejected)
          {1, 2, 4, 5},
          {1, 2, 2},
          TL_FLOAT,
-         "3 heads of queries, expected a multiple of those of keys, 2"},
+         "'q' has 3 heads, expected a multiple of 2, the heads of 'k'"},
         {{1, 2, 2, 4},
          {1, 2, 2, 3},
          {1, 2, 2, 5},

@@ -77,7 +77,7 @@ static int check_in_range(const char *name, double value, tl_dtype dtype)
 {
     if (value >= tl_dtype_min_double(dtype) && value <= tl_dtype_max_double(dtype))
         return 0;
-    return tl_fail("%s %g, expected a number in the range of %s", name, value,
+    return tl_fail("'%s' is %g, expected a number in the range of %s", name, value,
                    tl_dtype_name(dtype));
 }
 
@@ -93,8 +93,8 @@ int tl_arange_length(double start, double stop, double step, tl_dtype dtype)
                        step);
     const double len = ceil((stop - start) / step);
     if (len > INT32_MAX)
-        return tl_fail("from %g to %g by %g are more than %d elements", start, stop, step,
-                       INT32_MAX);
+        return tl_fail("from %g to %g by %g has %g elements, expected at most %d", start, stop,
+                       step, len, INT32_MAX);
     return (int)len;
 }
 
@@ -152,10 +152,10 @@ int tl_distribution_check(tl_distribution distribution, double a, double b)
     if (distribution < 0 || distribution >= TL_DISTRIBUTION_SIZE)
         return tl_fail("distribution %d, expected 0 to %d", distribution, TL_DISTRIBUTION_SIZE - 1);
     if (distribution == TL_UNIFORM && (!(a <= b) || !isfinite(a) || !isfinite(b)))
-        return tl_fail("random numbers from %g to %g, expected a finite range", a, b);
+        return tl_fail("uniform distribution from %g to %g, expected finite min <= max", a, b);
     if (distribution == TL_NORMAL && (!(b >= 0) || !isfinite(a) || !isfinite(b)))
-        return tl_fail("random numbers of mean %g and deviation %g, expected finite numbers, the "
-                       "second at least 0",
+        return tl_fail("normal distribution with mean %g and deviation %g, expected finite "
+                       "numbers, the deviation at least 0",
                        a, b);
     return 0;
 }

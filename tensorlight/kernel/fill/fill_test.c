@@ -37,12 +37,13 @@ START_TEST(arange_rejects_impossible_progressions)
         {0, 1, 0, TL_FLOAT, "from 0 to 1 by 0, expected stop > start and step > 0"},
         {0, 1, -1, TL_FLOAT, "from 0 to 1 by -1, expected stop > start and step > 0"},
         {1, 1, 1, TL_FLOAT, "from 1 to 1 by 1, expected stop > start and step > 0"},
-        {0, 300, 1, TL_UINT8, "stop 300, expected a number in the range of TL_UINT8"},
-        {-1, 3, 1, TL_UINT8, "start -1, expected a number in the range of TL_UINT8"},
-        {0, NAN, 1, TL_FLOAT, "stop nan, expected a number in the range of TL_FLOAT"},
-        {0, 3e9, 1, TL_DOUBLE, "from 0 to 3e+09 by 1 are more than 2147483647 elements"},
+        {0, 300, 1, TL_UINT8, "'stop' is 300, expected a number in the range of TL_UINT8"},
+        {-1, 3, 1, TL_UINT8, "'start' is -1, expected a number in the range of TL_UINT8"},
+        {0, NAN, 1, TL_FLOAT, "'stop' is nan, expected a number in the range of TL_FLOAT"},
+        {0, 3e9, 1, TL_DOUBLE,
+         "from 0 to 3e+09 by 1 has 3e+09 elements, expected at most 2147483647"},
         {-1e308, 1e308, 1, TL_DOUBLE,
-         "from -1e+308 to 1e+308 by 1 are more than 2147483647 elements"},
+         "from -1e+308 to 1e+308 by 1 has inf elements, expected at most 2147483647"},
         {0, 1, 1, TL_DTYPE_SIZE, "dtype 24, expected 0 to 23"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -170,11 +171,12 @@ START_TEST(rejects_impossible_distributions)
     uint64_t state = 0;
     tl_tensor *const t = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
     ck_assert_int_eq(tl_tensor_fill_random(t, TL_NORMAL, 0, -1, &state), -1);
-    ck_assert_str_eq(tl_last_error(), "random numbers of mean 0 and deviation -1, expected finite "
-                                      "numbers, the second at least 0");
+    ck_assert_str_eq(tl_last_error(), "normal distribution with mean 0 and deviation -1, expected "
+                                      "finite numbers, the deviation at least 0");
     ck_assert_int_eq(tl_tensor_fill_random(t, TL_NORMAL, INFINITY, 1, &state), -1);
     ck_assert_int_eq(tl_tensor_fill_random(t, TL_UNIFORM, 1, 0, &state), -1);
-    ck_assert_str_eq(tl_last_error(), "random numbers from 1 to 0, expected a finite range");
+    ck_assert_str_eq(tl_last_error(),
+                     "uniform distribution from 1 to 0, expected finite min <= max");
     ck_assert_int_eq(tl_tensor_fill_random(t, TL_DISTRIBUTION_SIZE, 0, 1, &state), -1);
     ck_assert_str_eq(tl_last_error(), "distribution 2, expected 0 to 1");
     ck_assert_int_eq(tl_distribution_from_str("TL_NORMAL"), TL_NORMAL);

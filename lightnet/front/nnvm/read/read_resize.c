@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
+#include "tensorlight/tl_util.h"
 
 // Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
 // i (in - 1) / (out - 1).
@@ -40,7 +41,9 @@ static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
     ln_nnvm_image_dims(n, src, dims);
     for (int i = 0; i < 2; i++) {
         if (dims[2 + i] > INT_MAX / scale)
-            ln_emit_fail(&n->emit, "an image of %d times %d", dims[2 + i], scale);
+            ln_emit_fail(&n->emit,
+                         "attribute 'scale' is %d for length %d, expected a product of at most %d",
+                         scale, dims[2 + i], INT_MAX);
         size[i] = ln_nnvm_failed(n) ? 1 : dims[2 + i] * scale;
     }
 }
@@ -77,6 +80,7 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
 {
     const int len = ln_nnvm_num_inputs(n);
     const char **all = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*all));
+    char text[TL_SHAPE_TEXT_SIZE];
     int size[2];
     scale_size(n, ln_nnvm_in(n, 0), scale, size);
     for (int i = 0; all && i < len && !ln_nnvm_failed(n); i++) {
@@ -84,8 +88,10 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
         const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
         if (t->ndim != 4 || !t->dims[2] || !t->dims[3] || size[0] % t->dims[2] ||
             size[1] % t->dims[3])
-            ln_emit_fail(&n->emit, "input %d is not an image that broadcasts to %d x %d", i,
-                         size[0], size[1]);
+            ln_emit_fail(&n->emit,
+                         "input %d has shape %s, expected [N, C, H, W] whose H and W divide %d and "
+                         "%d",
+                         i, tl_shape_text(text, t->ndim, t->dims), size[0], size[1]);
         else
             all[i] = emit_resize(n, src, size, 0, BY_EDGE, len > 1 ? LN_EMIT_TEMP : 0);
     }
@@ -109,8 +115,10 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
     const int k = 2 * scale - scale % 2, channels = own[1], pad = scale / 2;
     const int dims[] = {channels, 1, k, k};
     const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
-    if (ln_attr_int(&n->emit, "num_filter", channels) != channels)
-        ln_emit_fail(&n->emit, "its data has %d channels, expected 'num_filter'", channels);
+    const int64_t n_filters = ln_attr_int(&n->emit, "num_filter", channels);
+    if (n_filters != channels)
+        ln_emit_fail(&n->emit, "attribute 'num_filter' is %lld, expected %d, the channels of data",
+                     (long long)n_filters, channels);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
     const char *const bias =
         ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, src)->dtype, 1, &channels, 0);
@@ -131,9 +139,10 @@ static void translate_upsampling(ln_nnvm_node *n)
     const int is_linear = !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
     const int64_t n_args = ln_attr_int(&n->emit, "num_args", len);
     if (n_args != len && !(is_linear && n_args == 1))
-        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
+        ln_emit_fail(&n->emit, "%d inputs, expected %lld, attribute 'num_args'", len,
+                     (long long)n_args);
     if (is_linear && len != 2)
-        ln_emit_fail(&n->emit, "%d inputs, expected data and a weight", len);
+        ln_emit_fail(&n->emit, "%d inputs, expected 2, data and weight", len);
     if (ln_nnvm_failed(n))
         return;
     if (is_linear) {
