@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on numbered items in three steps that overlap.
+// A pipeline that decodes, runs and writes numbered items; steps of different items overlap.
 //
 //     items   0 ..         next_write ..    next_decode ..         n
-//             written      one of:          not begun
-//                          WAITS, DECODED, DONE
+//             written      one of:          not started
+//                          DECODING, DECODED, DONE
 //
-// with next_decode <= next_write + capacity. States of items are kept in slots, item % capacity.
+// with next_decode <= next_write + capacity. states[item % capacity] is the state of an item.
 
 #include "command/cli_pipeline.h"
 
@@ -13,21 +13,21 @@
 #include <signal.h>
 #include <stdlib.h>
 
-typedef enum state { WAITS, DECODED, DONE } state;
+typedef enum state { DECODING, DECODED, DONE } state;
 
 struct cli_pipeline {
     cli_pipeline_steps steps;
-    pthread_mutex_t lock;   // of all that follows
-    pthread_cond_t changed; // any of it
+    pthread_mutex_t lock;   // guards the members below
+    pthread_cond_t changed; // one of them has changed
     state *states;          // [capacity]
-    int next_decode;        // the first item that no thread decodes or has decoded
+    int next_decode;        // the first item whose decoding has not started
     int next_write;         // the first item that is not written
-    int is_stopped;         // by cli_pipeline_stop, or by `write`
-    int is_over;            // no further item becomes DONE
-    int has_failed;         // `write`
-    int has_writer;         // a thread
-    int is_writing;         // it, or one that runs
-    int n_threads;          // the writer, if any, is the first one
+    int is_stopped;         // cli_pipeline_stop was called, or `write` has failed
+    int is_finishing;       // cli_pipeline_finish was called: no further item becomes DONE
+    int has_failed;         // `write` has failed
+    int has_writer;         // a thread writes; otherwise the runners do
+    int is_writing;         // a call of `write` is in progress
+    int n_threads;          // the writer first, if there is one
     pthread_t threads[];    // [1 + n_decoders]
 };
 
@@ -41,9 +41,9 @@ static int can_decode(const cli_pipeline *p)
     return p->next_decode < p->steps.n && p->next_decode - p->next_write < p->steps.capacity;
 }
 
-// All of these hold the lock, and release it during the step.
+// The caller holds the lock, which a step releases while its function runs.
 
-static void set(cli_pipeline *p, int item, state s)
+static void set_state(cli_pipeline *p, int item, state s)
 {
     *state_of(p, item) = s;
     pthread_cond_broadcast(&p->changed);
@@ -52,11 +52,11 @@ static void set(cli_pipeline *p, int item, state s)
 static void decode_next(cli_pipeline *p)
 {
     const int item = p->next_decode++;
-    *state_of(p, item) = WAITS;
+    *state_of(p, item) = DECODING;
     pthread_mutex_unlock(&p->lock);
     p->steps.decode(p->steps.data, item);
     pthread_mutex_lock(&p->lock);
-    set(p, item, DECODED);
+    set_state(p, item, DECODED);
 }
 
 static int can_write(cli_pipeline *p)
@@ -64,7 +64,7 @@ static int can_write(cli_pipeline *p)
     return p->next_write < p->next_decode && *state_of(p, p->next_write) == DONE;
 }
 
-// Returns 0; or else `write` has failed, and nothing is written any more.
+// Returns 0, or the status of a failed `write`, after which nothing more is written.
 static int write_next(cli_pipeline *p)
 {
     const int item = p->next_write;
@@ -87,7 +87,7 @@ static void *decode_all(void *data)
 {
     cli_pipeline *p = data;
     pthread_mutex_lock(&p->lock);
-    while (!p->is_over && !p->is_stopped && p->next_decode < p->steps.n) {
+    while (!p->is_finishing && !p->is_stopped && p->next_decode < p->steps.n) {
         if (can_decode(p))
             decode_next(p);
         else
@@ -102,7 +102,7 @@ static void *write_all(void *data)
     cli_pipeline *p = data;
     int status = 0;
     pthread_mutex_lock(&p->lock);
-    while (!status && (can_write(p) || !p->is_over)) {
+    while (!status && (can_write(p) || !p->is_finishing)) {
         if (can_write(p))
             status = write_next(p);
         else
@@ -112,23 +112,23 @@ static void *write_all(void *data)
     return NULL;
 }
 
-// Whether the system has a thread for func(data).
-static int begin(pthread_t *thread, void *(*func)(void *), void *data)
+// Starts a thread that calls func(data). Returns whether the system has one.
+static int start_thread(pthread_t *thread, void *(*func)(void *), void *data)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGPIPE); // concerns the thread that writes
+    sigdelset(&all, SIGPIPE); // a write to a closed pipe raises it in the writing thread
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(thread, NULL, func, data);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return !error;
 }
 
-static int begin_step(cli_pipeline *p, void *(*func)(void *))
+static int start_step(cli_pipeline *p, void *(*func)(void *))
 {
-    const int has_begun = begin(&p->threads[p->n_threads], func, p);
-    p->n_threads += has_begun;
-    return has_begun;
+    const int is_started = start_thread(&p->threads[p->n_threads], func, p);
+    p->n_threads += is_started;
+    return is_started;
 }
 
 cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
@@ -145,13 +145,13 @@ cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
     p->states = states;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
-    p->has_writer = begin_step(p, write_all);
-    for (int i = 0; i < steps->n_decoders && begin_step(p, decode_all); i++)
+    p->has_writer = start_step(p, write_all);
+    for (int i = 0; i < steps->n_decoders && start_step(p, decode_all); i++)
         ;
     return p;
 }
 
-// The caller, and those that run
+// Runners
 
 typedef struct runner {
     void (*run)(void *data, int runner);
@@ -169,14 +169,14 @@ static void *run_one(void *data)
 
 void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner))
 {
-    int n_begun = 0;
-    runner *others = calloc((size_t)n, sizeof(*others)); // those it has no memory for are left out
+    int n_started = 0;
+    runner *others = calloc((size_t)n, sizeof(*others)); // NULL: the caller runs alone
     for (int i = 1; others && i < n; i++) {
-        others[n_begun] = (runner){.run = run, .data = p->steps.data, .index = i};
-        n_begun += begin(&others[n_begun].thread, run_one, &others[n_begun]);
+        others[n_started] = (runner){.run = run, .data = p->steps.data, .index = i};
+        n_started += start_thread(&others[n_started].thread, run_one, &others[n_started]);
     }
     run(p->steps.data, 0);
-    for (int i = 0; i < n_begun; i++)
+    for (int i = 0; i < n_started; i++)
         pthread_join(others[i].thread, NULL);
     free(others);
 }
@@ -184,8 +184,8 @@ void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner
 int cli_pipeline_wait(cli_pipeline *p, int item)
 {
     pthread_mutex_lock(&p->lock);
-    while (!p->is_stopped && (item >= p->next_decode || *state_of(p, item) == WAITS)) {
-        // Instead of waiting for an item that no thread has begun.
+    while (!p->is_stopped && (item >= p->next_decode || *state_of(p, item) == DECODING)) {
+        // Decodes the next item here rather than waiting for a decoder.
         if (item >= p->next_decode && can_decode(p))
             decode_next(p);
         else
@@ -199,7 +199,7 @@ int cli_pipeline_wait(cli_pipeline *p, int item)
 int cli_pipeline_done(cli_pipeline *p, int item)
 {
     pthread_mutex_lock(&p->lock);
-    set(p, item, DONE);
+    set_state(p, item, DONE);
     while (!p->has_writer && !p->has_failed && !p->is_writing && can_write(p))
         write_next(p);
     const int status = p->is_stopped ? -1 : 0;
@@ -220,7 +220,7 @@ int cli_pipeline_finish(cli_pipeline *p)
     if (!p)
         return 0;
     pthread_mutex_lock(&p->lock);
-    p->is_over = 1;
+    p->is_finishing = 1;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->n_threads; i++)

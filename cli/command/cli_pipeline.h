@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on numbered items in three steps that overlap: threads decode items ahead, the caller and
-// other threads run them, and a thread writes their results in order.
+// A pipeline over numbered items: threads decode items ahead, runners (the caller and other
+// threads) run them, and a thread writes their results in order.
 //
 //     cli_pipeline_steps steps = {.data = &work, .n = 1000, .capacity = 16, .n_decoders = 2,
 //                                 .decode = decode, .write = write};
@@ -14,9 +14,9 @@
 //             run(data, runner, i), cli_pipeline_done(p, i);
 //     }
 //
-// At most `capacity` items are between the begin of decoding and the end of writing, so that item
-// i can use the slot i % capacity of an array. A step that the system has no thread for is done by
-// those that run, in cli_pipeline_wait and cli_pipeline_done.
+// At most `capacity` items are between the start of decoding and the end of writing, so item i can
+// use the slot i % capacity of an array. If the system has no thread for a step, the runners do it
+// in cli_pipeline_wait and cli_pipeline_done.
 
 #pragma once
 
@@ -39,15 +39,15 @@ cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps);
  * threads as far as the system has them. Returns when all have returned. */
 void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner));
 
-/** Waits until `item` is decoded, the items before it being so, too. Returns 0, or -1: stopped. */
+/** Waits until `item` is decoded; items are decoded in order. Returns 0, or -1: stopped. */
 int cli_pipeline_wait(cli_pipeline *p, int item);
 
-/** A decoded item is ready to be written: after all items before it. Returns 0, or -1: stopped. */
+/** Marks a decoded item as ready to be written, in order. Returns 0, or -1: stopped. */
 int cli_pipeline_done(cli_pipeline *p, int item);
 
-/** Lets all steps end after their current item; from any thread. */
+/** Stops all steps after their current items; from any thread. */
 void cli_pipeline_stop(cli_pipeline *p);
 
-/** Writes all that is done up to the first item that is not, and ends the threads. Returns the
- * number of items written. Ignores NULL. */
+/** Writes the items that are done, up to the first that is not, joins the threads, and frees the
+ * pipeline. Returns the number of items written. Ignores NULL. */
 int cli_pipeline_finish(cli_pipeline *p);

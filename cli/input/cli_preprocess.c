@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How images become inputs: a table of presets, and the options that override their parts.
+// Preprocessing of images: presets, and the options that override parts of them.
 
 #include "input/cli_preprocess.h"
 
@@ -12,14 +12,14 @@
 #include "output/cli_msg.h"
 #include "tensorlight/tl_type.h"
 
-// A preset. Means and deviations are those of pixels from 0 to 255, for each channel.
+// A preset. Means and standard deviations are per channel, for pixels from 0 to 255.
 typedef struct preset {
     const char *name;
     int bgr;
     ln_image_fit fit;
     ln_image_filter filter;
-    double share;
-    double border;
+    double share;  // as in ln_image_format
+    double border; // of a letterbox
     double mean[3];
     double std[3];
 } preset;
@@ -71,7 +71,7 @@ static const preset *find_preset(const char *name)
     return NULL;
 }
 
-// The index of the `len` letters at `name`; -1: none.
+// The index of the name of `len` bytes; -1: unknown.
 static int index_of(const char *const *names, int n, const char *name, size_t len)
 {
     for (int i = 0; i < n; i++)
@@ -93,8 +93,8 @@ int cli_preprocess_check_name(const char *text)
     return find_preset(text) ? 0 : cli_usage("--preprocess is '%s', expected %s", text, known);
 }
 
-// Reads "stretch", "crop[=SHARE]" or "letterbox[=GREY]" into the format. Returns 0; -1: none of
-// these.
+// Reads "stretch", "crop[=SHARE]" or "letterbox[=GREY]" into the format. Returns 0; -1:
+// another text or value.
 static int read_resize(const char *text, ln_image_format *format)
 {
     const size_t len = strcspn(text, "=");
@@ -127,14 +127,14 @@ int cli_preprocess_check_filter(const char *text)
                : 0;
 }
 
-// The values of each channel; of a preset for red first if the input has blue first, reversed.
-static void set_channels(double *to, const double *from, int is_reversed)
+// Copies one value per channel; reverses RGB to BGR if `is_reversed`.
+static void copy_channels(double *to, const double *from, int is_reversed)
 {
     for (int i = 0; i < 3; i++)
         to[i] = from[is_reversed ? 2 - i : i];
 }
 
-// A value that is not given is NaN.
+// Absent options are NaN.
 static int is_given(const double *values)
 {
     return !isnan(values[0]);
@@ -151,13 +151,13 @@ ln_image_format cli_preprocess_format(const cli_options *opt)
                               .share = p->share,
                               .border = p->border};
     double std[3] = {1, 1, 1};
-    set_channels(format.mean, is_given(opt->images.mean) ? opt->images.mean : p->mean,
-                 is_reversed && !is_given(opt->images.mean));
+    copy_channels(format.mean, is_given(opt->images.mean) ? opt->images.mean : p->mean,
+                  is_reversed && !is_given(opt->images.mean));
     // --scale and --std replace the preset's deviations together.
     if (is_given(opt->images.std))
-        set_channels(std, opt->images.std, 0);
+        copy_channels(std, opt->images.std, 0);
     else if (!is_given(opt->images.scale))
-        set_channels(std, p->std, is_reversed);
+        copy_channels(std, p->std, is_reversed);
     for (int i = 0; i < 3; i++)
         format.scale[i] = (is_given(opt->images.scale) ? opt->images.scale[i] : 1) / std[i];
     if (opt->images.resize) {
@@ -184,14 +184,14 @@ static double max_of(const tl_tensor *t)
     return max;
 }
 
-// Whether the options make other values of the pixels, or declare these right.
-static int has_values(const cli_options *opt)
+// Whether an option normalizes the pixels, or accepts them as they are.
+static int has_normalization(const cli_options *opt)
 {
     return opt->images.preprocess || is_given(opt->images.mean) || is_given(opt->images.scale) ||
            is_given(opt->images.std);
 }
 
-// Of an image, which has 3 dimensions or 4.
+// The channels of an image [C, H, W] or [N, C, H, W], or NHWC.
 static int channels_of(const ln_image_format *format, const tl_tensor *t)
 {
     return t->dims[format->nhwc ? t->ndim - 1 : t->ndim - 3];
@@ -220,22 +220,22 @@ void cli_preprocess_note(const cli_options *opt, const char *file, const ln_imag
                          const tl_tensor *t)
 {
     cli_photo *const photo = opt->images.photo;
-    const int *dims = t->dims + t->ndim - 3; // an image has 3 or 4
+    const int *dims = t->dims + t->ndim - 3; // [C, H, W], after an optional N
     if (photo->file)
         return;
     photo->file = file;
     photo->format = *format;
     photo->height = dims[format->nhwc ? 0 : 1];
     photo->width = dims[format->nhwc ? 1 : 2];
-    photo->has_large = tl_dtype_is_float(t->dtype) && channels_of(format, t) == 3 &&
-                       !has_values(opt) && !opt->quiet && max_of(t) > 1;
+    photo->is_unscaled = tl_dtype_is_float(t->dtype) && channels_of(format, t) == 3 &&
+                         !has_normalization(opt) && !opt->quiet && max_of(t) > 1;
 }
 
 int cli_preprocess_warn(const cli_photo *photo)
 {
-    if (photo->has_large)
+    if (photo->is_unscaled)
         cli_warn("%s: pixels are not scaled, 0 to 255, and most models expect normalized values; "
                  "see --preprocess (0-255 accepts these)",
                  photo->file);
-    return photo->has_large;
+    return photo->is_unscaled;
 }

@@ -18,7 +18,7 @@ typedef struct cli_photo {
     int height; // of the input
     int width;
     struct cli_drawing *drawing; // the outputs for --draw; NULL: none are wanted
-    int has_large;               // a floating input of 3 channels has values beyond 1, by no option
+    int is_unscaled; // without an option, a float input of 3 channels has values above 1
 } cli_photo;
 
 // Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message.

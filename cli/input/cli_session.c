@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates models and sessions by the options.
+// Opens models and creates sessions with the options of the command line.
 
 #include "input/cli_session.h"
 
@@ -44,7 +44,7 @@ static const struct {
 
 enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]), N_LISTS = sizeof(lists) / sizeof(lists[0]) };
 
-static int set(ln_options *options, const char *key, const char *value)
+static int set_option(ln_options *options, const char *key, const char *value)
 {
     return value && ln_options_set(options, key, value) ? cli_fail("%s", ln_model_error(NULL)) : 0;
 }
@@ -53,19 +53,19 @@ static int set_number(ln_options *options, const char *key, uint64_t value, int 
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, value);
-    return is_given ? set(options, key, text) : 0;
+    return is_given ? set_option(options, key, text) : 0;
 }
 
-static int set_all(ln_options *options, const cli_options *opt)
+static int set_options(ln_options *options, const cli_options *opt)
 {
     const char *fields = (const char *)opt;
     int status = 0;
     for (size_t i = 0; i < N_TEXTS && !status; i++)
-        status = set(options, texts[i].key, *(const char *const *)(fields + texts[i].field));
+        status = set_option(options, texts[i].key, *(const char *const *)(fields + texts[i].field));
     for (size_t i = 0; i < N_LISTS && !status; i++) {
         const cli_strings *values = (const cli_strings *)(fields + lists[i].field);
         for (int k = 0; k < values->n && !status; k++)
-            status = set(options, lists[i].key, values->items[k]);
+            status = set_option(options, lists[i].key, values->items[k]);
     }
     return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
                    set_number(options, "seed", (uint64_t)opt->seed, opt->seed >= 0) ||
@@ -77,14 +77,14 @@ static int set_all(ln_options *options, const cli_options *opt)
                               opt->limits.constant > 0) ||
                    set_number(options, "open_timeout", cli_options_time_left(opt),
                               opt->limits.seconds >= 0) ||
-                   set(options, "tuning", opt->tune ? "yes" : NULL) ||
-                   set(options, "precision", opt->precision) ||
-                   set(options, "map", opt->map ? "yes" : NULL)
+                   set_option(options, "tuning", opt->tune ? "yes" : NULL) ||
+                   set_option(options, "precision", opt->precision) ||
+                   set_option(options, "map", opt->map ? "yes" : NULL)
                ? CLI_FAILED
                : 0;
 }
 
-static void pass_message(void *data, int level, const char *text)
+static void print_message(void *data, int level, const char *text)
 {
     cli_model_print_message(data, (ln_msg_level)level, text);
 }
@@ -95,8 +95,8 @@ static ln_options *create_options(const cli_options *opt)
     ln_options *options = ln_options_create();
     if (!options)
         return cli_fail_memory(), NULL;
-    ln_options_set_messages(options, pass_message, (void *)opt);
-    if (!set_all(options, opt))
+    ln_options_set_messages(options, print_message, (void *)opt);
+    if (!set_options(options, opt))
         return options;
     ln_options_free(options);
     return NULL;
@@ -160,13 +160,13 @@ int cli_session_is_open(const tl_tensor *info)
     return n > 0;
 }
 
-// Text that grows up to LN_MAXLINE bytes.
+// Text that is truncated at LN_MAXLINE bytes.
 typedef struct line {
     char *text;
     size_t len;
 } line;
 
-__attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void append(line *l, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -175,7 +175,7 @@ __attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, 
     va_end(args);
 }
 
-// Queries on an input or output.
+// The queries for inputs, or for outputs.
 typedef struct port_kind {
     const char *(*dim_name)(const ln_model *model, int i, int axis);
     ln_status (*bounds)(const ln_model *model, int i, int axis, int *min, int *max);
@@ -188,20 +188,20 @@ static const char *print_shape(const ln_model *model, int i, const tl_tensor *in
                                const port_kind *kind, char *text)
 {
     line l = {.text = text};
-    add(&l, info->ndim < 0 ? "of any shape" : "[");
+    append(&l, info->ndim < 0 ? "of any shape" : "[");
     for (int axis = 0; axis < info->ndim; axis++) {
         const char *name = kind->dim_name(model, i, axis);
-        add(&l, axis ? ", " : "");
+        append(&l, axis ? ", " : "");
         if (info->dims[axis] >= 0) {
-            add(&l, "%d", info->dims[axis]);
+            append(&l, "%d", info->dims[axis]);
             continue;
         }
         int min, max;
-        add(&l, "%s", name ? name : "?");
+        append(&l, "%s", name ? name : "?");
         if (!kind->bounds(model, i, axis, &min, &max) && max < INT_MAX)
-            add(&l, " of %d..%d", min, max);
+            append(&l, " of %d..%d", min, max);
     }
-    add(&l, info->ndim < 0 ? "" : "]");
+    append(&l, info->ndim < 0 ? "" : "]");
     return text;
 }
 
@@ -215,8 +215,8 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text)
     return print_shape(model, i, ln_model_output_info(model, i), &of_outputs, text);
 }
 
-// A size that the axis may have.
-static int some_size(const ln_model *model, int i, int axis)
+// A valid length of the axis, for an example: its own, the min of its range, or 1.
+static int example_size(const ln_model *model, int i, int axis)
 {
     const int dim = ln_model_input_info(model, i)->dims[axis];
     int min, max;
@@ -225,38 +225,38 @@ static int some_size(const ln_model *model, int i, int axis)
     return !ln_model_input_bounds(model, i, axis, &min, &max) && min > 1 ? min : 1;
 }
 
-static void add_option(line *l, const ln_model *model, int i)
+static void append_shape(line *l, const ln_model *model, int i)
 {
     const tl_tensor *info = ln_model_input_info(model, i);
-    add(l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
+    append(l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
     for (int axis = 0; axis < info->ndim; axis++)
-        add(l, "%s%d", axis ? "x" : "", some_size(model, i, axis));
-    add(l, "'");
+        append(l, "%s%d", axis ? "x" : "", example_size(model, i, axis));
+    append(l, "'");
 }
 
 const char *cli_session_shape_option(const ln_model *model, int i, char *text)
 {
     line l = {.text = text};
-    add_option(&l, model, i);
+    append_shape(&l, model, i);
     return text;
 }
 
-// Whether an axis of the first `n` inputs, or one of input `n` before `axis`, has the open size.
-static int is_known(const ln_model *model, const char *size, int n, int axis)
+// Whether a symbolic dimension (ONNX dim_param) occurs before `axis` of input `n`.
+static int occurs_before(const ln_model *model, const char *symbol, int n, int axis)
 {
     for (int i = 0; i <= n; i++) {
         const tl_tensor *info = ln_model_input_info(model, i);
         for (int k = 0; k < (i < n ? info->ndim : axis); k++) {
             const char *name = ln_model_input_dim_name(model, i, k);
-            if (info->dims[k] < 0 && name && !strcmp(name, size))
+            if (info->dims[k] < 0 && name && !strcmp(name, symbol))
                 return 1;
         }
     }
     return 0;
 }
 
-// Whether the input has an open size without a name.
-static int has_unnamed(const ln_model *model, int i)
+// Whether the input has an unknown dimension without a name, or an unknown rank.
+static int has_unnamed_dim(const ln_model *model, int i)
 {
     const tl_tensor *info = ln_model_input_info(model, i);
     int n = info->ndim < 0;
@@ -265,14 +265,14 @@ static int has_unnamed(const ln_model *model, int i)
     return n > 0;
 }
 
-// Options for those open sizes of the input that inputs before it have not.
-static void add_sizes(line *l, const ln_model *model, int i)
+// Appends a --shape option for each symbolic dimension that occurs first in this input.
+static void append_symbols(line *l, const ln_model *model, int i)
 {
     const tl_tensor *info = ln_model_input_info(model, i);
     for (int axis = 0; axis < info->ndim; axis++) {
         const char *name = ln_model_input_dim_name(model, i, axis);
-        if (info->dims[axis] < 0 && !is_known(model, name, i, axis))
-            add(l, " --shape '%s=%d'", name, some_size(model, i, axis));
+        if (info->dims[axis] < 0 && !occurs_before(model, name, i, axis))
+            append(l, " --shape '%s=%d'", name, example_size(model, i, axis));
     }
 }
 
@@ -283,12 +283,12 @@ const char *cli_session_shape_options(const ln_model *model, char *text)
     for (int i = 0; i < ln_model_num_inputs(model); i++) {
         if (!cli_session_is_open(ln_model_input_info(model, i)))
             continue;
-        if (l.len && !has_unnamed(model, i)) {
-            add_sizes(&l, model, i);
+        if (l.len && !has_unnamed_dim(model, i)) {
+            append_symbols(&l, model, i);
             continue;
         }
-        add(&l, l.len ? " " : "");
-        add_option(&l, model, i);
+        append(&l, l.len ? " " : "");
+        append_shape(&l, model, i);
     }
     return text;
 }
@@ -298,7 +298,7 @@ const char *cli_session_list_inputs(const ln_model *model, char *text)
     line l = {.text = text};
     snprintf(text, LN_MAXLINE, "none");
     for (int i = 0; i < ln_model_num_inputs(model); i++)
-        add(&l, "%s%s", i ? ", " : "", ln_model_input_name(model, i));
+        append(&l, "%s%s", i ? ", " : "", ln_model_input_name(model, i));
     return text;
 }
 
@@ -326,7 +326,7 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];
     const char *const source = cli_source_name(opt->args[0]);
-    int n = ln_model_num_inputs(model), n_files = 0; // that are not named
+    int n_free = ln_model_num_inputs(model), n_files = 0; // both without a name in -i
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *const arg = opt->inputs.items[i];
         if (!cli_given_split(arg, name))
@@ -336,11 +336,11 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
         else if (cli_given_is_named(opt, i, name))
             return cli_given_fail_duplicate(source, arg, name);
         else
-            n--;
+            n_free--;
     }
-    return n_files > n ? cli_fail("%s: -i has %d files without NAME=, expected at most %d", source,
-                                  n_files, n)
-                       : 0;
+    return n_files > n_free ? cli_fail("%s: -i has %d files without NAME=, expected at most %d",
+                                       source, n_files, n_free)
+                            : 0;
 }
 
 // Sessions
@@ -381,7 +381,7 @@ static int set_input(const cli_session_inputs *in, int i, const char *file)
     return status ? cli_session_fail(in->session, in->opt) : 0;
 }
 
-// `is_set`: for each input.
+// Sets the inputs that -i names, and is_set[i] for each.
 static int set_named(const cli_session_inputs *in, char *is_set)
 {
     char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages, and the bounded record of why a call failed.
 //
-// A thread's record is allocated when it is first needed: the C library ends the process if it has
-// no memory for large thread-local data of a library that was loaded late.
+// A thread's record is allocated on first use, since the C library aborts if it cannot allocate the
+// thread-local data of a library that dlopen has loaded.
 
 #include "lightnet/ln_msg.h"
 
@@ -14,7 +14,7 @@
 #include "base/ln_utf8.h"
 
 static _Thread_local ln_error *thread_error; // NULL: nothing was recorded
-static _Thread_local int is_lost;            // there was no memory for the thread's record
+static _Thread_local int is_lost;            // the thread's record could not be allocated
 
 static const ln_error no_error, lost_error = {"out of memory", LN_OUT_OF_MEMORY};
 
@@ -52,9 +52,9 @@ static ln_error *create_record(void)
 
 // Escapes
 
-// Ranges that a terminal, or the reader of a line, does not show as a character of a name.
+// Control characters, line separators and direction marks change what a terminal shows.
 // Source: Unicode 16, general categories Cc, Zl, Zp, and the characters of Bidi_Control.
-static int is_special(uint32_t c)
+static int needs_escape(uint32_t c)
 {
     static const struct {
         uint32_t first, last;
@@ -70,10 +70,10 @@ size_t ln_escape_char(char buf[8], const char *text, size_t left, size_t *used)
 {
     const unsigned char *const p = (const unsigned char *)text;
     const uint32_t c = ln_utf8_get(p, left, used);
-    const int is_byte = *used == 1 && (c >= 0x80 || is_special(c));
+    const int is_byte = *used == 1 && (c >= 0x80 || needs_escape(c));
     if (is_byte)
         return (size_t)snprintf(buf, 8, "\\x%02x", (unsigned)c);
-    if (is_special(c))
+    if (needs_escape(c))
         return (size_t)snprintf(buf, 8, "\\u%04x", (unsigned)c);
     memcpy(buf, text, *used);
     return *used;
@@ -81,7 +81,7 @@ size_t ln_escape_char(char buf[8], const char *text, size_t left, size_t *used)
 
 size_t ln_escape(char *buf, size_t size, const char *text)
 {
-    size_t total = 0, end = 0; // `end`: of what fits
+    size_t total = 0, end = 0; // `end`: length of the text that fits
     char part[8];
     for (size_t used, left = strlen(text); left > 0; text += used, left -= used) {
         const size_t len = ln_escape_char(part, text, left, &used);
@@ -98,8 +98,8 @@ size_t ln_escape(char *buf, size_t size, const char *text)
 
 // Records
 
-// To write into; NULL: no memory for it.
-static ln_error *record(ln_error *err)
+// The record to write to: `err`, or the thread's. NULL: out of memory.
+static ln_error *writable_record(ln_error *err)
 {
     if (err)
         return err;
@@ -109,16 +109,16 @@ static ln_error *record(ln_error *err)
     return thread_error;
 }
 
-// To read.
-static const ln_error *recorded(const ln_error *err)
+// The record to read from.
+static const ln_error *readable_record(const ln_error *err)
 {
     if (err)
         return err;
     return is_lost ? &lost_error : thread_error ? thread_error : &no_error;
 }
 
-// Formats into an escaped line; one that is too long is cut and ends in "...".
-static void format_line(char line[LN_MAXLINE], const char *fmt, va_list args)
+// Formats an escaped line; truncates a long one, which ends in "...".
+static void vformat_line(char line[LN_MAXLINE], const char *fmt, va_list args)
 {
     static const char dots[] = "...";
     char text[LN_MAXLINE];
@@ -144,7 +144,7 @@ void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *f
     if (!func)
         return;
     va_start(args, fmt);
-    format_line(line, fmt, args);
+    vformat_line(line, fmt, args);
     va_end(args);
     func(data, level, line);
 }
@@ -154,8 +154,8 @@ int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va_list a
     char line[LN_MAXLINE];
     if (err && *err->text)
         return -1;
-    format_line(line, fmt, args);
-    ln_error *const r = record(err);
+    vformat_line(line, fmt, args);
+    ln_error *const r = writable_record(err);
     if (!r)
         return -1;
     strcpy(r->text, *line ? line : "unknown reason");
@@ -188,15 +188,15 @@ int ln_error_set_as(ln_error *err, ln_status status, const char *fmt, ...)
 
 int ln_error_set_last(ln_error *err)
 {
-    return err ? ln_error_set_as(err, recorded(NULL)->status, "%s", recorded(NULL)->text) : -1;
+    const ln_error *const last = readable_record(NULL);
+    return err ? ln_error_set_as(err, last->status, "%s", last->text) : -1;
 }
 
-// "PREFIX: TEXT", cut like every reason.
-static void join(char line[LN_MAXLINE], const char *fmt, ...)
+static void format_line(char line[LN_MAXLINE], const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    format_line(line, fmt, args);
+    vformat_line(line, fmt, args);
     va_end(args);
 }
 
@@ -205,11 +205,11 @@ int ln_error_prefix(ln_error *err, const char *fmt, ...)
     char prefix[LN_MAXLINE], line[LN_MAXLINE];
     va_list args;
     va_start(args, fmt);
-    format_line(prefix, fmt, args);
+    vformat_line(prefix, fmt, args);
     va_end(args);
-    const char *reason = recorded(err)->text;
-    join(line, "%s%s%s", prefix, *reason ? ": " : "", reason);
-    ln_error *const r = record(err);
+    const char *reason = readable_record(err)->text;
+    format_line(line, "%s%s%s", prefix, *reason ? ": " : "", reason);
+    ln_error *const r = writable_record(err);
     if (r)
         strcpy(r->text, line);
     return -1;
@@ -228,15 +228,15 @@ void ln_error_clear(ln_error *err)
 
 const char *ln_error_text(const ln_error *err)
 {
-    return recorded(err)->text;
+    return readable_record(err)->text;
 }
 
 ln_status ln_error_status(const ln_error *err)
 {
-    return recorded(err)->status;
+    return readable_record(err)->status;
 }
 
 const char *ln_last_error(void)
 {
-    return recorded(NULL)->text;
+    return readable_record(NULL)->text;
 }

@@ -2,7 +2,7 @@
 // Shapes: their text form, and the extents and paddings of sliding windows (operator catalogue, 5.1
 // and 5.2).
 //
-// All sums are computed in 64 bits: a product of two ints and a few more ints always fit.
+// Sums have 64 bits, which hold two products of two ints and a few more ints.
 
 #include "lightnet/ln_util.h"
 
@@ -21,7 +21,7 @@ char *ln_sprint_shape(char *buf, size_t size, int ndim, const int *dims)
     return buf;
 }
 
-// One axis of a window sliding over `in` elements, or of its transpose producing from them.
+// One axis of a convolution of `in` elements, or of a transposed one; `size` of the kernel.
 struct axis {
     int in, size, stride, dilation;
 };
@@ -63,7 +63,7 @@ int ln_output_dim_conv(int input, int size, int stride, int total_padding, int d
     if (padded < effective_size(&axis))
         return ln_error_set(NULL, "window covers %lld elements, the padded input has only %lld",
                             (long long)effective_size(&axis), (long long)padded);
-    // The numerator is not negative, so that C's division is the floor.
+    // The numerator is not negative, so C's division is the floor of ONNX.
     return checked_extent((padded - effective_size(&axis)) / stride + 1);
 }
 
@@ -93,8 +93,8 @@ static int parse_autopad(const char *mode)
                         mode ? mode : "");
 }
 
-// Divides a total between the two ends of an axis; the odd unit goes to the end or the
-// beginning.
+// Splits the total padding of an axis. An odd element goes to the end for SAME_UPPER, else to the
+// beginning (ONNX auto_pad).
 static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
 {
     if (total < INT_MIN || total > INT_MAX)
@@ -107,7 +107,7 @@ static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
     return 0;
 }
 
-// The total padding with which the window has ceil(in / stride) outputs.
+// The total padding for ceil(in / stride) output elements (ONNX SAME_UPPER and SAME_LOWER).
 static int64_t same_conv_total(const struct axis *axis)
 {
     const int64_t out = ((int64_t)axis->in - 1) / axis->stride + 1;

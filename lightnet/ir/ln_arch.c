@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of architectures and operator prototypes. They are filled before main, and by plug-ins
-// while no context is there; constant otherwise.
+// while no context exists; otherwise they are constant.
 //
-// Each change, an architecture that is new or one that is extended, can be undone, the newest
-// first: after a failure halfway, and at the end of the process. An extended
-// architecture keeps its place in memory and gets longer arrays.
+// A change registers an architecture or extends one. Changes are undone, the newest first, after an
+// error and at exit. An extended architecture keeps its address, and gets longer arrays.
 
 #include "lightnet/ln_arch.h"
 
@@ -21,19 +20,19 @@ ln_arch_info ln_global_arch_info;
 
 typedef struct change {
     ln_arch *arch;
-    const ln_arch *more; // its extension; NULL: the architecture is new
-    ln_arch before;      // the architecture without it
-    ln_list *made;       // arrays
+    const ln_arch *extension; // NULL: registers `arch`
+    ln_arch before;           // `arch` without the extension
+    ln_list *arrays;          // the longer arrays of `arch`; owned
 } change;
 
 static ln_list *archs;   // in the order of registration
 static ln_list *changes; // the newest first
 
-// Contexts use the tables, or they change
+// A lock: either contexts use the tables, or a plug-in changes them
 
 enum { CHANGING = -1 };
 
-static atomic_int users; // contexts, or CHANGING
+static atomic_int users; // the number of contexts, or CHANGING
 
 int ln_arch_begin_use(void)
 {
@@ -90,7 +89,7 @@ static int check_rule(const ln_arch *arch, const char *rule)
     return 0;
 }
 
-// New names must differ from existing ones.
+// Operator types and rule names must be unique.
 static int check_names(const ln_arch *arch)
 {
     for (ln_op **op = arch->reg_ops; op && *op; op++)
@@ -123,23 +122,23 @@ int ln_arch_check_ops(const ln_arch *arch)
 
 // Changes
 
-// Enters a change that is to be filled. NULL with a reason: no memory.
-static change *begin_change(ln_arch *arch, const ln_arch *more)
+// Records a change before it is made. NULL with a reason: out of memory.
+static change *record_change(ln_arch *arch, const ln_arch *extension)
 {
     change *c = ln_alloc(sizeof(*c));
     if (ln_list_push(&changes, c, ln_free))
         return NULL;
-    *c = (change){.arch = arch, .more = more, .before = *arch};
+    *c = (change){.arch = arch, .extension = extension, .before = *arch};
     return c;
 }
 
 static void undo(change *c)
 {
-    for (ln_op **op = (c->more ? c->more : c->arch)->reg_ops; op && *op; op++)
+    for (ln_op **op = (c->extension ? c->extension : c->arch)->reg_ops; op && *op; op++)
         if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
             ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
-    if (c->more) {
-        void *const priv = c->arch->priv; // data of init_func stays
+    if (c->extension) {
+        void *const priv = c->arch->priv; // keeps the data of init_func
         *c->arch = c->before;
         c->arch->priv = priv;
     } else if (ln_hash_find(LN_ARCH.arch_table, c->arch->arch_name) == c->arch) {
@@ -148,7 +147,7 @@ static void undo(change *c)
         ln_hash_remove(LN_ARCH.arch_table, c->arch->arch_name);
         archs = ln_list_remove(archs, c->arch);
     }
-    ln_list_free_deep(c->made, ln_free);
+    ln_list_free_deep(c->arrays, ln_free);
     ln_free(c);
 }
 
@@ -166,23 +165,23 @@ void ln_arch_undo(int n)
     }
 }
 
-static int enter_ops(const ln_arch *arch)
+static int insert_ops(const ln_arch *arch)
 {
     for (ln_op **op = arch->reg_ops; op && *op; op++) {
-        const int fresh = ln_hash_insert(LN_ARCH.op_proto_table, (*op)->op_arg->optype, *op);
-        if (fresh == 0)
+        const int is_new = ln_hash_insert(LN_ARCH.op_proto_table, (*op)->op_arg->optype, *op);
+        if (is_new == 0)
             ln_error_set(NULL, "architecture '%s' has two operators of type '%s'", arch->arch_name,
                          (*op)->op_arg->optype);
-        if (fresh != 1)
+        if (is_new != 1)
             return -1;
     }
     return 0;
 }
 
-// Last the list: for undoing, it marks that init_func was called.
-static int enter_arch(ln_arch *arch)
+// Appends to `archs` last: undo calls cleanup_func for its elements only.
+static int insert_arch(ln_arch *arch)
 {
-    if (enter_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0 ||
+    if (insert_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0 ||
         ln_list_add(&archs, arch, NULL))
         return -1;
     if (arch->init_func)
@@ -202,7 +201,7 @@ int ln_arch_register(ln_arch *arch)
                             arch->arch_name, arch->base);
     if (check_names(arch))
         return -1;
-    if (begin_change(arch, NULL) && !enter_arch(arch))
+    if (record_change(arch, NULL) && !insert_arch(arch))
         return 0;
     ln_arch_undo(n);
     return -1;
@@ -210,7 +209,7 @@ int ln_arch_register(ln_arch *arch)
 
 // Extending
 
-// How many items of `size` bytes an array has before one that is all zero; none for NULL.
+// The length of an array of items of `size` bytes, which an all-zero item ends; 0 for NULL.
 static size_t count(const void *array, size_t size)
 {
     static const char zeros[sizeof(ln_arch_stage)];
@@ -220,26 +219,25 @@ static size_t count(const void *array, size_t size)
     return n;
 }
 
-// Both arrays, one after the other, as a new one of the change. NULL: no memory.
-static void *join(change *c, const void *first, const void *second, size_t size)
+// Concatenates two arrays; the change owns the result. NULL: out of memory.
+static void *concat(change *c, const void *first, const void *second, size_t size)
 {
     const size_t n = count(first, size), m = count(second, size);
-    char *joined = ln_alloc_array(n + m + 1, size);
-    if (ln_list_push(&c->made, joined, ln_free))
+    char *both = ln_alloc_array(n + m + 1, size);
+    if (ln_list_push(&c->arrays, both, ln_free))
         return NULL;
     if (n)
-        memcpy(joined, first, n * size);
+        memcpy(both, first, n * size);
     if (m)
-        memcpy(joined + n * size, second, m * size);
-    return joined;
+        memcpy(both + n * size, second, m * size);
+    return both;
 }
 
-// Arrays of pointers, all alike in memory. Additions come first where the order decides which rule
-// is tried first, as they are more special: also before the first stage's last rule, which lowers
-// all remaining operators.
+// A member that is an array of pointers. Rules of an extension precede the existing ones, since
+// they are more specific: the last rule of the first stage lowers all remaining operators.
 typedef struct array_field {
-    size_t offset; // of the pointer to the array
-    int first;
+    size_t offset;  // of the pointer to the array
+    int is_prepend; // whether the array of an extension precedes the existing one
 } array_field;
 
 static const array_field arch_arrays[] = {
@@ -254,7 +252,7 @@ static const array_field stage_arrays[] = {
     {offsetof(ln_arch_stage, sg_funcs), 1},
 };
 
-// Makes the arrays of `to`, a record that has such fields, longer by those of `more`.
+// Adds the arrays of the struct `more` to those of the struct `to`.
 static int extend_arrays(change *c, void *to, const void *more, const array_field *fields, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -263,23 +261,22 @@ static int extend_arrays(change *c, void *to, const void *more, const array_fiel
         memcpy(&added, (const char *)more + fields[i].offset, sizeof(added));
         if (!count(added, sizeof(added)))
             continue;
-        void *joined =
-            fields[i].first ? join(c, added, old, sizeof(old)) : join(c, old, added, sizeof(old));
-        if (!joined)
+        void *both = fields[i].is_prepend ? concat(c, added, old, sizeof(old))
+                                          : concat(c, old, added, sizeof(old));
+        if (!both)
             return -1;
-        memcpy((char *)to + fields[i].offset, &joined, sizeof(joined));
+        memcpy((char *)to + fields[i].offset, &both, sizeof(both));
     }
     return 0;
 }
 
-// Makes an architecture's array of stages, `*to`, longer by the stages of `more` and by their
-// rules.
+// Adds the rules of `more` to the stages `*to`, and the stages that `*to` lacks.
 static int extend_stages(change *c, const ln_arch_stage **to, const ln_arch_stage *more)
 {
     const size_t size = sizeof(*more), n = count(*to, size), m = count(more, size);
     if (m == 0)
         return 0;
-    ln_arch_stage *stages = join(c, *to, m > n ? more + n : NULL, size);
+    ln_arch_stage *stages = concat(c, *to, m > n ? more + n : NULL, size);
     if (!stages)
         return -1;
     *to = stages;
@@ -301,8 +298,8 @@ int ln_arch_extend(const ln_arch *more)
         return ln_error_set(NULL, "unknown architecture '%s' to extend", more->arch_name);
     if (check_names(more))
         return -1;
-    change *c = begin_change(arch, more);
-    if (c && !enter_ops(more) &&
+    change *c = record_change(arch, more);
+    if (c && !insert_ops(more) &&
         !extend_arrays(c, arch, more, arch_arrays, sizeof(arch_arrays) / sizeof(*arch_arrays)) &&
         !extend_stages(c, &arch->model_stages, more->model_stages) &&
         !extend_stages(c, &arch->early_stages, more->early_stages) &&
@@ -340,7 +337,7 @@ static int add_target(void *arg, const char *name)
     return t->len < t->size ? 0 : -1;
 }
 
-// Ends the search at the target of that name.
+// Sets *wanted to NULL and stops at the target of that name.
 static int find_name(void *arg, const char *name)
 {
     const char **wanted = arg;
@@ -363,7 +360,7 @@ static int add_new_target(void *arg, const char *name)
     return ln_hash_find(LN_ARCH.arch_table, name) ? 0 : add_target(arg, name);
 }
 
-// All but the one of operators that do not run.
+// All targets but "none", whose operators do not run.
 char *ln_sprint_targets(char *buf, size_t size)
 {
     text t = {.buf = buf, .size = size};
@@ -377,7 +374,7 @@ char *ln_sprint_targets(char *buf, size_t size)
     return buf;
 }
 
-// After main, so that leak checkers see only real leaks.
+// Frees the tables after main, so that leak checkers report only real leaks.
 __attribute__((destructor)) static void free_tables(void)
 {
     ln_arch_undo(0);

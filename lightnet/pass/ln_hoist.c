@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves static operators of bodies to the program that runs them, where they run once, at load.
+// Hoists static operators of bodies (subgraphs) into the outer program: they run once, at load.
 
 #include <string.h>
 
@@ -34,53 +34,53 @@ void ln_hoist_note_runners(const ln_context *ctx)
         note_runner(root, op);
 }
 
-// The number of `src` that the input is; -1: it is another one.
-static int src_number(const ln_tensor_list_entry *tle)
+// The i of an input with arg_name "src<i>"; -1: another input.
+static int src_index(const ln_tensor_list_entry *tle)
 {
     return ln_name_number(tle->arg_name, "src");
 }
 
-static int has_all_numbers(const ln_op *op)
+static int has_all_srcs(const ln_op *op)
 {
     const int n = ln_body_num_src(op);
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
-        if (src_number(tle) >= n)
+        if (src_index(tle) >= n)
             return 0;
     return 1;
 }
 
-// Whether the operator passes its inputs `src` as the last inputs of its bodies.
+// Whether the operator passes src0, src1, .. as the last inputs of its bodies.
 static int passes_src(const ln_op *op)
 {
     return (ln_op_is_form_of(op, LN_OP_BRANCH) || ln_op_is_form_of(op, LN_OP_LOOP)) &&
-           has_all_numbers(op);
+           has_all_srcs(op);
 }
 
-// The number of the body's first input that is one of the runner's `src`.
-static int first_src(const ln_context *body, const ln_op *runner)
+// The index of src0 among the body's inputs.
+static int index_of_src0(const ln_context *body, const ln_op *runner)
 {
     return ln_body_num_inputs(body) - ln_body_num_src(runner);
 }
 
-// Marking
+// Marking of constant inputs
 
 int ln_hoist_mark(ln_context *body)
 {
     struct ln_body *own = body->body;
     const size_t n = (size_t)ln_body_num_inputs(body);
     if (!body->optimize || own->n_runners != 1 || !n || !passes_src(own->runner) ||
-        first_src(body, own->runner) < 0)
+        index_of_src0(body, own->runner) < 0)
         return 0;
     own->is_constant = ln_alloc_array(n, sizeof(*own->is_constant));
     if (!own->is_constant)
         return ln_fail_last(body);
     own->n_constant = (int)n;
     memset(own->is_constant, 0, n);
-    unsigned char *src = own->is_constant + first_src(body, own->runner);
+    unsigned char *src = own->is_constant + index_of_src0(body, own->runner);
     LN_FOREACH (const ln_tensor_list_entry *, tle, own->runner->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, own->runner->op_arg->tensor_table);
-        if (src_number(tle) >= 0)
-            src[src_number(tle)] = te->isconst && !te->isdynamic;
+        if (src_index(tle) >= 0)
+            src[src_index(tle)] = te->isconst && !te->isdynamic;
     }
     return ln_context_recheck(body);
 }
@@ -93,19 +93,19 @@ void ln_hoist_end(const ln_context *body)
     body->body->runner = NULL;
 }
 
-// Moving operators. The constant inputs of the body, and operators moved before, decide which ones
-// move; these have names in the program around it.
+// Moving operators. An operator moves if all of its inputs are constant inputs of the body or
+// outputs of moved operators. `names` maps these tensors to the outer program.
 
 typedef struct hoisting {
     ln_context *ctx; // of the runner
     ln_op *runner;
-    ln_context *bodies[2];
-    ln_hash *names[2]; // of each body: its tensor -> the tensor in ctx
+    ln_context *bodies[2]; // of a branch; [0]: of a loop. Functions have their index, `which`.
+    ln_hash *names[2];     // of each body: the name of a tensor -> its name in ctx
     int n_bodies;
-    ln_list *srcs; // names (char *) of the inputs that the runner will pass to its bodies
+    ln_list *srcs; // the new src0, src1, .. of the runner: names (char *)
 } hoisting;
 
-static int set_name(const hoisting *h, int which, const char *inner, const char *outer)
+static int map_name(const hoisting *h, int which, const char *inner, const char *outer)
 {
     char *key = ln_strdup(inner), *name = ln_strdup(outer);
     if (key && name && ln_hash_insert(h->names[which], key, name) >= 0)
@@ -120,20 +120,20 @@ static const char *outer_name(const hoisting *h, int which, const char *inner)
     return ln_hash_find(h->names[which], inner);
 }
 
-static int name_constants(const hoisting *h, int which)
+static int map_constants(const hoisting *h, int which)
 {
     const ln_context *body = h->bodies[which];
-    const int first = first_src(body, h->runner);
+    const int first = index_of_src0(body, h->runner);
     LN_FOREACH (const ln_tensor_list_entry *, tle, h->runner->op_arg->tensors_in) {
-        const int i = first + src_number(tle);
+        const int i = first + src_index(tle);
         if (i >= first && body->body->is_constant[i] &&
-            set_name(h, which, ln_list_nth_data(body->inputs, (size_t)i), tle->name))
+            map_name(h, which, ln_list_nth_data(body->inputs, (size_t)i), tle->name))
             return -1;
     }
     return 0;
 }
 
-static int inputs_have_names(const hoisting *h, int which, const ln_op *op)
+static int inputs_are_mapped(const hoisting *h, int which, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (!outer_name(h, which, tle->name))
@@ -141,7 +141,7 @@ static int inputs_have_names(const hoisting *h, int which, const ln_op *op)
     return 1;
 }
 
-// Parts of tensors that stay must stay, too, and a body produces its own outputs.
+// A view stays in the body if its owner does. Outputs of the body stay.
 static int output_may_move(const hoisting *h, int which, const ln_tensor_entry *te)
 {
     return te->isconst && !te->isdynamic && te->mtype == LN_MEM_CPU && !ln_entry_is_output(te) &&
@@ -152,7 +152,7 @@ static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, h->bodies[which]->tensor_table);
-        // A tensor with an outer name is a constant input, or the input for a moved tensor.
+        // A tensor with an outer name is a constant input, or the source of a moved tensor.
         if (outer_name(h, which, tle->name) || !output_may_move(h, which, te))
             return 0;
     }
@@ -161,11 +161,11 @@ static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
 
 static int may_move(const hoisting *h, int which, const ln_op *op)
 {
-    return !op->op_arg->takes_inputs && inputs_have_names(h, which, op) &&
+    return !op->op_arg->takes_inputs && inputs_are_mapped(h, which, op) &&
            outputs_may_move(h, which, op);
 }
 
-// Appends to a list of tensors. -1 with a reason: no memory.
+// Appends a tensor to a list. -1 with a reason: out of memory.
 static int append_tensor(const ln_context *ctx, ln_list **list, const char *arg_name,
                          const char *name)
 {
@@ -191,7 +191,7 @@ static int copy_outputs(const hoisting *h, int which, const ln_op *op, ln_op_arg
         char name[LN_MAX_NAME_LEN];
         if (ln_context_unique_name(h->ctx, name, op->op_arg->optype) ||
             append_tensor(h->ctx, &copy->tensors_out, tle->arg_name, name) ||
-            set_name(h, which, tle->name, name))
+            map_name(h, which, tle->name, name))
             return -1;
     }
     return 0;
@@ -204,8 +204,8 @@ static int copy_params(const ln_context *ctx, const ln_op *op, ln_op_arg *copy)
     return op->op_arg->params && !copy->params ? ln_fail_memory(ctx) : 0;
 }
 
-// The operator as one of ctx, in front of the runner.
-static int enter_copy(const hoisting *h, int which, const ln_op *op)
+// Inserts a copy of the operator into ctx, before the runner.
+static int insert_copy(const hoisting *h, int which, const ln_op *op)
 {
     char name[LN_MAX_NAME_LEN];
     ln_list *position = h->runner->op_arg->node;
@@ -221,9 +221,7 @@ static int enter_copy(const hoisting *h, int which, const ln_op *op)
     return -1;
 }
 
-// In the body, sources replace moved operators.
-
-// Returns how many operators have moved out of the body, or -1.
+// Moves operators to ctx, and leaves sources in the body. Returns their number, or -1.
 static int move_ops(const hoisting *h, int which)
 {
     int n = 0;
@@ -233,7 +231,7 @@ static int move_ops(const hoisting *h, int which)
         next = node->next;
         if (!may_move(h, which, op))
             continue;
-        if (enter_copy(h, which, op) || ln_context_replace_by_sources(body, &node, 0))
+        if (insert_copy(h, which, op) || ln_context_replace_by_sources(body, &node, 0))
             return -1;
         next = node;
         n++;
@@ -248,7 +246,7 @@ static int add_src(hoisting *h, const char *name)
     return ln_list_add(&h->srcs, ln_strdup(name), ln_free) ? ln_fail_memory(h->ctx) : 0;
 }
 
-// Whether a body reads the runner's number `i` of src, which begin at `first` there.
+// Whether a body reads src<i>. first[which]: the index of src0 among the inputs.
 static int is_read(const hoisting *h, const int *first, int i)
 {
     for (int which = 0; which < h->n_bodies; which++) {
@@ -259,11 +257,11 @@ static int is_read(const hoisting *h, const int *first, int i)
     return 0;
 }
 
-// Removes the name from the body's interface; its source is dead then.
-static void drop_input(ln_context *body, int number)
+// Removes an input of the body. Its source becomes dead code.
+static void remove_input(ln_context *body, int i)
 {
     ln_list **link = &body->inputs;
-    while (number-- > 0)
+    while (i-- > 0)
         link = &(*link)->next;
     ln_list *node = *link;
     *link = node->next;
@@ -275,24 +273,24 @@ static void drop_input(ln_context *body, int number)
 static const char *src_of(const ln_op *runner, int number)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, runner->op_arg->tensors_in)
-        if (src_number(tle) == number)
+        if (src_index(tle) == number)
             return tle->name;
     return NULL;
 }
 
-// Keeps the inputs of the bodies that are still read, in order. From the last to the first, so that
-// the numbers of the others do not change.
-static int keep_srcs(hoisting *h)
+// Removes each src<i> that no body reads, and lists the others. Runs from the last to the first, so
+// that the remaining indices stay valid.
+static int remove_unread_srcs(hoisting *h)
 {
     int status = 0;
-    const int first[2] = {first_src(h->bodies[0], h->runner),
-                          h->n_bodies > 1 ? first_src(h->bodies[1], h->runner) : 0};
+    const int first[2] = {index_of_src0(h->bodies[0], h->runner),
+                          h->n_bodies > 1 ? index_of_src0(h->bodies[1], h->runner) : 0};
     for (int i = ln_body_num_src(h->runner); i-- > 0 && !status;) {
         if (is_read(h, first, i))
             status = add_src(h, src_of(h->runner, i));
         else
             for (int which = 0; which < h->n_bodies; which++)
-                drop_input(h->bodies[which], first[which] + i);
+                remove_input(h->bodies[which], first[which] + i);
     }
     h->srcs = ln_list_reverse(h->srcs);
     for (int which = 0; which < h->n_bodies && !status; which++)
@@ -300,8 +298,8 @@ static int keep_srcs(hoisting *h)
     return status;
 }
 
-// The other body of a branch gets the inputs of this one, too.
-static int push_unread(const hoisting *h, int which, const tl_tensor *like)
+// Appends an unused input to the other body of a branch: both have one interface.
+static int push_unused_input(const hoisting *h, int which, const tl_tensor *like)
 {
     ln_context *body = h->bodies[which];
     char name[LN_MAX_NAME_LEN], op_name[LN_MAX_NAME_LEN];
@@ -316,18 +314,18 @@ static int push_unread(const hoisting *h, int which, const tl_tensor *like)
     return -1;
 }
 
-static int push_result(hoisting *h, int which, const ln_tensor_list_entry *tle)
+static int push_moved_input(hoisting *h, int which, const ln_tensor_list_entry *tle)
 {
     const ln_context *body = h->bodies[which];
     const tl_tensor *like = ln_entry_of(tle, body->tensor_table)->tensor;
     if (ln_context_push_input(h->bodies[which], tle->name) ||
         add_src(h, outer_name(h, which, tle->name)))
         return -1;
-    return h->n_bodies > 1 ? push_unread(h, 1 - which, like) : 0;
+    return h->n_bodies > 1 ? push_unused_input(h, 1 - which, like) : 0;
 }
 
-// A source that is none of the inputs replaces a moved tensor.
-static int is_result(const hoisting *h, int which, const ln_op *op)
+// Whether the operator is the source of a moved tensor, not an input of the body.
+static int is_moved_source(const hoisting *h, int which, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
     const ln_tensor_list_entry *tle = outs ? outs->data : NULL;
@@ -335,14 +333,14 @@ static int is_result(const hoisting *h, int which, const ln_op *op)
            outer_name(h, which, tle->name) && ln_context_num_uses(h->bodies[which], tle->name) > 0;
 }
 
-// The runner with other inputs
+// Replacing the runner
 
 static int write_inputs(const hoisting *h, ln_op_arg *copy)
 {
     char arg_name[LN_MAX_NAME_LEN];
     int i = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, h->runner->op_arg->tensors_in)
-        if (src_number(tle) < 0 &&
+        if (src_index(tle) < 0 &&
             append_tensor(h->ctx, &copy->tensors_in, tle->arg_name, tle->name))
             return -1;
     LN_FOREACH (const char *, name, h->srcs) {
@@ -376,11 +374,12 @@ static int replace_runner(hoisting *h)
 
 static int change_interface(hoisting *h)
 {
-    if (keep_srcs(h))
+    if (remove_unread_srcs(h))
         return -1;
     for (int which = 0; which < h->n_bodies; which++) {
         LN_FOREACH (const ln_op *, op, h->bodies[which]->ops)
-            if (is_result(h, which, op) && push_result(h, which, op->op_arg->tensors_out->data))
+            if (is_moved_source(h, which, op) &&
+                push_moved_input(h, which, op->op_arg->tensors_out->data))
                 return -1;
     }
     for (int which = 0; which < h->n_bodies; which++) {
@@ -391,11 +390,11 @@ static int change_interface(hoisting *h)
     return replace_runner(h);
 }
 
-static int hoist_all(hoisting *h)
+static int move_all(hoisting *h)
 {
     int n = 0;
     for (int which = 0; which < h->n_bodies; which++) {
-        const int moved = name_constants(h, which) ? -1 : move_ops(h, which);
+        const int moved = map_constants(h, which) ? -1 : move_ops(h, which);
         if (moved < 0)
             return -1;
         n += moved;
@@ -403,7 +402,7 @@ static int hoist_all(hoisting *h)
     return n ? change_interface(h) : 0;
 }
 
-static int hoist_from(hoisting *h)
+static int hoist_bodies(hoisting *h)
 {
     int status = 0;
     for (int which = 0; which < h->n_bodies; which++) {
@@ -411,14 +410,14 @@ static int hoist_from(hoisting *h)
         if (!h->names[which])
             status = ln_fail_memory(h->ctx);
     }
-    status = -(status || hoist_all(h));
+    status = -(status || move_all(h));
     for (int which = 0; which < h->n_bodies; which++)
         ln_hash_free(h->names[which]);
     ln_list_free_deep(h->srcs, ln_free);
     return status;
 }
 
-// The bodies that the operator alone runs; more than a branch has are left alone.
+// Finds the bodies that only this operator runs, at most two.
 static void find_bodies(hoisting *h)
 {
     const ln_context *root = h->ctx->outer ? h->ctx->outer : h->ctx;
@@ -438,10 +437,10 @@ int ln_hoist(ln_context *ctx)
         if (!passes_src(h.runner))
             continue;
         find_bodies(&h);
-        // Both branches have one interface, so both must be of this operator alone.
+        // The bodies of a branch have one interface: hoists from both or none.
         if (h.n_bodies != (ln_op_is_form_of(h.runner, LN_OP_BRANCH) ? 2 : 1))
             continue;
-        if (hoist_from(&h))
+        if (hoist_bodies(&h))
             return -1;
         node = h.runner->op_arg->node;
         n++;

@@ -201,7 +201,7 @@ ptrdiff_t tl_window_plane(const tl_window_job *job, const tl_window_tile *tile, 
 {
     ptrdiff_t index = 0;
     for (int i = 0; i < job->windows.n - 2; i++) {
-        const tl_window_meeting m = tl_window_meet_axis(job, i, tile->outer[i], 1, taps[i]);
+        const tl_window_overlap m = tl_window_overlap_on(job, i, tile->outer[i], 1, taps[i]);
         if (m.begin == m.end)
             return -1;
         index = index * job->in[i] + m.begin * m.src_step + m.src_offset;

@@ -69,19 +69,19 @@ static inline void tl_window_hits(int n, int stride, int64_t offset, int64_t lim
 /** The elements of src and dst for a tap along one axis: for k = begin .. end-1 the element
  * k * src_step + src_offset of src adds to the element k * acc_step + acc_offset of the
  * tile. */
-typedef struct tl_window_meeting {
+typedef struct tl_window_overlap {
     int begin, end;
     int64_t src_step, src_offset;
     int64_t acc_step, acc_offset;
-} tl_window_meeting;
+} tl_window_overlap;
 
 /** Of `len` positions from `start`, over `in` elements of src. shift: tap * dilation - padding.
  * Transposed, the windows slide over dst. */
-static inline tl_window_meeting tl_window_meet(int is_transposed, int in, int stride, int64_t shift,
-                                               int start, int len)
+static inline tl_window_overlap tl_window_overlap_of(int is_transposed, int in, int stride,
+                                                     int64_t shift, int start, int len)
 {
     const int64_t offset = is_transposed ? shift - start : (int64_t)start * stride + shift;
-    tl_window_meeting m = {.src_step = is_transposed ? 1 : stride,
+    tl_window_overlap m = {.src_step = is_transposed ? 1 : stride,
                            .src_offset = is_transposed ? 0 : offset,
                            .acc_step = is_transposed ? stride : 1,
                            .acc_offset = is_transposed ? offset : 0};
@@ -113,15 +113,15 @@ typedef struct tl_window_tile {
 /** Of plane `plane` of dst, without a rectangle. */
 tl_window_tile tl_window_tile_of(const tl_window_job *job, size_t plane);
 
-/** Where tap `tap` along axis `i` meets `len` positions of dst from `start` on. */
-TL_INLINE tl_window_meeting tl_window_meet_axis(const tl_window_job *job, int i, int start, int len,
-                                                int tap)
+/** The elements for tap `tap` along axis `i`, with `len` positions of dst from `start`. */
+TL_INLINE tl_window_overlap tl_window_overlap_on(const tl_window_job *job, int i, int start,
+                                                 int len, int tap)
 {
     const tl_windows *const w = &job->windows;
     const int64_t shift = (int64_t)tap * w->dilation[i] - w->padding[i];
-    return tl_window_meet(job->is_transposed, job->in[i], w->stride[i], shift, start, len);
+    return tl_window_overlap_of(job->is_transposed, job->in[i], w->stride[i], shift, start, len);
 }
 
-/** The plane of a channel of src that the taps of all axes but the last two join with a tile, or
+/** The plane of a channel of src that a tile reads for these taps of all axes but the last two, or
  *  -1. */
 ptrdiff_t tl_window_plane(const tl_window_job *job, const tl_window_tile *tile, const int *taps);

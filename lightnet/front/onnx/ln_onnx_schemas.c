@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas of the operators that LightNet supports. Test onnx_schemas compares them with those of
-// the ONNX package, as far as that is as new.
+// Schemas of the operators that LightNet supports. Test onnx_schemas compares them with the
+// installed ONNX package, up to its newest operator set.
 
 #include <stddef.h>
 
@@ -8,9 +8,9 @@
 
 // clang-format off
 
-// Attributes of windows and of recurrent cells.
-#define WINDOWS "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I"
-#define CELLS   "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i"
+// Attributes of convolutions, and of RNN, GRU and LSTM.
+#define CONV "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I"
+#define RNN  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i"
 
 // ONNX's own domain, operator sets 1 to 28
 
@@ -44,9 +44,9 @@ const ln_onnx_schema ln_onnx_schemas[] = {
      "sparse_value:p>=11 value:t value_float:f>=12 value_floats:F>=12 value_int:i>=12 "
      "value_ints:I>=12 value_string:s>=12 value_strings:S>=12", "forward"},
     {"ConstantOfShape", "1", "1", "value:t", "expand"},
-    {"Conv", "3", "1", WINDOWS, "conv2d reshape convnd"},
-    {"ConvInteger", "4", "1", WINDOWS, "conv_int"},
-    {"ConvTranspose", "3", "1", WINDOWS " output_padding:I output_shape:I",
+    {"Conv", "3", "1", CONV, "conv2d reshape convnd"},
+    {"ConvInteger", "4", "1", CONV, "conv_int"},
+    {"ConvTranspose", "3", "1", CONV " output_padding:I output_shape:I",
      "deconv2d deconvnd reshape"},
     {"Crop", "1", "1", "border:I scale:I", "stride_slice"},
     {"DFT", "2 3>=20", "1", "axis:i<20 inverse:i onesided:i", "dft"},
@@ -60,7 +60,7 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Einsum", "*", "1", "equation:s", "forward reshape matmul transpose reduce stride_slice view"},
     {"EyeLike", "1", "1", "dtype:i k:i", "eye forward"},
     {"Flatten", "1", "1", "axis:i", "reshape"},
-    {"GRU", "6", "2", CELLS " layout:i>=14 linear_before_reset:i>=3 output_sequence:i<7",
+    {"GRU", "6", "2", RNN " layout:i>=14 linear_before_reset:i>=3 output_sequence:i<7",
      "matmul recurrent reshape transpose"},
     {"Gemm", "3", "1", "alpha:f beta:f broadcast:i<7 transA:i transB:i", "matmul"},
     {"GlobalAveragePool", "1", "1", "", "avgpool2d"},
@@ -74,7 +74,7 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"ImageDecoder", "1", "1", "pixel_format:s", ""},
     {"ImageScaler", "1", "1", "bias:F scale:f", "binary"},
     {"InstanceNormalization", "3", "1", "consumed_inputs:I<6 epsilon:f", "groupnorm"},
-    {"LSTM", "8", "3", CELLS " input_forget:i layout:i>=14 output_sequence:i<7",
+    {"LSTM", "8", "3", RNN " input_forget:i layout:i>=14 output_sequence:i<7",
      "matmul recurrent reshape transpose"},
     {"LayerNormalization", "3", "3", "axis:i epsilon:f stash_type:i", "forward layernorm reshape"},
     {"LinearAttention", "6", "2", "chunk_size:i kv_num_heads:i q_num_heads:i scale:f update_rule:s",
@@ -105,12 +105,12 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"PRelu", "2", "1", "consumed_inputs:I<6", "binary reshape"},
     {"Pad", "1 3>=11 4>=18", "1", "mode:s paddings:I<2 pads:I>=2<11 value:f<11", "pad"},
     {"Pow", "2", "1", "axis:i<7 broadcast:i<7", "binary cast"},
-    {"QLinearConv", "9", "1", WINDOWS, "binary conv_int dequantize quantize view"},
+    {"QLinearConv", "9", "1", CONV, "binary conv_int dequantize quantize view"},
     {"QLinearMatMul", "8", "1", "", "binary dequantize matmul_int quantize view"},
     {"QuantizeLinear", "3", "1",
      "axis:i>=13 block_size:i>=21 output_dtype:i>=21 precision:i>=23 saturate:i>=19", "quantize"},
     {"RMSNormalization", "2", "1", "axis:i epsilon:f stash_type:i", "rmsnorm reshape"},
-    {"RNN", "6", "2", CELLS " layout:i>=14 output_sequence:i<7",
+    {"RNN", "6", "2", RNN " layout:i>=14 output_sequence:i<7",
      "matmul recurrent reshape transpose"},
     {"RandomNormal", "0", "1", "dtype:i mean:f scale:f seed:f shape:I", "random"},
     {"RandomNormalLike", "1", "1", "dtype:i mean:f scale:f seed:f", "random"},
@@ -242,7 +242,7 @@ const ln_onnx_schema ln_onnx_schemas_ml[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-// com.microsoft, as ONNX Runtime 1.30 has them
+// com.microsoft: contrib operators of ONNX Runtime 1.30
 
 const ln_onnx_schema ln_onnx_schemas_contrib[] = {
     {"Attention", "7", "2",
@@ -254,7 +254,7 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
     {"BiasSplitGelu", "2", "1", "", "binary slice unary"},
     {"CDist", "2", "1", "metric:s", "distance transpose"},
     {"DequantizeLinear", "3", "1", "axis:i", "dequantize"},
-    {"DynamicQuantizeLSTM", "12", "3", CELLS " input_forget:i",
+    {"DynamicQuantizeLSTM", "12", "3", RNN " input_forget:i",
      "matmul recurrent dequantize transpose reshape"},
     {"DynamicQuantizeMatMul", "5", "1",
      "", "matmul_int quantize_range quantize binary cast reshape"},
@@ -262,7 +262,7 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
      "epsilon:f mask_index_type:i", "layernorm take binary slice reduce"},
     {"ExpandDims", "2", "1", "", "unsqueeze"},
     {"FastGelu", "2", "1", "", "unary binary"},
-    {"FusedConv", "4", "1", WINDOWS " activation:s activation_params:F",
+    {"FusedConv", "4", "1", CONV " activation:s activation_params:F",
      "conv2d unary binary convnd reshape"},
     {"FusedGemm", "3", "1",
      "activation:s activation_alpha:f activation_beta:f activation_gamma:f alpha:f beta:f "
@@ -294,8 +294,8 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
      "matmul_by topk softmax unary binary take reduce view unsqueeze cast slice"},
     {"MultiHeadAttention", "10", "4", "mask_filter_value:f num_heads:i scale:f unidirectional:i",
      "attention transpose reshape binary where compare slice squeeze unsqueeze join softmax matmul"},
-    {"NhwcConv", "3", "1", WINDOWS, "conv2d transpose convnd"},
-    {"NhwcFusedConv", "4", "1", WINDOWS " activation:s activation_params:F",
+    {"NhwcConv", "3", "1", CONV, "conv2d transpose convnd"},
+    {"NhwcFusedConv", "4", "1", CONV " activation:s activation_params:F",
      "conv2d transpose unary binary convnd"},
     {"NhwcMaxPool", "1", "1", "auto_pad:s ceil_mode:i dilations:I kernel_shape:I pads:I strides:I",
      "maxpool2d transpose poolnd"},
@@ -312,7 +312,7 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
      "auto_pad:s ceil_mode:i channels_last:i count_include_pad:i kernel_shape:I pads:I strides:I",
      "avgpool2d dequantize quantize poolnd transpose"},
     {"QLinearConcat", "*", "1", "axis:i", "join dequantize quantize"},
-    {"QLinearConv", "9", "1", WINDOWS " channels_last:i",
+    {"QLinearConv", "9", "1", CONV " channels_last:i",
      "binary conv_int dequantize quantize view"},
     {"QLinearGlobalAveragePool", "5", "1",
      "channels_last:i", "avgpool2d dequantize quantize poolnd transpose"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of com.microsoft that ONNX Runtime fuses: products and convolutions with activations,
-// GELU in its forms, sums with biases; and those that are like ONNX's own.
+// Operators of com.microsoft that ONNX Runtime fuses: MatMul, Gemm and Conv with activations, Gelu
+// and its variants, sums with biases; and counterparts of ONNX operators.
 //
 // Each becomes the operators that it was fused from, so the rules of LightNet fuse them again.
 // Source: ContribOperators.md of ONNX Runtime.
@@ -14,12 +14,12 @@
 
 // Activations
 
-// The functions that can be fused, with their parameters.
+// A function that can be fused, with its parameters.
 typedef struct activation {
     const char *func;
     int n_params;
-    double params[2]; // by default
-    const char *names[2];
+    double params[2];     // defaults
+    const char *names[2]; // attributes
 } activation;
 
 static const ln_attr_word activation_words[] = {
@@ -42,7 +42,7 @@ static const ln_attr_word activation_words[] = {
 #define BETA  "activation_beta"
 #define GAMMA "activation_gamma"
 
-// Those with parameters.
+// The functions with parameters.
 static const activation activations[] = {
     {"TL_UNARY_LRELU", 1, {0.01}, {ALPHA}},
     {"TL_UNARY_CLIP", 2, {-FLT_MAX, FLT_MAX}, {ALPHA, BETA}},
@@ -52,7 +52,7 @@ static const activation activations[] = {
     {"TL_UNARY_THRESHOLDEDRELU", 1, {1}, {ALPHA}},
 };
 
-// The activation that the node names, with its default parameters; `func` "": none.
+// The function in attribute `activation`, with its default parameters; `func` "": none.
 static activation find_activation(ln_onnx_node *n)
 {
     const char *const func = ln_attr_choose(&n->emit, "activation", "", activation_words);
@@ -62,7 +62,7 @@ static activation find_activation(ln_onnx_node *n)
     return (activation){.func = func};
 }
 
-// With parameters of separate attributes.
+// The activation, with parameters from activation_alpha, _beta and _gamma.
 static activation named_activation(ln_onnx_node *n)
 {
     activation a = find_activation(n);
@@ -71,7 +71,7 @@ static activation named_activation(ln_onnx_node *n)
     return a;
 }
 
-// With parameters of one list.
+// The activation, with parameters from activation_params.
 static activation listed_activation(ln_onnx_node *n)
 {
     int len;
@@ -85,22 +85,22 @@ static activation listed_activation(ln_onnx_node *n)
     return a;
 }
 
-// Where the operator before the activation goes: the node's output 0 without one.
-static int before_activation(const activation *a)
+// The output of the operator before the activation, which has output `i`: the same without one.
+static int before_activation(const activation *a, int i)
 {
-    return *a->func ? LN_EMIT_TEMP : 0;
+    return *a->func ? LN_EMIT_TEMP : i;
 }
 
-// The activation of `src`, as the node's output 0.
-static void emit_activation(ln_onnx_node *n, const char *src, const activation *a)
+// Applies the activation to `src`; returns `src` without one.
+static const char *emit_activation(ln_onnx_node *n, const char *src, const activation *a, int i)
 {
-    if (*a->func)
-        ln_emit_unary_with(&n->emit, a->func, src, a->params[0], a->params[1], 0);
+    return *a->func ? ln_emit_unary_with(&n->emit, a->func, src, a->params[0], a->params[1], i)
+                    : src;
 }
 
-// Products
+// Matrix multiplications
 
-// The first axis of a batch of matrices becomes the one before the last.
+// Moves the first axis before the last one if `attr`, transBatchA or transBatchB, is set.
 static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -112,21 +112,19 @@ static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr
     return ln_emit_transpose(&n->emit, src, axes, LN_EMIT_TEMP);
 }
 
-// A vector is never transposed.
+// transA and transB do not apply to vectors.
 static void emit_fused_product(ln_onnx_node *n, const activation *a)
 {
     ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
     m.rows = move_batch(n, m.rows, "transBatchA");
     m.cols = move_batch(n, m.cols, "transBatchB");
     const int out = ln_onnx_product_output(&m);
-    const char *dst = LN_EMIT(&n->emit, *a->func ? LN_EMIT_TEMP : out, LN_OP_MATMUL,
-                              LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
-                              LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0) && m.has_row),
-                              LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0) && m.has_col),
-                              LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
-    if (*a->func)
-        dst = ln_emit_unary_with(&n->emit, a->func, dst, a->params[0], a->params[1], out);
-    ln_onnx_drop_axes(n, dst, &m);
+    const char *const dst = LN_EMIT(
+        &n->emit, before_activation(a, out), LN_OP_MATMUL, LN_ARG("src1", m.rows),
+        LN_ARG("src2", m.cols), LN_BOOL("trans1", ln_attr_bool(&n->emit, "transA", 0) && m.has_row),
+        LN_BOOL("trans2", ln_attr_bool(&n->emit, "transB", 0) && m.has_col),
+        LN_NUMBER("alpha", ln_attr_number(&n->emit, "alpha", 1)));
+    ln_onnx_drop_axes(n, emit_activation(n, dst, a, out), &m);
 }
 
 static void translate_fused_matmul(ln_onnx_node *n)
@@ -145,7 +143,7 @@ static void translate_fused_matmul_activation(ln_onnx_node *n)
 static void translate_fused_gemm(ln_onnx_node *n)
 {
     const activation a = named_activation(n);
-    emit_activation(n, ln_onnx_emit_gemm(n, before_activation(&a)), &a);
+    emit_activation(n, ln_onnx_emit_gemm(n, before_activation(&a, 0)), &a, 0);
 }
 
 // Convolutions
@@ -163,34 +161,28 @@ static const char *add_z(ln_onnx_node *n, const char *src, int is_nhwc, int i)
                           is_nhwc ? ln_onnx_channels_first(n, z, LN_EMIT_TEMP) : z, i);
 }
 
-// The activation follows the sum with Z.
+// The activation follows the sum with Z. Row `with`: the layout of the input, Z and the output; the
+// weight is as in Conv.
 static void translate_fused_conv(ln_onnx_node *n)
 {
     const activation a = listed_activation(n);
-    const int has_z = ln_onnx_has_input(n, 3), before = before_activation(&a);
-    const char *dst = ln_onnx_emit_conv(n, ln_onnx_in(n, 0), has_z ? LN_EMIT_TEMP : before);
+    const int is_nhwc = n->row->with != NULL, has_z = ln_onnx_has_input(n, 3);
+    const int out = is_nhwc ? LN_EMIT_TEMP : 0, before = before_activation(&a, out);
+    const char *src = ln_onnx_in(n, 0);
+    if (is_nhwc)
+        src = ln_onnx_channels_first(n, src, LN_EMIT_TEMP);
+    const char *dst = ln_onnx_emit_conv(n, src, has_z ? LN_EMIT_TEMP : before);
     if (has_z)
-        dst = add_z(n, dst, 0, before);
-    emit_activation(n, dst, &a);
+        dst = add_z(n, dst, is_nhwc, before);
+    dst = emit_activation(n, dst, &a, out);
+    if (is_nhwc)
+        ln_onnx_channels_last(n, dst, 0);
 }
 
-// The input, Z and the output are NHWC; the weight is as in Conv.
-static void translate_nhwc_conv(ln_onnx_node *n)
-{
-    const activation a = listed_activation(n);
-    const char *const src = ln_onnx_channels_first(n, ln_onnx_in(n, 0), LN_EMIT_TEMP);
-    const char *dst = ln_onnx_emit_conv(n, src, LN_EMIT_TEMP);
-    if (ln_onnx_has_input(n, 3))
-        dst = add_z(n, dst, 1, LN_EMIT_TEMP);
-    if (*a.func)
-        dst = ln_emit_unary_with(&n->emit, a.func, dst, a.params[0], a.params[1], LN_EMIT_TEMP);
-    ln_onnx_channels_last(n, dst, 0);
-}
+// Biases and GELU
 
-// Sums with a bias, and their functions
-
-// Input 0 plus input 1, a vector as long as the last axis, if it is there.
-static const char *with_bias(ln_onnx_node *n)
+// Adds input 1, the bias, a vector along the last axis, to input 0, if present.
+static const char *add_bias(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const bias = ln_onnx_optional(n, 1);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -200,10 +192,10 @@ static const char *with_bias(ln_onnx_node *n)
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, bias, LN_EMIT_TEMP);
 }
 
-// Gelu, BiasGelu and FastGelu: `with` is the function.
+// Gelu, BiasGelu and FastGelu. Row `with`: the function.
 static void translate_gelu(ln_onnx_node *n)
 {
-    ln_emit_unary(&n->emit, n->row->with, with_bias(n), 0);
+    ln_emit_unary(&n->emit, n->row->with, add_bias(n), 0);
 }
 
 static void translate_bias_gelu(ln_onnx_node *n)
@@ -224,14 +216,14 @@ static void translate_gemm_fast_gelu(ln_onnx_node *n)
 static void translate_bias_add(ln_onnx_node *n)
 {
     ln_onnx_in(n, 1);
-    ln_emit_binary(&n->emit, "TL_BINARY_ADD", with_bias(n), ln_onnx_in(n, 2), 0);
+    ln_emit_binary(&n->emit, "TL_BINARY_ADD", add_bias(n), ln_onnx_in(n, 2), 0);
 }
 
 // The first half of the last axis times the GELU of the second.
 static void translate_bias_split_gelu(ln_onnx_node *n)
 {
     ln_onnx_in(n, 1);
-    const char *const sum = with_bias(n);
+    const char *const sum = add_bias(n);
     const tl_tensor *const t = ln_onnx_tensor_of(n, sum);
     const int axis = t->ndim - 1, half = t->ndim ? t->dims[axis] / 2 : 0;
     if (t->ndim < 1 || t->dims[axis] % 2 != 0)
@@ -247,20 +239,21 @@ static void translate_bias_split_gelu(ln_onnx_node *n)
                    ln_emit_unary(&n->emit, "TL_UNARY_GELU", second, LN_EMIT_TEMP), 0);
 }
 
-// Softmax along the axes from `axis` on, as one, of the sum; the bias is broadcast.
+// Softmax of the sum, over all axes from `axis` on.
 static void translate_bias_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "is_inner_broadcast");
-    ln_attr_bool(&n->emit, "is_inner_broadcast", 0); // both ways follow from the shape of the bias
+    ln_attr_bool(&n->emit, "is_inner_broadcast",
+                 0); // the shape of the bias determines its broadcasting
     const char *const src = ln_onnx_in(n, 0);
     const char *const sum =
         ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, ln_onnx_in(n, 1), LN_EMIT_TEMP);
     ln_onnx_emit_softmax(n, sum, 1, 0);
 }
 
-// Like ONNX's own
+// Counterparts of ONNX operators
 
-// The step may be left out.
+// As Range of ONNX, but delta is optional: 1.
 static void translate_range(ln_onnx_node *n)
 {
     if (ln_onnx_has_input(n, 2)) {
@@ -290,7 +283,7 @@ static void translate_expand_dims(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_UNSQUEEZE, LN_ARG("src", src), LN_INTS("axes", 1, &axis));
 }
 
-// Elements in order of their first occurrence, the index of each element among them, counts.
+// Outputs: unique elements in order of occurrence, the index of each element among them, counts.
 static void translate_unique(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in_of(n, 0, 1);
@@ -303,17 +296,18 @@ static void translate_unique(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-// The index of element `k` of window `i`, [windows, size].
+// Indices [windows, size]: row i has i * step, .., i * step + size - 1.
 static const char *window_indices(ln_onnx_node *n, int windows, int size, int step)
 {
     const int dims[] = {windows, size}, len = windows * size;
-    int64_t *const at = ln_translation_alloc(n->emit.translation, (size_t)len * sizeof(*at) + 1);
-    for (int i = 0; at && i < len; i++)
-        at[i] = (int64_t)(i / size) * step + i % size;
-    return at ? ln_emit_constant(&n->emit, TL_INT64, 2, dims, at) : NULL;
+    int64_t *const index =
+        ln_translation_alloc(n->emit.translation, (size_t)len * sizeof(*index) + 1);
+    for (int i = 0; index && i < len; i++)
+        index[i] = (int64_t)(i / size) * step + i % size;
+    return index ? ln_emit_constant(&n->emit, TL_INT64, 2, dims, index) : NULL;
 }
 
-// Windows of `size` elements along an axis, each `step` after the one before, as a new last axis.
+// Sliding windows of `size` elements along an axis, with stride `step`, as a new last axis.
 static void translate_unfold(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -355,8 +349,8 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"Gelu", 1, translate_gelu, "TL_UNARY_GELU"},
     {"GemmFastGelu", 1, translate_gemm_fast_gelu},
     {"GridSample", 1, ln_onnx_translate_standard},
-    {"NhwcConv", 1, translate_nhwc_conv},
-    {"NhwcFusedConv", 1, translate_nhwc_conv},
+    {"NhwcConv", 1, translate_fused_conv, "NHWC"},
+    {"NhwcFusedConv", 1, translate_fused_conv, "NHWC"},
     {"Pad", 1, ln_onnx_translate_standard},
     {"Range", 1, translate_range},
     {"TransposeMatMul", 1, translate_fused_matmul},

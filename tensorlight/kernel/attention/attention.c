@@ -50,8 +50,7 @@ static int check_shapes(shape q, shape k, shape v)
     if (v.rows != k.rows)
         return tl_fail("'k' has %d rows and 'v' has %d, expected equal numbers", k.rows, v.rows);
     if (k.len != q.len)
-        return tl_fail("rows of 'k' have %d elements and those of 'q' %d, expected equal lengths",
-                       k.len, q.len);
+        return tl_fail("'k' has rows of %d and 'q' of %d, expected equal lengths", k.len, q.len);
     return 0;
 }
 

@@ -363,7 +363,7 @@ START_TEST(attention_rejects_bad_axes_and_shapes)
          {1, 2, 5, 4},
          {3, 5},
          {1, 1, 1, 1, 1, 0},
-         "rows of 'k' have 3 elements and those of 'q' 4, expected equal lengths"},
+         "'k' has rows of 3 and 'q' of 4, expected equal lengths"},
         {{1, 2, 5, 4}, {1, 2, 5, 4}, {3, 4}, {1, 1, 1, 1, 1, 0}, "'mask' has shape [3, 4]"},
     };
     for (size_t i = 0; i < NN_LEN(rows); i++) {

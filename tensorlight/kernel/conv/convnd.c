@@ -2,18 +2,18 @@
 // Convolution, deconvolution and integer convolution over any number of axes.
 //
 // A plane of dst, over the last two axes, is computed tile by tile: up to TILE_SIZE sums, kept on
-// the stack in their type. Each tap of the kernel meets a rectangle of src and a rectangle of the
-// tile, which are multiplied and added row by row, BLOCK channels at a time, so that a sum is
-// loaded once for four products. Along one axis, tap k joins
+// the stack in their type. Each tap of the kernel multiplies a rectangle of src and adds it to a
+// rectangle of the tile, row by row, BLOCK channels at a time, so that a sum is loaded once for
+// four products. Along one axis, tap k relates
 //
 //     convolution:    src position = dst position * stride + k * dilation - padding
 //     deconvolution:  dst position = src position * stride + k * dilation - padding
 //
-// so that either is the other with the roles exchanged. A sum begins with the bias and runs over
-// blocks of channels, in a block over the taps, first axis first, and for a tap over the channels:
-// the same order for all tiles. A window over one axis is one of a single row.
+// so each is the other with src and dst exchanged. A sum starts with the bias and adds blocks of
+// channels, within a block the taps, the first axis outermost, and for a tap the channels: all
+// tiles have the same order of additions. A single spatial axis is computed as one row of a plane.
 
-#ifndef T // once
+#ifndef T // included without a type: what all types share
 
 #include "kernel/conv/conv.h"
 
@@ -35,8 +35,8 @@ typedef struct conv_job {
     void *dst;
     int group, ic, oc; // channels of a group
     tl_window_job axes;
-    size_t channel;     // elements of a channel of src
-    size_t taps;        // of a window
+    size_t channel_len; // elements of a channel of src
+    size_t taps;        // of the kernel
     size_t weight_step; // from the weights of a channel of src to those of the next
     const tl_stop *stop;
     // of conv_int:
@@ -112,7 +112,7 @@ static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
 #undef WEIGHT
 #undef RESULT
 
-// Sums wrap, which signed integers may not.
+// Unsigned sums wrap; overflow of signed ones would be undefined.
 #define WORK               conv_int
 #define R                  int32_t
 #define A                  uint32_t
@@ -128,9 +128,9 @@ static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
 TL_PLAIN_TABLE(pick, conv_func, convnd, FLT)
 TL_KERNEL_TABLE(pick_int, conv_func, TL_CONV_INT_KERNELS)
 
-// Shared by all of them
+// Shared by all types
 
-// Whether no window touches neighbours.
+// Whether each output element depends on one position: kernel and stride 1, no padding.
 static int is_pointwise(const tl_windows *w, const tl_tensor *src, const tl_tensor *dst)
 {
     for (int i = 0; i < w->n; i++)
@@ -152,12 +152,12 @@ static conv_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_ten
         .group = group,
         .ic = src->dims[1] / group,
         .oc = dst->dims[1] / group,
-        .channel = 1,
+        .channel_len = 1,
         .taps = 1,
         .axes = tl_window_job_of(windows, src, dst, is_transposed, is_pointwise(windows, src, dst)),
         .stop = exec ? exec->stop : NULL};
     for (int i = 0; i < job.axes.windows.n; i++) {
-        job.channel *= job.axes.in[i];
+        job.channel_len *= job.axes.in[i];
         job.taps *= job.axes.windows.size[i];
     }
     job.weight_step = (is_transposed ? job.oc : 1) * job.taps;
@@ -281,7 +281,7 @@ int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tenso
     return 0;
 }
 
-// -1 with a reason: a zero point (NULL: none) that is not one for `of`.
+// Checks the zero point of `of`: its dtype, and 1 or `channels` elements. NULL: none.
 static int check_zero(const tl_tensor *zero, const char *name, const tl_tensor *of, int channels)
 {
     if (!zero)
@@ -329,17 +329,17 @@ static void NAME(add_row, c)(const conv_job *job, A *restrict acc, ptrdiff_t acc
                              const T *restrict src, ptrdiff_t src_step, ptrdiff_t n, const A *w,
                              int n_channels)
 {
-    const size_t channel = job->channel;
-    if (n_channels == BLOCK && acc_step == 1 && src_step == 1) { // becomes vector code
-        const T *restrict src1 = src + channel, *restrict src2 = src1 + channel;
-        const T *restrict src3 = src2 + channel;
+    const size_t channel_len = job->channel_len;
+    if (n_channels == BLOCK && acc_step == 1 && src_step == 1) { // vectorized by the compiler
+        const T *restrict src1 = src + channel_len, *restrict src2 = src1 + channel_len;
+        const T *restrict src3 = src2 + channel_len;
         const A w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
         for (ptrdiff_t k = 0; k < n; k++)
             acc[k] = acc[k] + w0 * ELEMENT(job, src[k]) + w1 * ELEMENT(job, src1[k]) +
                      w2 * ELEMENT(job, src2[k]) + w3 * ELEMENT(job, src3[k]);
         return;
     }
-    for (int b = 0; b < n_channels; b++, src += channel) {
+    for (int b = 0; b < n_channels; b++, src += channel_len) {
         if (acc_step == 1 && src_step == 1)
             for (ptrdiff_t k = 0; k < n; k++)
                 acc[k] += w[b] * ELEMENT(job, src[k]);
@@ -354,7 +354,7 @@ static void NAME(add_row, c)(const conv_job *job, A *restrict acc, ptrdiff_t acc
 
 // Adds the contribution of one tap to the tile from `n_channels` planes of src.
 static void NAME(add_tap, c)(const conv_job *job, A *acc, int acc_width, const T *src,
-                             tl_window_meeting rows, tl_window_meeting columns, const A *w,
+                             tl_window_overlap rows, tl_window_overlap columns, const A *w,
                              int n_channels)
 {
     const int width = job->axes.in[job->axes.windows.n - 1];
@@ -378,11 +378,11 @@ static void NAME(add_plane, c)(const conv_job *job, const tl_window_tile *t, con
     const int oc = channel_of(job, t);
     (void)oc; // unless weights have zero points
     for (int i = 0; i < size[last - 1]; i++) {
-        const tl_window_meeting rows =
-            tl_window_meet_axis(&job->axes, last - 1, t->y, t->height, i);
+        const tl_window_overlap rows =
+            tl_window_overlap_on(&job->axes, last - 1, t->y, t->height, i);
         for (int j = 0; j < size[last]; j++, weight++) {
-            const tl_window_meeting columns =
-                tl_window_meet_axis(&job->axes, last, t->x, t->width, j);
+            const tl_window_overlap columns =
+                tl_window_overlap_on(&job->axes, last, t->x, t->width, j);
             if (tl_poll_after(poll, (size_t)t->height * t->width))
                 return;
             if (columns.begin == columns.end)
@@ -404,8 +404,8 @@ static void NAME(sum_tile, c)(const conv_job *job, const tl_window_tile *t, A *a
     for (int k = 0; k < t->height * t->width; k++)
         acc[k] = first;
     const size_t plane = (size_t)in[outer] * in[outer + 1];
-    const T *src = (const T *)job->src + source_channel(job, t) * job->channel;
-    for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * job->channel) {
+    const T *src = (const T *)job->src + source_channel(job, t) * job->channel_len;
+    for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * job->channel_len) {
         size_t weight = first_weight(job, oc) + c * job->weight_step;
         int taps[TL_MAX_SPATIAL] = {0};
         do {

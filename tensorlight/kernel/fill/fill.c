@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors filled with a value, a progression, or random numbers.
+// Fills tensors with a value, an arithmetic progression, or random numbers.
 
 #include <assert.h>
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct fill {
     size_t size; // of an element
 } fill;
 
-// Writes one element, then copies the written ones after themselves.
+// Writes one element, then doubles the written part by copying it.
 static void fill_range(void *arg, size_t begin, size_t end)
 {
     const fill *const f = arg;
@@ -44,21 +44,21 @@ int tl_exec_zeros(const tl_exec *exec, tl_tensor *dst)
     return tl_exec_fill(exec, dst, zero);
 }
 
-// Numbers made as double, a buffer at a time, and converted
+// Arithmetic progressions, computed in double and converted, a buffer at a time
 
-enum { BUFFER = 256 };
+enum { BUFFER_LEN = 256 };
 
-typedef struct progression {
+typedef struct arange {
     tl_tensor *dst;
     double start, step;
-} progression;
+} arange;
 
-static void progress_range(void *arg, size_t begin, size_t end)
+static void arange_range(void *arg, size_t begin, size_t end)
 {
-    const progression *const p = arg;
-    double buffer[BUFFER];
-    for (size_t i = begin; i < end; i += BUFFER) {
-        const size_t n = end - i < BUFFER ? end - i : BUFFER;
+    const arange *const p = arg;
+    double buffer[BUFFER_LEN];
+    for (size_t i = begin; i < end; i += BUFFER_LEN) {
+        const size_t n = end - i < BUFFER_LEN ? end - i : BUFFER_LEN;
         for (size_t k = 0; k < n; k++)
             buffer[k] = p->start + p->step * (double)(i + k);
         tl_convert_array(tl_pointer_add(p->dst->data, (ptrdiff_t)i, p->dst->dtype), p->dst->dtype,
@@ -68,8 +68,8 @@ static void progress_range(void *arg, size_t begin, size_t end)
 
 int tl_exec_arange(const tl_exec *exec, tl_tensor *dst, double start, double step)
 {
-    progression p = {dst, start, step};
-    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, progress_range, &p);
+    arange p = {dst, start, step};
+    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, arange_range, &p);
     return 0;
 }
 
@@ -127,19 +127,19 @@ static const char *const names[TL_DISTRIBUTION_SIZE] = {
     [TL_UNIFORM] = "TL_UNIFORM", [TL_NORMAL] = "TL_NORMAL"};
 TL_NAME_AND_FROM_STR(tl_distribution, names, TL_DISTRIBUTION_SIZE)
 
-static void make_uniform(double *buffer, size_t n, double lo, double hi, uint64_t *state)
+static void draw_uniform(double *buffer, size_t n, double min, double max, uint64_t *state)
 {
     for (size_t k = 0; k < n; k++) {
         const double x = tl_random_uniform(state);
-        buffer[k] = lo * (1 - x) + hi * x; // hi - lo may be too large for a double
+        buffer[k] = min * (1 - x) + max * x; // max - min may overflow
     }
 }
 
-// Always in pairs: an excess one at the end is dropped.
-static void make_normal(double *buffer, size_t n, double mean, double scale, uint64_t *state)
+// Box-Muller transform, which draws pairs: drops the second of the last one for odd n.
+static void draw_normal(double *buffer, size_t n, double mean, double deviation, uint64_t *state)
 {
     for (size_t k = 0; k < n; k += 2) {
-        const double radius = scale * sqrt(-2 * log(1 - tl_random_uniform(state)));
+        const double radius = deviation * sqrt(-2 * log(1 - tl_random_uniform(state)));
         const double angle = 2 * 3.14159265358979323846 * tl_random_uniform(state);
         buffer[k] = mean + radius * cos(angle);
         if (k + 1 < n)
@@ -163,19 +163,19 @@ int tl_distribution_check(tl_distribution distribution, double a, double b)
 int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution, double a,
                         double b, uint64_t *state)
 {
-    static void (*const generate[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
-                                                        uint64_t *) = {
-        [TL_UNIFORM] = make_uniform, [TL_NORMAL] = make_normal};
+    static void (*const draw[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
+                                                    uint64_t *) = {
+        [TL_UNIFORM] = draw_uniform, [TL_NORMAL] = draw_normal};
     if (tl_check_stored(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
         return -1;
     if (!state)
         return tl_fail("'state' is NULL, expected a state");
     const size_t len = (size_t)t->len;
     tl_poll poll = tl_poll_of(exec ? exec->stop : NULL);
-    double buffer[BUFFER];
-    for (size_t i = 0; i < len && !tl_poll_after(&poll, 4 * BUFFER); i += BUFFER) {
-        const size_t n = len - i < BUFFER ? len - i : BUFFER;
-        generate[distribution](buffer, n, a, b, state);
+    double buffer[BUFFER_LEN];
+    for (size_t i = 0; i < len && !tl_poll_after(&poll, 4 * BUFFER_LEN); i += BUFFER_LEN) {
+        const size_t n = len - i < BUFFER_LEN ? len - i : BUFFER_LEN;
+        draw[distribution](buffer, n, a, b, state);
         tl_convert_array(tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype, buffer,
                          TL_DOUBLE, n);
     }

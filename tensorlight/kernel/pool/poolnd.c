@@ -306,10 +306,10 @@ static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, cons
     taps_of_range(job, last - 1, t->y, t->height, &top, &bottom);
     taps_of_range(job, last, t->x, t->width, &left, &right);
     for (int i = top; i < bottom; i++) {
-        const tl_window_meeting rows =
-            tl_window_meet_axis(&job->axes, last - 1, t->y, t->height, i);
+        const tl_window_overlap rows =
+            tl_window_overlap_on(&job->axes, last - 1, t->y, t->height, i);
         for (int j = left; j < right && !tl_poll_after(poll, (size_t)t->height * t->width); j++) {
-            const tl_window_meeting m = tl_window_meet_axis(&job->axes, last, t->x, t->width, j);
+            const tl_window_overlap m = tl_window_overlap_on(&job->axes, last, t->x, t->width, j);
             const ptrdiff_t column = m.begin * m.src_step + m.src_offset, n = m.end - m.begin;
             for (int64_t y = rows.begin; y < rows.end && n > 0; y++) {
                 const size_t line =

@@ -7,23 +7,23 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-// Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
-// i (in - 1) / (out - 1).
-typedef enum alignment { BY_EDGE, BY_CENTER, BY_CORNER } alignment;
+// ONNX coordinate_transformation_mode: the source coordinate of output index i is i in / out,
+// (i + 1/2) in / out - 1/2, or i (in - 1) / (out - 1).
+typedef enum coordinates { ASYMMETRIC, HALF_PIXEL, ALIGN_CORNERS } coordinates;
 
-// Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. `i` as in
-// ln_emit_out.
+// Resizes images [N, C, H, W] to `size`, H and W. Without `is_linear`: nearest, rounded down (ONNX
+// nearest_mode floor). `i` as in ln_emit_out.
 static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[2], int is_linear,
-                               alignment by, int i)
+                               coordinates mode, int i)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     int dims[4] = {t->dims[0], t->dims[1], size[0], size[1]};
     double shift[4], ones[4] = {1, 1, 1, 1}, span[4], steps[4], start[4];
     for (int k = 0; k < 4; k++) {
-        const int aligns = is_linear && by == BY_CORNER && dims[k] > 1;
+        const int aligns = is_linear && mode == ALIGN_CORNERS && dims[k] > 1;
         span[k] = t->dims[k] - aligns;
         steps[k] = dims[k] - aligns;
-        shift[k] = by == BY_CENTER && k >= 2 ? 0.5 : 0;
+        shift[k] = mode == HALF_PIXEL && k >= 2 ? 0.5 : 0;
         start[k] = -shift[k];
     }
     return LN_EMIT(&n->emit, i, LN_OP_RESAMPLE, LN_ARG("src", src),
@@ -34,49 +34,48 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
                    LN_TEXT("rounding", "TL_ROUND_DOWN"));
 }
 
-// The sizes of images [N, C, H, W], `scale` times as large.
+// Multiplies H and W of images [N, C, H, W] by `scale`, into `size`.
 static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
 {
     int dims[LN_MAXDIM];
     ln_nnvm_image_dims(n, src, dims);
     for (int i = 0; i < 2; i++) {
         if (dims[2 + i] > INT_MAX / scale)
-            ln_emit_fail(&n->emit,
-                         "attribute 'scale' is %d for length %d, expected a product of at most %d",
-                         scale, dims[2 + i], INT_MAX);
+            ln_emit_fail(&n->emit, "attribute 'scale' is %d for length %d, expected at most %d",
+                         scale, dims[2 + i], INT_MAX / dims[2 + i]);
         size[i] = ln_nnvm_failed(n) ? 1 : dims[2 + i] * scale;
     }
 }
 
-// `with`: scale, which attribute 'scale' multiplies sizes with, or size.
+// `with` names the attribute that determines the output size: "scale" or "size".
 static void translate_core_resize(ln_nnvm_node *n)
 {
     static const ln_attr_word methods[] = {{"BILINEAR"}, {"NEAREST_NEIGHBOR"}, {0}};
-    const int scales = !strcmp(n->row->with, "scale");
-    const char *const deflt = methods[scales].name;
+    const int has_scale = !strcmp(n->row->with, "scale");
+    const char *const deflt = methods[has_scale].name;
     const int is_linear = !strcmp(ln_attr_choose(&n->emit, "method", deflt, methods), "BILINEAR");
-    const alignment by =
-        !scales && ln_attr_bool(&n->emit, "align_corners", 0) ? BY_CORNER : BY_EDGE;
+    const coordinates mode =
+        !has_scale && ln_attr_bool(&n->emit, "align_corners", 0) ? ALIGN_CORNERS : ASYMMETRIC;
     int size[2];
     const ln_nnvm_layout layout =
         ln_nnvm_layout_of(n, ln_attr_text(&n->emit, "layout", "NCHW"), "NCHW");
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
-    if (scales)
+    if (has_scale)
         scale_size(n, src, ln_attr_int_in(&n->emit, "scale", 1, 1, 1 << 10), size);
     else
         ln_attr_ints_of(&n->emit, "size", 2, 1, 1, size);
     if (ln_nnvm_failed(n))
         return;
     const int is_plain = ln_nnvm_is_plain(&layout);
-    const char *const dst = emit_resize(n, src, size, is_linear, by, is_plain ? 0 : LN_EMIT_TEMP);
+    const char *const dst = emit_resize(n, src, size, is_linear, mode, is_plain ? 0 : LN_EMIT_TEMP);
     if (!is_plain)
         ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
 // MXNet
 
-// Each input as large as `scale` times the first; all of them as channels of one, or their sum.
-static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
+// Resizes inputs to `scale` times the size of the first; concatenates them, or adds if `is_sum`.
+static void emit_nearest(ln_nnvm_node *n, int scale, int is_sum)
 {
     const int len = ln_nnvm_num_inputs(n);
     const char **all = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*all));
@@ -88,31 +87,29 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
         const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
         if (t->ndim != 4 || !t->dims[2] || !t->dims[3] || size[0] % t->dims[2] ||
             size[1] % t->dims[3])
-            ln_emit_fail(&n->emit,
-                         "input %d has shape %s, expected [N, C, H, W] whose H and W divide %d and "
-                         "%d",
-                         i, tl_shape_text(text, t->ndim, t->dims), size[0], size[1]);
+            ln_emit_fail(&n->emit, "input %d has shape %s, expected images that divide %d x %d", i,
+                         tl_shape_text(text, t->ndim, t->dims), size[0], size[1]);
         else
-            all[i] = emit_resize(n, src, size, 0, BY_EDGE, len > 1 ? LN_EMIT_TEMP : 0);
+            all[i] = emit_resize(n, src, size, 0, ASYMMETRIC, len > 1 ? LN_EMIT_TEMP : 0);
     }
     if (!all || ln_nnvm_failed(n))
         return;
     const char *dst = all[0];
-    for (int i = 1; sums && i < len; i++)
+    for (int i = 1; is_sum && i < len; i++)
         dst =
             ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, all[i], i + 1 < len ? LN_EMIT_TEMP : 0);
-    if (!sums && len > 1)
+    if (!is_sum && len > 1)
         ln_nnvm_join(n, len, all, 1, 0);
 }
 
-// A transposed convolution of each channel by itself, with weights that the file has.
+// A depthwise transposed convolution, whose weight is in the parameter file.
 static void emit_bilinear(ln_nnvm_node *n, int scale)
 {
     static const int ones[] = {1, 1}, none[4] = {0};
     const char *const src = ln_nnvm_in(n, 0);
-    int own[LN_MAXDIM];
-    ln_nnvm_image_dims(n, src, own);
-    const int k = 2 * scale - scale % 2, channels = own[1], pad = scale / 2;
+    int src_dims[LN_MAXDIM];
+    ln_nnvm_image_dims(n, src, src_dims);
+    const int k = 2 * scale - scale % 2, channels = src_dims[1], pad = scale / 2;
     const int dims[] = {channels, 1, k, k};
     const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
     const int64_t n_filters = ln_attr_int(&n->emit, "num_filter", channels);
@@ -145,12 +142,11 @@ static void translate_upsampling(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "%d inputs, expected 2, data and weight", len);
     if (ln_nnvm_failed(n))
         return;
-    if (is_linear) {
+    ln_attr_has(&n->emit, "num_filter"); // unused by nearest
+    if (is_linear)
         emit_bilinear(n, scale);
-        return;
-    }
-    ln_attr_has(&n->emit, "num_filter"); // of no meaning here
-    emit_nearest(n, scale, !strcmp(mode, "sum"));
+    else
+        emit_nearest(n, scale, !strcmp(mode, "sum"));
 }
 
 // Resizes to the size of the second input in mode "like", or by scale_height and scale_width if
@@ -159,7 +155,8 @@ static void translate_bilinear_resize(ln_nnvm_node *n)
 {
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
     static const ln_attr_word modes[] = {{"size"}, {"like"}, {0}};
-    const alignment by = ln_attr_bool(&n->emit, "align_corners", 1) ? BY_CORNER : BY_CENTER;
+    const coordinates mode =
+        ln_attr_bool(&n->emit, "align_corners", 1) ? ALIGN_CORNERS : HALF_PIXEL;
     const int is_like = !strcmp(ln_attr_choose(&n->emit, "mode", "size", modes), "like");
     int size[2], dims[LN_MAXDIM], like[LN_MAXDIM];
     ln_nnvm_image_dims(n, ln_nnvm_in(n, 0), dims);
@@ -176,7 +173,7 @@ static void translate_bilinear_resize(ln_nnvm_node *n)
             size[i] = (int)scaled;
     }
     if (!ln_nnvm_failed(n))
-        emit_resize(n, ln_nnvm_in(n, 0), size, 1, by, 0);
+        emit_resize(n, ln_nnvm_in(n, 0), size, 1, mode, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_resize[] = {
