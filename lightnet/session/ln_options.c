@@ -152,7 +152,7 @@ static int parse_shape(const option *o, void *field, const char *value)
     return fail_value(o, value);
 }
 
-// A seed that is 0 is set, too.
+// Records that a seed is set, since 0 is also a seed.
 static int parse_seed(const option *o, void *field, const char *value)
 {
     ln_options *options = (ln_options *)(void *)((char *)field - o->offset);
@@ -252,7 +252,7 @@ ln_status ln_options_set(ln_options *options, const char *key, const char *value
     return !o || set(options, o, value) ? ln_error_status(NULL) : LN_OK;
 }
 
-// Values
+// Bound values
 
 static void free_bound(void *data)
 {
@@ -294,7 +294,10 @@ static ln_status bind_checked(ln_options *options, const char *name, int is_sequ
                               const tl_tensor *const *tensors)
 {
     const char *const missing = !options ? "options" : !name ? "the name of an input" : NULL;
-    if (missing || (n > 0 && (!tensors || !tensors[0]))) {
+    int i = 0;
+    while (tensors && i < n && tensors[i])
+        i++;
+    if (missing || i < n) {
         ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s is NULL", missing ? missing : "a tensor");
         return LN_BAD_ARGUMENT;
     }

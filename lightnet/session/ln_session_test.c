@@ -302,6 +302,12 @@ START_TEST(a_sequence_of_unknown_length_is_rejected)
                 "a tensor is NULL");
     CHECK_FAILS(NULL, LN_BAD_ARGUMENT, ln_options_bind_sequence(options, NULL, 0, NULL),
                 "the name of an input is NULL");
+    const float one = 1;
+    tl_tensor *const t = tl_tensor_create((void *)&one, 0, NULL, TL_FLOAT);
+    CHECK_FAILS(NULL, LN_BAD_ARGUMENT,
+                ln_options_bind_sequence(options, "s", 2, (const tl_tensor *[]){t, NULL}),
+                "a tensor is NULL");
+    tl_tensor_free(t);
     CHECK_OK(NULL, ln_options_bind_sequence(options, "s", -1, NULL));
     ck_assert_int_ne(ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model),
                      LN_OK);
