@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_number.h"
 #include "lightnet/ln_util.h"
 #include "quantize/ln_quantize_choose.h"
 #include "quantize/ln_quantize_program.h"
@@ -119,7 +120,7 @@ struct option {
 static int parse_number(const option *o, void *field, const char *value)
 {
     char *end;
-    const double number = strtod(value, &end);
+    const double number = ln_number_read(value, &end); // strtod follows the locale
     *(double *)field = number;
     return end != value && !*end && number >= o->min && number <= o->max;
 }

@@ -4,6 +4,7 @@
 
 #include "lightnet/ln_quantize.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -562,6 +563,26 @@ START_TEST(samples_are_checked)
 }
 END_TEST
 
+START_TEST(options_have_a_decimal_point_in_a_locale_with_a_comma)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !name; i++)
+        name = setlocale(LC_ALL, names[i]);
+    if (!name) {
+        ln_check_skip("no locale with a decimal comma");
+        return;
+    }
+    begin();
+    ln_model *model = open_network(&net);
+    ln_quantizer *q = quantizer_of(model);
+    CHECK_OK(q, ln_quantizer_set(q, "max_error", "0.01"));
+    ln_quantizer_free(q);
+    ln_model_free(model);
+    setlocale(LC_ALL, "C");
+}
+END_TEST
+
 START_TEST(nothing_is_saved_before_it_is_chosen)
 {
     begin();
@@ -662,5 +683,6 @@ LN_TEST_MAIN("quantize", progress_is_reported_and_ends_a_run,
              errors_are_those_of_each_layer_and_of_the_mix, the_mix_keeps_the_budget,
              an_impossible_budget_leaves_the_model_in_float32, a_mix_is_never_slower_than_float32,
              methods_of_calibration_give_other_ranges, the_largest_elements_are_counted,
-             layers_with_values_that_are_not_finite_stay, options_are_checked, samples_are_checked,
+             layers_with_values_that_are_not_finite_stay, options_are_checked,
+             options_have_a_decimal_point_in_a_locale_with_a_comma, samples_are_checked,
              nothing_is_saved_before_it_is_chosen, rejects_null, rejects_a_compiled_model)
