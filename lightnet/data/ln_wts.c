@@ -266,9 +266,10 @@ int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_er
         if (take_array(&c, bundle))
             return -1;
     }
-    while (!is_end(&c))
-        if (end_line(&c))
-            return ln_error_set(err, "%s:%zu: more than the %d arrays that line 1 states", file,
-                                c.line, n);
+    while (!is_end(&c)) {
+        if (*c.at != '\n' && !is_blank(*c.at))
+            return fail(&c, "the file has more than the %d arrays of line 1", n);
+        c.line += *c.at++ == '\n';
+    }
     return c.has_failed ? -1 : 0;
 }

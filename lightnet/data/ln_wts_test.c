@@ -76,7 +76,7 @@ START_TEST(rejects_bad_files)
                         "2147483647"},
         {"1 2\n", "a:1: more on the line than expected"},
         {"2\na 0 1 0\n", "a: the file ends after 1 of 2 arrays"},
-        {"1\na 0 1 0\nb 0 1 0\n", "a:3: more on the line than expected"},
+        {"1\na 0 1 0\n\n b 0 1 0\n", "a:4: the file has more than the 1 arrays of line 1"},
         {"1\n3a 0 1 0\n",
          "a:2: the name is '3a', expected a C identifier of at most 511 characters"},
         {"1\na.b 0 1 0\n",
