@@ -127,7 +127,7 @@ static int copy_to_table(const weights *w, ln_hash *table, const char *file)
     for (int i = 0; i < w->bundle->len; i++) {
         const ln_bundle_entry *const entry = &w->bundle->entries[i];
         if (!ln_tensor_table_find(table, entry->name))
-            ln_error_set(NULL, "%s: no tensor takes array '%s'", file, entry->name);
+            ln_error_set(NULL, "%s: ignored array '%s': no tensor has its name", file, entry->name);
         else if (ln_tensor_table_set_data(table, entry->name, entry->tensor->data))
             return ln_error_set(NULL, "%s: tensor '%s': %s", file, entry->name, ln_last_error());
     }

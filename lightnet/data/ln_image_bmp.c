@@ -65,10 +65,12 @@ static int read_sizes(bmp *b, ln_error *err)
     b->height = b->is_top_down ? (size_t)UINT32_MAX - height + 1 : height;
     b->bits = number(b, is_core ? 24 : 28, 2);
     b->compression = is_core ? RGB : number(b, 30, 4);
-    if (number(b, is_core ? 22 : 26, 2) != 1)
-        return ln_error_set(err, "the header has not one plane");
+    const unsigned planes = number(b, is_core ? 22 : 26, 2);
+    if (planes != 1)
+        return ln_error_set(err, "the header has %u planes, expected 1", planes);
     return width > INT32_MAX || !width || !height
-               ? ln_error_set(err, "the header has a size of 0 or less")
+               ? ln_error_set(err, "the image has %d x %d pixels, expected at least 1 x 1",
+                              (int)width, (int)height)
                : 0;
 }
 
@@ -104,7 +106,7 @@ static int check_format(const bmp *b, ln_error *err)
 static int check_mask(uint32_t mask, ln_error *err)
 {
     const uint32_t low = mask & (0 - mask);
-    return mask && (mask & (mask + low)) ? ln_error_set(err, "a mask has gaps") : 0;
+    return mask & (mask + low) ? ln_error_set(err, "mask 0x%x has gaps", (unsigned)mask) : 0;
 }
 
 static int read_masks(bmp *b, ln_error *err)

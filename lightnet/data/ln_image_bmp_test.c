@@ -254,9 +254,10 @@ START_TEST(damage_is_an_error)
         content c;
         const char *message;
     } cases[] = {
-        {{.width = 0, .height = 1, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "a size of 0 or less"},
-        {{.width = -1, .height = 1, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "a size of 0 or less"},
-        {{.width = 1, .height = 0, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "a size of 0 or less"},
+        {{.width = 0, .height = 1, .bits = 24, BYTES(pixels, "\0\0\0\0")},
+         "the image has 0 x 1 pixels, expected at least 1 x 1"},
+        {{.width = -1, .height = 1, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "-1 x 1 pixels"},
+        {{.width = 1, .height = 0, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "1 x 0 pixels"},
         {{.width = 1, .height = INT32_MIN, .bits = 24, BYTES(pixels, "\0\0\0\0")}, "too few"},
         {{.width = INT32_MAX, .height = INT32_MAX, .bits = 32, BYTES(pixels, "\0")}, "too few"},
         {{.width = 65535,
@@ -292,7 +293,7 @@ START_TEST(damage_is_an_error)
           .compression = 3,
           BYTES(masks, "\5\0\0\0\0\0\0\0\0\0\0\0"),
           BYTES(pixels, "\0\0\0\0")},
-         "a mask has gaps"},
+         "has gaps"},
         {{.width = 2,
           .height = 1,
           .bits = 8,

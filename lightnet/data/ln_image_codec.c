@@ -184,7 +184,9 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
     const int kind = data[1] - '0'; // 2, 3, 5 or 6
     const long width = read_number(&r), height = read_number(&r), max = read_number(&r);
     if (width < 1 || height < 1 || max < 1 || max > 65535)
-        return ln_error_set(err, "the header is not that of a PGM or PPM image");
+        return ln_error_set(
+            err, "the header has width %ld, height %ld and max %ld, expected at least 1, max 65535",
+            width, height, max);
     const int channels = kind == 3 || kind == 6 ? 3 : 1, is_text = kind < 4;
     const size_t sample_size = is_text || max > 255 ? 2 : 1; // text: a space and a digit
     if (!is_text && r.at < r.end)

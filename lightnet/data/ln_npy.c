@@ -308,8 +308,7 @@ static const tl_string **read_strings(const header *h, size_t len, const char *f
     int status = sizes ? 0 : ln_error_memory_at(err, file);
     for (size_t i = 0; !status && i < len; i++)
         if (read_string(h, i, NULL, &sizes[i]))
-            status =
-                ln_error_set(err, "%s: string %zu has a character that does not exist", file, i);
+            status = ln_error_set(err, "%s: string %zu has an invalid code point", file, i);
     const tl_string **const block = status ? NULL : tl_strings_block(sizes, len);
     if (!status && !block)
         ln_error_memory_at(err, file);

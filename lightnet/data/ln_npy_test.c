@@ -249,7 +249,7 @@ START_TEST(bad_strings_are_rejected)
     static const struct {
         const char *descr, *message;
     } wrong[] = {
-        {"<U1", "string 0 has a character that does not exist"},
+        {"<U1", "string 0 has an invalid code point"},
         {"<U2", "4 bytes of data, expected 1 strings of 8 bytes"},
         {"<U", "'descr' is '<U'"},
         {"<U-1", "'descr' is '<U-1'"},

@@ -195,10 +195,10 @@ START_TEST(rejects_hostile_archives)
         {{PATCH(DIRECTORY + 20, "\xff\xff\xff\xff")},
          "a: member 'x.npy' is a zip64 member, expected less than 4 GiB"},
         {{PATCH(DIRECTORY + 24, "\xff\xff\xff\x7f")},
-         "a: member 'x.npy' has 2147483647 bytes, which its 130 stored bytes cannot be"},
+         "a: member 'x.npy' has 2147483647 bytes, which its 130 stored bytes cannot hold"},
         // The entry and the header agree on a size that 130 bytes cannot expand to.
         {{PATCH(8, "\x08"), PATCH(DIRECTORY + 10, "\x08"), PATCH(DIRECTORY + 24, "\0\0\0\x10")},
-         "a: member 'x.npy' has 268435456 bytes, which its 130 deflated bytes cannot be"},
+         "a: member 'x.npy' has 268435456 bytes, which its 130 deflated bytes cannot hold"},
         {{PATCH(DIRECTORY + 28, "\0")}, "a: member 0 has a name of 0 bytes, expected 1 to 511"},
         {{PATCH(DIRECTORY + 28, "\xff\xff")},
          "a: entry 0 of the directory has 65581 bytes, 102 remain"},

@@ -147,7 +147,8 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
     if (proto->has_lean_size) {
         const uint64_t offset = proto->lean_offset, size = proto->lean_size;
         if (offset > source->file->size || size > source->file->size - offset)
-            return ln_error_set(err, "its data lies outside of the file");
+            return ln_error_set(err, "its data is outside of the %zu bytes of the file",
+                                source->file->size);
         *s = (span){.file = source->file, .offset = (size_t)offset, .size = (size_t)size};
         return 0;
     }

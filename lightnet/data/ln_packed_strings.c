@@ -66,14 +66,14 @@ static int read_table(const unsigned char *table, size_t room, size_t len, const
     for (size_t i = 0; i < len; i++) {
         const uint64_t end = ln_little_endian_get(table + i * END_SIZE, END_SIZE);
         if (end < begin || end > room)
-            return ln_error_set(err, "string %zu is outside of the %zu bytes of all", i, room);
+            return ln_error_set(err, "string %zu is outside of the %zu bytes of strings", i, room);
         bytes[i] = (const char *)table + len * END_SIZE + begin;
         sizes[i] = (size_t)(end - begin);
         begin = end;
     }
     return begin == room
                ? 0
-               : ln_error_set(err, "%zu strings do not fill the %zu bytes of all", len, room);
+               : ln_error_set(err, "%zu strings do not fill the %zu bytes of strings", len, room);
 }
 
 const tl_string **ln_packed_strings_read(const unsigned char *bytes, size_t size, size_t len,

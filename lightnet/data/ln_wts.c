@@ -124,7 +124,7 @@ static int end_line(cursor *c)
 {
     skip_blanks(c);
     if (c->at < c->end && *c->at != '\n')
-        return fail(c, "more on the line than expected");
+        return fail(c, "the line continues with '%c', expected its end", *c->at);
     if (c->at < c->end)
         c->at++;
     c->line++;

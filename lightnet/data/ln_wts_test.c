@@ -74,7 +74,7 @@ START_TEST(rejects_bad_files)
         {"x", "a:1: the number of arrays is 'x', expected a number from 0 to 2147483647"},
         {"99999999999", "a:1: the number of arrays is '99999999999', expected a number from 0 to "
                         "2147483647"},
-        {"1 2\n", "a:1: more on the line than expected"},
+        {"1 2\n", "a:1: the line continues with '2', expected its end"},
         {"2\na 0 1 0\n", "a: the file ends after 1 of 2 arrays"},
         {"1\na 0 1 0\n\n b 0 1 0\n", "a:4: the file has more than the 1 arrays of line 1"},
         {"1\n3a 0 1 0\n",
@@ -88,7 +88,7 @@ START_TEST(rejects_bad_files)
         {"1\na 0 2147483647 0\n",
          "a:2: array 'a' has 2147483647 elements, more than the rest of the file can hold"},
         {"1\na 0 2 0\n    \n", "a:2: array 'a' ends after 1 elements"},
-        {"1\na 0 1 0 0\n", "a:2: more on the line than expected"},
+        {"1\na 0 1 0 0\n", "a:2: the line continues with '0', expected its end"},
         {"1\na 0 1 0x1\n",
          "a:2: array 'a': element 0 is '0x1', expected 1 to 8 hexadecimal digits"},
         {"1\na 2 1 100\n",
@@ -248,7 +248,7 @@ START_TEST(weight_file_fills_the_tensor_table)
     ck_assert_str_eq(ln_last_error(), "");
     make_text("a", "2\nv 0 1 0\nw 0 2 40000000 3f800000\n");
     ck_assert_int_eq(ln_tensor_table_load_trt_weight_file(table, "a"), 0);
-    ck_assert_str_eq(ln_last_error(), "a: no tensor takes array 'v'");
+    ck_assert_str_eq(ln_last_error(), "a: ignored array 'v': no tensor has its name");
     ck_assert(data[0] == 2 && data[1] == 1);
     make_text("a", "1\nw 0 3 0 0 0\n");
     ck_assert_int_eq(ln_tensor_table_load_trt_weight_file(table, "a"), -1);

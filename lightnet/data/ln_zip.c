@@ -145,7 +145,7 @@ static int check_form(const archive *a, const ln_zip_member *m, unsigned flags, 
                             a->file, m->name);
     if (m->is_deflated ? m->size / MAX_EXPANSION > m->packed : m->size != m->packed)
         return ln_error_set(
-            a->err, "%s: member '%s' has %zu bytes, which its %zu %s bytes cannot be", a->file,
+            a->err, "%s: member '%s' has %zu bytes, which its %zu %s bytes cannot hold", a->file,
             m->name, m->size, m->packed, m->is_deflated ? "deflated" : "stored");
     return 0;
 }

@@ -107,7 +107,8 @@ static int check_descriptor(const ln_plugin *plugin)
     if (!plugin)
         return ln_error_set(NULL, "is not a plug-in: it has no symbol '%s'", LN_PLUGIN_SYMBOL);
     if (plugin->magic != LN_PLUGIN_MAGIC)
-        return ln_error_set(NULL, "is not a plug-in: its '%s' is something else", LN_PLUGIN_SYMBOL);
+        return ln_error_set(NULL, "is not a plug-in: its '%s' begins with 0x%x, expected 0x%x",
+                            LN_PLUGIN_SYMBOL, (unsigned)plugin->magic, (unsigned)LN_PLUGIN_MAGIC);
     if (plugin->abi != LN_PLUGIN_ABI)
         return ln_error_set(NULL, "is built for binary interface %u of plug-ins, expected %u; %s",
                             (unsigned)plugin->abi, (unsigned)LN_PLUGIN_ABI, again);

@@ -208,6 +208,7 @@ static int check_input(ln_quantizer *q, int i, const tl_tensor *t)
 {
     const ln_port *const port = q->samples.model->required[i];
     ln_value *const shape = &q->samples.shapes[find_number(q->samples.model, i)];
+    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
     ln_value now = {0};
     if (!t || !t->data)
         return ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL",
@@ -215,9 +216,11 @@ static int check_input(ln_quantizer *q, int i, const tl_tensor *t)
     if (ln_value_set_shape(&now, port, t->dtype, t->ndim, t->dims, &q->error))
         return -1;
     if (q->samples.n && !ln_value_is_like(shape, &now))
-        return ln_error_set_as(&q->error, LN_BAD_ARGUMENT,
-                               "input '%s' of sample %d has another shape than that of the first",
-                               port->name, q->samples.n + 1);
+        return ln_error_set_as(
+            &q->error, LN_BAD_ARGUMENT,
+            "input '%s' of sample %d is %s, expected %s as in the first sample", port->name,
+            q->samples.n + 1, ln_sprint_shape(got, sizeof(got), t->ndim, t->dims),
+            ln_sprint_shape(expected, sizeof(expected), shape->ndim, shape->dims));
     if (!q->samples.n)
         *shape = now;
     return 0;
@@ -344,7 +347,7 @@ ln_status ln_quantizer_run(ln_quantizer *quantizer)
     ln_error_clear(err);
     forget_result(quantizer);
     if (!quantizer->samples.n)
-        return bad_argument(quantizer, "no samples");
+        return bad_argument(quantizer, "no samples, expected at least 1");
     if (!ln_quantize_calibrate(&quantizer->layers, &quantizer->samples, &quantizer->method, err) &&
         !ln_quantize_choose(&quantizer->choice, &quantizer->layers, &quantizer->samples, &budget,
                             err) &&
@@ -383,7 +386,7 @@ ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
     const unsigned long failures = ln_call_begin();
     ln_error_clear(&quantizer->error);
     if (!quantizer->has_result)
-        return bad_argument(quantizer, "nothing was chosen yet; run the quantizer first");
+        return bad_argument(quantizer, "no mix is selected; run the quantizer first");
     const ln_quantize_samples *const samples = &quantizer->samples;
     ln_quantize_program p = {0};
     int status = ln_quantize_program_compile(&p, samples, &quantizer->layers,

@@ -588,9 +588,9 @@ START_TEST(nothing_is_saved_before_it_is_chosen)
     begin();
     ln_model *model = open_network(&net);
     ln_quantizer *q = quantizer_of(model);
-    CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_run(q), "no samples");
+    CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_run(q), "no samples, expected at least 1");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_save(q, "net.safetensors"),
-                "nothing was chosen yet; run the quantizer first");
+                "no mix is selected; run the quantizer first");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_save(q, NULL), "the name of the file is NULL");
     ck_assert_ptr_null(ln_quantizer_result(q));
     ck_assert_ptr_null(ln_quantizer_layer(q, 0));

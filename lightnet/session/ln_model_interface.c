@@ -127,9 +127,9 @@ static int fail_bound(const ln_context *ctx, const ln_port *port, const ln_shape
     sprint_ranges(shape, given);
     if (!ln_streq(port->name, shape->name))
         return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                          "option 'shape' gives size '%s' as %s, expected input '%s' to be %s",
+                          "option 'shape' sets size '%s' to %s, expected input '%s' to be %s",
                           shape->name, given, port->name, port_text);
-    return ln_fail_as(ctx, LN_BAD_ARGUMENT, "option 'shape' gives input '%s' as [%s], expected %s",
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT, "option 'shape' sets input '%s' to [%s], expected %s",
                       port->name, given, port_text);
 }
 

@@ -68,8 +68,8 @@ ln_pool *ln_pool_create(int n)
 {
     if (n >= 0 && n <= TL_MAX_THREADS)
         return create(n ? n : tl_cpu_count(), 0);
-    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "a pool of %d threads, expected 1 to %d, or 0", n,
-                    TL_MAX_THREADS);
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "a pool of %d threads, expected 1 to %d, or 0 for all",
+                    n, TL_MAX_THREADS);
     return NULL;
 }
 

@@ -174,11 +174,11 @@ static int check_place(ln_session *session, const char *what, const char *name, 
     const size_t element = tl_dtype_is_valid(dtype) ? tl_size_of(dtype) : 1;
     if (size < needed)
         return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
-                               "%s '%s' takes %zu bytes, the buffer given for it has %zu", what,
-                               name, needed, size);
+                               "%s '%s' needs %zu bytes, the buffer has %zu", what, name, needed,
+                               size);
     if ((uintptr_t)data % element)
         return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
-                               "the buffer given for %s '%s' is not aligned to its elements of %zu "
+                               "the buffer for %s '%s' is not aligned to its elements of %zu "
                                "bytes",
                                what, name, element);
     return 0;
@@ -313,8 +313,8 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
         return session->error.status;
     const ln_place p = {data, size};
     if (!data && tl_tensor_size(session->program->outputs[i])) {
-        ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
-                        "the buffer given for output '%s' is NULL", name);
+        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the buffer for output '%s' is NULL",
+                        name);
         return LN_BAD_ARGUMENT;
     }
     return copy_out(session, (size_t)i, &p) ? session->error.status : LN_OK;

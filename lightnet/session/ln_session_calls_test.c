@@ -202,13 +202,13 @@ START_TEST(rejects_small_and_unaligned_buffers)
     ln_session *session = open_session(sum_model(), NULL);
     CHECK_FAILS(session, LN_BAD_ARGUMENT,
                 ln_session_bind_input(session, "a", TL_FLOAT, 2, dims, buffer, 11),
-                "input 'a' takes 12 bytes, the buffer given for it has 11");
+                "input 'a' needs 12 bytes, the buffer has 11");
     CHECK_FAILS(session, LN_BAD_ARGUMENT,
                 ln_session_bind_input(session, "a", TL_FLOAT, 2, dims, buffer + 2, 12),
-                "the buffer given for input 'a' is not aligned to its elements of 4 bytes");
+                "the buffer for input 'a' is not aligned to its elements of 4 bytes");
     CHECK_FAILS(session, LN_BAD_ARGUMENT,
                 ln_session_bind_output(session, "y", buffer + 1, sizeof(buffer) - 1),
-                "the buffer given for output 'y' is not aligned to its elements of 4 bytes");
+                "the buffer for output 'y' is not aligned to its elements of 4 bytes");
     CHECK_FAILS(session, LN_NOT_FOUND, ln_session_bind_output(session, "z", buffer, 64),
                 "the model has no output 'z'; it has: y");
     CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_bind_output(session, NULL, buffer, 64),
@@ -216,13 +216,13 @@ START_TEST(rejects_small_and_unaligned_buffers)
     CHECK_OK(session, ln_session_bind_output(session, "y", buffer, 23));
     set_sum(session, 2);
     CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
-                "output 'y' takes 24 bytes, the buffer given for it has 23");
+                "output 'y' needs 24 bytes, the buffer has 23");
     ck_assert_ptr_null(ln_session_output(session, "y"));
     run_sum(session, 1);
     CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_copy_output(session, "y", buffer, 11),
-                "output 'y' takes 12 bytes, the buffer given for it has 11");
+                "output 'y' needs 12 bytes, the buffer has 11");
     CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_copy_output(session, "y", NULL, 12),
-                "the buffer given for output 'y' is NULL");
+                "the buffer for output 'y' is NULL");
     ln_session_free(session);
 }
 END_TEST

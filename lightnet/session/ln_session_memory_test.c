@@ -381,8 +381,7 @@ START_TEST(a_bound_output_with_room_for_more_has_what_the_run_gives)
     }
     bind_x(session, numbers(), 11);
     ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_session_error(session),
-                     "output 'y' takes 44 bytes, the buffer given for it has 40");
+    ck_assert_str_eq(ln_session_error(session), "output 'y' needs 44 bytes, the buffer has 40");
     ln_session_free(session);
     ln_model_free(model);
 }

@@ -234,9 +234,9 @@ START_TEST(rejects_options_that_contradict_the_model)
         {"shape", "c=1", LN_BAD_ARGUMENT,
          "option 'shape': the model has no input and no open size 'c'"},
         {"shape", "a=1", LN_BAD_ARGUMENT,
-         "option 'shape' gives input 'a' as [1], expected [batch, 3]"},
+         "option 'shape' sets input 'a' to [1], expected [batch, 3]"},
         {"shape", "a=1x4", LN_BAD_ARGUMENT,
-         "option 'shape' gives input 'a' as [1, 4], expected [1, 3]"},
+         "option 'shape' sets input 'a' to [1, 4], expected [1, 3]"},
         {"target", "abacus", LN_BAD_ARGUMENT, no_target},
         {"disabled_rule", "no_such_rule", LN_BAD_ARGUMENT, "unknown rule 'no_such_rule'"},
         {"folder", "/no/such/folder", LN_NOT_FOUND,
@@ -308,7 +308,8 @@ START_TEST(pools_are_shared_and_may_be_freed_before_their_users)
     run_sum(two, 1);
     ln_session_free(two);
     ck_assert_ptr_null(ln_pool_create(-1));
-    ck_assert_str_eq(ln_model_error(NULL), "a pool of -1 threads, expected 1 to 1024, or 0");
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "a pool of -1 threads, expected 1 to 1024, or 0 for all");
     ck_assert_ptr_null(ln_pool_create(1025));
     ck_assert_int_eq(ln_options_set_pool(NULL, NULL), LN_BAD_ARGUMENT);
     ln_pool_free(NULL);

@@ -760,24 +760,24 @@ START_TEST(a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take)
         const char *file, *first, *second, *message;
     } rows[] = {
         {"range", "sequence=65..70", NULL,
-         "option 'shape' gives size 'sequence' as 65..70, expected input 'ids' to be [batch of "
+         "option 'shape' sets size 'sequence' to 65..70, expected input 'ids' to be [batch of "
          "1..2, sequence of 1..64]"},
         {"range", "sequence=0", NULL,
-         "option 'shape' gives size 'sequence' as 0, expected input 'ids' to be [batch of 1..2, "
+         "option 'shape' sets size 'sequence' to 0, expected input 'ids' to be [batch of 1..2, "
          "sequence of 1..64]"},
         {"range", "ids=1x65", NULL,
-         "option 'shape' gives input 'ids' as [1, 65], expected [1, sequence of 1..64]"},
+         "option 'shape' sets input 'ids' to [1, 65], expected [1, sequence of 1..64]"},
         {"range", "sequence=1..4", "sequence=5..9",
-         "option 'shape' gives size 'sequence' as 5..9, expected input 'ids' to be [batch of "
+         "option 'shape' sets size 'sequence' to 5..9, expected input 'ids' to be [batch of "
          "1..2, sequence of 1..4]"},
         {"range", "sequence=4", "sequence=5",
-         "option 'shape' gives size 'sequence' as 5, expected input 'ids' to be [batch of 1..2, "
+         "option 'shape' sets size 'sequence' to 5, expected input 'ids' to be [batch of 1..2, "
          "4]"},
         {"programs", "sequence=1..7", NULL,
-         "option 'shape' gives size 'sequence' as 1..7, expected input 'ids' to be [1, sequence of "
+         "option 'shape' sets size 'sequence' to 1..7, expected input 'ids' to be [1, sequence of "
          "8..64]"},
         {"programs", "batch=2", NULL,
-         "option 'shape' gives size 'batch' as 2, expected input 'ids' to be [1, sequence of "
+         "option 'shape' sets size 'batch' to 2, expected input 'ids' to be [1, sequence of "
          "8..64]"},
         {"programs", "sequence=9..19", NULL,
          "programs: no program takes the sizes of option 'shape'; it has programs for ids [1, 8]; "

@@ -74,7 +74,8 @@ START_TEST(errors_name_the_file_and_leave_nothing)
         const char *name, *message;
     } cases[] = {
         {"other_abi", "is built for binary interface 99 of plug-ins, expected "},
-        {"other_magic", "is not a plug-in: its 'ln_plugin_descriptor' is something else"},
+        {"other_magic",
+         "is not a plug-in: its 'ln_plugin_descriptor' begins with 0x63, expected 0x49504e4c"},
         {"other_sizes", "bytes of 'ln_arch', expected"},
         {"other_tables", "uses another copy of LightNet than this program does"},
         {"nameless", "is a plug-in without a name"},
