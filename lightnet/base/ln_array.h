@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that grow by one element at a time. Their room is a power of two, so none notes it.
+// Arrays that grow by one element at a time. The capacity follows from the length: a power of two.
 
 #pragma once
 

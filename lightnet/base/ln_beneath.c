@@ -43,49 +43,49 @@ int ln_beneath_is_inner(const char *path)
     return 1;
 }
 
-// Places of open files
+// Paths of open files, free of links
 
-typedef struct place {
-    char path[PATH_MAX];
-} place;
+typedef struct real_path {
+    char text[PATH_MAX];
+} real_path;
 
 static void name_descriptor(int fd, char *name, size_t size)
 {
     snprintf(name, size, "/proc/self/fd/%d", fd);
 }
 
-static int find_place(int fd, place *where)
+static int find_path(int fd, real_path *path)
 {
     char name[64];
     name_descriptor(fd, name, sizeof(name));
-    const ssize_t len = readlink(name, where->path, sizeof(where->path) - 1);
+    const ssize_t len = readlink(name, path->text, sizeof(path->text) - 1);
     if (len < 0)
         return -1;
-    where->path[len] = '\0';
+    path->text[len] = '\0';
     return 0;
 }
 
-// A folder that is not there has nothing beneath it.
-static int lies_beneath(const char *folder, const place *file)
+// 0 for a folder that does not exist.
+static int is_beneath(const char *folder, const real_path *file)
 {
-    place where;
+    real_path path;
     const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    const int status = find_place(fd, &where);
+    const int status = find_path(fd, &path);
     close(fd);
     if (status)
         return 0;
-    const size_t len = strcmp(where.path, "/") ? strlen(where.path) : 0;
-    return !strncmp(file->path, where.path, len) && file->path[len] == '/';
+    const size_t len = strcmp(path.text, "/") ? strlen(path.text) : 0;
+    return !strncmp(file->text, path.text, len) && file->text[len] == '/';
 }
 
-static int lies_in_any(const ln_beneath *folders, const place *file)
+static int is_in_any(const ln_beneath *folders, const real_path *file)
 {
-    if (lies_beneath(folders->folder, file))
+    if (is_beneath(folders->folder, file))
         return 1;
     LN_FOREACH (const char *, allowed, folders->allowed)
-        if (lies_beneath(allowed, file))
+        if (is_beneath(allowed, file))
             return 1;
     return 0;
 }
@@ -98,7 +98,7 @@ static int cannot_read(const char *path, ln_error *err)
                            strerror(errno));
 }
 
-// O_PATH; -1 with errno.
+// Opens the file with O_PATH; -1 with errno.
 static int find_in(const char *folder, const char *path)
 {
     char whole[PATH_MAX];
@@ -112,19 +112,18 @@ static int find_in(const char *folder, const char *path)
 static int check_file(const ln_beneath *folders, int fd, const char *path, ln_error *err)
 {
     struct stat about;
-    place where;
+    real_path real;
     if (fstat(fd, &about))
         return cannot_read(path, err);
-    if (find_place(fd, &where))
-        return ln_error_set(
-            err, "%s: cannot find out in which folder it is, as /proc cannot be read: %s", path,
-            strerror(errno));
-    if (!lies_in_any(folders, &where))
+    if (find_path(fd, &real))
+        return ln_error_set(err, "%s: cannot determine its folder: cannot read /proc: %s", path,
+                            strerror(errno));
+    if (!is_in_any(folders, &real))
         return ln_error_set(
             err,
             "%s: links lead to %s, outside of the model's folder; if that is "
             "meant, allow the folder there (--include, option 'folder', ln_context_allow_folder)",
-            path, where.path);
+            path, real.text);
     if (!S_ISREG(about.st_mode))
         return ln_error_set(err, "%s: not a regular file", path);
     return 0;
@@ -210,7 +209,7 @@ static int enter(int parent, const char *name, ln_error *err)
     return fd;
 }
 
-// Checked before, as opening a device can have an effect, and after, as it may be another file.
+// Checks before opening, which can affect a device, and after it, as it may be another file.
 static int create_in(int folder, const char *name, ln_error *err)
 {
     struct stat about;

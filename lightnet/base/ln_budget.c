@@ -2,7 +2,7 @@
 // The limits of a call: counts the allocations of the calling thread while the budget is in use,
 // and stops readers beyond a limit.
 //
-// The allocator reports the sizes. If not, only memory that is counted explicitly counts.
+// Without an allocator that reports sizes, only explicitly counted memory counts.
 
 #include "base/ln_budget.h"
 
@@ -11,10 +11,10 @@
 #ifdef LN_HAVE_USABLE_SIZE
 #include <malloc.h>
 #define USABLE_SIZE(ptr) malloc_usable_size(ptr)
-enum { KNOWS_SIZES = 1 };
+enum { REPORTS_SIZES = 1 };
 #else
 #define USABLE_SIZE(ptr) ((size_t)0)
-enum { KNOWS_SIZES = 0 };
+enum { REPORTS_SIZES = 0 };
 #endif
 
 static _Thread_local ln_budget *in_use;
@@ -49,7 +49,7 @@ static int counts(void)
     return in_use && in_use->limit;
 }
 
-// Memory from before the budget may be freed under it.
+// Memory of more bytes than `held` may be freed: it was allocated before the budget was in use.
 void ln_budget_give(ln_budget *budget, size_t size)
 {
     budget->held -= size < budget->held ? size : budget->held;
@@ -57,7 +57,7 @@ void ln_budget_give(ln_budget *budget, size_t size)
 
 int ln_budget_knows_sizes(void)
 {
-    return KNOWS_SIZES;
+    return REPORTS_SIZES;
 }
 
 int ln_budget_allows(size_t size)

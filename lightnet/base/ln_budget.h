@@ -32,7 +32,7 @@ ln_budget *ln_budget_use(ln_budget *budget);
 struct ln_slabs *ln_budget_slabs(void);
 
 /** Whether the call has to stop. Loops whose length only the input determines ask from time to
- * time; it takes about as long as reading the clock. */
+ * time; a call costs about as much as reading the clock. */
 int ln_budget_is_over(void);
 
 /** As ln_budget_is_over: 0, or -1 with the reason. */

@@ -83,7 +83,7 @@ static ln_content content_of_magic(const unsigned char *data, size_t size, const
 
 enum { PICKLE_BEGIN = 0x80, PICKLE_MIN = 2, PICKLE_MAX = 5, PICKLE_FRAME = 0x95 };
 
-// The opcode of a protocol, which begins with an empty or marked collection, a class, or a frame.
+// Opcode PROTO, then an empty or marked collection, a class, or a frame.
 static ln_content content_of_pickle(const unsigned char *data, size_t size, const char **name)
 {
     static const char opcodes[] = {'}', ']', '(', 'c', ')'};

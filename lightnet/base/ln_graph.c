@@ -10,27 +10,27 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
-// Nodes and ends of edges share one block each with their place in the list that has them.
+// A node, or an end of an edge, is in one block with its node of the list that contains it.
 struct node_block {
     ln_graph_node node;
-    ln_list place;
+    ln_list list_node;
     ln_slab *home;
 };
 
 struct end_block {
     ln_graph_edge_node end;
-    ln_list place;
+    ln_list list_node;
     ln_slab *home;
 };
 
-// Puts `place` after the last node of a list whose end is known.
-static void append(ln_list **list, ln_list **last, ln_list *place)
+// Puts `list_node` after the last node of a list whose end is known.
+static void append(ln_list **list, ln_list **last, ln_list *list_node)
 {
     if (*last)
-        (*last)->next = place;
+        (*last)->next = list_node;
     else
-        *list = place;
-    *last = place;
+        *list = list_node;
+    *last = list_node;
 }
 
 // Removes the node after `before`, the first when that is NULL.
@@ -51,15 +51,15 @@ ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp)
     block->home = home;
     block->node.data = data;
     block->node.node_data_cmp = node_data_cmp ? node_data_cmp : ln_direct_cmp;
-    block->place.data = &block->node;
+    block->list_node.data = &block->node;
     return &block->node;
 }
 
-static void free_ends(const ln_list *place)
+static void free_ends(const ln_list *list_node)
 {
-    while (place) {
-        ln_graph_edge_node *end = place->data;
-        place = place->next;
+    while (list_node) {
+        ln_graph_edge_node *end = list_node->data;
+        list_node = list_node->next;
         ln_graph_edge_node_free(end);
     }
 }
@@ -84,7 +84,7 @@ ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *no
     block->end.edge_data = edge_data;
     block->end.node = node;
     block->end.edge_data_cmp = edge_data_cmp ? edge_data_cmp : ln_direct_cmp;
-    block->place.data = &block->end;
+    block->list_node.data = &block->end;
     return &block->end;
 }
 
@@ -108,9 +108,9 @@ void ln_graph_free(ln_graph *graph)
 {
     if (!graph)
         return;
-    for (const ln_list *place = graph->nodes; place;) {
-        ln_graph_node *node = place->data;
-        place = place->next;
+    for (const ln_list *list_node = graph->nodes; list_node;) {
+        ln_graph_node *node = list_node->data;
+        list_node = list_node->next;
         ln_graph_node_free(node);
     }
     ln_free(graph);
@@ -122,7 +122,7 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     if (!node)
         return NULL;
     node->before = graph->last;
-    append(&graph->nodes, &graph->last, &((struct node_block *)node)->place);
+    append(&graph->nodes, &graph->last, &((struct node_block *)node)->list_node);
     graph->size++;
     return node;
 }
@@ -157,7 +157,7 @@ static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, vo
     if (!end)
         return NULL;
     end->before = *ends.last;
-    append(ends.list, ends.last, &((struct end_block *)end)->place);
+    append(ends.list, ends.last, &((struct end_block *)end)->list_node);
     ++*ends.degree;
     return end;
 }
@@ -174,7 +174,7 @@ static void remove_end(struct ends ends, ln_graph_edge_node *end)
     --*ends.degree;
 }
 
-static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
+static void set_twins(ln_graph_edge_node *out, ln_graph_edge_node *in)
 {
     out->twin = in;
     in->twin = out;
@@ -250,7 +250,7 @@ ln_graph_edge_node *ln_graph_add_edge(ln_graph *graph, ln_graph_node *node1, ln_
         remove_end(out_ends(node1), out);
         return NULL;
     }
-    join(out, in);
+    set_twins(out, in);
     return out;
 }
 
@@ -299,7 +299,7 @@ struct copying {
     ln_hash *ends;  // edge node -> its copy
 };
 
-// Copies ends, and joins each to the other end's copy when that is there.
+// Copies ends, and makes each the twin of the copy of its twin, if that exists already.
 static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
 {
     LN_FOREACH (const ln_graph_edge_node *, edge, list) {
@@ -309,7 +309,7 @@ static int copy_ends(struct copying *copying, struct ends ends, const ln_list *l
             return -1;
         ln_graph_edge_node *twin = ln_hash_find(copying->ends, edge->twin);
         if (twin)
-            join(end, twin);
+            set_twins(end, twin);
     }
     return 0;
 }
@@ -362,16 +362,16 @@ int ln_graph_num_outlier(ln_graph *graph)
 }
 
 // The state of sorting for each node, by number.
-struct place {
+struct node_state {
     ln_graph_node *node;
     size_t waits_for; // in edges from nodes without a layer
-    size_t layer;     // final when it waits for none
+    size_t layer;     // final if waits_for is 0
 };
 
 struct sorting {
     ln_hash *numbers;
-    struct place *places; // [size]
-    size_t *ready;        // [size], nodes that wait for none, in the order they were found
+    struct node_state *states; // [size]
+    size_t *ready;             // [size], nodes whose layer is final, in the order they were found
     size_t n_ready;
     size_t n_layers;
 };
@@ -379,27 +379,27 @@ struct sorting {
 static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
 {
     sorting->numbers = number_nodes(graph);
-    sorting->places = ln_alloc_array(graph->size, sizeof(*sorting->places));
+    sorting->states = ln_alloc_array(graph->size, sizeof(*sorting->states));
     sorting->ready = ln_alloc_array(graph->size, sizeof(*sorting->ready));
-    if (!sorting->numbers || !sorting->places || !sorting->ready)
+    if (!sorting->numbers || !sorting->states || !sorting->ready)
         return -1;
     size_t i = 0;
     LN_FOREACH (ln_graph_node *, node, graph->nodes) {
         if (node->indegree == 0)
             sorting->ready[sorting->n_ready++] = i;
-        sorting->places[i++] = (struct place){node, node->indegree, 0};
+        sorting->states[i++] = (struct node_state){node, node->indegree, 0};
     }
     return 0;
 }
 
 // The successors of a node whose layer is final wait for one edge less, in a layer after it.
-static void release_successors(struct sorting *sorting, const struct place *place)
+static void release_successors(struct sorting *sorting, const struct node_state *state)
 {
-    LN_FOREACH (const ln_graph_edge_node *, edge_node, place->node->out_edge_nodes) {
+    LN_FOREACH (const ln_graph_edge_node *, edge_node, state->node->out_edge_nodes) {
         const size_t i = (size_t)(uintptr_t)ln_hash_find(sorting->numbers, edge_node->node);
-        struct place *next = &sorting->places[i];
-        if (next->layer <= place->layer)
-            next->layer = place->layer + 1;
+        struct node_state *next = &sorting->states[i];
+        if (next->layer <= state->layer)
+            next->layer = state->layer + 1;
         if (--next->waits_for == 0)
             sorting->ready[sorting->n_ready++] = i;
     }
@@ -408,10 +408,10 @@ static void release_successors(struct sorting *sorting, const struct place *plac
 static int assign_layers(struct sorting *sorting, const ln_graph *graph)
 {
     for (size_t i = 0; i < sorting->n_ready; i++) {
-        const struct place *place = &sorting->places[sorting->ready[i]];
-        if (place->layer >= sorting->n_layers)
-            sorting->n_layers = place->layer + 1;
-        release_successors(sorting, place);
+        const struct node_state *state = &sorting->states[sorting->ready[i]];
+        if (state->layer >= sorting->n_layers)
+            sorting->n_layers = state->layer + 1;
+        release_successors(sorting, state);
     }
     if (sorting->n_ready < graph->size)
         return ln_error_set(NULL,
@@ -425,8 +425,8 @@ static int assign_layers(struct sorting *sorting, const ln_graph *graph)
 static int fill_layers(ln_list **tops, const struct sorting *sorting)
 {
     for (size_t i = sorting->n_ready; i > 0; i--) {
-        const struct place *place = &sorting->places[i - 1];
-        if (ln_list_push(&tops[place->layer], place->node, NULL))
+        const struct node_state *state = &sorting->states[i - 1];
+        if (ln_list_push(&tops[state->layer], state->node, NULL))
             return -1;
     }
     return 0;
@@ -468,7 +468,7 @@ int ln_graph_topsort(ln_graph *graph, ln_list **layers)
         collect_layers(&sorting, layers) == 0)
         n = (int)sorting.n_layers;
     ln_hash_free(sorting.numbers);
-    ln_free(sorting.places);
+    ln_free(sorting.states);
     ln_free(sorting.ready);
     return n;
 }
@@ -511,7 +511,7 @@ static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
     return !list && len == 0 && end == last;
 }
 
-// Whether `end` and the end that it has for its twin, in the list of the other node, agree.
+// Whether `end` and its twin, which must be in the list of the other node, agree.
 static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node, int outward)
 {
     const ln_graph_edge_node *twin = end->twin;
@@ -521,7 +521,7 @@ static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node
     return at && at->data == twin;
 }
 
-// Whether each edge in a node's list has its place, and is in the list of its other end.
+// Whether each edge of a node has the right `before`, and is also in the list of its other end.
 static int ends_match(ln_graph_node *node, int outward, const ln_hash *numbers)
 {
     const ln_list *before = NULL;

@@ -50,8 +50,8 @@ static uint32_t mix(uint32_t h)
     return h;
 }
 
-// Names that count differ in their last digits: they get adjacent buckets, so that names looked up
-// in order are in adjacent cache lines. More digits than these would not fetch fewer lines.
+// Numbered names differ in their last digits: they get adjacent buckets, so that names looked up in
+// order are in adjacent cache lines. With more digits, lookups would not need fewer lines.
 static uint32_t hash_of_name(const char *name)
 {
     enum { DIGITS = 3 };
@@ -245,10 +245,10 @@ static int add_new(ln_hash *hash, uint32_t h, const void *key, void *value)
 int ln_hash_insert(ln_hash *hash, const void *key, void *value)
 {
     const uint32_t h = hash_of(hash, key);
-    const uint32_t there = *find_link(hash, h, key);
-    if (!there)
+    const uint32_t existing = *find_link(hash, h, key);
+    if (!existing)
         return add_new(hash, h, key, value);
-    replace(hash, pair_at(hash, there), key, value);
+    replace(hash, pair_at(hash, existing), key, value);
     return 0;
 }
 

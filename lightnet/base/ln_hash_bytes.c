@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of bytes that others chose.
+// A seeded hash of untrusted bytes.
 
 #include "base/ln_hash_bytes.h"
 
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Where the system has no random numbers yet, the time and the place of the program in memory.
+// Before the system has entropy: the time, an address, and the process.
 static uint64_t weak_seed(void)
 {
     struct timespec now = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of bytes that others chose, for keys of hash tables.
+// A seeded hash of untrusted bytes, for keys of hash tables.
 
 #pragma once
 

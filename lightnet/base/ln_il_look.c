@@ -6,20 +6,20 @@
 #include <ctype.h>
 #include <string.h>
 
-// Limit of the search for the beginning of a model.
+// The max bytes that are searched for the beginning of a model.
 enum { MAX_LOOK = 64 << 10 };
 
-typedef struct looker {
+typedef struct scanner {
     const char *at, *end;
-} looker;
+} scanner;
 
-static int starts(const looker *l, const char *text)
+static int starts(const scanner *l, const char *text)
 {
     const size_t len = strlen(text);
     return (size_t)(l->end - l->at) >= len && !memcmp(l->at, text, len);
 }
 
-static int take(looker *l, const char *text)
+static int take(scanner *l, const char *text)
 {
     const int taken = starts(l, text);
     l->at += taken ? strlen(text) : 0;
@@ -27,7 +27,7 @@ static int take(looker *l, const char *text)
 }
 
 // A directive goes on where its line ends in '\'.
-static void skip_line(looker *l)
+static void skip_line(scanner *l)
 {
     char last = '\0';
     for (; l->at < l->end && (*l->at != '\n' || last == '\\'); l->at++)
@@ -35,8 +35,8 @@ static void skip_line(looker *l)
             last = *l->at;
 }
 
-// The length of the name there.
-static size_t name_length(const looker *l, const char *begin)
+// The length of the name at `begin`.
+static size_t name_length(const scanner *l, const char *begin)
 {
     const char *p = begin;
     while (p < l->end && (isalnum((unsigned char)*p) || *p == '_') &&
@@ -46,7 +46,7 @@ static size_t name_length(const looker *l, const char *begin)
 }
 
 // The text after # distinguishes a directive from the heading of a page.
-static int is_directive(const looker *l)
+static int is_directive(const scanner *l)
 {
     static const char *const words[] = {"define",  "error", "if",     "ifdef", "ifndef",
                                         "include", "line",  "pragma", "undef", NULL};
@@ -67,7 +67,7 @@ static int is_directive(const looker *l)
 }
 
 // Blanks, comments, directives. Returns whether there was a comment or directive.
-static int skip_between(looker *l)
+static int skip_between(scanner *l)
 {
     int found = 0;
     while (l->at < l->end) {
@@ -88,7 +88,7 @@ static int skip_between(looker *l)
     return found;
 }
 
-static size_t take_name(looker *l)
+static size_t take_name(scanner *l)
 {
     const size_t len = name_length(l, l->at);
     l->at += len;
@@ -96,14 +96,14 @@ static size_t take_name(looker *l)
 }
 
 // Whether one of the characters comes next, after blanks and comments.
-static int is_next(looker *l, const char *characters)
+static int is_next(scanner *l, const char *characters)
 {
     skip_between(l);
     return l->at < l->end && strchr(characters, *l->at) != NULL;
 }
 
 // `found`: after comments or directives.
-static int is_statement(looker *l, int found)
+static int is_statement(scanner *l, int found)
 {
     const char *name = l->at;
     const size_t len = take_name(l);
@@ -121,7 +121,7 @@ static int is_statement(looker *l, int found)
 int ln_il_look(const unsigned char *data, size_t size)
 {
     const size_t looked_at = size < MAX_LOOK ? size : MAX_LOOK;
-    looker l = {.at = (const char *)data, .end = (const char *)data + looked_at};
+    scanner l = {.at = (const char *)data, .end = (const char *)data + looked_at};
     if (!size || memchr(data, '\0', looked_at))
         return 0;
     take(&l, "\xef\xbb\xbf");

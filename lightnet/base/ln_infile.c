@@ -17,7 +17,7 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-// Of a file that stays open: enough to distinguish all formats.
+// The bytes that are kept of a file that stays open: enough to detect its format.
 enum { HEAD_SIZE = 4096 };
 
 static int cannot_read(ln_error *err, const char *name, int reason)
@@ -83,7 +83,7 @@ int ln_infile_park(ln_infile *file, ln_error *err)
 
 // Reading
 
-static int ended(const ln_infile *file, int fd, ln_error *err)
+static int fail_truncated(const ln_infile *file, int fd, ln_error *err)
 {
     struct stat about;
     const int status = fstat(fd, &about);
@@ -106,7 +106,7 @@ static int read_from(const ln_infile *file, int fd, size_t offset, unsigned char
             return ln_error_set_as(err, ln_status_of_errno(errno), "cannot read: %s",
                                    strerror(errno));
         if (!n)
-            return ended(file, fd, err);
+            return fail_truncated(file, fd, err);
         data += n;
         offset += (size_t)n;
         size -= (size_t)n;
@@ -163,7 +163,7 @@ const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_er
 
 // Opening
 
-// The first `size` bytes into memory of the file's own.
+// Reads the first `size` bytes into file->copy.
 static int read_copy(ln_infile *file, size_t size, ln_error *err)
 {
     unsigned char *const copy = ln_alloc(size);
@@ -257,7 +257,7 @@ static int cannot_map(ln_error *err, const char *name, int reason)
                            strerror(reason));
 }
 
-// Pages that are written become the process's own.
+// Maps the file privately: written pages are copied.
 static int map_descriptor(ln_infile *file, int fd, ln_error *err)
 {
     struct stat about;
@@ -327,8 +327,8 @@ int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)
 
 void ln_infile_close(ln_infile *file)
 {
-    const int is_used_on = file->sharing && atomic_fetch_sub(&file->sharing->n, 1) > 1;
-    if (is_used_on) {
+    const int is_still_used = file->sharing && atomic_fetch_sub(&file->sharing->n, 1) > 1;
+    if (is_still_used) {
         *file = (ln_infile){0};
         return;
     }

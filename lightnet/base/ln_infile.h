@@ -53,7 +53,7 @@ int ln_infile_open_mapped(ln_infile *file, const char *name, ln_error *err);
 int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const char *path,
                            ln_error *err);
 
-/** Reads the whole content into memory, unless it is there. -1 with a reason that names the
+/** Reads the whole content into memory, unless it is loaded. -1 with a reason that names the
  * file. */
 int ln_infile_load(ln_infile *file, ln_error *err);
 

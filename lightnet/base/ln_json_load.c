@@ -39,9 +39,8 @@ typedef struct feed {
 
 static _Thread_local feed *feeding; // NULL: no text is parsed
 
-// The library's allocation functions, of which a process has one pair. They count failures on their
-// way to those that were there before, and memory, where that comes from malloc, for the budget in
-// use.
+// The library's allocation functions, one pair per process. Ours call the previous ones, and count
+// failures and, if these are malloc and free, memory for the budget in use.
 
 static json_malloc_t allocate;
 static json_free_t release;
@@ -106,17 +105,17 @@ __attribute__((constructor)) static void count_allocations(void)
     json_set_alloc_funcs(allocate_block, release_block);
 }
 
-static int are_ours(json_malloc_t malloc_now, json_free_t free_now)
+static int are_installed(json_malloc_t malloc_now, json_free_t free_now)
 {
     return malloc_now == allocate_block && free_now == release_block;
 }
 
-__attribute__((destructor)) static void leave_allocations(void)
+__attribute__((destructor)) static void restore_allocations(void)
 {
     json_malloc_t malloc_now;
     json_free_t free_now;
     json_get_alloc_funcs(&malloc_now, &free_now);
-    if (are_ours(malloc_now, free_now))
+    if (are_installed(malloc_now, free_now))
         json_set_alloc_funcs(allocate, release);
 }
 
@@ -126,7 +125,7 @@ static int is_counted(void)
     json_malloc_t malloc_now;
     json_free_t free_now;
     json_get_alloc_funcs(&malloc_now, &free_now);
-    return are_ours(malloc_now, free_now) && is_malloc() && ln_budget_knows_sizes();
+    return are_installed(malloc_now, free_now) && is_malloc() && ln_budget_knows_sizes();
 }
 
 // About the bytes that the library allocates for the text: one of these characters precedes each
@@ -168,9 +167,8 @@ static void drop_spare(feed *f)
     f->spare = NULL;
 }
 
-// What the lexer's buffer holds after the byte; in invalid JSON, where the lexer stops earlier, at
-// most that.
-static void follow(feed *f, char c)
+// Updates `token` for the byte; in invalid JSON, where the lexer stops earlier, it is a bound.
+static void track_token(feed *f, char c)
 {
     static const char alone[] = "{}[]:, \t\r\n";
     f->token++;
@@ -187,8 +185,8 @@ static void follow(feed *f, char c)
     }
 }
 
-// The callback of the library: the next piece; 0 bytes end the text.
-static size_t give(void *buffer, size_t max, void *data)
+// Writes the next piece to the buffer. Returns its size; 0 ends the text.
+static size_t next_piece(void *buffer, size_t max, void *data)
 {
     feed *const f = data;
     char *const piece = buffer;
@@ -200,22 +198,23 @@ static size_t give(void *buffer, size_t max, void *data)
         return 0;
     do {
         piece[n] = f->text[f->at++];
-        follow(f, piece[n++]);
+        track_token(f, piece[n++]);
     } while (n < max && f->at < f->len && has_room(f));
     return n;
 }
 
-static size_t give_rest(void *buffer, size_t max, void *data)
+// The callback of the library.
+static size_t feed_library(void *buffer, size_t max, void *data)
 {
     const feed *const f = data;
-    return f->at < f->len ? give(buffer, max, data) : 0;
+    return f->at < f->len ? next_piece(buffer, max, data) : 0;
 }
 
 static json_t *parse(feed *f, size_t flags, json_error_t *error)
 {
     const locale_t before = ln_number_begin();
     feeding = f;
-    json_t *const json = json_load_callback(give_rest, f, flags, error);
+    json_t *const json = json_load_callback(feed_library, f, flags, error);
     feeding = NULL;
     ln_number_end(before);
     drop_spare(f);

@@ -12,7 +12,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-// The number that `str` is, as printed in decimal; -1 for all else.
+// The number in `str`, as printed in decimal; -1 for all else.
 static int parse_number(const char *str)
 {
     if (*str == '\0' || (*str == '0' && str[1]))

@@ -21,7 +21,7 @@
 typedef struct target {
     const char *file;
     int folder;             // descriptor
-    const char *base;       // its name in there
+    const char *base;       // the file's name in the folder
     const struct stat *old; // the file to replace, or NULL
     int is_result;          // not synced where nothing is replaced
     ln_outfile_func func;
@@ -41,7 +41,7 @@ static int cannot_write(ln_error *err, const char *file)
 // on the target, so the next writer finds the file of a writer that was killed.
 typedef char temporary_name[48];
 
-// Writers of one target at a time, and for how many of them is looked that may have been killed.
+// The max number of concurrent writers of a target, and of names to check for killed ones.
 enum { MAX_WRITERS = 100, MAX_KILLED = 4 };
 
 static void print_temporary(temporary_name name, const char *base, int k)
@@ -78,7 +78,7 @@ static int sync_file(const target *t, int fd)
 {
     if ((t->is_result && !t->old) || !fsync(fd) || errno == EINVAL || errno == ENOSYS ||
         errno == EOPNOTSUPP)
-        return 0; // no file system of the kind that could lose it
+        return 0; // a file system without fsync
     return cannot_write(t->err, t->file);
 }
 
@@ -99,7 +99,7 @@ static FILE *fill(const target *t, int fd)
     return NULL;
 }
 
-// A file without a name, which vanishes with its writer
+// An unnamed file (O_TMPFILE), which vanishes with its writer
 
 // The outcome of a step; FAILED with a reason.
 typedef enum outcome { DONE, FAILED, IMPOSSIBLE } outcome;
@@ -120,7 +120,7 @@ static outcome replace(const target *t, const char *temporary)
     return FAILED;
 }
 
-// A link cannot replace a file, so the name is one for a moment.
+// linkat cannot replace a file: links a temporary name, and renames that.
 static outcome link_and_replace(const target *t, int fd)
 {
     (void)flock(fd, LOCK_EX | LOCK_NB); // without locks no writer counts as dead
@@ -145,7 +145,7 @@ static outcome close_named(const target *t, FILE *stream, outcome end)
     return FAILED;
 }
 
-static outcome write_nameless(const target *t)
+static outcome write_unnamed(const target *t)
 {
     const int fd = openat(t->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -155,13 +155,13 @@ static outcome write_nameless(const target *t)
         return FAILED;
     if (!t->old && !link_as(fd, t->folder, t->base))
         return close_named(t, stream, DONE);
-    const int is_there = t->old || errno == EEXIST;
-    return close_named(t, stream, is_there ? link_and_replace(t, fd) : IMPOSSIBLE);
+    const int exists = t->old || errno == EEXIST;
+    return close_named(t, stream, exists ? link_and_replace(t, fd) : IMPOSSIBLE);
 }
 
-// A file with a temporary name, where file systems have no others
+// A file with a temporary name, on file systems without unnamed files
 
-// -1 where the name was taken, or away again before the lock was there.
+// -1: the name exists, or was removed again before the file was locked.
 static int create_locked(int folder, const char *name)
 {
     const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -220,7 +220,7 @@ static int write_at(const target *t)
         print_temporary(name, t->base, k);
         remove_dead(t->folder, name);
     }
-    outcome end = write_nameless(t);
+    outcome end = write_unnamed(t);
     if (end == IMPOSSIBLE)
         end = write_named(t);
     return end == DONE ? 0 : -1;

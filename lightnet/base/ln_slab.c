@@ -54,8 +54,8 @@ static void close_slab(ln_slab *slab)
         drop(slab, UNUSED - slab->n_made);
 }
 
-// Begins again at the beginning of a slab whose objects are all gone. 1: it did.
-static int begin_again(ln_slab *slab)
+// Reuses a slab from its beginning if all its objects are freed. Returns whether it does.
+static int reuse_if_empty(ln_slab *slab)
 {
     const size_t n = UNUSED - slab->n_made;
     if (atomic_load_explicit(&slab->references, memory_order_acquire) != n)
@@ -76,7 +76,7 @@ static ln_slab *slab_for(ln_slabs *slabs, ln_slab_kind kind, size_t size)
     ln_slab **filling = &slabs->filling[kind];
     if (*filling && (*filling)->size - (*filling)->used >= size)
         return *filling;
-    if (*filling && (*filling)->size >= size && begin_again(*filling))
+    if (*filling && (*filling)->size >= size && reuse_if_empty(*filling))
         return *filling;
     size_t next_size = *filling ? 2 * ((*filling)->size + sizeof(**filling)) : FIRST_SIZE;
     while (next_size < PARTS * size)

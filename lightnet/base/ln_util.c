@@ -43,7 +43,7 @@ ln_bool ln_streq(const char *a, const char *b)
     return ln_str_cmp(a, b) == 0;
 }
 
-// The reason is the same for all allocations; returns NULL for them.
+// Records the reason of a failed allocation. Returns NULL.
 static void *out_of_memory(size_t size)
 {
     ln_alloc_note_failure();
@@ -56,7 +56,7 @@ static int may_allocate(size_t size)
     return !ln_alloc_fail_now() && ln_budget_allows(size);
 }
 
-// glibc keeps small blocks of each thread at hand, for malloc but not for calloc.
+// glibc caches small blocks of each thread (tcache), for malloc but not for calloc.
 enum { SMALL = 1024 };
 
 void *ln_alloc(size_t size)
@@ -189,7 +189,7 @@ char *ln_read_text(const char *file)
     return text;
 }
 
-// Names that are close
+// Similar names
 
 // Longer names are not compared.
 enum { LONGEST = 64 };
@@ -229,7 +229,7 @@ static size_t distance(const char *a, const char *b)
     return rows[len_a % 3][len_b];
 }
 
-// Distances from here on mean another name.
+// From this distance on, names are not similar.
 static size_t limit(const char *name)
 {
     return (strlen(name) + 1) / 3 + 1;

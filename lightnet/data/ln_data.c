@@ -35,8 +35,8 @@ typedef struct weights {
     ln_bundle wts;
     ln_bundle params;
     ln_infile file; // that has the data of params
-    void *thing;    // that contains the bundle, or NULL
-    void (*drop)(void *thing);
+    void *owner;    // of the bundle, or NULL
+    void (*drop)(void *owner);
 } weights;
 
 static void close_weights(weights *w)
@@ -45,8 +45,8 @@ static void close_weights(weights *w)
     ln_bundle_clear(&w->wts);
     ln_bundle_clear(&w->params);
     ln_infile_close(&w->file);
-    if (w->thing)
-        w->drop(w->thing);
+    if (w->owner)
+        w->drop(w->owner);
 }
 
 static int read_wts(weights *w, ln_infile *in, const char *file, ln_error *err)
@@ -84,29 +84,29 @@ static int open_weights(weights *w, const char *file, ln_error *err)
 
 // Tensors of the file and of the model
 
-// Whether a file has elements of type `wanted` with type `there`: also as their bytes.
-static int is_stored_as(tl_dtype there, tl_dtype wanted)
+// Whether a file stores elements of type `wanted` as type `stored`: the same, or one for its bits.
+static int is_stored_as(tl_dtype stored, tl_dtype wanted)
 {
-    return there == wanted || (tl_dtype_is_stored(wanted) && there == ln_raw_dtype(wanted));
+    return stored == wanted || (tl_dtype_is_stored(wanted) && stored == ln_raw_dtype(wanted));
 }
 
-static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const ln_tensor_entry *te,
+static int check_tensor(const ln_bundle *bundle, const tl_tensor *stored, const ln_tensor_entry *te,
                         const char *file, ln_error *err)
 {
     const tl_tensor *wanted = te->tensor;
     char shape[TL_SHAPE_TEXT_SIZE], wanted_shape[TL_SHAPE_TEXT_SIZE];
     const int is_same =
-        bundle->shaped ? tl_tensor_issameshape(there, wanted) : there->len == wanted->len;
-    if (is_stored_as(there->dtype, wanted->dtype) && is_same)
+        bundle->shaped ? tl_tensor_issameshape(stored, wanted) : stored->len == wanted->len;
+    if (is_stored_as(stored->dtype, wanted->dtype) && is_same)
         return 0;
     if (!bundle->shaped)
         return ln_error_set(err, "%s: tensor '%s' is %s with %d elements, expected %s with %d",
-                            file, te->name, tl_dtype_name(there->dtype), there->len,
+                            file, te->name, tl_dtype_name(stored->dtype), stored->len,
                             tl_dtype_name(wanted->dtype), wanted->len);
-    return ln_error_set(err, "%s: tensor '%s' is %s %s, expected %s %s", file, te->name,
-                        tl_dtype_name(there->dtype), tl_shape_text(shape, there->ndim, there->dims),
-                        tl_dtype_name(wanted->dtype),
-                        tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
+    return ln_error_set(
+        err, "%s: tensor '%s' is %s %s, expected %s %s", file, te->name,
+        tl_dtype_name(stored->dtype), tl_shape_text(shape, stored->ndim, stored->dims),
+        tl_dtype_name(wanted->dtype), tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
 }
 
 // Into a tensor table: every array of the file
@@ -160,15 +160,15 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
                         const char *file)
 {
     char shape[TL_SHAPE_TEXT_SIZE];
-    const tl_tensor *there = ln_bundle_find(w->bundle, te->name);
-    if (!there && (ln_weights_find(ctx->weights, te->name) ||
-                   ln_hash_find(ctx->input_names, te->name))) // which the caller sets
+    const tl_tensor *stored = ln_bundle_find(w->bundle, te->name);
+    if (!stored && (ln_weights_find(ctx->weights, te->name) ||
+                    ln_hash_find(ctx->input_names, te->name))) // which the caller sets
         return 0;
-    if (!there)
+    if (!stored)
         return ln_error_set(ctx->error, "%s: no tensor '%s', expected %s %s", file, te->name,
                             tl_dtype_name(te->tensor->dtype),
                             tl_shape_text(shape, te->tensor->ndim, te->tensor->dims));
-    return check_tensor(w->bundle, there, te, file, ctx->error);
+    return check_tensor(w->bundle, stored, te, file, ctx->error);
 }
 
 static int check_value(const ln_context *ctx, const ln_bundle *bundle, const ln_bundle_entry *entry,
@@ -201,8 +201,8 @@ static int set_model_weights(const ln_context *ctx, ln_weights *to, const weight
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         const ln_tensor_entry *te = wanted_by(ctx, op);
-        const ln_bundle_entry *there = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
-        if (there && add_weight(to, w->bundle, there, te->tensor->dtype))
+        const ln_bundle_entry *stored = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
+        if (stored && add_weight(to, w->bundle, stored, te->tensor->dtype))
             return ln_error_memory_at(ctx->error, file);
     }
     return 0;
@@ -276,11 +276,11 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
         if (te && check_wanted(ctx, w, te, file))
             return -1;
     }
-    // The file may have values that the program was made for, even such as it does not want any
-    // more.
+    // Values that the program was compiled for must be the same, even those that it no longer
+    // reads.
     LN_FOREACH (const ln_fixed_value *, value, ln_fixed_values(ctx->fixed)) {
-        const ln_bundle_entry *there = ln_bundle_entry_of(w->bundle, value->tensor);
-        if (there && check_value(ctx, w->bundle, there, file))
+        const ln_bundle_entry *stored = ln_bundle_entry_of(w->bundle, value->tensor);
+        if (stored && check_value(ctx, w->bundle, stored, file))
             return -1;
     }
     return 0;
@@ -327,10 +327,10 @@ int ln_data_give(ln_context *ctx, const char *file)
     return -1;
 }
 
-int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void (*drop)(void *),
+int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *owner, void (*drop)(void *),
                      const char *file)
 {
-    weights w = {.bundle = bundle, .thing = thing, .drop = drop};
+    weights w = {.bundle = bundle, .owner = owner, .drop = drop};
     return set_weights(ctx, &ctx->weights, &w, file);
 }
 

@@ -13,9 +13,9 @@
 int ln_data_give(ln_context *ctx, const char *file);
 
 /** The same with tensors of the model's own file, which is open, for ctx->weights. They stay valid
- * until drop(thing), which is called when the weights are freed, also after a failure. `file` is
+ * until drop(owner), which is called when the weights are freed, also after a failure. `file` is
  * its name for messages. */
-int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void (*drop)(void *),
+int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *owner, void (*drop)(void *),
                      const char *file);
 
 /** Opens a weight file and passes its tensors to `func`. Returns the result of `func`; -1 with a

@@ -132,7 +132,7 @@ static int find_layout(const tl_tensor *like, const ln_image_format *format, lay
     return 0;
 }
 
-// Channel `c` (0 red, 1 green, 2 blue) of a pixel as an image of `channels` channels shows it.
+// Channel `c` (0 red, 1 green, 2 blue) of a pixel, converted to gray or color for `channels`.
 static double sample(const ln_image *image, int y, int x, int c, int channels)
 {
     const uint8_t *p =
@@ -142,7 +142,7 @@ static double sample(const ln_image *image, int y, int x, int c, int channels)
     return channels == 3 ? p[c] : 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
 }
 
-// Integers are rounded: truncated, equal red, green and blue of 1 would become a grey of 0.
+// Rounds to integers: truncation would convert red, green and blue of 1 to a gray of 0.
 static void put(tl_tensor *dst, size_t at, double value)
 {
     const double v = tl_dtype_is_float(dst->dtype) ? value : round(value);

@@ -74,7 +74,7 @@ static int read_sizes(bmp *b, ln_error *err)
                : 0;
 }
 
-// The pixels that a compression may have: a bit for each number of bits.
+// The bits per pixel that a compression may have: bit N for N bits.
 static const struct format {
     uint32_t compression;
     uint64_t bits;
@@ -94,7 +94,7 @@ static int check_format(const bmp *b, ln_error *err)
     const int is_known =
         i < sizeof(formats) / sizeof(formats[0]) && b->bits < 64 && formats[i].bits >> b->bits & 1;
     const int is_rle = b->compression == RLE8 || b->compression == RLE4;
-    // For OS/2, compression 3 is another one; runs begin at the bottom.
+    // For OS/2, 3 is another compression; run-length encoded images are always bottom-up.
     if (!is_known || (b->header == OS2 && b->compression >= BITFIELDS) ||
         (is_rle && b->is_top_down))
         return ln_error_set(err, "pixels of %u bits with compression %u are not supported", b->bits,
@@ -294,14 +294,14 @@ static int read_runs(const bmp *b, ln_image *image, ln_error *err)
 
 // All of it
 
-// No memory that the rest of the file cannot fill: a run is two bytes for up to 255 pixels.
+// Rejects a size that the rest of the file cannot fill: a run is two bytes for up to 255 pixels.
 static int check_size(const bmp *b, ln_error *err)
 {
-    const uint64_t there = b->size - b->pixels, row = ((uint64_t)b->width * b->bits + 7) / 8;
+    const uint64_t available = b->size - b->pixels, row = ((uint64_t)b->width * b->bits + 7) / 8;
     const uint64_t stride = (row + 3) / 4 * 4;
     const int is_rle = b->compression == RLE8 || b->compression == RLE4;
-    const int fits = is_rle ? (uint64_t)b->width * b->height / 128 <= there
-                            : row <= there && (there - row) / stride >= b->height - 1;
+    const int fits = is_rle ? (uint64_t)b->width * b->height / 128 <= available
+                            : row <= available && (available - row) / stride >= b->height - 1;
     return fits ? 0
                 : ln_error_set(err, "%zu bytes of pixels are too few for %zu x %zu",
                                b->size - b->pixels, b->width, b->height);

@@ -10,7 +10,7 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-// Pixels of one image, times channels: more means a damaged header.
+// The max samples of an image: more means a damaged header.
 static const size_t max_samples = (size_t)1 << 28;
 
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err)
@@ -28,7 +28,7 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
 
 // PNG
 
-// By libpng's simplified interface: it checks everything and reports failure without leaving.
+// By libpng's simplified interface, which checks everything and reports failures without longjmp.
 
 #ifdef LN_HAVE_PNG
 
@@ -46,7 +46,7 @@ static size_t chunk_size(const uint8_t *at, size_t size)
     return length <= size - PNG_CHUNK ? PNG_CHUNK + length : size;
 }
 
-// Whether pixels may depend on a chunk: all but these are marked as optional by a small letter.
+// Whether pixels may depend on a chunk: a critical one (upper-case letter), or one of these.
 static int is_needed(const uint8_t *at, size_t size)
 {
     static const char types[][5] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD"};
@@ -58,8 +58,8 @@ static int is_needed(const uint8_t *at, size_t size)
     return 0;
 }
 
-// Where libpng has no memory for a chunk of text, it continues in the middle of that. So it gets
-// the file without texts and other chunks that no pixel depends on. Returns new (ln_free).
+// Without memory for a text chunk, libpng continues in the middle of it. So it reads a copy without
+// texts and other chunks that no pixel depends on. Returns new (ln_free).
 static uint8_t *keep_needed_chunks(const uint8_t *data, size_t size, size_t *kept, ln_error *err)
 {
     uint8_t *const copy = ln_alloc(size);
@@ -84,7 +84,7 @@ static int decode_chunks(const uint8_t *data, size_t size, ln_image *image, ln_e
     const png_color black = {0, 0, 0};
     if (!png_image_begin_read_from_memory(&png, data, size))
         return ln_error_set(err, "%s", png.message);
-    // Samples of 16 bits are as those of 8, not linear in light.
+    // Samples of 16 bits are sRGB, like those of 8, not linear.
     png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     png.format = png.format & PNG_FORMAT_FLAG_COLOR ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
     const int channels = png.format == PNG_FORMAT_RGB ? 3 : 1;
@@ -138,7 +138,7 @@ static void skip_space(reader *r)
     }
 }
 
-// A decimal number; -1: none, or it is too large to be meant.
+// A decimal number; -1: none, or one of more than 9 digits.
 static long read_number(reader *r)
 {
     long n = -1;
@@ -193,9 +193,9 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
         r.at++; // the one white space after the header
     // Numbers of a header are below 2^30, so this cannot overflow.
     const uint64_t n = (uint64_t)height * (uint64_t)width * (uint64_t)channels;
-    const size_t there = (size_t)(r.end - r.at);
-    if (n > there / sample_size) // no memory that the rest of the file cannot fill
-        return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, there,
+    const size_t available = (size_t)(r.end - r.at);
+    if (n > available / sample_size) // no memory that the rest of the file cannot fill
+        return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, available,
                             n * sample_size);
     if (ln_image_alloc(image, (size_t)height, (size_t)width, channels, err))
         return -1;

@@ -33,9 +33,9 @@ static uint32_t number(const tiff *t, size_t at, size_t n)
 
 static int orientation_of_entry(const tiff *t, size_t at)
 {
-    const int is_it = number(t, at, 2) == ORIENTATION && number(t, at + 2, 2) == SHORT &&
-                      number(t, at + 4, 4) == 1;
-    const uint32_t value = is_it ? number(t, at + 8, 2) : 0;
+    const int is_orientation = number(t, at, 2) == ORIENTATION && number(t, at + 2, 2) == SHORT &&
+                               number(t, at + 4, 4) == 1;
+    const uint32_t value = is_orientation ? number(t, at + 8, 2) : 0;
     return value <= 8 ? (int)value : 0;
 }
 
@@ -106,8 +106,8 @@ int ln_exif_orient(ln_image *image, int orientation, ln_error *err)
 
 // JPEG
 
-// Errors of libjpeg come back through a jump; a file that is cut off or damaged is an error, not a
-// grey area.
+// libjpeg reports errors by longjmp. Truncated or damaged data, about which it only warns, is an
+// error here, too.
 
 #ifdef LN_HAVE_JPEG
 
@@ -136,7 +136,7 @@ static void handle_message(j_common_ptr info, int level)
         fail(info);
 }
 
-// Cyan, magenta, yellow and black, in which 255 is all ink, or with Adobe's marker none.
+// Converts CMYK, in which 255 is full ink; after Adobe's marker (is_inverted), 255 is no ink.
 static void convert_cmyk(const uint8_t *cmyk, int width, int is_inverted, uint8_t *rgb)
 {
     const int flip = is_inverted ? 0 : 255;
@@ -175,10 +175,10 @@ static J_COLOR_SPACE space_of(const struct jpeg_decompress_struct *info)
     }
 }
 
-// Cameras write segments of this kind; the longest that there can be.
-enum { APP1 = JPEG_APP0 + 1, LONGEST = 0xffff };
+// The marker of Exif segments, and the max length of a segment.
+enum { APP1 = JPEG_APP0 + 1, MAX_SEGMENT = 0xffff };
 
-// The first one in the file.
+// The first orientation in the file; 0: none.
 static int find_orientation(const struct jpeg_decompress_struct *info)
 {
     int orientation = 0;
@@ -200,7 +200,7 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     }
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, data, size);
-    jpeg_save_markers(&info, APP1, LONGEST);
+    jpeg_save_markers(&info, APP1, MAX_SEGMENT);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = space_of(&info);
     const int channels = info.out_color_space == JCS_GRAYSCALE ? 1 : 3;

@@ -2,8 +2,8 @@
 // Resizing of images: how they cover a tensor, and the weights of samples along an axis.
 //
 // Each axis is resized separately: `in` samples become `size` elements, of which the tensor shows
-// `out` from number `offset`. A crop shows fewer than there are, a letterbox more: the others are
-// the border. Element d of the resized axis has its center at (d + 0.5) * in / size.
+// `out` from number `offset`. A crop has out < size; a letterbox has out > size, with a border.
+// Element d of the resized axis has its center at (d + 0.5) * in / size.
 
 #include "data/ln_image_resize.h"
 
@@ -44,10 +44,10 @@ static void crop(const ln_image_format *format, ln_image_axis axes[2])
     int want[2];
     for (int i = 0; i < 2; i++)
         want[i] = (int)fmin(round(axes[i].out / share), INT32_MAX);
-    // Across the axis that needs the larger factor, the image is just as large as wanted.
-    const int whole = (int64_t)want[0] * axes[1].in < (int64_t)want[1] * axes[0].in;
-    axes[whole].size = want[whole];
-    axes[!whole].size = scaled(axes[!whole].in, want[whole], axes[whole].in);
+    // The axis that needs the larger scale gets exactly the wanted size, the other one more.
+    const int limiting = (int64_t)want[0] * axes[1].in < (int64_t)want[1] * axes[0].in;
+    axes[limiting].size = want[limiting];
+    axes[!limiting].size = scaled(axes[!limiting].in, want[limiting], axes[limiting].in);
     for (int i = 0; i < 2; i++) {
         const int margin = axes[i].size - axes[i].out, half = margin / 2;
         axes[i].offset = half + (margin & half & 1);
@@ -59,10 +59,10 @@ static void crop(const ln_image_format *format, ln_image_axis axes[2])
 static void letterbox(const ln_image_format *format, ln_image_axis axes[2])
 {
     (void)format;
-    const int whole = (int64_t)axes[0].out * axes[1].in > (int64_t)axes[1].out * axes[0].in;
-    axes[whole].size = axes[whole].out;
-    axes[!whole].size =
-        scaled_to_nearest(axes[!whole].in, axes[whole].out, axes[whole].in, axes[!whole].out);
+    const int limiting = (int64_t)axes[0].out * axes[1].in > (int64_t)axes[1].out * axes[0].in;
+    axes[limiting].size = axes[limiting].out;
+    axes[!limiting].size = scaled_to_nearest(axes[!limiting].in, axes[limiting].out,
+                                             axes[limiting].in, axes[!limiting].out);
     for (int i = 0; i < 2; i++)
         axes[i].offset = -((axes[i].out - axes[i].size) / 2);
 }
@@ -145,7 +145,7 @@ static int wide_weights(const ln_image_axis *axis, ln_image_filter filter, int d
     return n;
 }
 
-// Of an axis: 0.5 GB.
+// The max weights of an axis: 0.5 GB.
 enum { MAX_WEIGHTS = 1 << 26 };
 
 // The max number of samples of an element.

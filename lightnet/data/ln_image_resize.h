@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing of images: which samples along an axis an element shows, and with which weights.
+// Resizing of images: the samples along an axis of which an element is computed, and their weights.
 
 #pragma once
 
 #include "lightnet/ln_image.h"
 
-/** The samples that an element shows: `n` from sample `first`; n 0: none, it is in the border. */
+/** The samples of which an element is the weighted sum: `n` from `first`; n 0: it is border. */
 typedef struct ln_image_span {
     int first;
     int n;

@@ -48,12 +48,12 @@ tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, in
 // would also cut a float that was rounded up beyond the integer's type.
 static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
 {
-    const void *there = tl_pointer_add(dst->data, i, dst->dtype);
+    const void *element = tl_pointer_add(dst->data, i, dst->dtype);
     uint64_t back = 0;
     double value = 0;
-    tl_convert(&back, src->dtype, there, dst->dtype);
+    tl_convert(&back, src->dtype, element, dst->dtype);
     if (tl_dtype_has_fractions(dst->dtype))
-        tl_convert(&value, TL_DOUBLE, there, dst->dtype);
+        tl_convert(&value, TL_DOUBLE, element, dst->dtype);
     return value < tl_dtype_max_double(src->dtype) + 1 &&
            !memcmp(&back, tl_pointer_add(src->data, i, src->dtype), tl_size_of(src->dtype));
 }
@@ -96,7 +96,7 @@ tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like,
 {
     tl_tensor *dst = NULL;
     if (are_bits_of(src, like->dtype))
-        src->dtype = like->dtype; // as files keep it that have no such type
+        src->dtype = like->dtype; // npy stores the bits of types that it lacks
     if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
         return src;
     if (!ln_raw_check_shape(file, src->ndim, src->dims, like, err))
@@ -143,8 +143,8 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
 // Images and messages of Protocol Buffers are smaller, arrays of other files state their size.
 #define MAX_WITHOUT_SIZE ((size_t)INT_MAX)
 
-// Reads the content of a file that can be what is expected: neither an array of another shape nor
-// a large file of an unknown kind is read. `like` may be NULL.
+// Reads the content, unless the first bytes are of an array of another shape, or of an unknown
+// format in a large file. `like` may be NULL.
 static int load(ln_infile *in, const char *file, const tl_tensor *like,
                 const ln_image_format *format, ln_error *err)
 {

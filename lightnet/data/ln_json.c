@@ -20,7 +20,7 @@ const char *ln_json_describe(const json_t *json)
     return names[json_typeof(json)];
 }
 
-// A stream error is the caller's to find; without one, there was no memory.
+// The caller checks the stream's errors; any other failure is one to allocate.
 static int dump(FILE *fp, const void *json, ln_error *err)
 {
     const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;

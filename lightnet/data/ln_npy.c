@@ -282,8 +282,8 @@ static uint32_t char_at(const header *h, size_t i)
     return h->swap ? __builtin_bswap32(c) : c;
 }
 
-// The text of string `i`, of which zeros at the end are none, to `to` (NULL: not). *size: its
-// bytes. -1: a character that does not exist.
+// Writes string `i`, without zeros at its end, to `to` (NULL: only counts). *size: its bytes. -1:
+// an invalid code point.
 static int read_string(const header *h, size_t i, char *to, size_t *size)
 {
     size_t len = (size_t)h->width;
@@ -364,7 +364,7 @@ static tl_tensor *read_fortran(const header *h, const char *file, ln_error *err)
     }
     tl_tensor *const transposed = read_elements(h, dims, file, err);
     tl_tensor *const moved = transposed ? tl_tensor_transpose(transposed, NULL, axes) : NULL;
-    // Strings are those of the array that was read, until they are copied.
+    // Until they are cloned, the strings belong to the array that was read.
     tl_tensor *const t = moved && h->dtype == TL_STRING ? tl_tensor_clone(moved) : moved;
     if (transposed && !t)
         ln_error_set(err, "%s: %s", file, tl_last_error());
@@ -390,7 +390,7 @@ int ln_npy_check(const void *head, size_t head_size, size_t size, const char *wh
     if (parse(&(ln_infile){.data = head, .size = size}, where, &h, err) ||
         (like && tl_compute_length(h.ndim, h.dims) >= 0 &&
          ln_raw_check_shape(where, h.ndim, h.dims, like, err)))
-        return -1; // of dims whose product is too large, the checks below
+        return -1; // the checks below reject dims whose product overflows
     return h.dtype == TL_STRING ? check_text_size(&h, where, err)
                                 : ln_raw_check_size(h.size, h.dtype, h.ndim, h.dims, where, err);
 }
@@ -428,7 +428,7 @@ static void print_shape(char *buf, size_t size, const tl_tensor *t)
     snprintf(buf + len, size - len, t->ndim == 1 ? ",)" : ")");
 }
 
-// Writes the code points of a string (`to` NULL: not). Returns their number.
+// Writes the code points of a string (`to` NULL: only counts). Returns their number.
 static size_t put_chars(uint32_t *to, const tl_string *s)
 {
     const unsigned char *const bytes = (const unsigned char *)tl_string_bytes(s);

@@ -22,7 +22,7 @@
 #define SUFFIX     ".npy"
 #define SUFFIX_LEN (sizeof(SUFFIX) - 1)
 
-// Of an array, with its shape: more than NumPy writes.
+// Bytes to read of a member for its npy header: more than NumPy writes.
 enum { HEAD_SIZE = 4096 };
 
 struct ln_npz {
@@ -174,8 +174,8 @@ static int check_names(const archive *a, const char *file, ln_error *err)
     return status;
 }
 
-// Finds where each member begins, and its CRC.
-static int place(archive *a, const char *file, ln_error *err)
+// Sets the npy header, the offset and the CRC of each member.
+static int lay_out(archive *a, const char *file, ln_error *err)
 {
     size_t at = 0, directory_size = 0;
     for (int i = 0; i < a->n; i++) {
@@ -276,7 +276,7 @@ int ln_npz_write(const char *file, int n, const char *const *names, const tl_ten
     a.members = ln_alloc_array((size_t)n + 1, sizeof(*a.members));
     if (!a.members)
         return ln_error_memory_at(err, file);
-    const int status = check_names(&a, file, err) || place(&a, file, err)
+    const int status = check_names(&a, file, err) || lay_out(&a, file, err)
                            ? -1
                            : ln_outfile_write_result(file, write_archive, &a, err);
     for (int i = 0; i < n; i++)

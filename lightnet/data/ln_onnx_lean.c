@@ -35,10 +35,10 @@ ProtobufCAllocator *ln_onnx_allocator(void)
 // The numbers of lean_offset and lean_size in ln_onnx.proto.
 enum { LEAN_OFFSET = 1000, LEAN_SIZE = 1001 };
 
-// Graphs in attributes of nodes of graphs ...; each level is a message in three.
+// The max nesting of messages. A graph within a node adds three: node, attribute, graph.
 enum { MAX_DEPTH = 200 };
 
-// Data below this many bytes stays: a replacement would not be shorter.
+// Data of up to this many bytes stays: a replacement would not be shorter.
 enum { SMALL = 32 };
 
 // Writing
@@ -104,7 +104,7 @@ static int put_number(writer *w, uint32_t number, uint64_t value)
     return -(put_varint(w, (uint64_t)number << 3 | LN_PROTOBUF_VARINT) || put_varint(w, value));
 }
 
-// The length of a message that is written later has the width of any length, unless one byte does.
+// The length of a message is written after it: over a varint of the max width, or as one byte.
 enum { LENGTH_SIZE = 5, MAX_SHORT = 0x7f };
 
 static int set_length(writer *w, size_t at, size_t length)
@@ -147,8 +147,8 @@ static int put_nested(writer *w, const ln_protobuf_field *f, const ProtobufCMess
              end_length(w, at));
 }
 
-// A message that occurs again where only one may be would be merged with the first: each time a
-// copy of all its elements, and no writer makes one. `met` has a bit for each number.
+// protobuf-c would merge a repeated singular message with the first, copying all elements each
+// time; writers produce none. `met` has a bit for each field.
 static int check_single(writer *w, const ProtobufCMessageDescriptor *within,
                         const ProtobufCFieldDescriptor *field, uint64_t *met)
 {
@@ -179,7 +179,7 @@ static int put_field(writer *w, const ProtobufCMessageDescriptor *within,
     const int is_tensor = within == &ln_onnx__tensor__descriptor;
     const ProtobufCFieldDescriptor *const nested = nested_field(within, f);
     if (is_tensor && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
-        return 0; // a file cannot express this
+        return 0; // files cannot set the fields of lean messages
     if (nested)
         return -(check_single(w, within, nested, met) ||
                  put_nested(w, f, nested->descriptor, depth));

@@ -19,15 +19,15 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-// A row for each TensorProto.DataType; the typed field that holds the elements of small tensors.
-typedef enum holder { NOWHERE, FLOATS, DOUBLES, INT32S, INT64S, UINT64S, STRINGS } holder;
+// A row for each TensorProto.DataType, with the typed field of its elements, such as float_data.
+typedef enum typed { NO_FIELD, FLOATS, DOUBLES, INT32S, INT64S, UINT64S, STRINGS } typed;
 
 static const struct {
     const char *name;
     tl_dtype dtype;
-    holder holder;
+    typed field;
 } types[] = {
-    [0] = {"UNDEFINED", TL_DTYPE_INVALID, NOWHERE},
+    [0] = {"UNDEFINED", TL_DTYPE_INVALID, NO_FIELD},
     [1] = {"FLOAT", TL_FLOAT, FLOATS},
     [2] = {"UINT8", TL_UINT8, INT32S},
     [3] = {"INT8", TL_INT8, INT32S},
@@ -41,8 +41,8 @@ static const struct {
     [11] = {"DOUBLE", TL_DOUBLE, DOUBLES},
     [12] = {"UINT32", TL_UINT32, UINT64S},
     [13] = {"UINT64", TL_UINT64, UINT64S},
-    [14] = {"COMPLEX64", TL_DTYPE_INVALID, NOWHERE},
-    [15] = {"COMPLEX128", TL_DTYPE_INVALID, NOWHERE},
+    [14] = {"COMPLEX64", TL_DTYPE_INVALID, NO_FIELD},
+    [15] = {"COMPLEX128", TL_DTYPE_INVALID, NO_FIELD},
     [16] = {"BFLOAT16", TL_BFLOAT16, INT32S},
     [17] = {"FLOAT8E4M3FN", TL_FLOAT8E4M3FN, INT32S},
     [18] = {"FLOAT8E4M3FNUZ", TL_FLOAT8E4M3FNUZ, INT32S},
@@ -71,10 +71,10 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32])
     return buf;
 }
 
-// Data that is somewhere as bytes
+// Data as bytes: raw_data, or in a file
 
 typedef struct span {
-    const unsigned char *data; // in the message, which goes before the tensor does; or NULL
+    const unsigned char *data; // in the message, which is freed before the tensor; or NULL
     const ln_infile *file;     // data NULL: where it is; NULL: the elements are in a typed field
     size_t offset, size;
 } span;
@@ -162,31 +162,31 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
 
 // Data in typed fields
 
-static size_t held(const LnOnnx__Tensor *proto, holder where)
+static size_t num_typed(const LnOnnx__Tensor *proto, typed field)
 {
-    const size_t n[] = {[NOWHERE] = 0,
+    const size_t n[] = {[NO_FIELD] = 0,
                         [FLOATS] = proto->n_float_data,
                         [DOUBLES] = proto->n_double_data,
                         [INT32S] = proto->n_int32_data,
                         [INT64S] = proto->n_int64_data,
                         [UINT64S] = proto->n_uint64_data,
                         [STRINGS] = proto->n_string_data};
-    return n[where];
+    return n[field];
 }
 
 // Integers narrower than their field, and the bits of 16-bit floats, are the low bytes of it.
-static void copy_held(tl_tensor *t, const LnOnnx__Tensor *proto, holder where)
+static void copy_typed(tl_tensor *t, const LnOnnx__Tensor *proto, typed field)
 {
     const size_t size = tl_size_of(t->dtype);
     unsigned char *to = t->data;
     for (int i = 0; i < t->len; i++, to += size) {
-        uint64_t bits = where == INT32S    ? (uint64_t)(int64_t)proto->int32_data[i]
-                        : where == INT64S  ? (uint64_t)proto->int64_data[i]
-                        : where == UINT64S ? proto->uint64_data[i]
+        uint64_t bits = field == INT32S    ? (uint64_t)(int64_t)proto->int32_data[i]
+                        : field == INT64S  ? (uint64_t)proto->int64_data[i]
+                        : field == UINT64S ? proto->uint64_data[i]
                                            : 0;
-        if (where == FLOATS)
+        if (field == FLOATS)
             memcpy(to, &proto->float_data[i], size);
-        else if (where == DOUBLES)
+        else if (field == DOUBLES)
             memcpy(to, &proto->double_data[i], size);
         else if (t->dtype == TL_BOOL)
             *to = bits != 0;
@@ -213,24 +213,24 @@ static int read_dims(const LnOnnx__Tensor *proto, int dims[LN_MAXDIM], ln_error 
                : 0;
 }
 
-static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tensor *t, holder where,
+static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tensor *t, typed field,
                       ln_error *err)
 {
     char shape[LN_MAX_SHAPE];
-    int dims[LN_MAXDIM]; // those of `t` may count bytes
+    int dims[LN_MAXDIM]; // `t` has the bytes of packed elements as its only dim
     for (size_t i = 0; i < proto->n_dims; i++)
         dims[i] = (int)proto->dims[i];
     ln_sprint_shape(shape, sizeof(shape), (int)proto->n_dims, dims);
     if (is_somewhere(s) && s->size != tl_tensor_size(t))
         return ln_error_set(err, "%s %s has %zu bytes of data, expected %zu",
                             types[proto->data_type].name, shape, s->size, tl_tensor_size(t));
-    if (!is_somewhere(s) && held(proto, where) != (size_t)t->len)
+    if (!is_somewhere(s) && num_typed(proto, field) != (size_t)t->len)
         return ln_error_set(err, "%s %s has %zu elements of data, expected %d",
-                            types[proto->data_type].name, shape, held(proto, where), t->len);
+                            types[proto->data_type].name, shape, num_typed(proto, field), t->len);
     return 0;
 }
 
-// Data of up to this many bytes is read at once: shapes and the like, which are looked at.
+// Data of up to this many bytes is read at once, such as shapes, whose values readers need.
 enum { SMALL_DATA = 4096 };
 
 static int set_strings(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
@@ -258,7 +258,7 @@ static int set_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
 {
     if (t->dtype == TL_STRING && is_somewhere(s))
         return set_strings(t, proto, s, err);
-    if (check_size(s, proto, t, types[proto->data_type].holder, err))
+    if (check_size(s, proto, t, types[proto->data_type].field, err))
         return -1;
     *place = (ln_onnx_place){NULL, 0};
     if (t->dtype == TL_STRING)
@@ -273,7 +273,7 @@ static int set_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
     if (s->file && ln_infile_read(s->file, s->offset, t->data, s->size, err))
         return -1;
     if (!is_somewhere(s))
-        copy_held(t, proto, types[proto->data_type].holder);
+        copy_typed(t, proto, types[proto->data_type].field);
     return ln_elements_check(t->dtype, t->data, tl_tensor_size(t), 0, err);
 }
 

@@ -26,7 +26,7 @@ static const uint32_t mxnet_array = 0xF993FA00; // the upper bytes of a version
 // No array of either format has more dimensions.
 enum { MAX_NDIM = 32 };
 
-// Where the reader is in the file.
+// The position of the reader in the file.
 typedef struct cursor {
     size_t at, end; // offsets
     const char *file;
@@ -81,13 +81,13 @@ static int take_count(cursor *c, const char *field, size_t min, uint64_t *count)
 
 // Names
 
-// Where a name is in the file.
-typedef struct name_place {
+// The bytes of a name in the file.
+typedef struct name_span {
     size_t at, len;
-} name_place;
+} name_span;
 
 typedef struct name_list {
-    name_place *places;
+    name_span *spans;
     uint64_t n;
 } name_list;
 
@@ -95,14 +95,14 @@ static int take_names(cursor *c, name_list *list)
 {
     if (take_count(c, "the number of names", 8, &list->n))
         return -1;
-    list->places = ln_alloc_array((size_t)list->n + 1, sizeof(*list->places));
-    if (!list->places)
+    list->spans = ln_alloc_array((size_t)list->n + 1, sizeof(*list->spans));
+    if (!list->spans)
         return ln_error_memory_at(c->err, c->file);
     for (uint64_t i = 0; i < list->n; i++) {
         uint64_t len;
         if (take_count(c, "the length of a name", 1, &len))
             return -1;
-        list->places[i] = (name_place){c->at, (size_t)len};
+        list->spans[i] = (name_span){c->at, (size_t)len};
         c->at += (size_t)len;
     }
     return 0;
@@ -112,9 +112,9 @@ enum { PREFIX_LEN = 4 }; // "arg:" or "aux:"
 
 static int name_of(cursor *c, const name_list *list, uint64_t i, char name[LN_MAX_NAME_LEN])
 {
-    size_t len = list->places[i].len;
+    size_t len = list->spans[i].len;
     const size_t seen = len < LN_MAX_NAME_LEN + PREFIX_LEN ? len : LN_MAX_NAME_LEN + PREFIX_LEN;
-    const unsigned char *text = ln_view_at(&c->view, list->places[i].at, seen, c->err);
+    const unsigned char *text = ln_view_at(&c->view, list->spans[i].at, seen, c->err);
     if (!text)
         return ln_error_prefix(c->err, "%s", c->file);
     if (len >= PREFIX_LEN &&
@@ -162,7 +162,7 @@ static int take_dims(cursor *c, array *a, size_t size)
     return 0;
 }
 
-// Takes the elements; the record has their type and shape.
+// Skips the elements. Returns new (tl_tensor_free): their type and shape, without data.
 static tl_tensor *take_data(cursor *c, const array *a)
 {
     const int len = tl_compute_length(a->ndim, a->dims);
@@ -184,17 +184,17 @@ static tl_tensor *take_data(cursor *c, const array *a)
     return tensor;
 }
 
-// `named`: the name that it gets, or NULL: it is only read over.
-static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const char *named)
+// Adds the array at the cursor to the bundle, under this name.
+static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const char *name)
 {
     const size_t offset = c->at;
     tl_tensor *tensor = take_data(c, a);
     if (!tensor)
         return -1;
-    if (!ln_bundle_add(bundle, named, tensor, offset))
+    if (!ln_bundle_add(bundle, name, tensor, offset))
         return 0;
     tl_tensor_free(tensor);
-    return fail(c, "array '%s': %s", named, ln_last_error());
+    return fail(c, "array '%s': %s", name, ln_last_error());
 }
 
 // NNVM
@@ -262,7 +262,7 @@ static int parse_nnvm(cursor *c, ln_bundle *bundle, name_list *list)
 
 // MXNet
 
-// An array with another shape before its own is sparse.
+// Reads the version and the number of dimensions; rejects sparse arrays.
 static int take_version(cursor *c, uint64_t *version, array *a)
 {
     uint64_t ndim, storage = 0;
@@ -309,7 +309,7 @@ typedef struct found {
 } found;
 
 // An array without a shape has no further fields, and no elements: it is unusable.
-static int take_mxnet_array(cursor *c, found *there)
+static int take_mxnet_array(cursor *c, found *result)
 {
     array a = {0};
     uint64_t version, device;
@@ -321,9 +321,9 @@ static int take_mxnet_array(cursor *c, found *there)
     if (take_dims(c, &a, is_old ? 4 : 8) || take(c, "the device type", 4, &device) ||
         take(c, "the device id", 4, &device) || take_mxnet_dtype(c, &a.dtype))
         return -1;
-    there->offset = c->at;
-    there->tensor = take_data(c, &a);
-    return there->tensor ? 0 : -1;
+    result->offset = c->at;
+    result->tensor = take_data(c, &a);
+    return result->tensor ? 0 : -1;
 }
 
 static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const name_list *list, found *arrays,
@@ -342,7 +342,7 @@ static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const name_list *list,
     return 0;
 }
 
-// An unnamed list cannot be bound by name: its arrays are called by their numbers.
+// Arrays of a list without names are named by their numbers.
 static int parse_mxnet(cursor *c, ln_bundle *bundle, name_list *list)
 {
     uint64_t n;
@@ -386,7 +386,7 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
                                          : parse_mxnet(&c, bundle, &list);
     if (!status && c.at != c.end)
         status = fail(&c, "%zu bytes follow the last field", c.end - c.at);
-    ln_free(list.places);
+    ln_free(list.spans);
     return status;
 }
 

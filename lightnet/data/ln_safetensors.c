@@ -88,7 +88,7 @@ typedef struct range {
     size_t begin, end;
 } range;
 
-// The header; it is never read again.
+// Reads and parses the header.
 static int load_header(ln_safetensors *st, size_t length, const char *file, ln_error *err)
 {
     char *text = ln_alloc(length);
@@ -187,7 +187,7 @@ static int get_range(const ln_safetensors *st, const json_t *json, range *r, con
     return 0;
 }
 
-// The elements of a tensor, which the file has side by side; with a size that is not theirs -1.
+// Reads and unpacks elements of 4 bits, two in a byte. -1 with a reason: another size, ..
 static int read_packed(const ln_safetensors *st, size_t offset, size_t size, tl_tensor *t,
                        const char *where, ln_error *err)
 {

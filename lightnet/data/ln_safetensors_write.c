@@ -133,7 +133,7 @@ static int add_tensors(json_t *header, const content *c, ln_error *err)
     return 0;
 }
 
-// Returns new (free); NULL with a reason. Values that are missing for want of memory count.
+// Returns new (free); NULL with a reason, also if values are missing for lack of memory.
 static char *make_header(const content *c, size_t *size, ln_error *err)
 {
     const unsigned long failures = ln_alloc_failures();
@@ -146,7 +146,7 @@ static char *make_header(const content *c, size_t *size, ln_error *err)
     return text;
 }
 
-// Bytes of the tensor, all or, of an even number, a part.
+// Writes `size` bytes of the tensor from `data` on, an even number except at the end.
 static void write_part(FILE *stream, const tl_tensor *t, const void *data, size_t size)
 {
     unsigned char packed[LN_VIEW_SIZE / 2];

@@ -37,18 +37,18 @@ size_t ln_wts_identifier(const char *text, size_t len)
     return i;
 }
 
-// Where the reader is in the text, of which it sees a window.
+// The position of the reader in the text, of which a window is in memory.
 typedef struct cursor {
     const char *at, *end;
     size_t next; // the offset in the file of the end of the window
     size_t line;
     const char *file;
     ln_error *err;
-    int has_failed; // the reason is there, and nothing more is read
+    int has_failed; // the reason is recorded, and nothing more is read
     ln_view view;
 } cursor;
 
-// No word of a file that is accepted is longer: a name.
+// The max length of a word: that of a name.
 enum { LONGEST_WORD = LN_MAX_NAME_LEN };
 
 static size_t rest(const cursor *c)
@@ -56,7 +56,7 @@ static size_t rest(const cursor *c)
     return (size_t)(c->end - c->at) + (c->view.file->size - c->next);
 }
 
-// Moves the window on where the next word might not be in it as a whole.
+// Moves the window if it may not contain the whole next word.
 static void refill(cursor *c)
 {
     const size_t seen = (size_t)(c->end - c->at), all = rest(c);
@@ -241,7 +241,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
     }
     if (ln_bundle_add(bundle, name, tensor, 0)) {
         free_array(tensor);
-        c->line--; // the array's own
+        c->line--; // the line of the array
         return fail(c, "array '%s': %s", name, ln_last_error());
     }
     return 0;

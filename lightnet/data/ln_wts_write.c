@@ -137,7 +137,7 @@ static int take_number(text *t, double *number)
     return 0;
 }
 
-// Infinities stay: tl_convert would make the largest number of them.
+// Keeps infinities, which tl_convert would saturate to the max finite number.
 static void put_number(const tl_tensor *tensor, int i, double number)
 {
     void *element = tl_pointer_add(tensor->data, i, tensor->dtype);

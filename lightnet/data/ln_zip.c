@@ -107,7 +107,7 @@ static int read_end(archive *a)
     return status;
 }
 
-// The length of the character at `p`; 0: it is none, or a control character.
+// The length of the UTF-8 character at `p`; 0: invalid, or a control character.
 static size_t character(const unsigned char *p, size_t size)
 {
     const int is_control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && size > 1 && p[1] < 0xa0);
@@ -282,7 +282,7 @@ int ln_zip_read(ln_zip *zip, const ln_infile *in, const char *file, ln_error *er
     *zip = (ln_zip){0};
     if (read_end(&a))
         return -1;
-    // No more entries than the bytes of the directory can be.
+    // Allocates no more entries than the directory can have.
     if (a.n > a.directory_size / LN_ZIP_CENTRAL_SIZE)
         return ln_error_set(err, "%s: the directory has %zu bytes, too few for %u entries", file,
                             a.directory_size, a.n);

@@ -72,7 +72,7 @@ static int check_elf(const char *file, ln_error *err)
     elf_header header;
     struct stat about;
     int status = 0;
-    // A pipe would be waited for, and is not mapped by the loader.
+    // Opening a pipe would block, and the loader cannot map one.
     if (!stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
         return ln_error_set(err, "%s: is not a regular file", file);
     if (ln_infile_open(&in, file, err))
@@ -100,7 +100,7 @@ static const struct {
 #undef ROW
 };
 
-// In this order: a field means something only where those before it are as expected.
+// In this order: a field is valid only if those before it are as expected.
 static int check_descriptor(const ln_plugin *plugin)
 {
     static const char again[] = "build it again with the headers of this LightNet";
@@ -126,7 +126,7 @@ static int check_descriptor(const ln_plugin *plugin)
     return 0;
 }
 
-// Memory is provided last, since that cannot be undone: here nothing may fail any more.
+// Checks all errors of ln_mem_type_provide, which is called last, since it cannot be undone.
 static int check_memory(const ln_mem_provider *memory)
 {
     if (!memory)
@@ -187,8 +187,8 @@ static const char *loader_error(const char *path)
                                                                               : text;
 }
 
-// In a static program, dlopen() of the GNU C library maps a second C library, whose objects crash.
-// Such a program shows no symbol to the loader, not even one of the C library.
+// In a static program, dlopen() of glibc maps a second C library, whose objects crash. In such a
+// program dlsym() finds no symbol, not even of the C library.
 static void *open_object(const char *path)
 {
     void *handle = NULL;
@@ -209,7 +209,7 @@ static int load(char *path)
         return -1;
     const ln_plugin *plugin = dlsym(handle, LN_PLUGIN_SYMBOL);
     if (is_loaded(handle)) {
-        dlclose(handle); // once less than it was opened
+        dlclose(handle); // undoes this dlopen(): the object stays open once
         ln_free(path);
         return 0;
     }
@@ -307,19 +307,19 @@ static int is_word(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-// The two places of a target's plug-in, from the folder of the library.
-static const char *const places[] = {"lightnet", "arch"};
+// The two subfolders with plug-ins of targets, in the folder of the library.
+static const char *const subfolders[] = {"lightnet", "arch"};
 
-// The name of the folder of the library with `place` after it. -1: it is not known, or too long.
-static int find_folder(char folder[PATH_MAX], const char *place)
+// The path of a subfolder of the library's folder. -1: that is unknown, or the path is too long.
+static int find_folder(char folder[PATH_MAX], const char *subfolder)
 {
     Dl_info library;
     if (!dladdr(&plugins, &library) || !library.dli_fname)
         return -1;
     const char *path = library.dli_fname, *slash = strrchr(path, '/');
     const int len = slash ? (int)(slash - path) : 1;
-    return snprintf(folder, PATH_MAX, "%.*s/%s", len, slash ? path : ".", place) < PATH_MAX ? 0
-                                                                                            : -1;
+    const int size = snprintf(folder, PATH_MAX, "%.*s/%s", len, slash ? path : ".", subfolder);
+    return size < PATH_MAX ? 0 : -1;
 }
 
 // Finds the file of a target's plug-in: where it is installed, lightnet/TARGET.so, or where it is
@@ -329,16 +329,15 @@ static int find_target(char file[PATH_MAX], const char *target)
     char folder[PATH_MAX];
     if (!is_word(target))
         return 0;
-    if (!find_folder(folder, places[0]) &&
+    if (!find_folder(folder, subfolders[0]) &&
         snprintf(file, PATH_MAX, "%s/%s.so", folder, target) < PATH_MAX && !access(file, F_OK))
         return 1;
-    return !find_folder(folder, places[1]) &&
+    return !find_folder(folder, subfolders[1]) &&
            snprintf(file, PATH_MAX, "%s/%s/%s.so", folder, target, target) < PATH_MAX &&
            !access(file, F_OK);
 }
 
-// Adds the target's name of an entry of one of the two folders, if its plug-in is there, and the
-// other folder has none.
+// Adds the target of an entry of a subfolder, if find_target finds its plug-in there.
 static int add_entry(const char *folder, const char *entry, int (*add)(void *arg, const char *name),
                      void *arg)
 {
@@ -355,13 +354,14 @@ static int add_entry(const char *folder, const char *entry, int (*add)(void *arg
 static void list_targets(int (*add)(void *arg, const char *name), void *arg)
 {
     char folder[PATH_MAX];
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof(subfolders) / sizeof(subfolders[0]); i++) {
         struct dirent **entries;
-        const int n =
-            find_folder(folder, places[i]) ? -1 : scandir(folder, &entries, NULL, compare_names);
-        int full = 0;
+        const int n = find_folder(folder, subfolders[i])
+                          ? -1
+                          : scandir(folder, &entries, NULL, compare_names);
+        int is_full = 0;
         for (int k = 0; k < n; k++) {
-            full = full || add_entry(folder, entries[k]->d_name, add, arg);
+            is_full = is_full || add_entry(folder, entries[k]->d_name, add, arg);
             free(entries[k]);
         }
         if (n >= 0)

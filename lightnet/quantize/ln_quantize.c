@@ -107,8 +107,7 @@ void ln_quantizer_free(ln_quantizer *quantizer)
 
 typedef struct option option;
 
-// A key: how its value is parsed into the field at `offset`. parse returns 0 if the value is none
-// that is expected.
+// A key: how its value is parsed into the field at `offset`. parse returns whether it is valid.
 struct option {
     const char *key;
     int (*parse)(const option *o, void *field, const char *value);
@@ -208,8 +207,8 @@ static int check_input(ln_quantizer *q, int i, const tl_tensor *t)
 {
     const ln_port *const port = q->samples.model->required[i];
     ln_value *const shape = &q->samples.shapes[find_number(q->samples.model, i)];
-    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
     ln_value now = {0};
+    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
     if (!t || !t->data)
         return ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL",
                                port->name);
@@ -281,7 +280,7 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
             return LN_BAD_ARGUMENT;
     if (make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs))
         return ln_error_set_last(&quantizer->error), LN_OUT_OF_MEMORY;
-    // Where shapes are decided on values, those of the first sample decide.
+    // Shapes that depend on values of inputs are those of the first sample.
     const ln_quantize_samples *const samples = &quantizer->samples;
     for (int i = 0; i < wanted; i++)
         samples->shapes[find_number(samples->model, i)].data = samples->data[i];

@@ -64,7 +64,7 @@ static int create_program(calibration *c)
     ln_context *const ctx = c->program.ctx;
     if (ln_quantize_layers_find(c->layers, ctx))
         return fail(c);
-    // Constants are outputs, so that they are there after loading.
+    // Constants become outputs, so that loading keeps them.
     for (int i = 0; i < c->layers->n; i++)
         if (ln_quantize_layer_constants(&c->layers->items[i], add_output, ctx))
             return fail(c);

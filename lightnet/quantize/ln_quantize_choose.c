@@ -10,11 +10,11 @@
 #include "lightnet/ln_util.h"
 #include "quantize/ln_quantize_program.h"
 
-// A mix is faster than float32 if it takes at most this share of its time: less is noise.
+// A mix is faster than float32 if it needs at most this share of its time: more may be noise.
 static const double FASTER = 0.98;
 
-// The state of a choice.
-typedef struct choosing {
+// The state of the selection.
+typedef struct selection {
     ln_quantize_choice *choice;
     const ln_quantize_layers *layers;
     const ln_quantize_samples *samples;
@@ -24,11 +24,11 @@ typedef struct choosing {
     int *order;                  // of the candidates, the best ones first
     int n_candidates;
     char *trial; // the layers of a mix
-} choosing;
+} selection;
 
 // Mixes
 
-static int make(const choosing *c, ln_quantize_program *p, const ln_quantize_mix *mix)
+static int make(const selection *c, ln_quantize_program *p, const ln_quantize_mix *mix)
 {
     return ln_quantize_program_make(p, c->samples, c->layers, mix, c->err);
 }
@@ -36,7 +36,7 @@ static int make(const choosing *c, ln_quantize_program *p, const ln_quantize_mix
 static const ln_quantize_mix float32 = {0};
 
 // The error of the mix on the first `n` samples.
-static int measure_mix(const choosing *c, const ln_quantize_mix *mix, int n,
+static int measure_mix(const selection *c, const ln_quantize_mix *mix, int n,
                        ln_quantize_error *error)
 {
     ln_quantize_program p = {0};
@@ -47,7 +47,7 @@ static int measure_mix(const choosing *c, const ln_quantize_mix *mix, int n,
 }
 
 // Whether the error is within the budget.
-static int is_within(const choosing *c, const ln_quantize_error *error)
+static int is_within(const selection *c, const ln_quantize_error *error)
 {
     const ln_quantize_budget *const b = c->budget;
     return (b->max_error < 0 || error->relative <= b->max_error) &&
@@ -55,7 +55,7 @@ static int is_within(const choosing *c, const ln_quantize_error *error)
 }
 
 // 1, or 0: it exceeds the budget; -1 with a reason.
-static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_error *error)
+static int try_mix(const selection *c, const ln_quantize_mix *mix, ln_quantize_error *error)
 {
     if (ln_quantize_report(c->samples, "select", c->choice->n_tried++, 0, c->err) ||
         measure_mix(c, mix, c->samples->n, error))
@@ -65,7 +65,7 @@ static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_er
 
 // Float32, and all layers in 8 bits
 
-static int measure_float(choosing *c)
+static int measure_float(selection *c)
 {
     ln_quantize_program p = {0};
     const int status =
@@ -76,7 +76,7 @@ static int measure_float(choosing *c)
     return status;
 }
 
-static int measure_all(const choosing *c)
+static int measure_all(const selection *c)
 {
     ln_quantize_program p = {0};
     for (int i = 0; i < c->layers->n; i++)
@@ -90,7 +90,7 @@ static int measure_all(const choosing *c)
     return status;
 }
 
-static int measure_singles(const choosing *c)
+static int measure_singles(const selection *c)
 {
     const int n = c->samples->n < LN_QUANTIZE_MAX_SINGLE ? c->samples->n : LN_QUANTIZE_MAX_SINGLE;
     for (int i = 0; i < c->layers->n; i++) {
@@ -115,13 +115,13 @@ static double saved_ns(const ln_quantize_choice *choice, int i)
 }
 
 // The value of a layer: time saved per error; if time does not count, the min error.
-static double worth_of(const choosing *c, int i)
+static double worth_of(const selection *c, int i)
 {
     const double error = c->choice->errors[i] + 1e-12;
     return (c->budget->any_speed ? 1 : saved_ns(c->choice, i)) / error;
 }
 
-static int is_candidate(const choosing *c, int i)
+static int is_candidate(const selection *c, int i)
 {
     return c->layers->items[i].is_usable && isfinite(c->choice->errors[i]) &&
            (c->budget->any_speed || saved_ns(c->choice, i) > 0);
@@ -132,7 +132,7 @@ typedef struct ranked {
     int number;
 } ranked;
 
-// Equal ones in the order of the model.
+// The best first; equal ones in the order of the model.
 static int compare_ranked(const void *a, const void *b)
 {
     const ranked *const x = a, *const y = b;
@@ -141,7 +141,7 @@ static int compare_ranked(const void *a, const void *b)
                                  : (x->number > y->number) - (x->number < y->number);
 }
 
-static int order_candidates(choosing *c)
+static int order_candidates(selection *c)
 {
     ranked *const items = ln_alloc_array((size_t)c->layers->n + 1, sizeof(*items));
     if (!items)
@@ -158,7 +158,7 @@ static int order_candidates(choosing *c)
 
 // Within the budget
 
-static void accept(const choosing *c, const ln_quantize_error *error)
+static void accept(const selection *c, const ln_quantize_error *error)
 {
     memcpy(c->choice->is_on, c->trial, (size_t)c->layers->n);
     c->choice->error = *error;
@@ -166,7 +166,7 @@ static void accept(const choosing *c, const ln_quantize_error *error)
 
 // Returns the length of the longest prefix found that keeps the budget; -1 with a reason. Errors
 // mostly grow with the prefix, so it bisects; the accepted prefix was measured.
-static int find_prefix(const choosing *c)
+static int find_prefix(const selection *c)
 {
     int within = 0, beyond = c->n_candidates + 1, next = c->n_candidates;
     while (within + 1 < beyond) {
@@ -185,8 +185,8 @@ static int find_prefix(const choosing *c)
     return within;
 }
 
-// Tries each candidate from number `from` on beside those that are chosen.
-static int add_single(const choosing *c, int from)
+// Adds each candidate from number `from` on with which the mix keeps the budget.
+static int add_candidates(const selection *c, int from)
 {
     for (int i = from; i < c->n_candidates; i++) {
         ln_quantize_error error;
@@ -203,16 +203,16 @@ static int add_single(const choosing *c, int from)
     return 0;
 }
 
-static int choose_within(const choosing *c)
+static int choose_within(const selection *c)
 {
     c->choice->error = (ln_quantize_error){.top1 = 1};
     const int n = c->n_candidates ? find_prefix(c) : 0;
-    return n < 0 ? -1 : add_single(c, n + 1);
+    return n < 0 ? -1 : add_candidates(c, n + 1);
 }
 
 // Against float32
 
-static int count(const choosing *c)
+static int count_quantized(const selection *c)
 {
     int n = 0;
     for (int i = 0; i < c->layers->n; i++)
@@ -220,7 +220,7 @@ static int count(const choosing *c)
     return n;
 }
 
-// A mix beside float32.
+// A mix, compared with float32.
 typedef struct variant {
     ln_quantize_mix mix;
     ln_quantize_error error;
@@ -232,7 +232,7 @@ static double ratio_of(const variant *v)
     return v->total[1] / v->total[0];
 }
 
-static int time_variant(const choosing *c, variant *v)
+static int time_variant(const selection *c, variant *v)
 {
     ln_quantize_program before = {0}, after = {0};
     const ln_quantize_program *const both[2] = {&before, &after};
@@ -244,12 +244,12 @@ static int time_variant(const choosing *c, variant *v)
     return status;
 }
 
-// Takes the variant for *best if it keeps the budget, and is faster beyond noise.
-static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
+// Makes the variant the best one if it keeps the budget, and is faster beyond noise.
+static int try_variant(const selection *c, variant *best, ln_quantize_mix mix)
 {
     variant v = {.mix = mix};
     const int is_good = try_mix(c, &mix, &v.error);
-    // With the same error it is the same program: no joints, or no instructions.
+    // An equal error means an equal program: no joint applies, or the CPU lacks bfloat16.
     if (is_good <= 0 || v.error.relative == best->error.relative)
         return is_good < 0 ? -1 : 0;
     if (time_variant(c, &v))
@@ -259,9 +259,9 @@ static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
     return 0;
 }
 
-// First with joints, then the best so far with bfloat16, then that without layers in 8 bits, whose
-// errors may have used up the budget.
-static int try_variants(const choosing *c, variant *best)
+// Tries joints, then bfloat16 in the best mix so far, then bfloat16 alone, since 8-bit layers may
+// have used up the budget.
+static int try_variants(const selection *c, variant *best)
 {
     const int may_join = c->choice->n_within && c->layers->n_joints;
     if (may_join && try_variant(c, best, (ln_quantize_mix){c->choice->is_on, 1, 0}))
@@ -274,8 +274,8 @@ static int try_variants(const choosing *c, variant *best)
     return may_drop ? try_variant(c, best, (ln_quantize_mix){.is_bf16 = 1}) : 0;
 }
 
-// The mix of layers, unless it is not faster.
-static int begin_variants(const choosing *c, variant *best)
+// The first variant: the mix of layers if it is faster, else float32.
+static int time_first_variant(const selection *c, variant *best)
 {
     variant v = {.mix = {.is_on = c->choice->is_on}, .error = c->choice->error};
     *best = (variant){.error = {.top1 = 1}, .total = {1, 1}};
@@ -287,7 +287,7 @@ static int begin_variants(const choosing *c, variant *best)
     return 0;
 }
 
-static int time_layers(const choosing *c)
+static int time_layers(const selection *c)
 {
     ln_quantize_program p = {0};
     const int status = -(make(c, &p, &c->choice->mix) ||
@@ -297,12 +297,12 @@ static int time_layers(const choosing *c)
     return status;
 }
 
-static int time_choice(const choosing *c)
+static int time_choice(const selection *c)
 {
     variant best;
     ln_quantize_choice *const choice = c->choice;
-    choice->n_within = count(c);
-    if (begin_variants(c, &best) || try_variants(c, &best))
+    choice->n_within = count_quantized(c);
+    if (time_first_variant(c, &best) || try_variants(c, &best))
         return -1;
     choice->mix = best.mix;
     choice->error = best.error;
@@ -310,13 +310,13 @@ static int time_choice(const choosing *c)
     choice->total[1] = best.total[1];
     if (!best.mix.is_on)
         memset(choice->is_on, 0, (size_t)c->layers->n);
-    choice->n_on = count(c);
+    choice->n_on = count_quantized(c);
     return time_layers(c);
 }
 
 // All
 
-static int allocate(choosing *c)
+static int allocate(selection *c)
 {
     const size_t n = (size_t)c->layers->n + 1;
     ln_quantize_choice *const choice = c->choice;
@@ -338,7 +338,7 @@ int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *lay
                        const ln_quantize_samples *samples, const ln_quantize_budget *budget,
                        ln_error *err)
 {
-    choosing c = {
+    selection c = {
         .choice = choice, .layers = layers, .samples = samples, .budget = budget, .err = err};
     *choice = (ln_quantize_choice){0};
     const int status =

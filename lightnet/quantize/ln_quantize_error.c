@@ -90,8 +90,8 @@ static void add_integers(sums *s, const tl_tensor *got, const tl_tensor *expecte
     s->norm += expected->len;
 }
 
-// The first of equal ones.
-static int largest_of(const tl_tensor *t, size_t first, int n)
+// The first of equal maxima.
+static int argmax(const tl_tensor *t, size_t first, int n)
 {
     int best = 0;
     for (int i = 1; i < n; i++)
@@ -104,12 +104,12 @@ static void add_rows(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
     const int n = expected->ndim > 0 ? expected->dims[expected->ndim - 1] : 1;
     for (size_t i = 0; n > 0 && i < (size_t)expected->len; i += (size_t)n) {
-        s->same += largest_of(got, i, n) == largest_of(expected, i, n);
+        s->same += argmax(got, i, n) == argmax(expected, i, n);
         s->rows++;
     }
 }
 
-// Outputs whose sizes depend on data may have others.
+// The length may differ if the size of an output depends on data.
 static void add(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
     s->is_float = tl_dtype_is_float(expected->dtype);

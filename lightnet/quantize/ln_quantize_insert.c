@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting quantize and dequantize operators around layers.
+// Inserts quantize and dequantize operators around layers.
 
 #include "quantize/ln_quantize_insert.h"
 
@@ -12,7 +12,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-// The state of an insertion. Operators are created as in rules; `made.failed` ends everything.
+// The state of an insertion. Operators are created as in rules, none after `made.failed`.
 typedef struct insertion {
     ln_context *ctx;
     const ln_quantize_layers *layers;
@@ -33,9 +33,9 @@ static void free_op(void *op)
     ln_op_free_lists_too(op);
 }
 
-// Making
+// Creating operators
 
-// A constant of the model. Returns borrowed: its name, until the insertion ends.
+// Creates a constant of the model. Returns borrowed: its name, until the insertion ends.
 static const char *make_constant(insertion *ins, const char *prefix, const tl_tensor *t)
 {
     const char *const name = ln_rule_tensor(&ins->made, prefix);
@@ -50,8 +50,8 @@ static const char *make_constant(insertion *ins, const char *prefix, const tl_te
 }
 
 // `optype` is quantize or dequantize. Returns borrowed: the name of the result.
-static const char *make_step(insertion *ins, const char *optype, const char *src, const char *scale,
-                             const char *zero, int axis)
+static const char *make_conversion(insertion *ins, const char *optype, const char *src,
+                                   const char *scale, const char *zero, int axis)
 {
     const char *const dst = ln_rule_tensor(&ins->made, optype);
     ln_rule_op(&ins->made, optype);
@@ -66,7 +66,7 @@ static const char *make_step(insertion *ins, const char *optype, const char *src
 }
 
 // Returns borrowed: the name of the tensor, quantized and dequantized.
-static const char *make_pair(insertion *ins, const char *src, const ln_quantize_step *step)
+static const char *make_round_trip(insertion *ins, const char *src, const ln_quantize_step *step)
 {
     float scale = step->scale;
     uint8_t zero = (uint8_t)step->zero;
@@ -77,9 +77,9 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
     if (s && z) {
         const char *const sname = make_constant(ins, "scale", s);
         const char *const zname = make_constant(ins, "zero", z);
-        const char *const bytes = make_step(ins, LN_OP_QUANTIZE, src, sname, zname, 0);
+        const char *const bytes = make_conversion(ins, LN_OP_QUANTIZE, src, sname, zname, 0);
         ln_rule_string(&ins->made, "dtype", tl_dtype_name(TL_UINT8));
-        dst = make_step(ins, LN_OP_DEQUANTIZE, bytes, sname, zname, 0);
+        dst = make_conversion(ins, LN_OP_DEQUANTIZE, bytes, sname, zname, 0);
     } else {
         fail(ins);
     }
@@ -91,16 +91,16 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
 // One layer
 
 // Inserts the created operators after the producer of the tensor, and so before all its readers.
-static int enter_created(insertion *ins, const char *src)
+static int insert_created(insertion *ins, const char *src)
 {
     const ln_op *const producer = ln_context_creater(ins->ctx, src);
-    const ln_list *const behind = producer ? producer->op_arg->node->next : NULL;
-    const ln_op *const follow = behind ? behind->data : NULL;
+    const ln_list *const after = producer ? producer->op_arg->node->next : NULL;
+    const ln_op *const next = after ? after->data : NULL;
     ln_list *const ops = ins->made.ops;
     int status = ins->made.failed ? -1 : 0;
     ins->made.ops = NULL;
     for (const ln_list *node = ops; node; node = node->next) {
-        ln_list *position = follow ? follow->op_arg->node : NULL;
+        ln_list *position = next ? next->op_arg->node : NULL;
         if (status)
             ln_op_free_lists_too(node->data);
         else
@@ -114,12 +114,12 @@ static int enter_created(insertion *ins, const char *src)
 // NULL with the reason in the context.
 static const char *dequantized_of(insertion *ins, const char *src)
 {
-    const char *const there = ln_hash_find(ins->dequantized, src);
-    if (there)
-        return there;
+    const char *const known = ln_hash_find(ins->dequantized, src);
+    if (known)
+        return known;
     const char *const name =
-        make_pair(ins, src, &ln_quantize_layers_source(ins->layers, src)->step);
-    if (enter_created(ins, src))
+        make_round_trip(ins, src, &ln_quantize_layers_source(ins->layers, src)->step);
+    if (insert_created(ins, src))
         return NULL;
     char *const key = ln_strdup(src), *const value = ln_strdup(name);
     if (key && value && ln_hash_insert(ins->dequantized, key, value) >= 0)
@@ -152,14 +152,15 @@ static int note_weight(insertion *ins, const char *name, int number)
     return ins->made.failed ? -1 : fail(ins);
 }
 
-// The operator with other inputs, and with the result of the normalization where that is folded.
+// Creates the layer with 8-bit inputs; if a normalization is folded, with its output.
 static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number, const ln_op *op,
                       const ln_op *norm, const char *src)
 {
     const args a = ln_op_is(op, LN_OP_MATMUL) ? (args){"src1", "src2"} : (args){"src", "weight"};
     const char *const weight8 = make_constant(ins, "weight", layer->weight8);
     const char *const scale = make_constant(ins, "scale", layer->scale);
-    const char *const weight = make_step(ins, LN_OP_DEQUANTIZE, weight8, scale, NULL, layer->axis);
+    const char *const weight =
+        make_conversion(ins, LN_OP_DEQUANTIZE, weight8, scale, NULL, layer->axis);
     const char *const bias = layer->folded ? make_constant(ins, "bias", layer->folded) : NULL;
     ln_op *const copy = ins->made.failed ? NULL : ln_op_copy(op);
     if (ln_list_add(&ins->made.ops, copy, NULL)) {
@@ -220,14 +221,14 @@ static int insert_joint(insertion *ins, const ln_quantize_joint *joint)
     return replace(ins, op, NULL);
 }
 
-// Which joints are between layers in 8 bits
+// Joints between layers in 8 bits: data flow forward from layers and backward from layers
 
 // The role of an operator in the flow of 8 bits.
 typedef enum role {
     ROLE_OTHER,
     ROLE_LAYER,   // in 8 bits
     ROLE_JOINT,   // that is usable
-    ROLE_THROUGH, // computed by a layer with its result, or moves elements
+    ROLE_THROUGH, // can be fused into a layer, or moves elements
 } role;
 
 // Flags of a tensor.
@@ -239,7 +240,7 @@ typedef struct flow {
     ln_hash *marks; // tensor -> FROM_LAYER, TO_LAYER
 } flow;
 
-// Whether a layer can compute the operator with its result, or each result is an element of it.
+// Whether the operator can be fused into a layer, or moves or selects elements.
 static int passes_through(const ln_op *op)
 {
     int n_computed = 0;
@@ -260,7 +261,7 @@ static int is_marked(const flow *f, const char *tensor, int mark)
     return ((int)(intptr_t)ln_hash_find(f->marks, tensor) & mark) != 0;
 }
 
-// Whether it has computed inputs, all of them so marked.
+// Whether there are tensors other than constants, and all of these have the mark.
 static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *table, int mark)
 {
     int n = 0;
@@ -351,7 +352,7 @@ static int is_between(const flow *f, const ln_context *ctx, const ln_quantize_jo
            is_marked(f, dst->name, TO_LAYER);
 }
 
-// Sets is_between[i] of each joint. -1: no memory.
+// Sets between[i] of each joint. -1: no memory.
 static int find_between(const insertion *ins, const char *is_on, char *between)
 {
     const flow f = {ins->layers, ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
@@ -366,14 +367,14 @@ static int find_between(const insertion *ins, const char *is_on, char *between)
 
 // All
 
-// Names that were made are in the operators by now.
+// Frees the names of created tensors: the operators have copies.
 static void forget_names(insertion *ins)
 {
     ln_list_free_deep(ins->made.names, ln_free);
     ins->made.names = NULL;
 }
 
-// The flow is that of the model before its layers are quantized.
+// Finds the joints first: quantized layers change the data flow.
 static int insert_all(insertion *ins, const ln_quantize_mix *mix, char *between)
 {
     const int has_joints = mix->has_joints && mix->is_on;

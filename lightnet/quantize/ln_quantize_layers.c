@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding layers, and quantizing their weights.
+// Finds layers, and quantizes their weights.
 
 #include "quantize/ln_quantize_layers.h"
 
@@ -25,14 +25,13 @@ static int is_float_constant(const ln_tensor_entry *te)
     return te->isconst && te->tensor->dtype == TL_FLOAT && te->tensor->len > 0;
 }
 
-// A parameter may be absent where it has a default.
+// An absent parameter has its default, which is 1.
 static int is_one(const ln_op *op, const char *param)
 {
     return !ln_op_param(op, param) || ln_op_has_number(op, param, 1);
 }
 
-// A convolution, or a transposed one without groups, where a scale for each output channel is one
-// for each index along an axis.
+// A convolution, or a transposed one without groups: in others, no axis is the output channels.
 static int is_conv(const ln_op *op, parts *p)
 {
     const int is_transposed = ln_op_is(op, LN_OP_DECONV2D);
@@ -44,7 +43,7 @@ static int is_conv(const ln_op *op, parts *p)
     return is_float_constant(p->bias);
 }
 
-static int is_product(const ln_op *op, parts *p)
+static int is_matmul(const ln_op *op, parts *p)
 {
     if (!ln_op_is(op, LN_OP_MATMUL) || !ln_op_reads(op, "src1", &p->src) ||
         !ln_op_reads(op, "src2", &p->weight))
@@ -63,7 +62,7 @@ static int is_dequantized(const ln_tensor_entry *te)
 static int is_layer(const ln_op *op, parts *p)
 {
     *p = (parts){0};
-    return (is_conv(op, p) || is_product(op, p)) && is_float_constant(p->weight) &&
+    return (is_conv(op, p) || is_matmul(op, p)) && is_float_constant(p->weight) &&
            !p->src->isconst && !p->src->isdynamic && p->src->tensor->dtype == TL_FLOAT &&
            p->src->tensor->len > 0 && !ln_entry_is_mutated(p->src) && !is_dequantized(p->src) &&
            !is_dequantized(p->weight);
@@ -90,7 +89,7 @@ static int is_sum(const ln_op *op)
            tl_tensor_issameshape(a->tensor, b->tensor);
 }
 
-// The names of the sources of a joint, up to NULL; NULL: it is none.
+// The arguments of a joint's sources, up to NULL; NULL: not a joint.
 static const char *const *joint_args(const ln_op *op)
 {
     if (is_sum(op))
@@ -291,8 +290,8 @@ static channels channels_of(const tl_tensor *t, int axis)
                       .after = (size_t)tl_compute_length(t->ndim - after, t->dims + after)};
 }
 
-// y = (x - mean) * scale / sqrt(var + epsilon) + offset multiplies channel c of the weight, whose
-// axis is the first, and its bias.
+// Folds y = (x - mean) * scale / sqrt(var + epsilon) + offset into the bias and the weight, whose
+// axis of output channels is the first.
 static void fold(const ln_quantize_layer *layer, const ln_context *ctx, const channels *ch,
                  float *weight, float *bias)
 {

@@ -7,7 +7,7 @@
 
 #include "lightnet/ln_util.h"
 
-// Steps of unsigned 8 bits; magnitudes of signed ones, symmetric.
+// The max of unsigned 8 bits, and of symmetric signed ones.
 enum { STEPS = 255, MAX_WEIGHT = 127 };
 
 // Statistics
@@ -63,7 +63,7 @@ typedef struct range {
     double min, max;
 } range;
 
-// At least 0 alone, which quantizes to a number exactly.
+// Extends the range to include 0, which must be represented exactly.
 static ln_quantize_step step_of_range(range r)
 {
     const double width = fmax(r.max, 0) - fmin(r.min, 0);
@@ -82,7 +82,7 @@ static double sum_of(const double *bins, int from, int to)
     return sum;
 }
 
-// The bins from `*first` to before `*end` leave out at most a share of the values at each end.
+// The bins from `first` to before `end`, which leave out at most a share of the values at each end.
 static range percentile_range(const ln_quantize_stats *stats, double percentile)
 {
     const double width = width_of_bin(stats);
@@ -126,8 +126,8 @@ static double clipped(const double *bins, part p, double below, double above, in
     return bins[i] + (i == p.first ? below : 0) + (i == p.end - 1 ? above : 0);
 }
 
-// Bins that share a step of 8 bits have the mean of those that are not empty. Returns the terms of
-// the divergence of these bins, from `a` to before `b`.
+// Quantization replaces the bins of a step, `a` to before `b`, by the mean of those that are not
+// empty. Returns their terms of the divergence.
 static double divergence_of_step(const double *bins, part p, double below, double above, int a,
                                  int b)
 {
@@ -139,14 +139,14 @@ static double divergence_of_step(const double *bins, part p, double below, doubl
     }
     for (int i = a; i < b; i++) {
         const double count = clipped(bins, p, below, above, i);
-        // Clipped values alone have no counterpart: one value replaces it.
+        // A bin of clipped values alone has mean 0: the min of 1 keeps the divergence finite.
         if (count > 0)
             divergence += count * log(count / fmax(sum / n, 1));
     }
     return divergence;
 }
 
-// Of the clipped values from those inside, each of which is spread over the bins of its step.
+// The Kullback-Leibler divergence of the clipped histogram from the quantized one.
 static double divergence(const ln_quantize_stats *stats, part p)
 {
     const double below = sum_of(stats->bins, 0, p.first);

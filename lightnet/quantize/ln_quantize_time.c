@@ -78,7 +78,7 @@ static int time_ops(op_times *times, const ln_quantize_program *p,
 
 // Names of tensors change when a program is compiled; those of weights do not. Operators on
 // the weight of a layer belong to it, and so does the first operator of a run that reads it,
-// with those that follow. Operators before the first layer belong to that.
+// with those that follow. Operators before the first layer belong to the first layer.
 typedef struct owners {
     ln_hash *of; // tensor -> the number of its layer, from 1
 } owners;
@@ -115,7 +115,7 @@ static int own_weights(const owners *o, const ln_quantize_program *p)
     return 0;
 }
 
-// Notes which layers have operators that compute in bfloat16; inputs and outputs have owners.
+// Sets is_bf16 of layers with operators that compute in bfloat16. Call it after add_times.
 static void find_bf16(char *is_bf16, const owners *o, const ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {

@@ -64,7 +64,7 @@ const char *ln_model_error(const ln_model *model)
 
 // Threads
 
-// By the option, else the environment, else all.
+// From the option, else the environment variable; 0: all. -1 with a reason.
 static int count_threads(const ln_options *options)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
@@ -119,7 +119,7 @@ static int check_weights(const ln_model *model)
                            strerror(reason));
 }
 
-// From now on it can be shared by any threads.
+// From now on, programs of all threads may use the file.
 static int share_file(ln_model *model, ln_error *err)
 {
     ln_infile shared;
@@ -149,7 +149,7 @@ static int parse_and_describe(ln_model *model, const ln_context *ctx)
     return -(status < 0 || (model->has_declared_interface && narrow(model, ctx)));
 }
 
-// Files of other formats have no weights that runs read directly.
+// Runs read weights in place from compiled models only.
 static int check_map(const ln_model *model, const ln_context *ctx)
 {
     if (!model->options->is_mapped || (model->front && model->front->is_compiled))
@@ -177,10 +177,10 @@ static int parse(ln_model *model, const ln_context *ctx)
                                                : share_file(model, ctx->error);
 }
 
-// Where the bytes of a model are.
+// The source of a model: a file, or bytes in memory.
 typedef struct origin {
-    const char *name;  // of the file, or for messages
-    const void *bytes; // NULL: in the file
+    const char *name;  // of the file; for bytes, only for messages and folders
+    const void *bytes; // NULL: the file
     size_t size;
 } origin;
 
@@ -200,7 +200,7 @@ static int open_file(ln_infile *file, const origin *o, int is_mapped, ln_error *
     return file->copy && file->name ? 0 : ln_error_set_last(err);
 }
 
-// The limits of a program hold for reading the file, too.
+// The limits of a program also apply to reading the file.
 static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
 {
     ln_budget *const before = ln_limits_enter(ctx);
@@ -210,8 +210,8 @@ static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
     return ln_limits_leave(ctx, before, status);
 }
 
-// A model of fixed shapes has one program, which the first session finds. Where values of inputs
-// decide shapes it waits for them.
+// Creates the program of a model of fixed shapes, for the first session. Fails if values of inputs
+// decide shapes: then the first run creates it.
 static int make_fixed(ln_model *model, ln_program *program, int is_read)
 {
     const ln_interface *const interface = model->interface;
@@ -271,7 +271,7 @@ static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
                     model->name, late[i].key);
 }
 
-// Once, for all programs that will be compiled.
+// Drops a precision that the target lacks, with one warning for all programs of the model.
 static void fit_precision(const ln_model *model, ln_context *ctx)
 {
     ln_options *const o = model->options;
@@ -282,7 +282,7 @@ static void fit_precision(const ln_model *model, ln_context *ctx)
     o->precision = NULL;
 }
 
-// Takes the program, but not after a failure, of which it has the reason.
+// Takes the program; after a failure, the caller still owns it, and its context has the reason.
 static int open_with(ln_model *model, ln_program *program, const origin *o)
 {
     ln_context *ctx = program->ctx;
@@ -371,11 +371,11 @@ ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
 
 // Programs that no session uses
 
-// Removes the program at the index from the list.
-static ln_program *take_at(ln_model *model, ln_program **place)
+// Removes the program that `*link` points to from the cache.
+static ln_program *unlink_program(ln_model *model, ln_program **link)
 {
-    ln_program *program = *place;
-    *place = program->next;
+    ln_program *program = *link;
+    *link = program->next;
     program->next = NULL;
     model->n_cached--;
     return program;
@@ -384,15 +384,15 @@ static ln_program *take_at(ln_model *model, ln_program **place)
 ln_program *ln_program_cache_take(ln_model *model, const ln_value *values, uint64_t session)
 {
     ln_session_lock();
-    ln_program **place = &model->cached;
-    for (; *place; place = &(*place)->next) {
-        const uint64_t owner = (*place)->session;
+    ln_program **link = &model->cached;
+    for (; *link; link = &(*link)->next) {
+        const uint64_t owner = (*link)->session;
         const int may_use =
-            (!owner || owner == session) && !((*place)->ranges && model->uses_fixed_shapes);
-        if (may_use && ln_program_fits(*place, values))
+            (!owner || owner == session) && !((*link)->ranges && model->uses_fixed_shapes);
+        if (may_use && ln_program_fits(*link, values))
             break;
     }
-    ln_program *program = *place ? take_at(model, place) : NULL;
+    ln_program *program = *link ? unlink_program(model, link) : NULL;
     ln_session_unlock();
     return program;
 }
@@ -410,20 +410,20 @@ void ln_program_cache_put(ln_model *model, ln_program *program, uint64_t session
         ln_program **last = &model->cached;
         while ((*last)->next)
             last = &(*last)->next;
-        oldest = take_at(model, last);
+        oldest = unlink_program(model, last);
     }
     ln_session_unlock();
     ln_program_free(oldest);
 }
 
-// NULL: no more.
-static ln_program *take_for(ln_model *model, uint64_t session)
+// Removes a program of the session from the cache; NULL: none.
+static ln_program *unlink_program_of(ln_model *model, uint64_t session)
 {
     ln_session_lock();
-    ln_program **place = &model->cached;
-    while (*place && (*place)->session != session)
-        place = &(*place)->next;
-    ln_program *program = *place ? take_at(model, place) : NULL;
+    ln_program **link = &model->cached;
+    while (*link && (*link)->session != session)
+        link = &(*link)->next;
+    ln_program *program = *link ? unlink_program(model, link) : NULL;
     ln_session_unlock();
     return program;
 }
@@ -431,6 +431,6 @@ static ln_program *take_for(ln_model *model, uint64_t session)
 void ln_program_cache_drop(ln_model *model, uint64_t session)
 {
     ln_program *program;
-    while ((program = take_for(model, session)))
+    while ((program = unlink_program_of(model, session)))
         ln_program_free(program);
 }

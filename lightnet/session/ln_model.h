@@ -21,13 +21,13 @@ struct ln_model {
     char *name;      // for messages
     ln_options *options;
     ln_pool *pool;
-    ln_infile file;             // open; taken where `parsed` is not NULL
+    ln_infile file;             // open; moved into `parsed` if that is not NULL
     const ln_front *front;      // NULL: JSON IR
     void *parsed;               // by the front end; NULL: each program reads the file
     int has_declared_interface; // by the front end; else that of the first program
     ln_interface *interface;
-    const ln_port **required; // the number of required inputs
-    int *required_numbers;    // for each input of the interface; -1: not required
+    const ln_port **required; // the n_required required inputs
+    int *required_numbers;    // for each input of the interface: its index there; -1: not required
     int n_required;
     ln_hash *input_numbers, *output_numbers; // names -> numbers, from 1
     ln_value_info *values[2];                // of inputs and outputs; NULL: each is one tensor

@@ -11,7 +11,7 @@
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_tensor.h"
 
-// The metadata of models that have no front end.
+// The metadata "format" of models without a front end.
 static const char ir_format[] = "JSON IR";
 
 // The interface of a context, for formats that do not describe their models
@@ -37,7 +37,7 @@ static int copy_values(ln_model *model, const ln_context *ctx, int is_output)
     return values ? 0 : ln_fail_memory(ctx);
 }
 
-// Sizes that options bind are left to the reader of formats that ask for shapes.
+// Formats that ask for shapes bind the sizes of options while they are read.
 int ln_model_describe(ln_model *model, const ln_context *ctx)
 {
     if (ln_interface_fill(model->interface, ctx) || copy_values(model, ctx, 0) ||
@@ -133,7 +133,7 @@ static int fail_bound(const ln_context *ctx, const ln_port *port, const ln_shape
                       port->name, given, port_text);
 }
 
-// All axes of that name. Returns how many the port has; -1: one of them cannot be so.
+// Narrows all axes of that name. Returns their number; -1: no size is left for one.
 static int narrow_axes(ln_port *port, const char *name, int min, int max)
 {
     int n = 0;
@@ -147,7 +147,7 @@ static int narrow_axes(ln_port *port, const char *name, int min, int max)
     return n;
 }
 
-// Returns how many axes have the name; -1 with a reason. Inputs decide, outputs follow.
+// Returns the number of axes of that name; -1 with a reason. Ignores outputs that disagree.
 static int narrow_name(const ln_context *ctx, const ln_interface *interface, const char *name,
                        const ln_shape_option *shape, int axis)
 {
@@ -249,8 +249,8 @@ static int list_required(ln_model *model)
     return 0;
 }
 
-// The first port of a name counts.
-static ln_hash *number_ports(ln_port *const *ports, size_t n)
+// name -> index + 1, of the first port of that name.
+static ln_hash *index_ports(ln_port *const *ports, size_t n)
 {
     ln_hash *numbers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     for (size_t i = n; numbers && i > 0; i--)
@@ -261,15 +261,15 @@ static ln_hash *number_ports(ln_port *const *ports, size_t n)
     return numbers;
 }
 
-static int number_all_ports(ln_model *model)
+static int index_all_ports(ln_model *model)
 {
     const ln_interface *interface = model->interface;
-    model->input_numbers = number_ports(interface->inputs, interface->n_inputs);
-    model->output_numbers = number_ports(interface->outputs, interface->n_outputs);
+    model->input_numbers = index_ports(interface->inputs, interface->n_inputs);
+    model->output_numbers = index_ports(interface->outputs, interface->n_outputs);
     return model->input_numbers && model->output_numbers ? 0 : -1;
 }
 
-// The elements of ports; -1: a size is open.
+// Sets the number of elements of each port; -1: a size is open.
 static void count_elements(ln_port *const *ports, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -285,7 +285,7 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 {
     count_elements(model->interface->inputs, model->interface->n_inputs);
     count_elements(model->interface->outputs, model->interface->n_outputs);
-    return list_required(model) || number_all_ports(model) || number_all_symbols(model) ||
+    return list_required(model) || index_all_ports(model) || number_all_symbols(model) ||
                    ln_interface_add_metadata(model->interface, "format",
                                              model->front ? model->front->format : ir_format) ||
                    ln_interface_add_metadata(model->interface, "target", ctx->target)
@@ -295,7 +295,7 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 
 // Names
 
-// The number of the port of that name, -1 with a reason that lists `ports`.
+// The index of the port of that name; -1 with a reason that lists `ports`.
 static int find(const ln_hash *numbers, const ln_port *const *ports, size_t n, const char *what,
                 const char *name, ln_error *err)
 {

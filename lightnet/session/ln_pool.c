@@ -12,42 +12,42 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void take(void)
+static void acquire(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-static void leave(void)
+static void release(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-// Without memory for that a fork is safe, as for most libraries, while no other thread is inside.
-static void watch_forks(void)
+// If this fails for lack of memory, a fork is safe only while no other thread holds the lock.
+static void hold_at_fork(void)
 {
-    pthread_atfork(take, leave, leave);
+    pthread_atfork(acquire, release, release);
 }
 
 void ln_session_lock(void)
 {
-    pthread_once(&once, watch_forks);
-    take();
+    pthread_once(&once, hold_at_fork);
+    acquire();
 }
 
 void ln_session_unlock(void)
 {
-    leave();
+    release();
 }
 
 struct ln_pool {
     int refs;
     int n;
     tl_pool *threads; // NULL: n is 1
-    ln_pool *next;    // of the process: in the list below
-    int is_shared;
+    ln_pool *next;    // in shared_pools
+    int is_shared;    // in shared_pools
 };
 
-// Those of the process: a few, one for each number of threads that is in use.
+// The process-wide pools: one for each number of threads in use.
 static ln_pool *shared_pools;
 
 static ln_pool *create(int n, int is_shared)
@@ -89,10 +89,10 @@ void ln_pool_free(ln_pool *pool)
     ln_session_lock();
     const int is_last = --pool->refs == 0;
     if (is_last && pool->is_shared) {
-        ln_pool **place = &shared_pools;
-        while (*place != pool)
-            place = &(*place)->next;
-        *place = pool->next;
+        ln_pool **link = &shared_pools;
+        while (*link != pool)
+            link = &(*link)->next;
+        *link = pool->next;
     }
     ln_session_unlock();
     if (!is_last)
@@ -111,8 +111,8 @@ static ln_pool *find_shared(int n)
     return pool;
 }
 
-// Returns one that another thread has created meanwhile; *made is then to be freed.
-static ln_pool *enter_shared(ln_pool **made)
+// Shares *made, which becomes NULL, or returns a pool that another thread has shared meanwhile.
+static ln_pool *share(ln_pool **made)
 {
     ln_session_lock();
     ln_pool *pool = find_shared((*made)->n);
@@ -136,7 +136,7 @@ ln_pool *ln_pool_shared(int n)
     ln_pool *made = create(n, 1);
     if (!made)
         return NULL;
-    pool = enter_shared(&made);
+    pool = share(&made);
     if (made)
         made->is_shared = 0;
     ln_pool_free(made);

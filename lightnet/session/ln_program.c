@@ -24,7 +24,7 @@ static const char default_target[] = "cpu";
 
 // Settings
 
-// Levels of messages are the same numbers.
+// The values of ln_msg_level are the levels of ln_message_func.
 static void pass_message(void *data, ln_msg_level level, const char *text)
 {
     const ln_options *options = data;
@@ -84,7 +84,7 @@ ln_program *ln_program_create(const ln_model *model, ln_error *err)
     }
     program->ctx->store = model->store;
     program->ctx->many_shapes = model->interface && ln_model_is_open(model);
-    // The threads are the pool's, which the context would make for itself otherwise.
+    // Without a pool, the context would create one.
     program->ctx->pool = ln_pool_threads(model->pool);
     if (!set_options(program->ctx, model->options) &&
         !ln_context_set_threads(program->ctx, ln_pool_size(model->pool))) {
@@ -103,7 +103,7 @@ void ln_program_free(ln_program *program)
     if (!program)
         return;
     if (program->ctx)
-        program->ctx->pool = NULL; // it is the model's
+        program->ctx->pool = NULL; // the model owns it
     ln_context_free(program->ctx);
     ln_free(program->inputs);
     ln_free(program->ranges);
@@ -115,14 +115,14 @@ void ln_program_free(ln_program *program)
     ln_free(program);
 }
 
-// Reading and compiling
+// Reading
 
-// Larger inputs are data and never decide shapes.
-enum { MAX_DECISIVE = 64 << 10 };
+// The max bytes of an input whose elements may decide shapes.
+enum { MAX_SHAPE_INPUT = 64 << 10 };
 
 static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *value)
 {
-    if (!value->data || value->size > MAX_DECISIVE || port->info.dtype == TL_STRING)
+    if (!value->data || value->size > MAX_SHAPE_INPUT || port->info.dtype == TL_STRING)
         return ln_context_bind_shape(ctx, port->name, value->ndim, value->dims);
     tl_tensor *record =
         tl_tensor_create((void *)value->data, value->ndim, value->dims, port->info.dtype);
@@ -145,7 +145,7 @@ static int bind_inputs(ln_context *ctx, const ln_model *model, const ln_value *v
     return 0;
 }
 
-static int read_as_it_is(ln_context *ctx, const ln_model *model)
+static int read_parsed_or_file(ln_context *ctx, const ln_model *model)
 {
     if (model->parsed)
         return ln_context_init_parsed(ctx, model->name, model->front, model->parsed);
@@ -159,7 +159,7 @@ static int read_as_it_is(ln_context *ctx, const ln_model *model)
 
 static int read_model(ln_context *ctx, const ln_model *model)
 {
-    if (read_as_it_is(ctx, model))
+    if (read_parsed_or_file(ctx, model))
         return -1;
     LN_FOREACH (const char *, name, model->options->outputs)
         if (ln_context_add_output(ctx, name))
@@ -183,9 +183,9 @@ static int has_data(const ln_model *model, const ln_value *values)
     return 0;
 }
 
-// Values decide as little as possible: a program then fits others, too. So they are given only to
-// models that cannot be read without.
-static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
+// Binds values only if the model cannot be read without them: a program that does not depend on
+// values supports other ones, too.
+static int read_with_inputs(ln_context *ctx, ln_model *model, const ln_value *values)
 {
     if (!shapes_depend_on_values(model)) {
         if (bind_inputs(ctx, model, values, 0) ||
@@ -204,7 +204,7 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
              read_model(ctx, model));
 }
 
-// Inputs are given before each run; weights must be there by now.
+// Inputs are set before each run, but weights when the program is loaded.
 static int check_weights(const ln_context *ctx)
 {
     LN_FOREACH (const char *, name, ctx->missing)
@@ -250,7 +250,7 @@ static int note_inputs(ln_program *program, const ln_model *model, const ln_valu
 {
     const ln_list *node = program->ctx->inputs;
     for (size_t i = 0; i < program->n_inputs; i++) {
-        // Inputs with a default that was not replaced are none of the program.
+        // The program has no input for a default value that the caller has not replaced.
         if (model->interface->inputs[i]->kind != LN_PORT_INPUT && !values[i].is_given)
             continue;
         if (!node)
@@ -274,7 +274,7 @@ static int note_outputs(ln_program *program)
     return node ? fail_interface(program->ctx, "outputs") : 0;
 }
 
-// Inputs that are read elsewhere need not be set; the session sees whether they are given.
+// Inputs that are read in place are not missing; the session checks that they are set.
 static int note_loans(ln_program *program)
 {
     ln_context *ctx = program->ctx;
@@ -311,7 +311,7 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
 // State
 
 // Whether the operator keeps state between runs: random numbers from its own seed (others are the
-// session's, which sets ctx->random), or a lasting tensor that is written in place.
+// session's, which sets ctx->random), or a static tensor that is written in place.
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_entry *te;
@@ -335,8 +335,8 @@ static int has_state(const ln_context *ctx)
 
 // Memory
 
-// The address of an idle program's run memory.
-static _Alignas(64) char nowhere[64];
+// The run memory of a program that no session uses; never read or written.
+static _Alignas(64) char no_memory[64];
 
 size_t ln_program_run_size(const ln_program *program)
 {
@@ -352,7 +352,7 @@ void ln_program_lend(ln_program *program, void *memory)
     program->memory = memory;
 }
 
-// Making
+// Reading and compiling
 
 static int bind_option(ln_context *ctx, const ln_bound_value *b)
 {
@@ -378,13 +378,14 @@ static int bind_options(ln_context *ctx, const ln_options *options)
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
 {
     if (model->has_declared_interface)
-        return read_for(program->ctx, model, values);
+        return read_with_inputs(program->ctx, model, values);
     if (ln_model_asks_shapes(model) && bind_options(program->ctx, model->options))
         return -1;
     return read_model(program->ctx, model);
 }
 
-// The shapes that an input of the program may have: any where the program does without it.
+// Sets the range of input `i`: that of the port if the program lacks it. Returns whether it has
+// one.
 static int find_range(const ln_program *program, const ln_port *port, size_t i, ln_range *range)
 {
     const char *name = program->names[i];
@@ -400,7 +401,7 @@ static int find_range(const ln_program *program, const ln_port *port, size_t i, 
     return min != NULL;
 }
 
-// A model that was read with ranges, as a compiled one, has one program for all within them.
+// A model that is read with ranges, such as a compiled one, has one program for all their shapes.
 static int note_ranges(ln_program *program, const ln_model *model)
 {
     int is_open = 0;
@@ -428,7 +429,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
     program->has_state = has_state(program->ctx);
     program->draws = ln_context_draws(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
-        ln_program_lend(program, nowhere);
+        ln_program_lend(program, no_memory);
     return 0;
 }
 
@@ -466,39 +467,39 @@ int ln_program_fits(const ln_program *program, const ln_value *values)
     return 1;
 }
 
-static int meets(const ln_place *place, const void *data, size_t size)
+static int overlaps(const ln_buffer *buffer, const void *data, size_t size)
 {
-    const uintptr_t a = (uintptr_t)place->data, b = (uintptr_t)data;
-    return data && a < b + size && b < a + place->size;
+    const uintptr_t a = (uintptr_t)buffer->data, b = (uintptr_t)data;
+    return data && a < b + size && b < a + buffer->size;
 }
 
-// Whether the caller reads or writes something else there, too.
-static int is_shared(const ln_program *program, const ln_value *values, const ln_place *places,
+// Whether the output's buffer overlaps that of an input or of another output.
+static int is_shared(const ln_program *program, const ln_value *values, const ln_buffer *buffers,
                      size_t output)
 {
-    const ln_place *place = &places[output];
+    const ln_buffer *buffer = &buffers[output];
     for (size_t i = 0; i < program->n_inputs; i++)
-        if (meets(place, values[i].data, values[i].size))
+        if (overlaps(buffer, values[i].data, values[i].size))
             return 1;
     for (size_t i = 0; i < program->n_outputs; i++)
-        if (i != output && meets(place, places[i].data, places[i].size))
+        if (i != output && overlaps(buffer, buffers[i].data, buffers[i].size))
             return 1;
     return 0;
 }
 
-static void place_output(const ln_program *program, const ln_value *values, const ln_place *places,
-                         size_t i)
+static void place_output(const ln_program *program, const ln_value *values,
+                         const ln_buffer *buffers, size_t i)
 {
     ln_loan *loan = &program->loans[program->n_inputs + i];
-    const int fits = places[i].data && places[i].size >= loan->size &&
-                     // The type may differ from that in the file.
-                     (uintptr_t)places[i].data % tl_size_of(program->outputs[i]->dtype) == 0 &&
-                     !is_shared(program, values, places, i);
+    const int fits = buffers[i].data && buffers[i].size >= loan->size &&
+                     // The session checked the alignment for the type in the file, if any.
+                     (uintptr_t)buffers[i].data % tl_size_of(program->outputs[i]->dtype) == 0 &&
+                     !is_shared(program, values, buffers, i);
     if (loan->root)
-        ln_loan_move(program->ctx, loan, fits ? places[i].data : NULL);
+        ln_loan_move(program->ctx, loan, fits ? buffers[i].data : NULL);
 }
 
-int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places)
+int ln_program_fill(const ln_program *program, const ln_value *values, const ln_buffer *buffers)
 {
     ln_context *const ctx = program->ctx;
     for (size_t i = 0; i < program->n_inputs; i++) {
@@ -515,6 +516,6 @@ int ln_program_fill(const ln_program *program, const ln_value *values, const ln_
             return -1;
     }
     for (size_t i = 0; i < program->n_outputs; i++)
-        place_output(program, values, places, i);
+        place_output(program, values, buffers, i);
     return 0;
 }

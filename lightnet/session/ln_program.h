@@ -11,10 +11,10 @@
 #include "session/ln_value.h"
 
 /** Memory of the caller for an output. */
-typedef struct ln_place {
+typedef struct ln_buffer {
     void *data; // NULL: none
     size_t size;
-} ln_place;
+} ln_buffer;
 
 typedef struct ln_program {
     ln_context *ctx;
@@ -22,7 +22,7 @@ typedef struct ln_program {
     ln_range *ranges;   // of each input with open sizes; NULL: all are fixed
     const char **names; // names in the context of the inputs, then of the outputs; NULL: the
                         // program lacks it
-    ln_loan *loans;     // in the same order: loans
+    ln_loan *loans;     // the memory of each of these
     void *memory;       // for runs, lent
     uint64_t *fixed;    // hashes of the values that it depends on, if is_fixed
     char *is_fixed;     // of each input
@@ -67,12 +67,12 @@ int ln_program_fits(const ln_program *program, const ln_value *values);
 /** Bytes of the session's memory that it needs; 0: it has its own memory. */
 size_t ln_program_run_size(const ln_program *program);
 
-/** Moves it to `memory` of that many bytes, aligned like CPU memory. */
+/** Moves its run memory to `memory`, of that many bytes, aligned like CPU memory. */
 void ln_program_lend(ln_program *program, void *memory);
 
-/** Before a run: sets the inputs to the values, in place or copied, and places the outputs at
- * `places` if possible. -1 with the reason in the context. */
-int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
+/** Before a run: sets the inputs, in place or copied, and moves outputs into buffers that they fit.
+ * -1 with the reason in the context. */
+int ln_program_fill(const ln_program *program, const ln_value *values, const ln_buffer *buffers);
 
 // Cached programs (ln_model.c)
 

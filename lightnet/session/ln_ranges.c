@@ -11,8 +11,8 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_optypes.h"
 
-// Changes before a size is left open, min capacity, max elements of an input for it.
-enum { MANY_CHANGES = 2, MIN_CAPACITY = 256, MANY_ELEMENTS = 1 << 21 };
+// Changes after which a size is open; the min capacity, for inputs of at most MAX_ELEMENTS then.
+enum { MIN_CHANGES = 2, MIN_CAPACITY = 256, MAX_ELEMENTS = 1 << 21 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
 {
@@ -28,7 +28,7 @@ void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
     }
 }
 
-// For axis `k`. Words are few, so their program is for many at once; images are large.
+// For axis `k`: at least MIN_CAPACITY for small inputs, such as tokens, but not for images.
 static int capacity_for(const ln_value *value, int k, int max)
 {
     const int dim = value->dims[k];
@@ -37,7 +37,7 @@ static int capacity_for(const ln_value *value, int k, int max)
         len *= i == k ? 1 : value->dims[i];
     int capacity = 1;
     while (capacity <= INT_MAX / 2 &&
-           (capacity < dim || (capacity < MIN_CAPACITY && 2 * capacity * len <= MANY_ELEMENTS)))
+           (capacity < dim || (capacity < MIN_CAPACITY && 2 * capacity * len <= MAX_ELEMENTS)))
         capacity *= 2;
     return capacity < dim ? dim : capacity > max ? max : capacity;
 }
@@ -48,9 +48,9 @@ static int common_growth(const ln_range *ranges, const ln_value *values, size_t 
     int growth = INT_MAX;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
-            const int own = ranges[i].max[k] - values[i].dims[k];
+            const int room = ranges[i].max[k] - values[i].dims[k];
             if (ranges[i].min[k] < ranges[i].max[k] && ranges[i].steps[k] == step)
-                growth = own < growth ? own : growth;
+                growth = room < growth ? room : growth;
         }
     return growth;
 }
@@ -73,7 +73,7 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
             const int dim = values[i].dims[k], min = ports[i]->min[k];
             ranges[i].min[k] = ranges[i].max[k] = dim;
             ranges[i].steps[k] = changes[i].steps[k];
-            if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MANY_CHANGES)
+            if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MIN_CHANGES)
                 continue;
             ranges[i].min[k] = min > 1 ? min : dim > 0;
             ranges[i].max[k] = capacity_for(&values[i], k, ports[i]->max[k]);
@@ -128,7 +128,7 @@ int ln_range_is_open(const ln_range *range, int ndim)
 // Kernels
 
 // Whether an operator reads only constants and sizes, so that a program for fixed sizes runs it at
-// load. `sizes`: the outputs of those before.
+// load. `sizes`: the tensors that operators before it compute from sizes.
 static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *sizes)
 {
     if (ln_op_is(op, LN_OP_SHAPE_CPU))
@@ -157,7 +157,7 @@ static ln_hash *find_sizes(const ln_context *ctx)
     return sizes;
 }
 
-static int has_vectors(const ln_context *ctx, const ln_op *op)
+static int writes_only_vectors(const ln_context *ctx, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
         if (ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor->ndim > 1)
@@ -177,7 +177,7 @@ ln_kernels ln_kernels_of(const ln_context *ctx)
         if (op->op_arg->macs > 0)
             k.products += ln_fnv64(type, strlen(type));
         else
-            k.n += !has_vectors(ctx, op);
+            k.n += !writes_only_vectors(ctx, op);
     }
     ln_hash_free(sizes);
     return k;
@@ -185,7 +185,7 @@ ln_kernels ln_kernels_of(const ln_context *ctx)
 
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
 {
-    // Some more operators find positions in tables, or copy where fixed shapes need no copy.
+    // Open sizes may need operators that compute offsets, or copy where fixed shapes do not.
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 
@@ -211,7 +211,7 @@ static uint64_t add_without_numbers(uint64_t key, const char *text)
     return key;
 }
 
-// Names, before the first "): ", may differ only in their numbers.
+// The text before the first "): " has the names of the file and the operator.
 uint64_t ln_rejection_of_check(const ln_error *err)
 {
     const char *reason = strstr(err->text, "): ");

@@ -50,8 +50,8 @@ int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value
 /** Whether a size is open. */
 int ln_range_is_open(const ln_range *range, int ndim);
 
-/** The kernels of a program: operators with multiplications by type, and the number of others,
- * except those on sizes, which a program for fixed sizes runs at load. */
+/** The kernels of a program: a hash of the types with multiply-accumulates, and the number of
+ * others that write more than vectors, except on sizes, which a fixed program runs at load. */
 typedef struct ln_kernels {
     uint64_t products;
     int n;

@@ -52,9 +52,9 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     created->random = model->options->seed;
     created->is_seeded = model->options->has_seed;
     created->values = ln_alloc_array(model->interface->n_inputs, sizeof(*created->values));
-    created->places = ln_alloc_array(model->interface->n_outputs, sizeof(*created->places));
+    created->buffers = ln_alloc_array(model->interface->n_outputs, sizeof(*created->buffers));
     created->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*created->symbols));
-    if (!created->values || !created->places || !created->symbols) {
+    if (!created->values || !created->buffers || !created->symbols) {
         ln_session_free(created);
         return LN_OUT_OF_MEMORY;
     }
@@ -72,7 +72,7 @@ void ln_session_free(ln_session *session)
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
         ln_value_free(&session->values[i]);
     ln_free(session->values);
-    ln_free(session->places);
+    ln_free(session->buffers);
     ln_free(session->symbols);
     ln_model_free(session->model);
     ln_free(session);
@@ -255,13 +255,13 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
     const tl_dtype dtype = session->model->interface->outputs[i]->info.dtype;
     if (data && check_place(session, "output", name, dtype, data, 0, size))
         return session->error.status;
-    if (session->places[i].data)
+    if (session->buffers[i].data)
         session->has_outputs = 0; // the last output may be in the old buffer
-    session->places[i] = (ln_place){data, size};
+    session->buffers[i] = (ln_buffer){data, size};
     return LN_OK;
 }
 
-static int copy_out(ln_session *session, size_t i, const ln_place *p)
+static int copy_out(ln_session *session, size_t i, const ln_buffer *p)
 {
     const tl_tensor *tensor = session->program->outputs[i];
     const size_t size = tl_tensor_size(tensor);
@@ -276,7 +276,7 @@ static int copy_out(ln_session *session, size_t i, const ln_place *p)
 static int deliver(ln_session *session)
 {
     for (size_t i = 0; i < session->program->n_outputs; i++)
-        if (session->places[i].data && copy_out(session, i, &session->places[i]))
+        if (session->buffers[i].data && copy_out(session, i, &session->buffers[i]))
             return -1;
     session->has_outputs = 1;
     return 0;
@@ -311,7 +311,7 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
     const int i = find_output(session, name);
     if (i < 0)
         return session->error.status;
-    const ln_place p = {data, size};
+    const ln_buffer p = {data, size};
     if (!data && tl_tensor_size(session->program->outputs[i])) {
         ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the buffer for output '%s' is NULL",
                         name);
@@ -322,13 +322,13 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
 
 // Running
 
-// Receives the times of a run.
-typedef struct watcher {
+// The caller's function for the times of a run.
+typedef struct time_callback {
     ln_time_func func;
     void *data;
-} watcher;
+} time_callback;
 
-static int run_timed(const ln_context *ctx, const watcher *w)
+static int run_timed(const ln_context *ctx, const time_callback *callback)
 {
     uint64_t *ns = ln_alloc_array((size_t)ln_list_length(ctx->ops), sizeof(*ns));
     if (!ns)
@@ -337,7 +337,7 @@ static int run_timed(const ln_context *ctx, const watcher *w)
     const uint64_t *at = ns;
     LN_FOREACH (const ln_op *, op, status ? NULL : ctx->ops) {
         if (!op->op_arg->at_load)
-            w->func(w->data, op->op_arg->name, op->op_arg->optype, *at);
+            callback->func(callback->data, op->op_arg->name, op->op_arg->optype, *at);
         at++;
     }
     ln_free(ns);
@@ -355,20 +355,20 @@ static void seed(ln_session *session)
 }
 
 // Random numbers continue from the session's last run, even with another program.
-static int compute(ln_session *session, const watcher *w)
+static int compute(ln_session *session, const time_callback *callback)
 {
     ln_context *ctx = session->program->ctx;
     seed(session);
     ctx->random = session->random;
-    if (ln_program_fill(session->program, session->values, session->places) ||
-        (w ? run_timed(ctx, w) : ln_context_run(ctx)))
+    if (ln_program_fill(session->program, session->values, session->buffers) ||
+        (callback ? run_timed(ctx, callback) : ln_context_run(ctx)))
         return ln_session_take_error(session, ctx);
     session->random = ctx->random;
     return 0;
 }
 
 // A program for open sizes may fail where one for the current sizes does not.
-static int compute_fixed(ln_session *session, const watcher *w, unsigned long failures)
+static int compute_fixed(ln_session *session, const time_callback *callback, unsigned long failures)
 {
     const ln_error failure = session->error;
     const ln_status status = ln_call_status(&failure, failures, LN_OK);
@@ -376,7 +376,7 @@ static int compute_fixed(ln_session *session, const watcher *w, unsigned long fa
     if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED ||
         status == LN_OUT_OF_MEMORY || ln_session_is_rejected(session))
         return -1;
-    if (ln_session_make_fixed(session, &open) || compute(session, w)) {
+    if (ln_session_make_fixed(session, &open) || compute(session, callback)) {
         ln_session_take_back(session, open, &failure, failures);
         return -1;
     }
@@ -384,7 +384,7 @@ static int compute_fixed(ln_session *session, const watcher *w, unsigned long fa
     return 0;
 }
 
-static ln_status run(ln_session *session, const watcher *w)
+static ln_status run(ln_session *session, const time_callback *callback)
 {
     for (size_t i = 0; i < session->model->interface->n_inputs; i++)
         ln_value_begin_run(&session->values[i]);
@@ -393,7 +393,8 @@ static ln_status run(ln_session *session, const watcher *w)
     session->has_outputs = 0;
     ln_error_clear(&session->error);
     if (check_inputs(session) || ln_session_choose_program(session) ||
-        (compute(session, w) && compute_fixed(session, w, failures)) || deliver(session))
+        (compute(session, callback) && compute_fixed(session, callback, failures)) ||
+        deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
     return LN_OK;
 }
@@ -409,5 +410,5 @@ ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *dat
         return fail_session();
     if (!func)
         return fail_null(session, "the function for times");
-    return run(session, &(watcher){func, data});
+    return run(session, &(time_callback){func, data});
 }

@@ -29,7 +29,7 @@ static int set_shapes(ln_session *session)
     return 0;
 }
 
-// Chooses the program of the shapes in the model, with the values that are set.
+// Selects the program for the fixed shapes of the model; the session's values stay unchanged.
 static int choose_program(ln_session *session)
 {
     const size_t n = session->model->interface->n_inputs;

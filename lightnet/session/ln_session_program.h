@@ -38,7 +38,7 @@ struct ln_session {
     ln_model *model;
     uint64_t number;            // among those of the model, from 1
     ln_value *values;           // of each input of the interface
-    ln_place *places;           // of each output
+    ln_buffer *buffers;         // of each output
     ln_session_symbol *symbols; // for checks
     ln_program *program;        // for the shapes of the last run, or NULL
     ln_region region;           // the memory of runs

@@ -11,7 +11,7 @@
 #include "lightnet/ln_mem.h"
 #include "tensorlight/tl_util.h"
 
-// Outputs of the last run may have its strings.
+// Keeps strings that the last run has read: its outputs may point to them.
 static void retire_strings(ln_value *value)
 {
     if (value->is_read)
@@ -86,7 +86,7 @@ static int check_call(const ln_port *port, tl_dtype dtype, int ndim, const int *
     return 0;
 }
 
-// Bytes; -1: too many elements.
+// Sets *size to the bytes; -1: too many elements.
 static int count_bytes(tl_dtype dtype, int ndim, const int *dims, size_t *size)
 {
     size_t len = 1;

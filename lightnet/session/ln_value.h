@@ -21,11 +21,11 @@ typedef struct ln_value {
     void *own;        // memory of `room` bytes, for copied data
     size_t room;
     void *strings;      // a block: copied data of TL_STRING
-    void *last_strings; // of the last run, if others were set since: its outputs may have them
+    void *last_strings; // of the last run, if others were set since: its outputs may point to them
     int is_read;        // the last run has read `strings`
 } ln_value;
 
-/** Frees its data, but strings of the last run. */
+/** Frees its data, except strings of the last run. */
 void ln_value_clear(ln_value *value);
 
 /** Frees all its data. */
@@ -51,7 +51,7 @@ int ln_value_copy_strings(ln_value *value, const ln_port *port, const tl_string 
 int ln_value_check_strings(const ln_value *value, const ln_port *port, const tl_string *const *data,
                            ln_error *err);
 
-/** A run begins: drops the outputs of an earlier one. */
+/** Call when a run begins: frees strings that only outputs of the run before point to. */
 void ln_value_begin_run(ln_value *value);
 
 /** The hash of the data. */

@@ -31,8 +31,7 @@ typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 /** Returns a new list of the operators of ctx->ops in a better order. */
 typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
 
-/** Rewrites that are applied together until none matches.
- * All three arrays NULL: the end of an array of stages. */
+/** Rewrites that are applied together until none matches. All NULL: ends an array of stages. */
 typedef struct ln_arch_stage {
     const ln_expander_func *ep_funcs;
     const ln_combiner_func *cb_funcs;

@@ -27,16 +27,15 @@
 
 LN_BEGIN_DECLS
 
-/** Returns borrowed (until the outermost context of `ctx` is cleaned
- * up): a new, empty body, which later operators may run. NULL with
- * the reason in the context: the name exists, no memory. */
+/** Creates an empty body, which later operators may run. Returns borrowed (until the outermost
+ * context of `ctx` is cleaned up); NULL with the reason in the context: the name exists, no
+ * memory. */
 LN_API ln_context *ln_body_create(ln_context *ctx, const char *name);
 
 /** The body's name. Returns borrowed. */
 LN_API const char *ln_body_name(const ln_context *body);
 
-/** The body of that name. NULL after ln_op_fail: no such
- * body before the operator's own. Returns borrowed. */
+/** The body of that name. NULL after ln_op_fail: no earlier body has it. Returns borrowed. */
 LN_API ln_context *ln_body_find(ln_op_arg *op_arg, const char *name);
 
 /** The number of inputs and outputs. */
@@ -80,8 +79,7 @@ LN_API size_t ln_body_memory(const ln_context *body);
 /** Multiply-accumulates of a run, as far as its operators report them. */
 LN_API double ln_body_macs(const ln_context *body);
 
-/** Prepares the body, when its operator is loaded. -1 after
- * ln_op_fail: its plan is invalid, it has constants, no memory. */
+/** Prepares the body at load. -1 after ln_op_fail: an invalid plan, constants, no memory. */
 LN_API int ln_body_prepare(ln_op_arg *op_arg, ln_context *body);
 
 /** Runs a prepared body in `memory` of ln_body_memory() bytes, aligned like scratch memory;

@@ -22,7 +22,7 @@ typedef enum ln_content {
     LN_CONTENT_MODEL,   // a model in a format that LightNet does not read
     LN_CONTENT_ARCHIVE, // compressed, or several files in one
     LN_CONTENT_OTHER,   // any other known format
-    LN_CONTENT_DOWNLOAD // what was downloaded in place of a file
+    LN_CONTENT_DOWNLOAD // an HTML page or a Git LFS pointer, downloaded in place of a file
 } ln_content;
 
 /** Recognizes a file by its first `size` bytes, or all of it, which some formats need.

@@ -64,7 +64,7 @@ typedef struct ln_context {
     ln_list *outputs;      // names (char *) of the model's outputs, in order
     int declared;          // LN_DECLARES_*: whether the model names these
     tl_pool *pool;         // threads; NULL: one
-    int threads;           // the argument of ln_context_set_threads; -1: not set
+    int threads;           // by ln_context_set_threads; -1: not set
     int planned_threads;   // threads that the plan has scratch memory for; 0: no plan fits
     tl_isa isa;            // the max instruction set of kernels
     uint64_t seed;         // of random tensors
@@ -80,7 +80,7 @@ typedef struct ln_context {
     ln_hash *input_names;  // the names in inputs -> their numbers, from 1
     ln_hash *output_names; // the names in outputs -> their numbers, from 1
     ln_list *missing;      // names (char *) of tensors that still need external data
-    int keep;              // every tensor keeps its memory, so it can be read after a run
+    int keep;              // every tensor has separate memory, so it can be read after a run
     int stale;             // a constant or a parameter was set after load: bits of run/ln_update.h
     struct ln_weights *weights;     // data of the model's own file; or NULL
     struct ln_weights *given;       // data that another file or the caller has set
@@ -116,8 +116,8 @@ typedef struct ln_context {
     ln_list *texts;             // strings that the caller has set (run/ln_texts.c)
     char *output_folder;        // the folder of ln_context_allow_output; or NULL
     struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
-    uint64_t device_ns;         // if not 0: the time of its last operator on its device; taken,
-                                // and set to 0, by ln_context_run_timed
+    uint64_t device_ns;         // if not 0: the time of its last operator on its device, which
+                                // ln_context_run_timed reads and resets
 } ln_context;
 
 /** The number of times that a rule fired. */
@@ -151,8 +151,7 @@ LN_API void ln_warn(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3)
 /** Sends a debug line to the context's message function. */
 LN_API void ln_debug(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/** The last error, or ""; valid until
- * the next call on the context. NULL: the thread's. */
+/** The last error, or ""; valid until the next call on the context. NULL: the thread's. */
 LN_API const char *ln_context_error(const ln_context *ctx);
 
 /** Clears the recorded error. */
@@ -160,12 +159,10 @@ LN_API void ln_context_clear_error(const ln_context *ctx);
 
 // Life
 
-/** Returns new (ln_context_free): an empty context.
- * NULL with the thread's last error: no memory. */
+/** Returns new (ln_context_free): an empty context. NULL with the thread's last error. */
 LN_API ln_context *ln_context_create(void);
 
-/** Frees the context with its tensors, operators, graph, list
- * and memory. Ignores NULL, and accepts half-built ones. */
+/** Frees the context and all that it owns. Ignores NULL, and accepts half-built ones. */
 LN_API void ln_context_free(ln_context *ctx);
 
 /** Reads the model from the file `source`: JSON IR, a compiled
@@ -410,16 +407,14 @@ LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
  *  are such operators. The numbers are not suitable for cryptography. */
 LN_API void ln_context_refresh_random(ln_context *ctx);
 
-/** Disables the rewrite `rule` for compiling. -1:
- * unknown name, or the model is compiled already. */
+/** Disables the rewrite `rule`. -1: unknown name, or the model is compiled already. */
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
 
 /** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels,
  *  separate memory for each tensor. */
 LN_API void ln_context_set_reference(ln_context *ctx);
 
-/** Every tensor keeps its own memory, so that any
- * can be read after a run. Before compiling. */
+/** Plans separate memory for each tensor: runs leave all of them readable. Before compiling. */
 LN_API void ln_context_keep_all(ln_context *ctx);
 
 /** Enables tuning: if an operator has several algorithms, compiling measures
@@ -477,8 +472,7 @@ LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
  * operators write in place, undefined; the next run is correct. */
 LN_API void ln_context_cancel(ln_context *ctx);
 
-/** 0 if work for the context may continue, or -1 with the reason in
- * the context: the time limit has passed, or it was cancelled. */
+/** 0 if the context may go on; -1 with the reason: cancelled, or its time limit has passed. */
 LN_API int ln_context_check_limits(const ln_context *ctx);
 
 /** Calls work(ctx, data) as one call on the context, for programs that build its input: allocations
@@ -493,8 +487,7 @@ LN_API void ln_context_resume(ln_context *ctx);
 // operators even if the call fails; after a failure it can only be cleaned up. The
 // operators of a loaded context cannot change: such calls fail and change nothing.
 
-/** Calls the pre_run of every operator of ctx->ops, and
- * adds operators, tensors and graph to the context. */
+/** Calls each pre_run of ctx->ops; adds operators and tensors to the tables and the graph. */
 LN_API int ln_context_init_ops(ln_context *ctx);
 
 /** The opposite of ln_context_init_ops; the list is empty then, and a loaded context unloaded. */
@@ -535,8 +528,7 @@ LN_API void ln_context_dealloc_mem(ln_context *ctx);
  * a number, to `buf` (LN_MAX_NAME_LEN bytes), in constant time. */
 LN_API int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix);
 
-/** The operator that produces tensor `tname`, or NULL.
- * Returns borrowed (until the list changes). */
+/** The producer of tensor `tname`, or NULL. Returns borrowed (until the list changes). */
 LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
 
 /** Whether an operator writes the memory of tensor `tname` in place: then its value depends on the

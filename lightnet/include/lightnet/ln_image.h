@@ -16,7 +16,7 @@
 
 LN_BEGIN_DECLS
 
-/** How an image becomes as large as the tensor. */
+/** How an image is fitted to the size of the tensor. */
 typedef enum ln_image_fit {
     LN_IMAGE_STRETCH,  // each axis is resized separately
     LN_IMAGE_CROP,     // keeps the aspect ratio, and shows the center (torchvision CenterCrop)

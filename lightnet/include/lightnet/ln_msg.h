@@ -5,8 +5,7 @@
 // - An object's own (a context has one): the first reason wins, since later failures are mostly
 //   consequences. It stays until ln_error_clear.
 // - The calling thread's, meant wherever an `ln_error *` is NULL, for functions without an object:
-//   the newest failing call wins. Like errno it means something only after a call that
-//   failed.
+//   the newest failing call wins. Like errno, it is meaningful only after a failed call.
 //
 //     if (weight->ndim != 4)
 //         return ln_error_set(NULL, "'weight' has %d dimensions, expected 4", weight->ndim);
@@ -37,13 +36,13 @@ typedef void (*ln_msg_func)(void *data, ln_msg_level level, const char *text);
 
 /** "debug", "info", "warning", "error" or "internal error", as printed in front of a message. */
 LN_API const char *ln_msg_level_name(ln_msg_level level);
-/** Passes a formatted message to `func`, as one line,
- * escaped and truncated like a record's text; func NULL: does nothing. */
+/** Passes a formatted message to `func`, as one line, escaped and truncated like the text of a
+ * record; func NULL: does nothing. */
 LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-// Text for a terminal. Names of models and files are anybody's: raw, they could move the cursor,
-// erase lines, forge others, or reverse their order.
+// Text for a terminal. Names in models and of files are untrusted: unescaped, they could move the
+// cursor, erase or forge lines, or reverse the text direction.
 
 /** The character at `text`, of at most `left` (> 0) bytes, as it can be printed on a terminal:
  * control characters, and bytes that are not UTF-8, become \x1b, line separators and marks of

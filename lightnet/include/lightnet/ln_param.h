@@ -66,8 +66,7 @@ LN_API ln_param_type ln_param_type_from_str(const char *str);
 /** Returns new (ln_param_entry_free). */
 LN_API ln_param_entry *ln_param_entry_copy(const ln_param_entry *pe);
 
-/** 1 if both have the same type and value, for any
- * arg_names; numbers as doubles, NaN equal to NaN. */
+/** 1 if type and value are equal, for any arg_names; numbers as doubles, NaN equal to NaN. */
 LN_API int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b);
 
 /** 1 when the values are those of the type and the views of each number agree. */

@@ -119,8 +119,8 @@ LN_API int ln_plugin_load_target(const char *target);
 /** The plug-ins (ln_plugin_loaded *) in the order of loading. Returns borrowed. */
 LN_API const ln_list *ln_plugin_list(void);
 
-/** The plug-in that registered the operator type or architecture;
- * NULL: LightNet, or the program itself. Returns borrowed. */
+/** The plug-in that registered the operator type or architecture; NULL: LightNet, or the program
+ * itself. Returns borrowed. */
 LN_API const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto);
 LN_API const ln_plugin_loaded *ln_plugin_of_arch(const ln_arch *arch);
 

@@ -102,16 +102,14 @@ LN_API ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_quantizer
  * LN_BAD_ARGUMENT: no samples. A model that stays float32 is a success. */
 LN_API ln_status ln_quantizer_run(ln_quantizer *quantizer);
 
-/** The result of the last ln_quantizer_run; NULL: it
- * failed. Returns borrowed (until the next run). */
+/** The result of the last ln_quantizer_run; NULL: none. Returns borrowed (until the next run). */
 LN_API const ln_quantized_model *ln_quantizer_result(const ln_quantizer *quantizer);
 
 /** Layer `i`, in the order of the model; NULL: out of range, or as above. Returns borrowed, as
  * above. */
 LN_API const ln_quantized_layer *ln_quantizer_layer(const ln_quantizer *quantizer, int i);
 
-/** The precision of that layer in the selected mix:
- *  "int8", "bf16" or "float32"; NULL: no such layer. */
+/** The precision of layer `i` in the mix: "int8", "bf16" or "float32"; NULL: no such layer. */
 LN_API const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i);
 
 /** Writes the selected mix, compiled for the target and the shapes of the samples,

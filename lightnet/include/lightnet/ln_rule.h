@@ -107,8 +107,8 @@ LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *o
 
 // Rules as tables
 
-/** The match of an ln_rule, and its replacement. The names of
- * operators and tensors begin there and end with their word. */
+/** The match of an ln_rule, and its replacement. Names point into the rule's text: each ends with
+ * its word, not with a NUL. */
 typedef struct ln_rule_match {
     const ln_context *ctx;
     const struct ln_rule *rule;

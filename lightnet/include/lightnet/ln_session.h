@@ -111,8 +111,7 @@ LN_API ln_status ln_options_bind_input(ln_options *options, const char *name,
 LN_API ln_status ln_options_bind_sequence(ln_options *options, const char *name, int n,
                                           const tl_tensor *const *tensors);
 
-/** Runs use the threads of `pool` (keeps it, also after
- *  ln_pool_free) instead of option "threads". NULL: resets this. */
+/** Runs use `pool` (keeps a reference) instead of option "threads"; NULL: resets this. */
 LN_API ln_status ln_options_set_pool(ln_options *options, ln_pool *pool);
 
 /** Receives a message, one line without its newline: `level` 0 is debug, 1 information,
@@ -152,8 +151,7 @@ LN_API void ln_model_free(ln_model *model);
  *  may be NULL. Returns borrowed (until the thread's next call). */
 LN_API const char *ln_model_error(const ln_model *model);
 
-/** The number of required inputs. Inputs with a default
- *  value do not count, but may be set by name. */
+/** The number of required inputs: without those with a default value, which may be set by name. */
 LN_API int ln_model_num_inputs(const ln_model *model);
 LN_API int ln_model_num_outputs(const ln_model *model);
 
@@ -174,8 +172,8 @@ LN_API int ln_model_output_index(const ln_model *model, const char *name);
 LN_API const tl_tensor *ln_model_input_info(const ln_model *model, int i);
 LN_API const tl_tensor *ln_model_output_info(const ln_model *model, int i);
 
-/** The name of an open size, such as "batch"; NULL: none. Sizes of
- *  one name are equal in each run. Returns borrowed, as above. */
+/** The name of an open size, such as "batch"; NULL: none. In each run, sizes of one name are equal.
+ *  Returns borrowed, as above. */
 LN_API const char *ln_model_input_dim_name(const ln_model *model, int i, int axis);
 LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int axis);
 
