@@ -50,7 +50,7 @@ class CWriter:
         self.lines += text.count("\n")
 
     def _go_to_source(self, line, file):
-        """Makes the next line the one of a description, where it is not anyway."""
+        """Assigns the next line to a line of a description, unless it is already."""
         if self.source == (file, line - self.lines):
             return
         self._append(f'#line {line} "{escape(file)}"\n')
@@ -64,7 +64,7 @@ class CWriter:
 
     def print(self, text):
         """Appends text unchanged."""
-        # For empty lines and comments it does not matter to which line a compiler assigns them.
+        # The lines of empty lines and comments do not matter: compilers never report them.
         if text.strip("\n") and not text.startswith("    // "):
             self._restore_line()
         self._append(text)
@@ -192,7 +192,7 @@ def check_outputs(outputs, descriptions):
         if any(is_same_file(output, file) for file in descriptions):
             raise DescriptionError(f"{output}: is a description, not an output")
         if output in outputs[:i]:
-            raise DescriptionError(f"{output}: is given for two outputs")
+            raise DescriptionError(f"{output}: is the file of two outputs")
 
 
 def save(file, text):
@@ -205,7 +205,7 @@ def save(file, text):
         elif os.path.exists(file) and not stat.S_ISREG(os.stat(file).st_mode):
             with open(file, "wb") as stream:
                 stream.write(content)
-        elif not _has(file, content):  # what is the same keeps its time
+        elif not _has(file, content):  # an unchanged file keeps its modification time
             _replace(os.path.realpath(file), content)
     except OSError as err:
         raise DescriptionError(f"{file}: cannot write: {os.strerror(err.errno)}") from None
@@ -266,7 +266,7 @@ def is_identifier(text):
 
 
 def _at_depth(code, opening, closing):
-    """The operators of the code, each with the brackets that are open after it."""
+    """The operators of the code, each after the number of open brackets, and its index."""
     depth = 0
     for found in _TOKEN.finditer(code):
         if found.lastgroup == "other":

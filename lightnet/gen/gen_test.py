@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: gen_test.py. Tests of the generators, on the descriptions in test/: what they write
-against the committed files, and mistakes against the expected messages. Speaks TAP. With LN_UPDATE
+against the committed files, and errors against the expected messages. Speaks TAP. With LN_UPDATE
 set, it writes the committed files anew.
 """
 import os
@@ -45,7 +45,7 @@ class Test(unittest.TestCase):
         os.chdir(folder.name)
 
     def message_of(self, function, *args):
-        """The message of the mistake that the call must find."""
+        """The message of the error that the call must raise."""
         with self.assertRaises(DescriptionError) as caught:
             function(*args)
         return str(caught.exception)
@@ -99,8 +99,8 @@ VALUES = (
     ("['''  \t\nx''', '''\n''']", '["x", ""]'),
 )
 
-# Texts, and the places and reasons of their mistakes.
-MISTAKES = (
+# Texts, and the locations and reasons of their errors.
+ERRORS = (
     (b"", "1:1: the end of the text, expected a value"),
     (b"  // only this", "1:15: the end of the text, expected a value"),
     (b"[1 2]", "1:4: '2', expected ',' or ']'"),
@@ -169,7 +169,7 @@ class RelaxedJson(Test):
     def test_escapes_beyond_ascii_become_characters(self):
         self.assertEqual(parse(r'"\u00e9 \u20AC \uD83D\uDE00"').text, "\u00e9 \u20ac \U0001f600")
 
-    def test_values_know_where_they_stand(self):
+    def test_values_have_their_locations(self):
         root = parse("""\
 {
   // the first
@@ -199,11 +199,11 @@ class RelaxedJson(Test):
 
     def test_errors_name_their_position(self):
         self.in_new_folder()
-        for content, message in MISTAKES:
+        for content, message in ERRORS:
             with self.subTest(content):
                 self.assertEqual(self.message_of(read, content), f"t.op:{message}")
 
-    def test_a_nul_byte_is_a_mistake_everywhere(self):
+    def test_a_nul_byte_is_an_error_everywhere(self):
         self.in_new_folder()
         for content in (b"[1,\0 2]", b'"a\0b"', b"'''\na\0'''", b"\0", b"1\0"):
             with self.subTest(content):
@@ -221,7 +221,7 @@ class RelaxedJson(Test):
     def test_a_file_that_is_missing_is_an_error(self):
         self.assertIn("no-such-file.op", self.message_of(rjson.read, "no-such-file.op"))
 
-    def test_a_reader_of_the_tree_fails_at_a_place(self):
+    def test_a_reader_of_the_tree_fails_at_a_location(self):
         a = parse('{\n "a":  1}').get("a")
         self.assertEqual(str(a.fail(f"is {rjson.TYPE_NAMES[a.kind]}")), "t.op:2:8: is a number")
         self.assertEqual(str(a.fail_key("unknown key")), "t.op:2:2: unknown key")
@@ -335,7 +335,7 @@ class GeneratedC(Test):
     def test_comments_without_code_are_read_in_little_time(self):
         start = time.process_time()
         cgen.words("f(src." + "/" * 300 + "\n);")
-        self.assertFalse(rjson.is_old_operator_note("/* x */ " * 300 + "?"))
+        self.assertFalse(rjson.is_old_operator_notation("/* x */ " * 300 + "?"))
         self.assertLess(time.process_time() - start, 2)
 
     def test_a_file_with_the_same_content_keeps_its_time(self):
@@ -353,7 +353,7 @@ class GeneratedC(Test):
         message = self.message_of(cgen.check_outputs, ["b.c", "./a.op"], ["a.op"])
         self.assertEqual(message, "./a.op: is a description, not an output")
         message = self.message_of(cgen.check_outputs, ["b.c", "b.c"], ["a.op"])
-        self.assertEqual(message, "b.c: is given for two outputs")
+        self.assertEqual(message, "b.c: is the file of two outputs")
 
     def test_a_file_that_cannot_be_written_is_an_error(self):
         self.assertTrue(self.message_of(cgen.save, "no/such/folder/a.c", "x\n").startswith(
@@ -381,7 +381,7 @@ def operators(file, *inherited, output, has_docs=True):
 
 
 def all_of_operators(file):
-    """Finds any mistake in a description: in the operators, in a form, in an example."""
+    """Finds any error in a description: in the operators, in a form, in an example."""
     operators(file, output="bad.c")
     op_forms.forms(CWriter("bad.h"), read_operators(file))
     op_examples.tests(CWriter("bad.c"), read_operators(file))
@@ -439,7 +439,7 @@ class Operators(Test):
         self.assertNotIn("LN_GENOP(split_cpu", text)
         self.assertEqual(
             self.message_of(read_operators, "child.op"),
-            "child.op:7:25: operator 'blur_cpu': inherits 'blur', which is described nowhere")
+            "child.op:7:25: operator 'blur_cpu': inherits 'blur', which has no description")
 
     def test_a_list_holds_the_operators_of_one_architecture_and_types_those_of_all(self):
         descs, out = read_operators("good.op"), CWriter("-")

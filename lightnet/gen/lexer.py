@@ -4,7 +4,7 @@
 
     NAME: OPTYPE(ARG=TENSOR, .. | ARG=TENSOR, .. | PARAM=VALUE, ..);
 
-A reader looks at the current token and advances to the next one. Mistakes are raised.
+A reader looks at the current token and advances to the next one. Errors are raised.
 """
 import math
 import re
@@ -13,7 +13,7 @@ from scan import Place, Scan
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DIGIT = re.compile(r"(?=\.?[0-9])")
-# Digits, letters, signs and points that are together; ".." is no part of a number.
+# A run of digits, letters, points and exponent signs; ".." ends it.
 _NUMBER = re.compile(r"0[xX](?:[A-Za-z0-9]|\.(?!\.))*|(?:(?<=[eE])[+-]|[A-Za-z0-9]|\.(?!\.))+")
 
 
@@ -44,7 +44,7 @@ class Lexer:
         self.text, self.number = "", 0.0
         if scan.peek() == '"':
             self.kind = "string"
-            while scan.peek() == '"':  # strings beside each other are one, as in C
+            while scan.peek() == '"':  # adjacent strings are concatenated, as in C
                 self.text += scan.string(is_c=True)
                 scan.blanks()
         elif _DIGIT.match(scan.text, scan.at):

@@ -69,7 +69,7 @@ def _is_owner(g, arg):
     return any(other.text("owner") == arg.name for other in g.op.args)
 
 
-def _is_model_of_variadic(g, arg):
+def _is_referenced_by_variadic(g, arg):
     """Whether the type or shape of a variadic input must be that of `arg`."""
     return any(other.variadic and arg.name in (other.text("sametype"), other.text("sameshape"))
                for other in g.op.args_of("in"))
@@ -85,7 +85,7 @@ def _write_input(g, arg):
     checks = list(_tensor_checks(g, arg, f"{x}_entry"))
     if g.needs(arg, NAME) or _is_owner(g, arg):
         _declare_name(g, arg, "tensors_in")
-    if (g.needs(arg, ENTRY) or checks or _is_model_of_variadic(g, arg)
+    if (g.needs(arg, ENTRY) or checks or _is_referenced_by_variadic(g, arg)
             or (arg.optional and _has_any(arg, "check", "checks", "custom"))):
         g.out.line(4, f'ln_tensor_entry *{x}_entry = ln_op_find_input(op_arg, "{x}");')
     with g.block(4, f"if ({x}_entry)" if checks and arg.optional else None) as indent:
@@ -210,8 +210,8 @@ class _Shape:
         node, sameshape = self.arg.fields.get("dims"), self.arg.text("sameshape")
         is_named, x_dims = self.g.names_in_pre(self.arg, DIMS), f"{self.arg.name}_dims"
         if node and node.kind == "array":
-            is_there = node.items or is_named
-            return self._write_dims_array(node, x_dims, is_named) if is_there else "NULL"
+            is_needed = node.items or is_named
+            return self._write_dims_array(node, x_dims, is_named) if is_needed else "NULL"
         if not node and not sameshape:  # custom code sets it
             self._line(None, f"int *{x_dims} = NULL;")
             return x_dims
@@ -271,7 +271,7 @@ def _write_entry_settings(g, arg, entry, indent):
 
 
 def _write_definition(g, arg, indent):
-    """Writes the definition of one output, which is there."""
+    """Writes the definition of one output, which is present."""
     shape = _Shape(g, arg, indent)
     call = _definition(g, arg, shape)
     entry = f"priv->{arg.name}_entry[i]" if arg.variadic else f"{arg.name}_entry"

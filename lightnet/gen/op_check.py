@@ -24,7 +24,7 @@ _TRAITS = {"moves": "LN_TRAIT_MOVES", "selects": "LN_TRAIT_SELECTS",
 # Variables of the generated functions: names that no argument may have.
 _RESERVED_NAMES = ("op_arg", "priv", "exec", "te", "i")
 
-# An argument `x` brings `x` and `x_SUFFIX`.
+# The variables of an argument `x` are `x` and `x_SUFFIX`.
 _NAME_SUFFIXES = ("_entry", "_name", "_n", "_ndim", "_dims", "_dtype")
 
 # NAME, NAME[LENGTH], NAME[LENGTH][LENGTH]
@@ -104,7 +104,7 @@ def _apply_inplace_writer(op):
 
 
 def _apply_pure(op):
-    """An operator without outputs can only be there for a side effect."""
+    """An operator without outputs is only useful for a side effect."""
     if op.is_true("pure") and not op.has_output():
         raise op.fail_key(op.fields["pure"],
                           '"pure" without an output: it would always be removed')
@@ -159,7 +159,7 @@ def _forbid(op, arg, why, *keys):
 
 
 def _check_name(op, arg):
-    """The argument's name, and the names of the variables it brings, are free."""
+    """The argument's name, and the names of its variables, are free."""
     name, node = arg.name, arg.fields["arg_name"]
     if len(name) > MAX_NAME:
         raise op.fail(node, f"arg_name has {len(name)} characters, expected at most {MAX_NAME}")
@@ -215,7 +215,7 @@ def _message_check(condition, say):
 
 
 def _check_tensor(op, arg):
-    models = ("in",) if arg.kind == "in" else ("in", "out")  # inputs come before outputs
+    kinds = ("in",) if arg.kind == "in" else ("in", "out")  # inputs come before outputs
     arg.variadic = arg.is_true("variadic")
     arg.optional = arg.is_true("optional") and not arg.variadic  # else: none is fine
     if "mtype" in op.fields:
@@ -223,8 +223,8 @@ def _check_tensor(op, arg):
     _require(op, arg, "mtype")
     _check_word(op, arg.fields["mtype"], "memory type", _MTYPES, arg)
     _apply_dtypes(op, arg)
-    _check_reference(op, arg, "sametype", models)
-    _check_reference(op, arg, "sameshape", models)
+    _check_reference(op, arg, "sametype", kinds)
+    _check_reference(op, arg, "sameshape", kinds)
     _check_reference(op, arg, "owner", ("in",))
     if "sets" in arg.fields:
         _check_sets(op, arg, arg.fields["sets"])
@@ -249,8 +249,8 @@ def _free_dtypes(op, arg):
     strings, if the operator supports them. The numbers of a parameter are no strings."""
     if arg.kind != "in" or "sametype" in arg.fields:
         return None
-    takes_text = op.is_true("strings") and "sets" not in arg.fields
-    return "LN_DTYPES_TEXT" if takes_text else "LN_DTYPES_COMPUTED"
+    supports_text = op.is_true("strings") and "sets" not in arg.fields
+    return "LN_DTYPES_TEXT" if supports_text else "LN_DTYPES_COMPUTED"
 
 
 def _find_other(op, arg, name, kinds):
@@ -258,7 +258,7 @@ def _find_other(op, arg, name, kinds):
     other = op.find_arg(name.text)
     if not other or other is arg or other.kind not in kinds:
         what = "input" if kinds == ("in",) else "tensor"
-        raise _fail(op, arg, name, f"there is no other {what} '{name.text}'")
+        raise _fail(op, arg, name, f"'{name.text}' is not another {what}")
     return other
 
 
@@ -274,7 +274,7 @@ def _check_sets(op, arg, name):
     integers."""
     param = op.find_arg(name.text)
     if not param or param.kind != "param" or param.text("realtype") != "int":
-        raise _fail(op, arg, name, f"there is no parameter '{name.text}' of int")
+        raise _fail(op, arg, name, f"'{name.text}' is not a parameter of realtype int")
     if not arg.optional:
         raise _fail(op, arg, name, '"sets" without "optional"')
     if "sameshape" in arg.fields:

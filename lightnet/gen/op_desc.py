@@ -10,7 +10,7 @@
 
 A checked description has the format of docs/operator-descriptions.md: every field has its type,
 every required one is present, every name that a field refers to exists. Only the C in it is
-unchecked. Mistakes are raised as "FILE:LINE:COLUMN: operator 'x': reason".
+unchecked. Errors are raised as "FILE:LINE:COLUMN: operator 'x': reason".
 """
 from dataclasses import dataclass, field
 
@@ -184,13 +184,13 @@ class Descriptions:
             if row.kind not in ("string", "object"):
                 raise base.fail(row, f"target '{row.key}' is {mismatch(row, 'string', 'object')}")
             if not is_identifier(row.key) or len(base.optype + row.key) >= MAX_NAME:
-                raise base.fail_key(row, f"target '{row.key}' is no short identifier of C")
+                raise base.fail_key(row, f"target '{row.key}' is not a short C identifier")
             op = Operator(self, f"{base.optype}_{row.key}", base.root, row, base.own, base)
             self._add(op, row.get("optype") or row)
 
 
 def _members(root, key):
-    """The items of a list of the file, if it has that."""
+    """The items of a list of the file; none if the list is absent."""
     array = root.get(key)
     return array.items if array else ()
 
@@ -218,10 +218,10 @@ def _read_root(file):
 
 
 def _explained(file, err):
-    """The error that a file is no relaxed JSON, with the reason if it is an old description."""
+    """The error of a file that is not relaxed JSON, with a hint if it is an old description."""
     try:
         with open(file, encoding="utf-8", errors="replace") as stream:
-            is_old = rjson.is_old_operator_note(stream.read())
+            is_old = rjson.is_old_operator_notation(stream.read())
     except OSError:
         is_old = False
     return DescriptionError(f"{err}; this is the old notation of operator descriptions, the new "

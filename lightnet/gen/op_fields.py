@@ -129,7 +129,7 @@ PTYPES = {f"LN_PARAM_{word.upper()}": word
 
 
 def string_at(node, text):
-    """A string that no file has, at the place of `node`."""
+    """A generated string, at the location of `node`."""
     string = copy.copy(node)
     string.kind, string.text = "string", text
     return string
@@ -162,7 +162,7 @@ def read_fields(op, node, specs, fields):
 
 
 def items_of(op, array, *types):
-    """The items of an array, each of which has one of the types; of None there are none."""
+    """The items of an array, each of which has one of the types; None: no items."""
     for item in array.items if array else ():
         if item.kind not in types:
             raise op.fail(item, f'item of "{array.key}" is {mismatch(item, *types)}')
@@ -179,7 +179,7 @@ def drop_excluded(fields, node, pairs):
 
 
 def check_pairs(op, fields, pairs):
-    """Of two exclusive fields there is one at most."""
+    """At most one of two exclusive fields is present."""
     for one, other in pairs:
         if one in fields and other in fields:
             raise op.fail_key(fields[other], f'"{other}" beside "{one}", expected one of them')

@@ -163,14 +163,14 @@ class _Form:
     def _output(self):
         name = self._name()
         if not self.op.find_arg(name, "out"):
-            raise self.lexer.fail(f"'{name}' is no output")
+            raise self.lexer.fail(f"'{name}' is not an output")
         return f'{{LN_ITEM_OUT, "{name}"}},'
 
     def _condition(self):
         lexer, name = self.lexer, self._name()
         param = self.op.find_arg(name, "param")
         if not param:
-            raise lexer.fail(f"'{name}' is no parameter")
+            raise lexer.fail(f"'{name}' is not a parameter")
         lexer.expect("=")
         lexer.expect("=")
         if lexer.kind not in ("name", "string", "number"):
@@ -192,7 +192,7 @@ class _Form:
         out.print("    {LN_ITEM_END},\n};\n")
 
     def list_name(self):
-        """The list of rows that it is in: LN_FORMS, LN_FORMS_COM_MICROSOFT."""
+        """The list that contains its row: LN_FORMS, LN_FORMS_COM_MICROSOFT."""
         domain, colon, _ = self.type.partition(":")
         return "LN_FORMS" + f"_{domain.upper().replace('.', '_')}" * bool(colon)
 
@@ -203,8 +203,7 @@ class _Form:
                 f'"{self.op.optype}")')
 
 
-# How a format has a parameter, by its type and realtype: the kind of its attribute, and its letter
-# in schemas.
+# The attribute for a parameter, by its type and realtype: its kind, and its letter in schemas.
 _KINDS = {("string", "tl_dtype"): ("DTYPE", "i"), ("string", None): ("TEXT", "s"),
           ("number", "int"): ("INT", "i"), ("number", None): ("NUMBER", "f"),
           ("bool", None): ("BOOL", "i"),
@@ -212,7 +211,7 @@ _KINDS = {("string", "tl_dtype"): ("DTYPE", "i"), ("string", None): ("TEXT", "s"
 
 
 def _kind_of(param):
-    """The kind and the letter of a parameter; None of one that no format has."""
+    """The kind and the letter of a parameter; None: formats have no such attribute."""
     if not param:
         return None, ""
     default = _KINDS.get((param.ptype, None), (None, ""))

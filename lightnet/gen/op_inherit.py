@@ -103,7 +103,7 @@ def _inherit_from(op, name):
         raise op.fail(name, f'item of "inherits" is {mismatch(name, "string")}')
     parent = op.descs.find(name.text)
     if not parent:
-        raise op.fail(name, f"inherits '{name.text}', which is described nowhere")
+        raise op.fail(name, f"inherits '{name.text}', which has no description")
     if parent.state == "being completed":
         raise op.fail(name, f"inherits '{name.text}', which inherits from this one")
     complete(parent)
@@ -129,7 +129,7 @@ def _inherit_end(op, parent):
             continue
         if key == "custom" and key in op.fields and not op.node.get(key):
             raise op.fail(op.node, f'inherits "custom" of \'{parent.base.optype}\' and of '
-                                   f"'{parent.optype}', expected one of its own")
+                                   f"'{parent.optype}', expected its own")
         op.fields.setdefault(key, value)
 
 

@@ -62,8 +62,8 @@ def _find_obstacle(pending, step):
 
 
 def _write_extra(g, step):
-    """One more check of an argument, or its custom code. Of an optional argument only when it is
-    there; of a variadic one for each when it names the index `i`."""
+    """One more check of an argument, or its custom code. Of an optional argument only if it is
+    present; of a variadic one for each when it names the index `i`."""
     arg, code, head = step.arg, step.code, None
     is_custom = code is arg.fields.get("custom")
     if arg.variadic and "i" in step.words and not is_custom:

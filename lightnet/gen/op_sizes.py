@@ -74,7 +74,7 @@ class _Compiler:
 
     def _no_shape(self, code):
         if _is_shape(code):
-            raise self.lexer.fail("there is a shape, expected a length")
+            raise self.lexer.fail("found a shape, expected a length")
         return code
 
     def _length(self):
@@ -173,7 +173,7 @@ class _Compiler:
         """Another operation on a shape."""
         code = self._expr()
         if not _is_shape(code):
-            raise self.lexer.fail("there is a length, expected a shape")
+            raise self.lexer.fail("found a length, expected a shape")
         return code[:-1] + _code(op, *code[-1][1:])
 
     def _shapes_as(self, op, accepts_list=False):
@@ -204,7 +204,7 @@ class _Compiler:
         number = self.lexer.number
         self.lexer.next()
         if number != int(number) or number > MAX_NUMBER:
-            raise self.lexer.fail(f"there is {number:g}, expected an integer of 16 bits")
+            raise self.lexer.fail(f"found {number:g}, expected an integer up to {MAX_NUMBER}")
         return _code("NUMBER", 0, int(number))
 
     def _primary(self):

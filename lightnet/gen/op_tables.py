@@ -121,7 +121,7 @@ def _write_inplace(g):
 
 
 def _write_args(g):
-    """Writes a table for each kind of arguments that there are; returns their names."""
+    """Writes a table for each kind of arguments that is not empty; returns their names."""
     tables = [(table, g.op.args_of(kind)) for kind, table in LIST_KEYS.items()
               if g.op.args_of(kind)]
     for table, args in tables:
@@ -159,7 +159,7 @@ def write_docs(g):
 
 def _find_sizes(op, arg):
     """The expression for the lengths of an output, that of another output of the same shape, or
-    the name of the input whose shape it has; None: there is none."""
+    the name of the input whose shape it has; None: the code computes them."""
     if not is_sized(arg) or "sizes" in arg.fields:
         return arg.fields.get("sizes")
     same = op.find_arg(arg.text("sameshape"))

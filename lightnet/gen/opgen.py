@@ -113,7 +113,7 @@ def dependencies(output, descs):
 
 
 def generate(args):
-    """Reads, generates, saves. After a mistake the outputs are what they were."""
+    """Reads, generates, saves. After an error the outputs are unchanged."""
     if args.each and args.output != "-":
         raise program.UsageError("-o and --each exclude each other")
     descs = read(args)

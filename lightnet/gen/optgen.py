@@ -35,8 +35,8 @@ def read(files):
 
 
 def generate(args):
-    """Makes the texts of all outputs before it writes the first one: after a mistake in a
-    description all files are what they were."""
+    """Makes the texts of all outputs before it writes the first one: after an error in a
+    description all files are unchanged."""
     if args.output and not args.header:
         raise program.UsageError("-o needs --header, which the output includes")
     outputs = [file for file in (args.output, args.header, args.tests) if file]

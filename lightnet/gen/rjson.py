@@ -209,12 +209,12 @@ _OLD_OPERATOR = re.compile(rf"{_GAP}(?:{_WORD}(?::{_GAP}{_WORD})?{{|{{{_GAP}{_WO
 _BACKQUOTED = re.compile(rf":{_GAP}`", re.S)
 
 
-def is_old_operator_note(text):
+def is_old_operator_notation(text):
     """Whether the text is an operator description in the old notation: `relu_cpu : relu {` or
     `relu {`, keys without quotes, values in backquotes. For texts that are not relaxed JSON."""
     return bool(_OLD_OPERATOR.match(text) or _BACKQUOTED.search(text))
 
 
-def is_old_optimizer_note(root):
+def is_old_optimizer_notation(root):
     """Whether the file is an old optimizer description, which names its author."""
     return root.get("author") is not None

@@ -7,14 +7,14 @@
     for rule in rules.rules:
         ...
 
-The format is documented in docs/optimizer-descriptions.md. Mistakes are raised as
+The format is documented in docs/optimizer-descriptions.md. Errors are raised as
 "FILE:LINE:COLUMN: rule 'x': reason".
 """
 import rule_check
 import rule_families
 import rule_pattern
 from cgen import is_identifier
-from rjson import TYPE_NAMES, DescriptionError, is_old_optimizer_note
+from rjson import TYPE_NAMES, DescriptionError, is_old_optimizer_notation
 from rule_types import Rule
 
 MAX_STAGE = 9
@@ -114,7 +114,7 @@ class Rules:
     def read(self, root):
         """Adds the rules of a file."""
         self.files.append(root.file)
-        if is_old_optimizer_note(root):
+        if is_old_optimizer_notation(root):
             raise root.fail("this is the old notation of optimizer descriptions, the new one is in "
                             "docs/optimizer-descriptions.md")
         stage, rules = 1, []

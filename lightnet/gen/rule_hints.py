@@ -4,7 +4,7 @@ from rule_text import MAX_NDIM
 
 
 def check(rule):
-    """Checks the tests of a rule whose pattern is checked. Mistakes: a name that is not in the
+    """Checks the tests of a rule whose pattern is checked. Errors: a name that is not in the
     pattern, syntax of patterns only, an invalid tensor, no test that fires."""
     for test in rule.tests:
         _check_test(rule, test)
@@ -51,7 +51,7 @@ def _check_tensor(rule, test, hint):
                                     f"expected at most {MAX_NDIM}")
     if hint.low > hint.high:
         raise rule.fail(hint.place,
-                        f"'{name}' lies in {hint.low:g} .. {hint.high:g}, which is empty")
+                        f"'{name}' has range {hint.low:g} .. {hint.high:g}, expected LOW <= HIGH")
 
 
 def _check_once(rule, named):

@@ -35,7 +35,7 @@ def tests(node, subject):
     """Reads all tests of a rule,
 
     OPERATOR(ARG=TENSOR, .. | .. | PARAM=VALUE, ..), ..,
-    TENSOR=[const] DTYPE [DIM, ..] [in LOW .. HIGH], .., SIZE=MIN .. LARGEST, ..
+    TENSOR=[const] DTYPE [DIM, ..] [in LOW .. HIGH], .., SIZE=MIN .. MAX, ..
     [unchanged] [within TOLERANCE] [as PRECISION];
     """
     return _TestReader(node, subject).all()
@@ -283,7 +283,7 @@ class _TestReader(_Reader):
         return hint
 
     def _size(self, place, name):
-        """Reads "SIZE", or "MIN .. LARGEST"."""
+        """Reads "SIZE", or "MIN .. MAX"."""
         at = self.place
         low, high = self._range()
         if not (1 <= low <= high <= MAX_SIZE and low.is_integer() and high.is_integer()):

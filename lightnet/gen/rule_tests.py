@@ -70,7 +70,7 @@ class _Model:
         return [tensor for tensor in dict.fromkeys(read) if tensor not in produced]
 
     def lists(self):
-        """The tensors that the pattern produces, by what becomes of them."""
+        """The tensors that the pattern produces: outputs, removed and kept ones."""
         produced = [tensor for tensor in self.rule.tensors if tensor.producer]
         return {
             "outputs": [tensor.name for tensor in produced
@@ -82,7 +82,7 @@ class _Model:
     # Operators
 
     def ops(self):
-        """Producers first: the opposite of the order of matching. A window is unchanged
+        """Producers first: the reverse order of matching. Adjacent operators are as
         written."""
         return self.rule.order if self.rule.adjacent else self.rule.order[::-1]
 
@@ -90,19 +90,19 @@ class _Model:
         return op.optypes[self.alternative % len(op.optypes)]
 
     def _with_hint(self, op):
-        """The operator, and its hint: by its name, or by the optype it has this time."""
+        """The operator, and its hint: by its name, or by its optype in this model."""
         hints = {hint.name: hint for hint in self.test.ops}
         hint = hints.get(op.name) or hints.get(self._optype(op))
         return (op, hint) if hint else (op,)
 
     def _args(self, op, group):
-        """The arguments in 'ins' or 'outs' of an operator that are there this time."""
+        """The arguments in 'ins' or 'outs' of an operator that are present in this model."""
         return [arg for part in self._with_hint(op) for arg in getattr(part, group)
                 if not (arg.optional and self.is_absent)]
 
     def _tensors(self, op, group):
-        """Pairs of these arguments and their tensors: those of inputs that are exchanged this time
-        are swapped."""
+        """Pairs of these arguments and their tensors: those of inputs that are exchanged in this
+        model are swapped."""
         args = self._args(op, group)
         tensors = [arg.tensor for arg in args]
         for i, arg in enumerate(args):
@@ -143,7 +143,7 @@ class _Model:
 
 
 def _random(name):
-    """The numbers from which a rule of this name draws sizes: every rule draws its own."""
+    """Random numbers for the sizes of a rule, seeded by its name."""
     state = 0
     for byte in name.encode():
         state = state * 31 + byte

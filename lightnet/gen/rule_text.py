@@ -9,7 +9,7 @@ MAX_NDIM = 8  # LN_MAXDIM
 
 LITERALS = ("string", "number", "bool", "null", "strings", "numbers", "bools")
 
-# How C has the items of literals, and the type of the arrays.
+# The C of items of literals, and the types of their arrays.
 _ITEMS = {"string": quote, "number": str, "bool": lambda text: f"LN_{text.upper()}"}
 _ARRAYS = {"strings": "const char *const", "numbers": "const double", "bools": "const ln_bool"}
 

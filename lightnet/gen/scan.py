@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that is scanned at a location: blanks, comments, strings, messages with line and column."""
+"""Scans text: blanks, comments, strings, messages with line and column."""
 import bisect
 import re
 
@@ -10,7 +10,7 @@ _ESCAPES_OF_C = {**_ESCAPES, "'": "'", "?": "?", "$": "$"}
 
 
 class DescriptionError(Exception):
-    """A mistake in a description: "FILE:LINE:COLUMN: reason"."""
+    """An error in a description: "FILE:LINE:COLUMN: reason"."""
 
 
 class Place:
