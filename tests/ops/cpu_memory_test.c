@@ -249,7 +249,7 @@ START_TEST(keys_and_values_of_one_memory_are_not_sorted)
                                          TENSOR("src_key", "k") "," TENSOR("src_val", "v"),
                                          TENSOR("dst_key", "a") "," TENSOR("dst_val", "b"),
                                          PARAM("dir", "'TL_SORT_DIR_ASCENDING'"))),
-                    "'src_val' and 'src_key' lie in the memory of one tensor");
+                    "'src_val' and 'src_key' share the memory of one tensor");
 }
 END_TEST
 
