@@ -27,8 +27,8 @@ typedef struct bench_options {
 // One model with several shapes: --shapes
 
 // The file has a line for each run, in order: NAME=1x16 OTHER=1x16. The inputs hold random data,
-// made before the clock starts. The time of a run is that of setting its inputs, of making a
-// program where the model has none for these shapes, and of running it.
+// created before the clock starts. The time of a run includes binding its inputs, and compiling a
+// program if the model has none for these shapes.
 
 static const char blanks[] = " \t\r";
 
@@ -39,7 +39,7 @@ typedef struct bench {
     tl_tensor **inputs; // of the current run, in the model's order; NULL: not given
     int line;           // of the file
     ln_hash *seen;      // lines so far; owns them
-    int n_new;          // different ones
+    int n_new;          // the number of different lines
     uint64_t random;
     double total; // ms
     double peak_kb;
@@ -53,8 +53,8 @@ static int fail_line(const bench *b, const char *reason)
 
 // Data
 
-// Integers are 0 or 1, which most models can use as indices: they are numbers below 2 without their
-// fraction. Bools are filled as bytes, as a bool is 1 for any number but 0.
+// Integers are 0 or 1, valid indices for most models: uniform numbers below 2, truncated. Bools are
+// filled as bytes, as any number but 0 converts to true.
 static int fill(const tl_tensor *t, uint64_t *random)
 {
     tl_tensor as = *t;
@@ -131,8 +131,8 @@ static int run_once(bench *b)
     return cli_times_add(&b->runs, ms);
 }
 
-// Counts the line if it is none of those before.
-static int note_line(bench *b, const char *line)
+// Counts the line if it differs from all lines before.
+static int count_line(bench *b, const char *line)
 {
     char *copy = ln_strdup(line);
     const int is_new = copy ? ln_hash_insert(b->seen, copy, copy) : -1;
@@ -151,7 +151,7 @@ static int run_line(bench *b, char *line)
         line[--len] = '\0';
     if (!len)
         return 0;
-    const int failed = check_time(b) || note_line(b, line) || make_inputs(b, line) || run_once(b);
+    const int failed = check_time(b) || count_line(b, line) || make_inputs(b, line) || run_once(b);
     // The next run must not read inputs of this one.
     for (int i = 0; i < ln_model_num_inputs(b->model); i++) {
         ln_session_bind_input(b->session, ln_model_input_name(b->model, i), TL_FLOAT, 0, NULL, NULL,
@@ -162,7 +162,7 @@ static int run_line(bench *b, char *line)
     return failed ? CLI_FAILED : 0;
 }
 
-// The report_shapes
+// The report of --shapes
 
 static void report_shapes(bench *b)
 {

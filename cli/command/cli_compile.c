@@ -13,13 +13,13 @@
 
 // Sets of shapes
 
-// A name that --shape has given already begins another set, which has the shapes of the one before,
-// unless it is given others.
+// A NAME that the current set has from --shape begins another set, which inherits the shapes of the
+// one before and overrides them.
 //
 //     --shape ids=1x128 --shape mask=1x128 --shape ids=1x256 --shape mask=1x256
 //     --shape batch=1 --shape sequence=128 --shape sequence=256
 
-// Each has values of --shape, with names that differ.
+// The sets; each has values of --shape with different names.
 typedef struct shape_sets {
     cli_strings *of;
     int n; // at least 1
@@ -85,7 +85,7 @@ static int check_same(const shape_sets *sets)
                 n++;
             if (n == a->n)
                 return cli_usage(
-                    "--shape gives programs %d and %d the same shapes: a repeated NAME starts "
+                    "programs %d and %d have the same shapes; a repeated NAME in --shape starts "
                     "another program",
                     i + 1, k + 1);
         }
@@ -100,8 +100,8 @@ static int check_missing(const shape_sets *sets)
     const cli_strings *first = &sets->of[0], *last = &sets->of[sets->n - 1];
     if (first->n == last->n || cli_shape_read(&shape, last->items[first->n]))
         return 0;
-    return cli_usage("--shape gives no '%s' to program 1, which begins before it; give shapes that "
-                     "all programs share first",
+    return cli_usage("program 1 has no shape for '%s'; place the --shape options that all programs "
+                     "share first",
                      shape.name);
 }
 
@@ -142,8 +142,8 @@ static int compile_sets(const cli_options *opt, const shape_sets *sets)
         return status;
     }
     if (!cli_writes_one_file(opt))
-        return cli_usage("--shape gives %d sets of shapes, and a JSON file has one program; write "
-                         "-o FILE.safetensors",
+        return cli_usage("--shape defines %d programs, and a JSON file has one; write -o "
+                         "FILE.safetensors",
                          sets->n);
     ln_context **programs = calloc((size_t)sets->n, sizeof(*programs));
     const int status = programs ? compile_all(opt, sets, programs) : cli_fail_memory();

@@ -21,8 +21,8 @@ static kind kind_of(const cli_option *o)
                                     : NOTHING;
 }
 
-// Prints text within single quotes of the shell; `quote` ends, adds and begins them again.
-// Characters of `special` follow a backslash.
+// Prints text within single quotes of the shell, with `quote` for each single quote in it, and a
+// backslash before characters of `special`.
 static void print_quoted(const char *text, const char *quote, const char *special)
 {
     for (; *text; text++) {
@@ -133,7 +133,7 @@ static void print_bash(const cli_command *const *commands)
               "    local command=\n"
               "    COMPREPLY=()\n"
               "    [ \"$COMP_CWORD\" -lt 2 ] || command=${COMP_WORDS[1]}\n"
-              "    # '=' is a word of its own.\n"
+              "    # '=' is a separate word.\n"
               "    if [ \"$cur\" = = ]; then\n"
               "        cur=\n"
               "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"

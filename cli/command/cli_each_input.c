@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input that the files of run --each are read into, and how many of them are one run.
+// The input that run --each reads files into, and the number of files per run.
 
 #include "command/cli_each_input.h"
 
@@ -94,7 +94,7 @@ static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape
     return t;
 }
 
-// The array in the file has its shape.
+// Reads an npy array or ONNX tensor, whose file contains the shape.
 static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_error *err)
 {
     tl_tensor *t = cli_given_read_as(&in->opt->shared, file, in->info->dtype, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input that the files of run --each are read into, and how many of them are one run.
+// The input that run --each reads files into, and the number of files per run.
 
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct cli_each_input {
     const tl_tensor *info; // its type and shape
     int is_batched;        // --batch: a file has size 1 on the first axis
     int max;               // files of a run
-    int min_rows;          // of a run with --batch; missing ones repeat the last one
+    int min_rows;          // of a run with --batch; the last row is repeated to reach it
 } cli_each_input;
 
 /** Finds the first input that no -i NAME=FILE names, and checks --batch against its first axis.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and the signal that asks a process to end: the command finishes the current files.
+// SIGINT (Ctrl-C) and SIGTERM: the command finishes the current files.
 //
 // The signals are blocked in all threads, and one thread waits for them: unlike a signal handler,
 // it may lock, which cancelling a run does.
@@ -14,8 +14,8 @@ struct cli_interrupt {
     void (*func)(void *data);
     void *data;
     sigset_t signals; // to wait for
-    sigset_t before;  // those that were blocked before
-    int any;          // of these signals
+    sigset_t before;  // the signal mask before
+    int any;          // one of `signals`, which wakes the thread at the end
     pthread_t thread;
     pthread_mutex_t lock; // of what follows
     int is_over;

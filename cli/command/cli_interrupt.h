@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and the signal that asks a process to end: the command finishes the current files.
+// SIGINT (Ctrl-C) and SIGTERM: the command finishes the current files.
 //
 //     cli_interrupt *interrupt = cli_interrupt_watch(cancel, &work);
 //     ...                                        // cancel(&work) is called in another thread
-//     int signal = cli_interrupt_end(interrupt); // 0: there was none
+//     int signal = cli_interrupt_end(interrupt); // 0: none
 //     ...                                        // report, free
 //     if (signal)
 //         cli_interrupt_die(signal);
@@ -18,7 +18,7 @@ typedef struct cli_interrupt cli_interrupt;
  * keep their effect. */
 cli_interrupt *cli_interrupt_watch(void (*func)(void *data), void *data);
 
-/** Ends this: `func` is not called any more, and does not run. Returns the signal that came; 0:
+/** Ends the watch: `func` is not called any more, and does not run. Returns the received signal; 0:
  * none, or `interrupt` is NULL. */
 int cli_interrupt_end(cli_interrupt *interrupt);
 

@@ -95,8 +95,8 @@ void cli_kept_free(cli_kept *kept)
 
 // Memory
 
-// Where the kernel has no such field, getrusage must do, which begins with the memory of the
-// program that started this one.
+// Without this field, falls back to getrusage, whose max includes that of the program that called
+// exec.
 double cli_peak_memory_kb(void)
 {
     static const char field[] = "\nVmHWM:";
@@ -139,17 +139,17 @@ typedef struct cli_op_time {
     const ln_op_arg *op;
     const char *algorithm;
     const char *layout;
-    char output[SHAPE_SIZE]; // the shape of the first one
+    char output[SHAPE_SIZE]; // the shape of the first output
     double ms;
     double gflops; // GFLOP/s
-    double peak;   // these in percent of the peak of the machine
+    double peak;   // GFLOP/s in percent of the machine's peak
     double bytes;  // of inputs and outputs
     double gbs;    // GB/s
 } cli_op_time;
 
 // Measuring
 
-// The shortest times of all operators of ctx->ops, to `min`.
+// Writes the shortest times of all operators of ctx->ops to `min`.
 static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs, uint64_t *min,
                     int runs)
 {
@@ -295,7 +295,7 @@ void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 
 // JSON
 
-// Beside name, type and time, the same in JSON and in traces.
+// Members that JSON and traces share; name, type and time differ.
 static void add_members(cli_json *json, const cli_op_time *t)
 {
     cli_json_text(json, "algorithm", t->algorithm);

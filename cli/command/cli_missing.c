@@ -39,7 +39,7 @@ static void clear(missing *m)
     free(m->ops);
 }
 
-// Without memory, the list ends here.
+// The list ends when memory runs out.
 static void add(void *data, const ln_missing_op *op)
 {
     missing *m = data;
@@ -133,8 +133,8 @@ static int print_missing(const missing *m, const cli_options *opt)
 
 // The command
 
-// Where the model can be read but for its sizes, which are open. Returns 0 with a warning,
-// CLI_FAILED after a message, or -1: it cannot.
+// Handles a model that cannot be read only because sizes are open. Returns 0 with a warning,
+// CLI_FAILED after a message, or -1: it cannot be read.
 static int find_open(const cli_options *opt)
 {
     ln_model *model = cli_session_try_open(opt);

@@ -22,7 +22,7 @@ typedef struct ops_options {
     int rules;
 } ops_options;
 
-// The documentation of a plug-in's operator is with it, that of LightNet's own is here.
+// A plug-in's operator contains its documentation; that of LightNet's operators is in op_docs.
 static const ln_op_docs *docs_of(const ln_op *op)
 {
     static const ln_op_docs none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet quantize: write the model compiled, with those layers in 8 bits that are worth it.
+// lightnet quantize: write the compiled model, with layers in 8 bits where that is faster.
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
 
-// Numbers below 0 are not given.
+// Numbers below 0: not set.
 typedef struct quantize_options {
     cli_options shared; // samples: --data
     const char *calibration;
@@ -37,7 +37,7 @@ typedef struct quantize_options {
 // Samples for calibration: files of --data
 
 //     DIR/*             of a model with one input: a file for each sample, in the order of names
-//     DIR/INPUT/*       of a model with several: a folder for each input, called as it; the k-th
+//     DIR/INPUT/*       of a model with several: a folder for each input, with its name; the k-th
 //                       files of all folders are a sample
 //     FILE              of a model with one input: an npy array, whose first axis is samples
 
@@ -99,7 +99,7 @@ static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
     return ln_error_set(err, "%s/%s: the name is too long", f->path, name), NULL;
 }
 
-// The k-th files of the folders are a sample, unless one cannot be read. *n_skipped counts these.
+// Adds the k-th files of the folders as a sample; if one cannot be read, increments *n_skipped.
 static int add_files(const source *s, const folder *folders, int n, int k, int *n_skipped)
 {
     char path[LN_MAXLINE] = "";
@@ -180,8 +180,8 @@ static int fail_shape(const source *s, const tl_tensor *whole)
                     cli_session_input_shape(s->model, 0, shape));
 }
 
-// The shape of a sample in the array: with the axis of samples in front of the input's, or in place
-// of its first one. Sets dims, returns ndim; 0: neither.
+// The shape of a sample in the array, whose axis of samples precedes the input's axes, or replaces
+// the first. Sets dims, returns ndim; 0: neither.
 static int sample_shape(const tl_tensor *whole, const tl_tensor *info, int *dims)
 {
     const int is_in_front = whole->ndim == info->ndim + 1;
@@ -330,7 +330,7 @@ static int set_options(ln_quantizer *quantizer, const quantize_options *opt)
 
 // The report
 
-// Names may have any length, and control characters.
+// Cuts names, which have any length.
 static void print_row(const ln_quantizer *quantizer, int i, int width)
 {
     const ln_quantized_layer *const layer = ln_quantizer_layer(quantizer, i);
@@ -358,7 +358,7 @@ static void print_report(const ln_quantizer *quantizer)
     for (int i = 0; i < model->n_layers; i++)
         print_row(quantizer, i, width);
     cli_print("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
-              model->has_joints ? ", and sums and means between them" : "",
+              model->has_joints ? ", and additions and average pooling between them" : "",
               model->is_bf16 ? "; others may round to bfloat16" : "");
     cli_print("error   %.6f\n", model->error);
     cli_print("top1    %.6f\n", model->top1);

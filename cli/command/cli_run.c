@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet run, and the short form: compile, run, and hand out the outputs.
+// lightnet run, and the short form: compile, run, and deliver the outputs.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ typedef struct run {
     const char *source; // for messages
     ln_model *model;
     ln_session *session;
-    int has_other; // an array has not the fixed shape of its input
+    int has_other; // an array differs from the fixed shape of its input
 } run;
 
 // Standard output during a run: with --json, the output of `print` operators is dropped.
@@ -75,8 +75,8 @@ static int is_for_session(const cli_run_options *opt)
            !cli_il_is_file(opt->shared.args[0]);
 }
 
-// Whether the model has inputs, of known types, and all that -i names are inputs: other
-// tensors that a model creates may be given, too, as may sequences and optional values.
+// Whether the model has inputs, of known types, and -i names only these. With a context, -i may
+// name other tensors that a model creates, sequences and optional values.
 static int has_inputs(const ln_model *model, const cli_run_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
@@ -103,7 +103,7 @@ static ln_model *open_mapped(const cli_run_options *opt)
     ln_model *model = cli_session_open(&opt->shared);
     if (!model || has_inputs(model, opt))
         return model;
-    cli_fail("%s: --map is for models with inputs, and -i for these; run it without --map",
+    cli_fail("%s: --map needs a model with inputs, and -i only for them; run it without --map",
              opt->shared.args[0]);
     ln_model_free(model);
     return NULL;
@@ -234,8 +234,8 @@ static int set_and_run(run *r)
 }
 
 // Runs the model (takes it) with the inputs of -i and delivers its outputs. *has_other_shape:
-// nothing has been run, and there was no message, as an array has not the fixed shape of its input:
-// a context may read the model for that shape.
+// no run, and no message, since an array differs from the fixed shape of its input: a context may
+// read the model for that shape.
 static int run_session(ln_model *model, const cli_run_options *opt, const cli_labels *names,
                        int *has_other_shape)
 {
@@ -290,14 +290,14 @@ static const tl_tensor *read_output(void *data, int k, const char **name)
 static int run_context(const cli_run_options *opt, const cli_labels *names)
 {
     ln_context *ctx = cli_model_read(&opt->shared);
-    const int is_meant = ctx && (names_inputs(ctx) || opt->shared.inputs.n);
+    const int is_constant_intended = ctx && (names_inputs(ctx) || opt->shared.inputs.n);
     int status =
         ctx && !cli_model_load(ctx, &opt->shared) && !cli_model_set_inputs(ctx, &opt->shared, 0)
             ? 0
             : CLI_FAILED;
     if (!status)
         cli_model_refresh_random(ctx, &opt->shared);
-    if (!status && !is_meant)
+    if (!status && !is_constant_intended)
         cli_model_warn_constant(ctx);
     if (!status)
         cli_preprocess_warn(opt->shared.images.photo);
@@ -313,7 +313,7 @@ static int run_context(const cli_run_options *opt, const cli_labels *names)
     return status;
 }
 
-static int run_and_hand_out(const cli_run_options *opt, const cli_labels *names)
+static int run_and_deliver(const cli_run_options *opt, const cli_labels *names)
 {
     ln_model *model = opt->shared.map ? open_mapped(opt) : open_model(opt);
     if (!model && opt->shared.map)
@@ -355,7 +355,7 @@ static int run_run(const cli_options *shared)
     if (!status && opt->outdir)
         status = cli_output_prepare(opt, &made);
     if (!status)
-        status = opt->shared.samples ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
+        status = opt->shared.samples ? cli_each_run(opt, &names) : run_and_deliver(opt, &names);
     if (status && made)
         rmdir(opt->outdir); // stays when an output is in it
     cli_labels_free(&names);
@@ -407,7 +407,7 @@ typedef struct short_options {
     int compile_only;
 } short_options;
 
-// It has no option for inputs.
+// The short form has no option for inputs.
 static int check_inputs(const ln_context *ctx, const cli_options *opt)
 {
     char call[LN_MAXLINE];
@@ -423,7 +423,7 @@ static int check_inputs(const ln_context *ctx, const cli_options *opt)
 // The short form runs with the model's own data, and prints the output of its `print` operators.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
-    const int is_meant = names_inputs(ctx);
+    const int is_constant_intended = names_inputs(ctx);
     if (cli_model_compile(ctx, opt))
         return CLI_FAILED;
     if (opt->outfile && cli_model_write(ctx, opt))
@@ -434,7 +434,7 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
     if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
         return cli_model_fail(ctx, opt);
     cli_model_refresh_random(ctx, opt);
-    if (!is_meant)
+    if (!is_constant_intended)
         cli_model_warn_constant(ctx);
     return check_inputs(ctx, opt) ? CLI_FAILED : run_once(ctx, opt);
 }

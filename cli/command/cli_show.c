@@ -96,8 +96,8 @@ static int print_types(const ln_context *ctx, size_t total)
     return 0;
 }
 
-// How many operators of each run another target than the program's computes: the CPU.
-static int count_others(const ln_context *ctx)
+// The number of operators of a run that the CPU computes for a program of another target.
+static int count_on_cpu(const ln_context *ctx)
 {
     int n = 0;
     LN_FOREACH (const ln_op *, op, ctx->ops) {
@@ -107,9 +107,9 @@ static int count_others(const ln_context *ctx)
     return n;
 }
 
-static void print_others(const ln_context *ctx)
+static void print_on_cpu(const ln_context *ctx)
 {
-    const int n = count_others(ctx);
+    const int n = count_on_cpu(ctx);
     if (n)
         cli_print("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
 }
@@ -133,11 +133,11 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
     else
         cli_print("%-10s %d: %d at load only, %d views\n", "operators", stats.ops,
                   stats.ops_at_load, stats.views);
-    print_others(ctx);
+    print_on_cpu(ctx);
     return print_types(ctx, (size_t)stats.ops);
 }
 
-// A backslash of an escape is one of the text.
+// In DOT, the backslash of an escape sequence is escaped itself.
 static void print_quoted(const char *text)
 {
     cli_print("\"");
@@ -188,8 +188,8 @@ typedef struct table {
     double params, macs, size;
 } table;
 
-// Prints a whole number, a large one with a prefix of the decimal system, and a dash for nothing.
-static const char *number(char text[16], double x)
+// Formats an integer, a large one with an SI prefix; "-" for 0.
+static const char *format_count(char text[16], double x)
 {
     static const char prefixes[] = "kMGTP";
     if (x < 99999.5) {
@@ -251,8 +251,8 @@ static void print_line(const char *name, const char *optype, const char *shape, 
 {
     char p[16], m[16], s[16];
     cli_print("%-*.*s  %-24s  %-20s %9s %9s %9s%s%s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
-              number(p, t->params), number(m, t->macs), number(s, t->size), algorithm ? "  " : "",
-              algorithm ? algorithm : "");
+              format_count(p, t->params), format_count(m, t->macs), format_count(s, t->size),
+              algorithm ? "  " : "", algorithm ? algorithm : "");
 }
 
 // Prints an operator of a run: its first output, or NULL, and its own params, macs and size.
@@ -301,8 +301,8 @@ static int each_op(table *t, const ln_context *ctx, op_printer print, void *data
 }
 
 // A line for each operator that a run computes: its type, the shape of its first output, the
-// parameters that it is the first to read, multiply-accumulates, the bytes of its outputs, and
-// its algorithm or function, if it has several; and their totals.
+// parameters that no earlier one reads, multiply-accumulates, the bytes of its outputs, and its
+// algorithm or function, if there are several; and the totals.
 static int print_ops(const ln_context *ctx)
 {
     table t;
@@ -397,7 +397,7 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
     cli_json_count(&doc, "operators", (uint64_t)stats.ops);
     cli_json_count(&doc, "operators_at_load", (uint64_t)stats.ops_at_load);
     cli_json_count(&doc, "views", (uint64_t)stats.views);
-    cli_json_count(&doc, "operators_on_cpu", (uint64_t)count_others(ctx));
+    cli_json_count(&doc, "operators_on_cpu", (uint64_t)count_on_cpu(ctx));
     status = status || add_types(&doc, ctx, (size_t)stats.ops);
     cli_json_open(&doc, "ops", '[');
     status = status || each_op(&t, ctx, add_op, &doc);
@@ -408,7 +408,7 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
 
 // Models whose sizes are open
 
-// Keys of maps, which are tensors of the values here.
+// Keys of outputs that are maps (ZipMap); LightNet has their values as a tensor.
 static void print_keys(const ln_model *model)
 {
     static const char prefix[] = "keys of ";
@@ -431,7 +431,7 @@ static void print_interface(const ln_model *model, const cli_options *opt)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
     print_keys(model);
-    // Those of a compiled model that has several.
+    // The programs of a compiled model with several.
     int n = 0;
     char key[32] = "program.1";
     const char *shapes;

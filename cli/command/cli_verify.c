@@ -28,7 +28,7 @@ typedef struct verify_options {
     cli_json *doc;            // what --json prints; or NULL
 } verify_options;
 
-// JSON: an object for each comparison. It agrees, or has the first difference.
+// JSON: an object for each comparison: agreement, or the first difference.
 
 static void begin_comparison(cli_json *doc, const char *folder, int agrees)
 {
@@ -149,6 +149,7 @@ static int set_stored_inputs(ln_context *ctx, const verify_options *opt, const c
     return 0;
 }
 
+// Whether files store elements of type `of` as integers of this type, which have the same bits.
 static int are_bits(tl_dtype dtype, tl_dtype of)
 {
     return of == TL_BFLOAT16 ? dtype == TL_UINT16
@@ -165,7 +166,7 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
     if (!t)
         cli_fail("%s", ln_error_text(&err));
     else if (are_bits(t->dtype, like->dtype))
-        t->dtype = like->dtype; // as files keep it that have no such type
+        t->dtype = like->dtype;
     return t;
 }
 
@@ -173,14 +174,14 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
 static int fail_type(const verify_options *opt, const char *where, const char *folder,
                      const char *name, const tl_tensor *got, const tl_tensor *expected)
 {
-    char there[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
+    char found[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
     if (opt->doc) {
         add_type_difference(opt->doc, folder, name, got, expected);
         return CLI_FAILED;
     }
     print_differs(where);
     cli_print("output '%s' is %s %s, expected %s %s\n", name, tl_dtype_name(got->dtype),
-              ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
+              ln_sprint_shape(found, sizeof(found), got->ndim, got->dims),
               tl_dtype_name(expected->dtype),
               ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
     return CLI_FAILED;
@@ -204,9 +205,9 @@ static int compare_output(const verify_options *opt, const char *dir, const char
         return CLI_FAILED;
     }
     print_differs(dir);
-    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    char found[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
     cli_print("output '%s'[%d] is %s, expected %s\n", name, diff.index,
-              cli_difference_got(is, &diff), cli_difference_expected(wanted, &diff));
+              cli_difference_got(found, &diff), cli_difference_expected(wanted, &diff));
     return CLI_FAILED;
 }
 
@@ -293,7 +294,7 @@ static int run(ln_context *ctx, const verify_options *opt)
     return ln_context_run(ctx) ? cli_model_fail(ctx, &opt->shared) : 0;
 }
 
-// A model whose sizes are open is read anew for each set, whose inputs close them.
+// A model with open sizes is read again for each data set, whose inputs determine them.
 
 // The files DIR/input_0, DIR/input_1, ... as -i would name them. Free with free_files.
 static int list_files(const char *dir, cli_strings *files)
@@ -320,7 +321,7 @@ static void free_files(cli_strings *files)
     free(files->items);
 }
 
-static int verify_anew(const verify_options *opt, const char *dir)
+static int read_and_verify(const verify_options *opt, const char *dir)
 {
     verify_options with = *opt;
     with.shared.inputs = (cli_strings){0};
@@ -342,7 +343,7 @@ static int verify_folder(ln_context *ctx, const verify_options *opt, const char 
     if (is_there && !S_ISDIR(st.st_mode))
         return cli_fail("%s: cannot read: %s", dir, strerror(ENOTDIR));
     if (!ctx)
-        return verify_anew(opt, dir);
+        return read_and_verify(opt, dir);
     return set_stored_inputs(ctx, opt, dir) || run(ctx, opt)
                ? CLI_FAILED
                : compare_stored_outputs(ctx, opt, dir);
@@ -383,7 +384,7 @@ static int verify_sets(const verify_options *opt)
 static int prepare_uncompiled(ln_context *ctx, const verify_options *opt)
 {
     if (ctx->target)
-        return cli_fail("%s: %s needs the model as it was before it was compiled", ctx->source,
+        return cli_fail("%s: %s needs the uncompiled model", ctx->source,
                         opt->reference ? "--reference" : "--against");
     return cli_model_load(ctx, &opt->shared) || cli_model_set_inputs(ctx, &opt->shared, 1)
                ? CLI_FAILED
@@ -402,11 +403,11 @@ static ln_context *open_for(const verify_options *opt, const char *target)
     return NULL;
 }
 
-// Two programs whose outputs are compared: only these have the same meaning in both.
+// Two programs of which only outputs are compared, since other tensors differ.
 typedef struct outputs {
     ln_context *ctx, *other;
-    const char *of, *other_of; // which program each is, for messages
-    int is_exact;              // bit by bit
+    const char *name, *other_name; // of the programs, in messages
+    int is_exact;                  // bit by bit
 } outputs;
 
 // Returns 0 when this output agrees.
@@ -419,7 +420,7 @@ static int compare_output_of_both(const outputs *both, const verify_options *opt
     if (!expected)
         return CLI_FAILED;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
-        return fail_type(opt, both->other_of, NULL, name, got, expected);
+        return fail_type(opt, both->other_name, NULL, name, got, expected);
     const tolerance tol = both->is_exact ? (tolerance){.rtol = -1}
                                          : cli_reference_tolerance(&opt->tolerance, expected, 0);
     cli_compare(got, expected, &tol, &diff);
@@ -431,10 +432,10 @@ static int compare_output_of_both(const outputs *both, const verify_options *opt
         return CLI_FAILED;
     }
     print_differs(NULL);
-    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    char found[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
     cli_print("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
-              cli_difference_got(is, &diff), both->of, cli_difference_expected(wanted, &diff),
-              both->other_of);
+              cli_difference_got(found, &diff), both->name, cli_difference_expected(wanted, &diff),
+              both->other_name);
     return CLI_FAILED;
 }
 
@@ -468,11 +469,11 @@ static ln_context *open_kept(const verify_options *opt, int reference)
 typedef struct programs {
     ln_context *ctx, *reference;
     const verify_options *opt;
-    ln_hash *writers; // name of a tensor -> the operator that writes its memory in place, the last
+    ln_hash *writers; // name of a tensor -> the last operator that writes its memory in place
     ln_hash *coarse;  // names of tensors that the reference program computes from 16-bit floats
     int n;            // tensors that were compared
-    int n_ties;       // of these, indices of elements that tie, in another order
-    double worst;     // the largest difference, as a part of its tensor's largest number
+    int n_ties;       // of these, with indices of tied elements in another order
+    double worst;     // max difference, relative to the max of its tensor
     int status;       // CLI_FAILED: one differs, as reported
 } programs;
 
@@ -485,15 +486,15 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
         return;
     }
     print_differs(NULL);
-    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    char found[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
     cli_print("tensor '%s'[%d] is %s, expected %s; %s by operator '%s' (%s)%s%s\n", tensor,
-              diff->index, cli_difference_got(is, diff), cli_difference_expected(wanted, diff),
+              diff->index, cli_difference_got(found, diff), cli_difference_expected(wanted, diff),
               strcmp(producer, op->op_arg->name) ? "written in place" : "produced",
               op->op_arg->name, op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
               op->op_arg->rule ? op->op_arg->rule : "");
 }
 
-// Notes for each tensor that operators write in place the last of them.
+// Maps each tensor that operators write in place to the last of these operators.
 static int find_writers(programs *p)
 {
     p->writers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
@@ -545,8 +546,8 @@ static const ln_op *writer_of(const programs *p, const char *name)
     return ln_hash_find(p->writers, ln_tensor_table_root(table, te)->name);
 }
 
-// A tensor that only one of the programs has in the CPU's memory, or in another form, is left out,
-// but for outputs.
+// Skips tensors that are not in the CPU's memory in both programs, and those other than outputs
+// with different types or shapes.
 static int compare_tensor(programs *p, const ln_op *op, const char *name)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(p->ctx->tensor_table, name);
@@ -563,7 +564,7 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
     difference diff;
     cli_compare(got, te->tensor, &tol, &diff);
     p->n++;
-    if (diff.index >= 0 && cli_ties_take_over(p->ctx, p->reference, &p->opt->tolerance, op, name)) {
+    if (diff.index >= 0 && cli_ties_replace(p->ctx, p->reference, &p->opt->tolerance, op, name)) {
         p->n_ties++;
         return 0;
     }
@@ -601,8 +602,8 @@ static int compare_results(void *data, const ln_op *op)
     return p->status ? -1 : 0;
 }
 
-// In the order in which the optimized program makes its tensors, while it does: where indices of
-// elements that tie are in another order, it goes on with those of the reference program.
+// Compares tensors during a run of the optimized program, after the operator that computes them. If
+// ties are in another order, the run continues with the indices of the reference program.
 static int compare_tensors(programs *p)
 {
     if (find_writers(p) || find_coarse(p))
@@ -613,15 +614,15 @@ static int compare_tensors(programs *p)
 }
 
 // The programs above have memory for each tensor. A run in planned memory, where tensors share it,
-// must have the same outputs, bit by bit; one that went on with indices of another is run again.
+// must have the same outputs, bit by bit. A program whose indices were replaced runs again.
 static int compare_planned(const programs *p)
 {
     ln_context *again = p->n_ties ? open_kept(p->opt, 0) : NULL;
     ln_context *planned = open_for(p->opt, p->opt->shared.target);
     const outputs both = {.ctx = planned,
                           .other = p->n_ties ? again : p->ctx,
-                          .of = "planned memory",
-                          .other_of = "memory of each tensor's own",
+                          .name = "planned memory",
+                          .other_name = "separate memory",
                           .is_exact = 1};
     double worst = 0;
     const int is_ready = planned && both.other && !(again && run(again, p->opt));
@@ -668,8 +669,8 @@ static int compare_targets(ln_context *ctx, ln_context *other, const verify_opti
 {
     const outputs both = {.ctx = ctx,
                           .other = other,
-                          .of = cli_target(&opt->shared),
-                          .other_of = opt->shared.against};
+                          .name = cli_target(&opt->shared),
+                          .other_name = opt->shared.against};
     double worst = 0;
     if (!ctx->outputs)
         return cli_fail("%s: the model has no outputs, so there is nothing to compare",
@@ -703,7 +704,7 @@ static int verify(const verify_options *opt)
                                  : verify_sets(opt);
 }
 
-// The comparisons that are possible, in one document.
+// All comparisons in one document.
 static int verify_as_json(const verify_options *opt)
 {
     cli_json doc = {0};

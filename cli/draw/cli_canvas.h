@@ -20,7 +20,7 @@ cli_rgb cli_canvas_color(int i);
 /** The scale of text, and half the thickness of lines, for an image of this size: at least 1. */
 int cli_canvas_scale(const ln_image *image);
 
-/** Makes a grey image one of three channels. -1: no memory; the image is as before. */
+/** Converts a grayscale image to three channels. -1: no memory; the image is unchanged. */
 int cli_canvas_init(ln_image *image);
 
 /** Mixes half of the color into a pixel, which is inside the image. */

@@ -2,8 +2,8 @@
 // The graph of operators in SVG, drawn in layers.
 //
 // An operator's layer is the length of the longest path to it. Within a layer the order follows the
-// mean place of the neighbours in the layers before and after (barycentres), in some sweeps down
-// and up. An edge to a later layer than the next bends around nodes between. Source: Sugiyama,
+// mean position of the neighbours in the layers before and after (barycentres), in some sweeps down
+// and up. An edge that spans several layers bends around the nodes between. Source: Sugiyama,
 // Tagawa, Toda: Methods for Visual Understanding of Hierarchical System Structures, IEEE
 // Transactions on Systems, Man, and Cybernetics 11 (2), 1981.
 
@@ -19,14 +19,14 @@ enum { WIDTH = 150, HEIGHT = 34, GAP_X = 30, GAP_Y = 30, MARGIN = 20, SWEEPS = 8
 typedef struct node {
     const ln_op *op;
     int layer;
-    double place; // in its layer, 0 the middle
-    double sum;   // of its neighbours' places, and their number
+    double position; // in its layer, 0: the middle
+    double sum;      // of its neighbours' positions, and their number
     int count;
 } node;
 
 // A node of a layer while that is sorted.
 typedef struct key {
-    double mean, place; // of its neighbours' places, and its own
+    double mean, position; // the mean position of its neighbours, and its own
     int node;
 } key;
 
@@ -41,15 +41,15 @@ typedef struct graph {
     edge *edges;
     int n, n_edges, n_layers;
     double width;   // of the diagram
-    int *order;     // nodes by layer, then by place
-    int *layers;    // where each layer begins in it, and its end
+    int *order;     // nodes by layer, then by position
+    int *layers;    // the index in it at which each layer begins, and its length
     key *keys;      // of a layer
     ln_hash *index; // operator name -> node + 1
 } graph;
 
 // The graph
 
-// Constants would be most of the diagram.
+// Constants are hidden: they would be most of the diagram.
 static int is_hidden(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
@@ -98,17 +98,17 @@ static int add_node(graph *g, const ln_op *op)
 
 // Layers
 
-static void place_layer(const graph *g, int layer)
+static void set_positions(const graph *g, int layer)
 {
     const int begin = g->layers[layer], end = g->layers[layer + 1];
     for (int i = begin; i < end; i++)
-        g->nodes[g->order[i]].place = i - begin - (end - begin - 1) / 2.0;
+        g->nodes[g->order[i]].position = i - begin - (end - begin - 1) / 2.0;
 }
 
 // Sorts the nodes by layer, by counting.
 static void fill_layers(const graph *g)
 {
-    int *const next = g->layers + 1; // the place of the next node of each layer, in the end its end
+    int *const next = g->layers + 1; // the index of each layer's next node; at last the layer's end
     for (int i = 0; i < g->n; i++)
         next[g->nodes[i].layer + 1]++;
     for (int l = 0; l < g->n_layers; l++)
@@ -116,7 +116,7 @@ static void fill_layers(const graph *g)
     for (int i = 0; i < g->n; i++)
         g->order[next[g->nodes[i].layer]++] = i;
     for (int l = 0; l < g->n_layers; l++)
-        place_layer(g, l);
+        set_positions(g, l);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -124,7 +124,7 @@ static int compare_keys(const void *a, const void *b)
     const key *x = a, *y = b;
     if (x->mean != y->mean)
         return x->mean < y->mean ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return x->position < y->position ? -1 : x->position > y->position;
 }
 
 static void sort_layer(const graph *g, int layer)
@@ -133,12 +133,12 @@ static void sort_layer(const graph *g, int layer)
     const int n = g->layers[layer + 1] - g->layers[layer];
     for (int i = 0; i < n; i++) {
         const node *v = &g->nodes[order[i]];
-        g->keys[i] = (key){v->count ? v->sum / v->count : v->place, v->place, order[i]};
+        g->keys[i] = (key){v->count ? v->sum / v->count : v->position, v->position, order[i]};
     }
     qsort(g->keys, (size_t)n, sizeof(*g->keys), compare_keys);
     for (int i = 0; i < n; i++)
         order[i] = g->keys[i].node;
-    place_layer(g, layer);
+    set_positions(g, layer);
 }
 
 static void sweep(const graph *g, int down)
@@ -148,7 +148,7 @@ static void sweep(const graph *g, int down)
     // The positions of the producers, or of the readers, of each node.
     for (const edge *e = g->edges; e < g->edges + g->n_edges; e++) {
         node *v = &g->nodes[down ? e->to : e->from];
-        v->sum += g->nodes[down ? e->from : e->to].place;
+        v->sum += g->nodes[down ? e->from : e->to].position;
         v->count++;
     }
     for (int l = 0; l < g->n_layers; l++)
@@ -168,7 +168,7 @@ static double find_width(const graph *g)
 
 static double x_of(const graph *g, const node *v)
 {
-    return g->width / 2 + v->place * (WIDTH + GAP_X);
+    return g->width / 2 + v->position * (WIDTH + GAP_X);
 }
 
 static double y_of(const node *v)

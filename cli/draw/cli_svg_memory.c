@@ -65,7 +65,7 @@ static void extend_box(const plan *p, const char *tname, int time)
 static void read_box(const plan *p, const char *tname, int time)
 {
     box *b = box_of(p, tname);
-    // Data of files comes to memory when it is read.
+    // Data of files is loaded when an operator reads it.
     if (b->te->isload && !b->is_read && !b->op->op_arg->tensors_in)
         b->first = time;
     b->is_read = 1;
@@ -106,7 +106,7 @@ static int fill(plan *p)
 
 // Drawing
 
-static double smaller(double a, double b)
+static double min_double(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -115,8 +115,8 @@ static double smaller(double a, double b)
 static double x_at(const plan *p, int time)
 {
     const int n_run = p->n_times - p->n_load;
-    const double run = smaller(WIDEST, 0.75 * PLOT_WIDTH / (n_run ? n_run : 1));
-    const double load = p->n_load ? smaller(run, 0.25 * PLOT_WIDTH / p->n_load) : 0;
+    const double run = min_double(WIDEST, 0.75 * PLOT_WIDTH / (n_run ? n_run : 1));
+    const double load = p->n_load ? min_double(run, 0.25 * PLOT_WIDTH / p->n_load) : 0;
     return LEFT + (time < p->n_load ? time * load : p->n_load * load + (time - p->n_load) * run);
 }
 

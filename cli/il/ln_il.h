@@ -141,11 +141,10 @@ enum { LN_IL_VALUE_SIZE = 32 };
  * sqrt, min, max.
  * Integers have 64 bits; `+ - * % **`, min, max and `/` without remainder keep them; a number with
  * a point or exponent is a double. `a % b` of integers has the sign of b, as in Perl, which
- * evaluated IL before; comparisons and logic return 1 or 0; `?:`, `||` and `&&` evaluate the side
- * that counts. value
- * [LN_IL_VALUE_SIZE]: an integer, or a double with an integer value, without a point; any other
- * double with the fewest digits that read back as the same. -1 with a reason: a syntax error, an
- * integer beyond 64 bits, or a result that is not finite. */
+ * evaluated IL before; comparisons and logic return 1 or 0; `?:`, `||` and `&&` skip a side as
+ * in C. value [LN_IL_VALUE_SIZE]: an integer, or a double with an integer value, without a point;
+ * any other double with the fewest digits that read back as the same. -1 with a reason: a syntax
+ * error, an integer beyond 64 bits, or a result that is not finite. */
 int ln_il_eval(const char *text, size_t len, char *value, ln_error *err);
 
 /** Appends a text and replaces each ${eval EXPR} by its value, also within names and strings,

@@ -12,7 +12,7 @@
 
 #include "base/ln_number.h"
 
-// Parentheses, signs and so on within each other.
+// Nesting of parentheses, signs, etc.
 enum { MAX_DEPTH = 100 };
 
 // The first double beyond all of int64_t.
@@ -28,7 +28,7 @@ typedef struct number {
 typedef struct evaluator {
     const char *at, *end;
     int depth;
-    int skipped; // > 0: a side of ?:, && or || that does not count; its value is ignored
+    int skipped; // > 0: in a side of ?:, && or || that is not evaluated
     int failed;
     ln_error *err;
 } evaluator;
@@ -60,7 +60,7 @@ static double as_double(number x)
     return x.is_int ? (double)x.i : x.d;
 }
 
-// An unfinished side may well divide by zero.
+// A side that is not evaluated may divide by zero.
 static number real(evaluator *e, double d, const char *what)
 {
     if (!isfinite(d))
@@ -73,7 +73,7 @@ static number overflow(evaluator *e, const char *what)
     return e->skipped ? zero : fail(e, "%s is beyond the integers of 64 bits", what);
 }
 
-// A double that is an integer as one, where it fits.
+// Converts a number without fraction to an integer, if it fits. Returns whether it does.
 static int to_integer(number x, int64_t *i)
 {
     if (!x.is_int && !(x.d == floor(x.d) && x.d >= -INT_LIMIT && x.d < INT_LIMIT))
@@ -154,23 +154,22 @@ static number power(evaluator *e, number a, number b)
     return real(e, pow(as_double(a), as_double(b)), "a power");
 }
 
-static number smaller(evaluator *e, number a, number b)
+static number min_of(evaluator *e, number a, number b)
 {
     (void)e;
     return compare(b, a) < 0 ? b : a;
 }
 
-static number larger(evaluator *e, number a, number b)
+static number max_of(evaluator *e, number a, number b)
 {
     (void)e;
     return compare(b, a) > 0 ? b : a;
 }
 
-// Which orders of two numbers a comparison holds for.
+// The orders of two numbers for which a comparison is true.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
-// Operators that are read from the left, by how tightly they bind; of a common beginning the longer
-// ones first.
+// Left-associative operators by precedence; longer ones before their prefixes.
 static const struct {
     const char *text;
     int level;
@@ -200,8 +199,8 @@ static const struct {
     double (*round)(double);
     number (*choose)(evaluator *e, number a, number b);
 } functions[] = {
-    {"int", trunc, NULL}, {"ceil", ceil, NULL},   {"floor", floor, NULL},
-    {"sqrt", NULL, NULL}, {"min", NULL, smaller}, {"max", NULL, larger},
+    {"int", trunc, NULL}, {"ceil", ceil, NULL},  {"floor", floor, NULL},
+    {"sqrt", NULL, NULL}, {"min", NULL, min_of}, {"max", NULL, max_of},
 };
 
 enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
@@ -295,7 +294,7 @@ static number read_number(evaluator *e)
     return to_number(e, text);
 }
 
-// Of a side that does not count, any name may be part: `defined(A) && A > 1`.
+// A side that is not evaluated may contain any name: `defined(A) && A > 1`.
 static number fail_name(evaluator *e, size_t len)
 {
     const char *name = e->at;
@@ -346,7 +345,7 @@ static number read_primary(evaluator *e)
     return fail(e, "'%c' is unexpected, expected a number", *e->at);
 }
 
-// Every recursion calls it.
+// Each recursion calls it.
 static int is_too_deep(evaluator *e)
 {
     if (e->depth < MAX_DEPTH)
@@ -357,7 +356,7 @@ static int is_too_deep(evaluator *e)
 
 static number read_sign(evaluator *e);
 
-// From the right; its exponent may have a sign.
+// Right-associative; the exponent may have a sign.
 static number read_power(evaluator *e)
 {
     const number base = read_primary(e);
@@ -399,7 +398,7 @@ static number compute(evaluator *e, size_t b, number x, number y)
                                : arithmetic(e, *binaries[b].text, x, y);
 }
 
-// Operators of that level and tighter ones.
+// Operators of that level and higher ones.
 static number read_binary(evaluator *e, int level)
 {
     number x = read_sign(e);
@@ -415,11 +414,11 @@ static number read_binary(evaluator *e, int level)
     return x;
 }
 
-static number read_side(evaluator *e, int counts)
+static number read_side(evaluator *e, int is_evaluated)
 {
-    e->skipped += !counts;
+    e->skipped += !is_evaluated;
     const number x = read_ternary(e);
-    e->skipped -= !counts;
+    e->skipped -= !is_evaluated;
     return x;
 }
 
@@ -430,11 +429,11 @@ static number read_ternary(evaluator *e)
     e->depth++;
     number x = read_binary(e, 0);
     if (take(e, "?")) {
-        const int takes_first = is_true(x);
-        const number first = read_side(e, takes_first);
+        const int is_first = is_true(x);
+        const number first = read_side(e, is_first);
         expect(e, ":");
-        const number second = read_side(e, !takes_first);
-        x = takes_first ? first : second;
+        const number second = read_side(e, !is_first);
+        x = is_first ? first : second;
     }
     e->depth--;
     return x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a model as the text of the JSON IR, laid out as the library lays out its own.
 //
-// Stream errors are looked at once, at the end.
+// The caller checks for stream errors at the end.
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 // The format's version, if the model does not specify it.
 enum { VERSION = 1 };
 
-// A model on its way to a stream.
+// The stream that a model is written to.
 typedef struct writer {
     FILE *fp;
     int has_failed; // no memory
@@ -71,7 +71,7 @@ static void put_value(writer *w, const json_t *value)
         fputs(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null", w->fp);
 }
 
-// An element a line, "[]" if empty.
+// One element per line, "[]" if empty.
 static void put_lines(writer *w, int indent, const json_t *array,
                       void (*put)(writer *w, const json_t *element))
 {

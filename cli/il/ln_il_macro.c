@@ -12,8 +12,8 @@
 #include "base/ln_hash_bytes.h"
 #include "lightnet/ln_util.h"
 
-// Parameters of a macro; calls within arguments of calls, each of which uses some of the stack;
-// tokens and bytes that expansion may make in all.
+// Parameters of a macro; nesting of calls in arguments, which recurses; total tokens and bytes of
+// expansions.
 enum { MAX_PARAMS = 127, MAX_DEPTH = 64, MAX_STEPS = 1 << 24, MAX_BYTES = 256 << 20 };
 
 typedef struct macro {
@@ -272,7 +272,7 @@ static int read_token(ln_il_macros *m, ln_il_token *t)
     return m->top ? step(m) : 0;
 }
 
-// Whether `(` comes next, which is taken then; -1 with a reason.
+// Skips `(` if it comes next. Returns whether it does; -1 with a reason.
 static int take_parenthesis(ln_il_macros *m)
 {
     for (;;) {
@@ -297,10 +297,10 @@ static int fail_call(const ln_il_macros *m, const macro *def, const char *reason
     return fail(m, "macro '%.*s': %s", (int)def->name.len, def->name.text, reason);
 }
 
-static int fail_count(const ln_il_macros *m, const macro *def, const char *there)
+static int fail_count(const ln_il_macros *m, const macro *def, const char *quantity)
 {
     char reason[80];
-    snprintf(reason, sizeof(reason), "too %s arguments, expected %s%zu", there,
+    snprintf(reason, sizeof(reason), "too %s arguments, expected %s%zu", quantity,
              def->is_variadic ? "at least " : "", def->n_params - (size_t)def->is_variadic);
     return fail_call(m, def, reason);
 }
@@ -326,8 +326,8 @@ static int read_arguments(ln_il_macros *m, const macro *def, argument *args)
         depth += ln_il_token_is(&t, "(") - ln_il_token_is(&t, ")");
         if (!depth)
             break;
-        const int takes_commas = def->is_variadic && n + 1 == def->n_params;
-        const int ends = depth == 1 && ln_il_token_is(&t, ",") && !takes_commas;
+        const int keeps_commas = def->is_variadic && n + 1 == def->n_params;
+        const int ends = depth == 1 && ln_il_token_is(&t, ",") && !keeps_commas;
         n += (size_t)ends;
         if (n >= def->n_params)
             return fail_count(m, def, "many");
@@ -361,7 +361,7 @@ static int expand_argument(ln_il_macros *m, argument *arg)
 
 // Expansion
 
-// Appends to the last token bytes without marks; `is_string`: with quotes and escapes.
+// Appends bytes without NUL marks to the last token; `is_string`: with quotes and escapes.
 static int append_raw(ln_il_macros *m, ln_il_text *to, const char *text, size_t len, int is_string)
 {
     int rc = append(m, to, "\"", (size_t)is_string, 0);

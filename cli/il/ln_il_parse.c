@@ -245,7 +245,7 @@ static int read_param(ln_lexer *l, void *op)
     return value ? put(p, param, "value", value) : -1;
 }
 
-// Only an operator with scratch memory has the key.
+// The key is absent without scratch memory.
 static int read_scratch(ln_lexer *l, void *op)
 {
     parser *p = (parser *)l;
@@ -269,7 +269,7 @@ static int read_groups(parser *p, json_t *op)
     return ln_lexer_expect(&p->lexer, ')');
 }
 
-static int keep_place(parser *p, const json_t *element, ln_il_place place)
+static int record_place(parser *p, const json_t *element, ln_il_place place)
 {
     char text[LN_MAXLINE];
     snprintf(text, sizeof(text), "%s:%d", place.file, place.line);
@@ -304,7 +304,7 @@ typedef struct program {
 static int read_op(parser *p, const program *into, json_t *name, ln_il_place place)
 {
     json_t *op = json_object();
-    if (push(p, into->ops, op) || keep_place(p, op, place)) {
+    if (push(p, into->ops, op) || record_place(p, op, place)) {
         json_decref(name);
         return -1;
     }
@@ -333,7 +333,7 @@ static int read_key(parser *p, const program *into, json_t *name, const ln_scan 
         rc = ln_lexer_fail_at(&p->lexer, at, "duplicate '%.60s'", key);
     ln_lexer_next(&p->lexer);
     json_t *value = rc ? NULL : read_value(p);
-    if (!value || put(p, into->json, key, value) || keep_place(p, value, place_of(at)) ||
+    if (!value || put(p, into->json, key, value) || record_place(p, value, place_of(at)) ||
         ln_lexer_expect(&p->lexer, ';'))
         rc = -1;
     json_decref(name);
@@ -360,8 +360,8 @@ static int read_body(parser *p, json_t *bodies)
     if (json_object_get(bodies, json_string_value(name)))
         ln_lexer_fail_at(&p->lexer, &at, "duplicate body '%.60s'", json_string_value(name));
     const int rc = !name || put(p, bodies, json_string_value(name), body) ||
-                           keep_place(p, body, place_of(&at)) || ln_lexer_expect(&p->lexer, '{') ||
-                           read_program(p, body, '}', NULL)
+                           record_place(p, body, place_of(&at)) ||
+                           ln_lexer_expect(&p->lexer, '{') || read_program(p, body, '}', NULL)
                        ? -1
                        : 0;
     json_decref(name);
@@ -388,7 +388,7 @@ static int read_statement(parser *p, const program *into, json_t *bodies)
     return ln_lexer_unexpected(&p->lexer, "'(', ':' or '='");
 }
 
-// Up to '}', or the end, after which the parser then is.
+// Up to and including '}', or the end.
 static int read_statements(parser *p, const program *into, int close, json_t *bodies)
 {
     while (!ln_lexer_accept(&p->lexer, close)) {

@@ -9,10 +9,10 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-// Conditions within each other; bytes that are read, from all files, and written.
+// Nesting of conditions; bytes read, from all files, and written.
 enum { MAX_CONDITIONS = 256, MAX_READ = 64 << 20, MAX_WRITTEN = 64 << 20 };
 
-// Files within each other, and in all.
+// Nesting of included files, and their total number.
 enum { MAX_DEPTH = 64, MAX_FILES = 10000 };
 
 // The largest line of #line.
@@ -21,8 +21,8 @@ enum { MAX_LINE = 100000000 };
 // One #if, up to its #endif.
 typedef struct condition {
     ln_il_place place;
-    int reads;    // its current group is read
-    int was_true; // one of its groups was read
+    int is_active;  // its current group is not skipped
+    int was_active; // nor one before
     int has_else;
 } condition;
 
@@ -38,7 +38,7 @@ typedef struct preprocessor {
     ln_il_macros macros;
     const ln_il_host *host;
     source *top;
-    int depth, n_files; // open files, with the model; files that were included
+    int depth, n_files; // open files, with the model; included files so far
     condition conditions[MAX_CONDITIONS];
     int n_conditions;
     int n_skipped; // conditions within a skipped group
@@ -62,8 +62,8 @@ static int fail_memory(const preprocessor *p)
 
 // Sources
 
-// Adds memory of ln_alloc to a list, or frees it. -1 with a reason.
-static int keep(const preprocessor *p, ln_list **list, void *data)
+// Takes `data` (ln_alloc): adds it to a list, or frees it. -1 with a reason.
+static int add_owned(const preprocessor *p, ln_list **list, void *data)
 {
     ln_list *longer = data ? ln_list_prepend(*list, data) : NULL;
     if (!longer) {
@@ -78,7 +78,7 @@ static int keep(const preprocessor *p, ln_list **list, void *data)
 static int open_source(preprocessor *p, char *text, size_t len, const char *file,
                        const char *folder)
 {
-    if (keep(p, &p->texts, text))
+    if (add_owned(p, &p->texts, text))
         return -1;
     const char *nul = memchr(text, '\0', len);
     if (nul)
@@ -118,9 +118,9 @@ typedef struct directive {
     ln_il_scanner rest;      // of the line
 } directive;
 
-static int reads(const preprocessor *p)
+static int is_active(const preprocessor *p)
 {
-    return !p->n_conditions || p->conditions[p->n_conditions - 1].reads;
+    return !p->n_conditions || p->conditions[p->n_conditions - 1].is_active;
 }
 
 static int open_condition(preprocessor *p, int is_true)
@@ -129,11 +129,11 @@ static int open_condition(preprocessor *p, int is_true)
         return ln_il_fail(p->err, here(p), "conditions are nested too deeply, expected at most %d",
                           MAX_CONDITIONS);
     p->conditions[p->n_conditions++] =
-        (condition){.place = here(p), .reads = is_true, .was_true = is_true};
+        (condition){.place = here(p), .is_active = is_true, .was_active = is_true};
     return 0;
 }
 
-static int test(preprocessor *p, const directive *d, int *is_true)
+static int evaluate(preprocessor *p, const directive *d, int *is_true)
 {
     if (d->name.len == 2 || ln_il_token_is(&d->name, "elif"))
         return ln_il_macros_evaluate(&p->macros, d->first.text, d->rest.end, is_true);
@@ -145,18 +145,18 @@ static int test(preprocessor *p, const directive *d, int *is_true)
 static int do_if(preprocessor *p, const directive *d)
 {
     int is_true;
-    return -(test(p, d, &is_true) || open_condition(p, is_true));
+    return -(evaluate(p, d, &is_true) || open_condition(p, is_true));
 }
 
 static int do_elif(preprocessor *p, const directive *d)
 {
     condition *c = &p->conditions[p->n_conditions - 1];
-    c->reads = 0;
+    c->is_active = 0;
     if (c->has_else)
         return ln_il_fail(p->err, here(p), "#elif after #else");
-    if (!c->was_true && test(p, d, &c->reads))
+    if (!c->was_active && evaluate(p, d, &c->is_active))
         return -1;
-    c->was_true |= c->reads;
+    c->was_active |= c->is_active;
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int do_else(preprocessor *p, const directive *d)
     if (c->has_else)
         return ln_il_fail(p->err, here(p), "#else after #else");
     c->has_else = 1;
-    c->reads = !c->was_true;
+    c->is_active = !c->was_active;
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int do_line(preprocessor *p, const directive *d)
         return -1;
     if (file.kind == LN_IL_TOKEN_STRING) {
         char *name = unquote(p, &file);
-        if (!name || keep(p, p->names, name))
+        if (!name || add_owned(p, p->names, name))
             return -1;
         place->file = name;
     }
@@ -232,7 +232,8 @@ static int do_line(preprocessor *p, const directive *d)
 // Takes the content of the file.
 static int open_included(preprocessor *p, ln_il_included *file)
 {
-    const int no_name = keep(p, p->names, file->name), no_folder = keep(p, p->names, file->folder);
+    const int no_name = add_owned(p, p->names, file->name);
+    const int no_folder = add_owned(p, p->names, file->folder);
     if (!no_name && !no_folder)
         return open_source(p, file->text, file->len, file->name, file->folder);
     ln_free(file->text);
@@ -275,17 +276,17 @@ static const struct {
 
 enum { N_DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };
 
-// In a skipped group, all but the directives that end it are; conditions are counted.
-static int is_skipped(preprocessor *p, size_t d)
+// Skips directives in a skipped group, except those that end it, and counts nested conditions.
+static int skip_directive(preprocessor *p, size_t d)
 {
     const int does = d < N_DIRECTIVES ? directives[d].conditions : 0;
-    if (reads(p) || (!p->n_skipped && (does == CHANGES || does == CLOSES)))
+    if (is_active(p) || (!p->n_skipped && (does == CHANGES || does == CLOSES)))
         return 0;
     p->n_skipped += (does == OPENS) - (does == CLOSES);
     return 1;
 }
 
-static int check(const preprocessor *p, size_t i, const directive *d)
+static int check_directive(const preprocessor *p, size_t i, const directive *d)
 {
     static const char *const expected[] = {"", "a name", "one name", "a file name in quotes"};
     const int follows = directives[i].follows;
@@ -303,17 +304,17 @@ static int check(const preprocessor *p, size_t i, const directive *d)
     return 0;
 }
 
-static int run(preprocessor *p, const directive *d)
+static int run_directive(preprocessor *p, const directive *d)
 {
     size_t i = 0;
     while (i < N_DIRECTIVES && !ln_il_token_is(&d->name, directives[i].name))
         i++;
-    if (is_skipped(p, i))
+    if (skip_directive(p, i))
         return 0;
     if (i == N_DIRECTIVES)
         return ln_il_fail(p->err, here(p), "unknown directive '#%.*s'",
                           d->name.len < 40 ? (int)d->name.len : 40, d->name.text);
-    return check(p, i, d) ? -1 : directives[i].run(p, d);
+    return check_directive(p, i, d) ? -1 : directives[i].run(p, d);
 }
 
 // After the # that begins a line.
@@ -337,7 +338,7 @@ static int read_directive(preprocessor *p)
             return -1;
         d.rest.end = t.len ? s->at : d.rest.end;
     } while (t.len);
-    return d.name.len ? run(p, &d) : 0;
+    return d.name.len ? run_directive(p, &d) : 0;
 }
 
 // Text
@@ -379,7 +380,7 @@ static int end_source(preprocessor *p)
 static int read_next(preprocessor *p)
 {
     ln_il_token t;
-    const int is_read = reads(p);
+    const int is_read = is_active(p);
     p->top->scanner.skips = !is_read;
     if (ln_il_host_step(p->host, &p->steps) ||
         (is_read ? ln_il_macros_next(&p->macros, &t) : ln_il_scan(&p->top->scanner, 0, &t)))

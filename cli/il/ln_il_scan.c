@@ -59,7 +59,7 @@ void ln_il_text_free(ln_il_text *t)
 
 // Lines
 
-// How many bytes end a line there: 0, 1, or 2 for "\r\n".
+// Bytes of the line ending at `p`: 0, 1, or 2 for "\r\n".
 static size_t newline_at(const char *p, const char *end)
 {
     if (p < end && *p == '\n')
@@ -103,8 +103,8 @@ static int is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-// Whether the second one would continue a name, or begin a comment.
-static int sticks(char last, char c)
+// Whether `c` after `last` would continue a name, or begin a comment.
+static int would_merge(char last, char c)
 {
     return (ln_il_is_name_char(last) && ln_il_is_name_char(c)) ||
            (last == '/' && (c == '/' || c == '*'));
@@ -113,7 +113,7 @@ static int sticks(char last, char c)
 int ln_il_text_append_apart(ln_il_text *t, const char *bytes, size_t len, int after_blank)
 {
     const char last = t->len ? t->text[t->len - 1] : '\n';
-    const int is_apart = last != '\n' && (after_blank || (len && sticks(last, *bytes)));
+    const int is_apart = last != '\n' && (after_blank || (len && would_merge(last, *bytes)));
     if (is_apart && ln_il_text_append(t, " ", 1))
         return -1;
     return len ? ln_il_text_append(t, bytes, len) : 0;

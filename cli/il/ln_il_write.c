@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes JSON IR as IL: another spelling of the same tree.
 //
-// Stream errors are looked at once, at the end.
+// The caller checks for stream errors at the end.
 
 #include "il/ln_il.h"
 
@@ -49,7 +49,7 @@ static void put_blank(writer *w)
 
 // Names and values
 
-// Words that need no quotes, with any macros.
+// Words that need no quotes, whatever macros are defined.
 static int is_identifier(const char *text)
 {
     static const char *const words[] = {"true", "false", "null", "body", "defined"};
@@ -83,7 +83,7 @@ static int continues_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-// Long ones are in several parts.
+// Splits long strings into adjacent ones.
 static void put_string(writer *w, const char *text)
 {
     put(w, "\"");
@@ -134,7 +134,7 @@ static void put_array(writer *w, const json_t *array)
     put(w, "]");
 }
 
-// The members with the sign between a key and its value.
+// `sign` separates a key and its value.
 static void put_members(writer *w, const json_t *object, const char *sign)
 {
     int is_first = 1;
@@ -204,7 +204,7 @@ static void put_group(writer *w, const json_t *list, const json_t *before)
     put_arguments(w, list);
 }
 
-// The name that it would have without one is left out.
+// Omits the name that the operator would have by default.
 static int put_op_name(writer *w, const json_t *op, json_t *counts)
 {
     char numbered[LN_MAX_NAME_LEN + 32];

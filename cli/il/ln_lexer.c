@@ -75,7 +75,7 @@ static int take(ln_lexer *l, size_t len)
     return 0;
 }
 
-// Of the digits, letters, signs and points that are together; ".." is no part of a number.
+// The length of a run of digits, letters, points and exponent signs; ".." ends it.
 static size_t number_length(const ln_lexer *l)
 {
     const int is_hex = tolower(peek(l, 1)) == 'x';
@@ -107,7 +107,7 @@ static int read_token(ln_lexer *l)
     const int c = peek(l, 0);
     if (c == '"') {
         l->kind = LN_TOKEN_STRING;
-        do { // strings beside each other are one, as in C
+        do { // adjacent strings are concatenated, as in C
             if (ln_scan_string(&l->at, &l->text))
                 return -1;
             ln_scan_blanks(&l->at);

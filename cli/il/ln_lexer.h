@@ -4,7 +4,7 @@
 //
 //     NAME: OPTYPE(ARG=TENSOR, .. | ARG=TENSOR, .. | PARAM=VALUE, ..);
 //
-// A reader examines the current token and advances to the next one. After a failure there is only
+// A reader examines the current token and advances to the next one. After a failure all tokens are
 // the end, so a reader need not check each token: ln_lexer_end reports the failure.
 
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scanning text: places, blanks, strings.
+// Scanning text: locations, blanks, strings.
 
 #include "il/ln_scan.h"
 
@@ -12,7 +12,7 @@
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 
-// Places and mistakes
+// Locations and errors
 
 int ln_scan_vfail(const ln_scan *ps, const char *fmt, va_list args)
 {
@@ -124,8 +124,8 @@ static int add_code_point(const ln_scan *ps, ln_scan_text *text, uint32_t cp)
     return ln_scan_add(ps, text, utf8, ln_utf8_put(utf8, cp));
 }
 
-// Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;
-// -1 without a message.
+// Reads `n` digits after '\' and `letter` at this location to *code, without advancing. -1 without
+// a message.
 static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
 {
     *code = 0;

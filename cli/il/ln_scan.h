@@ -10,7 +10,7 @@
 
 #include "lightnet/ln_msg.h"
 
-/** A place in a text. */
+/** A position in a text. */
 typedef struct ln_scan {
     const char *file; // borrowed, for messages
     const char *p;    // the next byte
@@ -19,7 +19,7 @@ typedef struct ln_scan {
     int column;
     ln_error *err;
 
-    // Records a reason for this location in its own way, and returns -1; NULL: see above.
+    // Records a reason for this location, and returns -1; NULL: see above.
     int (*fail)(const struct ln_scan *ps, const char *reason);
     const void *owner; // its argument
 } ln_scan;

@@ -18,7 +18,7 @@
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
 
-// Of the files that a model's input can be read from.
+// The suffixes of files that a model's input can be read from.
 static const char *const suffixes[] = {".npy",  ".pb",  ".png", ".jpg", ".jpeg",
                                        ".webp", ".bmp", ".pgm", ".ppm", ".bin"};
 
@@ -35,7 +35,7 @@ int cli_files_is_input(const char *name)
 // Takes `path`; NULL: no memory.
 static int add(cli_files *files, char *path)
 {
-    // The capacity is the power of two from `n` on.
+    // The capacity is `n` rounded up to a power of two.
     const int is_full = !(files->n & (files->n - 1));
     const size_t capacity = files->n ? 2 * (size_t)files->n : 1;
     char **paths = files->paths;
@@ -67,7 +67,7 @@ static int is_regular(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-// Keeps the suffix of a skipped file, unless it is there.
+// Records the suffix of a skipped file, once.
 static void keep_suffix(cli_files *files, const char *suffix)
 {
     int at = 0;

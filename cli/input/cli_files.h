@@ -7,7 +7,7 @@
 
 enum { CLI_FILES_SUFFIXES = 8, CLI_FILES_SUFFIX_SIZE = 16 };
 
-/** Paths, in the order of the runs; and of a folder, what is no input. */
+/** Paths, in the order of the runs; and the skipped files of a folder. */
 typedef struct cli_files {
     char **paths;
     int n;

@@ -18,12 +18,12 @@ int cli_il_is_format(const char *format)
 #include "il/ln_il.h"
 #include "lightnet/ln_util.h"
 
-// How much of a file is looked at to recognise it.
+// Bytes that are inspected to recognize a file.
 enum { LOOK_SIZE = 64 << 10 };
 
 // Reading
 
-// Text to be read, and where from.
+// Text to read, and its origin.
 typedef struct il_source {
     const ln_context *ctx;
     const char *name, *text;
@@ -42,7 +42,7 @@ static int pass_to_context(ln_context *ctx, const char *name, const ln_il_model 
     return status;
 }
 
-static int check(void *data)
+static int check_limits(void *data)
 {
     il_source *in = data;
     if (!ln_context_check_limits(in->ctx))
@@ -60,7 +60,7 @@ static int is_out_of_memory(const char *reason)
     return len >= sizeof(end) - 1 && !strcmp(reason + len - (sizeof(end) - 1), end);
 }
 
-// A text that looks like IL may be another one.
+// A text that resembles IL may have another format.
 static int fail_text(const ln_context *ctx, const il_source *in)
 {
     const ln_error error = *ctx->error;
@@ -74,7 +74,7 @@ static int read_il(ln_context *ctx, void *data)
 {
     il_source *in = data;
     const ln_il_host host = {
-        .model = in->folder, .allowed = ctx->folders, .check = check, .data = in};
+        .model = in->folder, .allowed = ctx->folders, .check = check_limits, .data = in};
     ln_il_model m = {0};
     ln_context_clear_error(ctx);
     const int status = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error)
@@ -103,7 +103,7 @@ static int read_file(ln_context *ctx, void *data)
     return status;
 }
 
-// Looks at the beginning only, and goes back to it.
+// Reads the beginning only, then rewinds the stream.
 static int looks_like_il(const char *source, FILE *stream)
 {
     char *begin = ln_alloc(LOOK_SIZE);

@@ -97,7 +97,7 @@ static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
         return bind_sequence(ctx, named ? name : NULL, file);
     const int is_stream = cli_source_is_stream(file);
     tl_tensor *value = is_stream ? NULL : cli_npz_read_whole(file, &err);
-    // Not for want of a shape; the name of an input, or of a file, may contain '='.
+    // LN_BAD_ARGUMENT: a file without a shape. Names of inputs and files may contain '='.
     const int is_damaged =
         !is_stream && ln_error_status(&err) != LN_BAD_ARGUMENT && !strchr(file, '=');
     if (!value && (opt->only_values || is_damaged))
@@ -228,18 +228,17 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// There are layouts and algorithms for images of fixed heights and widths only.
+// Blocked layouts and fast algorithms need fixed heights and widths.
 static void warn_of_plain_kernels(const ln_context *ctx)
 {
     char text[LN_MAXLINE];
     int n = 0;
     LN_FOREACH (const ln_op *, op, ctx->ops)
         n += op->op_arg->isdynamic && ln_op_is(op, LN_OP_CONV2D_CPU);
-    snprintf(
-        text, sizeof(text),
-        "%s: convolutions with open heights or widths take plain kernels (%d here), many times "
-        "slower than those for fixed ones, for which a --shape each makes programs",
-        ctx->source, n);
+    snprintf(text, sizeof(text),
+             "%s: convolutions with open heights or widths use plain kernels (%d here), many times "
+             "slower than those for fixed sizes; compile a program for each size with --shape",
+             ctx->source, n);
     if (n)
         cli_msg_print("warning", text);
 }
@@ -289,7 +288,7 @@ int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *forma
                                                                    : 0;
 }
 
-// The name of the file of weights beside opt->outfile. -1 after a message.
+// The name of the weight file beside opt->outfile. -1 after a message.
 static int name_weights(const cli_options *opt, char file[LN_MAXLINE])
 {
     return ln_data_name_beside(file, LN_MAXLINE, opt->outfile, ".safetensors")
@@ -339,7 +338,7 @@ int cli_model_check_outfile(const cli_options *opt)
     return form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
 }
 
-// The weights first: where they cannot be written, the file that was there stays.
+// Writes the weights first: if that fails, an existing model file is unchanged.
 static int write_both(ln_context *ctx, const cli_options *opt, const char *format)
 {
     if (write_own_weights(ctx, opt))

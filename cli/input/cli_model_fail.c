@@ -37,7 +37,7 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text)
         cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
-// A file that belongs into another argument is a frequent mistake.
+// A frequent error is an input or weight file in place of the model.
 int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason)
 {
     char begin[512];

@@ -58,7 +58,7 @@ static int set_random(ln_context *ctx, const char *name, uint64_t *state)
         tl_tensor_free_data_too(tensor);
         return cli_fail("%s: input '%s': %s", ctx->source, name, tl_last_error());
     }
-    // Where shapes depend on the value, no other will do.
+    // Fails if shapes depend on the value: random data cannot replace it.
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
     return status ? cli_model_fail_missing(ctx, name, "") : 0;
@@ -153,7 +153,7 @@ static int set_compound(ln_context *ctx, const cli_options *opt, const ln_value_
     return status;
 }
 
-// Beside the inputs, tensors that the model makes from nothing can be given by name.
+// -i may also name a tensor whose producer has no inputs.
 static int check_name(const ln_context *ctx, const cli_options *opt, int i, const char *name)
 {
     char text[LN_MAXLINE];

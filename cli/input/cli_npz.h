@@ -7,8 +7,8 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
-/** Whether `source` is FILE:ARRAY of an npz file, and no file itself. Writes the name of the file
- * to `path`, and where the array's begins to *array. */
+/** Whether `source` is FILE:ARRAY of an npz file, and not a file itself. Writes the name of the
+ * file to `path`; *array: the name of the array, in `source`. */
 int cli_npz_split(const char *source, char path[LN_MAXLINE], const char **array);
 
 /** The file of a source: of FILE:ARRAY, written to `path`, or `source`. Returns borrowed. */

@@ -14,7 +14,7 @@
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
 
-// An archive by its name; other suffixes keep their meaning.
+// An existing file named *.npz.
 static int is_npz(const char *file)
 {
     return !strcmp(cli_guard_suffix(file), ".npz") && !cli_source_is_stream(file) &&
@@ -24,7 +24,7 @@ static int is_npz(const char *file)
 // The texts of -i while they are replaced.
 typedef struct expansion {
     cli_strings inputs; // all
-    cli_strings owned;  // those that were made
+    cli_strings owned;  // of these, allocated ones
 } expansion;
 
 static int add_array(expansion *e, const char *name, const char *file, const char *array)

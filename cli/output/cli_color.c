@@ -11,7 +11,7 @@ static const char *const names[] = {"auto", "always", "never"};
 
 static enum when { AUTO, ALWAYS, NEVER, N_WHEN } when;
 
-// N_WHEN: none of these.
+// N_WHEN: an unknown value.
 static enum when when_of(const char *name)
 {
     int i = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far numbers may differ, and indices that tie.
+// Tolerances of numbers, and indices of tied elements.
 
 #include "output/cli_compare.h"
 
@@ -26,7 +26,7 @@ static int is_floating(tl_dtype dtype)
 
 tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype)
 {
-    // Floats of 8 bits and less are equal, and NaN is, whatever its bits are.
+    // Floats of 8 bits and less must be equal; NaN equals NaN with any bits.
     const int is_small = tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
     const double rtol = given->rtol >= 0         ? given->rtol
                         : is_small               ? 0
@@ -36,7 +36,7 @@ tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype)
     return (tolerance){.rtol = rtol, .atol = given->atol >= 0 ? given->atol : is_small ? 0 : 1e-5};
 }
 
-static double largest_finite(const tl_tensor *t)
+static double max_finite(const tl_tensor *t)
 {
     double largest = 0;
     for (int i = 0; i < t->len; i++) {
@@ -53,7 +53,7 @@ tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *
 {
     const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
     tolerance tol = cli_stored_tolerance(given, dtype);
-    tol.scale = largest_finite(expected);
+    tol.scale = max_finite(expected);
     if (is_floating(dtype) && given->rtol < 0 && tl_size_of(dtype) > 2)
         tol.rtol = 1e-4;
     if (given->atol < 0)
@@ -61,7 +61,7 @@ tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *
     return tol;
 }
 
-// Whether the numbers agree. Equal infinities do, and NaN with NaN.
+// Whether the numbers agree. Equal infinities agree, and NaN with NaN.
 static int agree(double got, double expected, const tolerance *tol)
 {
     const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
@@ -130,7 +130,7 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
 
 // Ties
 
-// Two programs' forms of one output, and their sort key.
+// One output of two programs, and its sort keys.
 typedef struct sorted {
     const ln_op *op;
     const tl_tensor *got, *expected;
@@ -138,7 +138,7 @@ typedef struct sorted {
     tolerance tol; // of keys
 } sorted;
 
-// Values that moved along with keys: each must have kept a key that agrees.
+// Values sorted by keys: the key of each value must agree.
 
 typedef struct pair {
     double value, key;
@@ -176,11 +176,12 @@ static int pairs_agree(const sorted *s)
     return same;
 }
 
-// Indices along an axis: each must name an element that agrees, and none twice.
+// Indices along an axis: each must refer to an element that agrees, and none may occur twice.
 
 typedef struct axis {
-    int inner, len,
-        n_indices; // elements after the axis, along it, and of them those that are named
+    int inner;     // elements after the axis
+    int len;       // along it
+    int n_indices; // of these, elements that an output refers to
 } axis;
 
 static axis axis_of(const sorted *s)
@@ -198,7 +199,7 @@ static axis axis_of(const sorted *s)
     return a;
 }
 
-static int is_named_before(const sorted *s, const axis *a, int i)
+static int occurs_before(const sorted *s, const axis *a, int i)
 {
     const int k = i / a->inner % a->n_indices;
     for (int j = 1; j <= k; j++)
@@ -213,7 +214,7 @@ static int indices_agree(const sorted *s)
     for (int i = 0; i < s->got->len && a.n_indices; i++) {
         const double got = cli_element(s->got, i), want = cli_element(s->expected, i);
         const int row = i / (a.inner * a.n_indices) * a.len;
-        if (got < 0 || got >= a.len || is_named_before(s, &a, i))
+        if (got < 0 || got >= a.len || occurs_before(s, &a, i))
             return 0;
         const int at = (row + (int)got) * a.inner + i % a.inner;
         const int want_at = (row + (int)want) * a.inner + i % a.inner;
@@ -243,8 +244,8 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
     return te ? te->tensor : NULL;
 }
 
-int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
-                       const ln_op *op, const char *name)
+int cli_ties_replace(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
+                     const ln_op *op, const char *name)
 {
     sorted s = {.op = op, .got = find_tensor(ctx, name), .expected = find_tensor(reference, name)};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

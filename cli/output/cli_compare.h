@@ -29,7 +29,7 @@ typedef struct difference {
 /** Bytes of an element in a message. */
 enum { CLI_ELEMENT_SIZE = 64 };
 
-/** Writes an element of the difference to `buf`, a string in quotes and cut short. Returns buf. */
+/** Writes an element of the difference to `buf`, a truncated string in quotes. Returns buf. */
 const char *cli_difference_got(char buf[CLI_ELEMENT_SIZE], const difference *diff);
 const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference *diff);
 
@@ -63,5 +63,5 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
 /** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
  * keys) that equal those of `reference` except for the order of equal elements. They are then
  * replaced by those of `reference`, so that later tensors can be compared. */
-int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
-                       const ln_op *op, const char *name);
+int cli_ties_replace(ln_context *ctx, ln_context *reference, const cli_tolerances *given,
+                     const ln_op *op, const char *name);

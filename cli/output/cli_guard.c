@@ -46,8 +46,6 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
         status = fail_if_same(file, opt->plugins.items[i]);
     if (!status)
         status = fail_if_same(file, opt->samples);
-    if (!status)
-        status = fail_if_same(file, opt->samples);
     return status ? status : fail_if_same(file, opt->labels);
 }
 

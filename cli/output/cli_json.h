@@ -33,8 +33,8 @@ void cli_json_open(cli_json *json, const char *key, char what);
 /** Ends the last one that is open; the document ends with a line break. */
 void cli_json_close(cli_json *json);
 
-/** A string; NULL: null. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80, as
- * Python's file names have it. */
+/** A string; NULL: null. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80
+ * (PEP 383). */
 void cli_json_text(cli_json *json, const char *key, const char *text);
 
 /** A string of `len` bytes, with a 0 after them, which may contain 0. */

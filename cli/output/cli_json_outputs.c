@@ -16,7 +16,7 @@
 
 // Elements
 
-// Digits that any element of the type keeps, and digits that distinguish all elements.
+// Decimal digits that survive a round trip, and digits that distinguish all elements.
 static const struct {
     int min, max;
 } digits[TL_DTYPE_SIZE] = {
@@ -25,7 +25,7 @@ static const struct {
     [TL_FLOAT8E5M2] = {3, 9}, [TL_FLOAT8E5M2FNUZ] = {3, 9}, [TL_FLOAT8E8M0] = {3, 9},
     [TL_FLOAT4E2M1] = {3, 9}};
 
-// Whether the text is read as the element.
+// Whether the text reads back as the element.
 static int reads_as(const char *text, const void *element, tl_dtype dtype)
 {
     unsigned char back[TL_DTYPE_MAX_SIZE];
@@ -47,7 +47,7 @@ static void print_float(FILE *fp, const void *element, tl_dtype dtype)
     do
         snprintf(text, sizeof(text), "%.*g", n, value);
     while (!reads_as(text, element, dtype) && n++ < digits[dtype].max);
-    // As an integer, -0 would lose its sign.
+    // Readers of JSON may parse -0 as the integer 0.
     fputs(strcmp(text, "-0") ? text : "-0.0", fp);
 }
 

@@ -6,8 +6,8 @@
 //
 // `data` has the elements in row-major order. Floats have as many digits as needed to read the
 // same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
-// in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
-// classes of each row, and `path` with -O, of the file that has the elements.
+// in the JSON of Protocol Buffers. Instead of `data`, an output has `top` with --top, a list of the
+// best classes of each row, and `path` with -O, of the file that has the elements.
 
 #pragma once
 

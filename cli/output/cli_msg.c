@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command line talks to the user: messages on standard error.
+// Messages of the command line on standard error.
 
 #include "output/cli_msg.h"
 
@@ -46,14 +46,14 @@ int cli_usage(const char *fmt, ...)
     return CLI_WRONG_USAGE;
 }
 
-// The first texts of cli_msg_print, which the threads of a command call. Messages about files are
-// as many as the files.
+// The first texts of cli_msg_print, which any thread may call. Bounded, since each file may have a
+// message.
 enum { MAX_TEXTS = 1000 };
 static ln_hash *printed;
 static int n_printed;
 static pthread_mutex_t printed_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Without memory, a message may come again.
+// Without memory, a message may be repeated.
 static int is_new(const char *text)
 {
     if (!printed)

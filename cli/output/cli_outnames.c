@@ -14,12 +14,12 @@
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
 
-// FILE: with its suffix where that distinguishes it
+// FILE: without its suffix, unless names would then be the same
 
 // The name of a file without its folder.
 typedef struct stem {
     const char *base;
-    int len;   // without the suffix; then with it
+    int len;   // without the suffix, or with it (add_suffix)
     int index; // of the file
 } stem;
 
@@ -115,19 +115,19 @@ static int make_all(cli_outnames *names, const cli_run_options *opt, const cli_f
     return status;
 }
 
-// No name twice
+// Unique names
 
-// A name and where it is.
+// A name and its index in cli_outnames.names.
 typedef struct entry {
     const char *name;
-    size_t at;
+    size_t index;
 } entry;
 
 static int by_name(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     const int order = strcmp(x->name, y->name);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static int check_unique(const cli_outnames *names, const cli_files *files)
@@ -143,13 +143,13 @@ static int check_unique(const cli_outnames *names, const cli_files *files)
         if (!strcmp(entries[i - 1].name, entries[i].name))
             status = cli_fail("%s: this would be an output of both '%s' and '%s'; rename one, or "
                               "run them with different -O",
-                              entries[i].name, files->paths[entries[i - 1].at / n_outputs],
-                              files->paths[entries[i].at / n_outputs]);
+                              entries[i].name, files->paths[entries[i - 1].index / n_outputs],
+                              files->paths[entries[i].index / n_outputs]);
     free(entries);
     return status;
 }
 
-// No file of the user
+// Existing files
 
 typedef struct identity {
     dev_t device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to deliver an output: printed, in full or in words, the best of it, or as a file.
+// Delivers an output: prints it in full, as a summary, or its best classes; or writes a file.
 
 #include "output/cli_output.h"
 
@@ -27,17 +27,16 @@ static int is_npz_output(const cli_run_options *opt)
     return opt->outdir && !strcmp(cli_guard_suffix(opt->outdir), ".npz");
 }
 
-// Outputs with more elements than this are summed up in a line instead of printed; of outputs with
-// more rows than this, the best of the first ones are printed.
+// Larger outputs are printed as a summary; --top prints at most MAX_ROWS rows.
 enum { LARGE = 256, MAX_ROWS = 16 };
 
-// Of the elements that are not NaN.
+// Statistics of the elements that are not NaN.
 typedef struct summary {
     double min, max, sum;
     int n_nan;
 } summary;
 
-static summary sum_up(const tl_tensor *t)
+static summary summarize(const tl_tensor *t)
 {
     summary s = {.min = INFINITY, .max = -INFINITY};
     for (int i = 0; i < t->len; i++) {
@@ -56,7 +55,7 @@ static void print_summary(const tl_tensor *t)
         cli_print("%d strings (--print-all prints them)\n", t->len);
         return;
     }
-    const summary s = sum_up(t);
+    const summary s = summarize(t);
     const int n = t->len - s.n_nan;
     if (!n)
         cli_print("all %d elements are NaN", t->len);
@@ -68,7 +67,7 @@ static void print_summary(const tl_tensor *t)
     cli_print(" (--print-all prints them, --top K the best)\n");
 }
 
-// A file of labels for other classes is a mistake that the ranks alone would not show.
+// Ranks alone would not reveal a label file for other classes.
 void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names)
 {

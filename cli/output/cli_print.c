@@ -11,7 +11,7 @@
 #include "lightnet/ln_msg.h"
 #include "output/cli_color.h"
 
-// A va_list that functions share.
+// A va_list that functions can advance by a pointer.
 typedef struct arguments {
     va_list list;
 } arguments;

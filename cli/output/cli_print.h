@@ -3,8 +3,8 @@
 //
 //     cli_print("%-10s %s\n", "input", name);      // a name with ESC prints \x1b
 //
-// The text of a format is printed unchanged. What it inserts as %s is escaped (ln_escape), except
-// for the colors of cli_color.h. A test keeps printf and its like out of the other files.
+// The text of a format is printed unchanged. Arguments of %s are escaped (ln_escape), except for
+// the colors of cli_color.h. A test rejects printf and its variants in other files.
 
 #pragma once
 

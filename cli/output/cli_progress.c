@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long command is, in the last line of a terminal.
+// The progress of a long command in the last line of a terminal.
 
 #include "output/cli_progress.h"
 

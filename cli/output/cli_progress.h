@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long command is, in the last line of a terminal: files done, their rate, the time left.
-// Prints nothing where standard error is no terminal.
+// The progress of a long command in the last line of a terminal: files done, their rate, the time
+// left. Prints nothing if standard error is not a terminal.
 
 #pragma once
 
@@ -19,5 +19,5 @@ void cli_progress_begin(cli_progress *p, int n);
 /** Erases the line: before anything else is printed, and at the end. */
 void cli_progress_hide(cli_progress *p);
 
-/** Draws the line, if the last time was a tenth of a second ago. */
+/** Draws the line, at most once in a tenth of a second. */
 void cli_progress_show(cli_progress *p, int n_done);

@@ -60,7 +60,7 @@ class QuantizationReport:
             lines.append(f"{layer.name[:width]:{width}} {layer.type:8} {layer.precision:9} {layer.ns_before * 1e-6:10.4f} "
                          f"{layer.ns_after * 1e-6:10.4f} {error:>10}")
         lines += [f"layers  {self.n_quantized} of {len(self.layers)} in 8 bits"
-                  f"{', and sums and means between them' if self.has_joints else ''}"
+                  f"{', and additions and average pooling between them' if self.has_joints else ''}"
                   f"{'; others may round to bfloat16' if self.is_bf16 else ''}",
                   f"error   {self.error:.6f}", f"top1    {self.top1:.6f}",
                   f"time    {self.ns_before * 1e-6:.4f} ms before, {self.ns_after * 1e-6:.4f} ms after"]
