@@ -68,7 +68,7 @@ def _added_type(name: Optional[str]) -> Any:
 
 
 def kind_of(name: str) -> Tuple[Any, np.dtype]:
-    """numpy.empty, and the dtype of elements of type `name`. Types that NumPy lacks are bits there: bfloat16 is uint16."""
+    """numpy.empty, and the dtype for type `name`; for types that NumPy lacks that of their bits: bfloat16 is uint16."""
     return numpy().empty, numpy().dtype(BITS.get(name, name))
 
 
@@ -112,13 +112,13 @@ def _packed(array: np.ndarray, is_writable: bool) -> Tuple[Any, str]:
 
 
 def as_array(value: Any, is_writable: bool = False) -> Tuple[Any, Optional[str]]:
-    """(array, name of its type or None; of strings what _packed returns): what the buffer protocol does not express.
+    """(array, name of its type or None; of strings what _packed returns): for types that the buffer protocol lacks.
     Copies only if elements are not next to each other or in another order of bytes; TypeError where a copy would not be
     written back."""
     np = numpy()
     name = None
     if value is None:
-        raise TypeError("None is given, expected an array")
+        raise TypeError("the value is None, expected an array")
     if isinstance(value, OrtValue):
         value, name = value._array, value._type
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(np, "from_dlpack"):
@@ -211,7 +211,7 @@ class OrtValue:
         if not is_bool_tensor:
             return OrtValue(array)
         if array.itemsize != 1:
-            raise InvalidArgument(f"DLPack: a tensor of {array.dtype} is no bool tensor, expected uint8 or bool")
+            raise InvalidArgument(f"DLPack: a tensor of {array.dtype} is not a bool tensor, expected uint8 or bool")
         return OrtValue(array.view(bool))
 
     def numpy(self) -> np.ndarray:

@@ -57,7 +57,7 @@ class OrtDevice:
         return f"OrtDevice('cpu', {self._id})"
 
 
-def _refuse() -> NoReturn:
+def _fail_sparse() -> NoReturn:
     raise NotImplemented("sparse tensors are not supported; pass a dense array, such as scipy's matrix.toarray()")
 
 
@@ -65,14 +65,14 @@ class SparseTensor:
     """Not supported: each way to make one raises NotImplemented."""
 
     def __init__(self, sparse_tensor: Any) -> None:
-        _refuse()
+        _fail_sparse()
 
     @staticmethod
     def sparse_coo_from_numpy(dense_shape: Any, values: Any, coo_indices: Any, ort_device: Any) -> NoReturn:
         """Raises NotImplemented."""
-        _refuse()
+        _fail_sparse()
 
     @staticmethod
     def sparse_csr_from_numpy(dense_shape: Any, values: Any, inner_indices: Any, outer_indices: Any, ort_device: Any) -> NoReturn:
         """Raises NotImplemented."""
-        _refuse()
+        _fail_sparse()

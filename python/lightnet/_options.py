@@ -128,8 +128,8 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Options of a run. `terminate = True`, from any thread, ends the runs that use them. AttributeError: there is no
-    option of that name."""
+    """Options of a run. `terminate = True`, from any thread, ends the runs that use them. AttributeError: no option
+    has that name."""
 
     __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries",
                  "_terminate", "_running")

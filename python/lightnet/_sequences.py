@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models with sequences and optional values as inputs or outputs.
 
-In the engine each of its tensors is an input or output, so lengths are fixed when a model is opened. The
-model is therefore opened for each set of lengths and shapes that runs have: its variants.
+In the engine each tensor of a sequence is an input or output, so lengths are fixed when a model is opened. The
+model is therefore opened for each set of lengths and shapes of runs: its variants.
 """
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ._initializers import BYTES, GRAPH, INITIALIZER, INPUT, fields, text_of
 OUTPUT = 12  # of GraphProto
 TENSOR, SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE = range(4)  # as in ln_value_info.h
 FORMS = ["{}", "seq({})", "optional({})", "optional(seq({}))"]
-MOST_VARIANTS = 16
-MOST_DECISIVE = 64 << 10  # bytes of a value that may decide shapes
+MAX_VARIANTS = 16
+MAX_DECISIVE = 64 << 10  # bytes of a value that may decide shapes
 NAMES = {number: name for name, number in ELEMENT_TYPES.items()}
 Shape = Optional[List[Union[int, str, None]]]
 Value = Union[None, Any, Sequence[Any]]  # an array, a list of arrays, or None
@@ -159,7 +159,7 @@ class Feed:
 
     @staticmethod
     def _is_decisive(arrays: Sequence[Any]) -> bool:
-        return sum(_size_of(_elements(array)) for array in arrays) <= MOST_DECISIVE
+        return sum(_size_of(_elements(array)) for array in arrays) <= MAX_DECISIVE
 
     def bound(self, with_data: bool) -> List[Tuple[str, Optional[List[Any]], bool, bool]]:
         """The values for opening a variant."""
@@ -183,7 +183,7 @@ class Compound:
         self.inputs, self.outputs = ports
         self._opener = opener
         self._variants: Dict[Any, Any] = {}
-        self._by_value: set = set()  # keys of shapes for which values decide, too
+        self._by_value: set = set()  # keys whose variants also depend on values
 
     def variant_for(self, feed: Feed) -> Tuple[Any, Any]:
         """(key, model). Raises what opening raises."""
@@ -201,7 +201,7 @@ class Compound:
         model = self._variants.get(key)
         if model is None:
             model = self._opener(feed.bound(with_data))
-            keep(self._variants, key, model)
+            cache_entry(self._variants, key, model)
         return key, model
 
     def any_variant(self) -> Any:
@@ -209,9 +209,9 @@ class Compound:
         return next(iter(self._variants.values()), None)
 
 
-def keep(cache: Dict[Any, Any], key: Any, value: Any) -> None:
-    """Adds to a cache, from which the oldest entry goes where it is full."""
-    while len(cache) >= MOST_VARIANTS:
+def cache_entry(cache: Dict[Any, Any], key: Any, value: Any) -> None:
+    """Adds to a cache, which drops its oldest entry when it is full."""
+    while len(cache) >= MAX_VARIANTS:
         cache.pop(next(iter(cache)), None)
     cache[key] = value
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models and sessions, by the names and signatures of onnxruntime.
 
-No lock is held here, so a fork() finds none: single operations on lists and sets, and calls of _lightnet that do not run,
-exclude each other by the lock of the interpreter.
+The module has no locks that a fork() could copy while they are locked: the lock of the interpreter serializes single
+operations on lists and sets, and calls of _lightnet that do not run.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ._initializers import with_denotations, with_initializers
 from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
 from ._profile import Profile, Run, trace_of
-from ._sequences import FORMS, TENSOR, Compound, Port, grouped, interface_of, keep, ports_of
+from ._sequences import FORMS, TENSOR, Compound, Port, cache_entry, grouped, interface_of, ports_of
 from ._sequences import Feed as CompoundFeed
 
 if TYPE_CHECKING:
@@ -422,7 +422,7 @@ class InferenceSession:
         if session is None or session._model is not model:
             session = _open_session(model, self._sess_options, self._deadline)
             session._profile = self._profile
-            keep(self._variants, key, session)
+            cache_entry(self._variants, key, session)
         return session
 
     def _new_session(self) -> Any:

@@ -75,7 +75,7 @@ typedef struct ln_py_tensors {
     const tl_tensor **list;
 } ln_py_tensors;
 
-/** Takes the arrays; without `with_data`, tensors have no data. -1: an exception is set. Free in
+/** Gets the arrays; without `with_data`, tensors have no data. -1: an exception is set. Free in
  * any case. */
 int ln_py_tensors_get(ln_py_tensors *tensors, PyObject *sequence, int with_data);
 

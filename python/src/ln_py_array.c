@@ -48,7 +48,7 @@ const char *ln_py_dtype_name(tl_dtype dtype)
 static tl_dtype dtype_of_name(const char *name)
 {
     for (int i = 0; i < TL_DTYPE_SIZE; i++)
-        if (i != TL_STRING && !strcmp(name, types[i].name)) // these have no buffer
+        if (i != TL_STRING && !strcmp(name, types[i].name)) // strings have no buffer
             return (tl_dtype)i;
     return TL_DTYPE_INVALID;
 }
@@ -69,7 +69,7 @@ static tl_dtype dtype_of_format(const char *format, Py_ssize_t size)
 
 // Borrows the memory of `object`, if it has the buffer protocol and a supported shape. 0:
 // it does not.
-static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
+static int get_buffer(ln_py_array *array, PyObject *object, int is_writable)
 {
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_writable ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, &array->view, flags) < 0) {
@@ -124,8 +124,8 @@ static const tl_string **block_of(PyObject *texts)
     return block;
 }
 
-// Of strings: a tuple of the shape and a list of bytes.
-static int take_strings(ln_py_array *array, PyObject *pair)
+// `pair`: the shape as a tuple, and the strings as a list of bytes.
+static int get_strings(ln_py_array *array, PyObject *pair)
 {
     PyObject *shape, *texts;
     if (!PyArg_ParseTuple(pair, "OO", &shape, &texts))
@@ -152,15 +152,15 @@ static int take_strings(ln_py_array *array, PyObject *pair)
     return 0;
 }
 
-// Of what ln_py.as_array returned: an array, and the name of its type, or None.
-static int take_pair(ln_py_array *array, PyObject *pair, int is_writable)
+// `pair`, the result of ln_py.as_array: an array, and the name of its type, or None.
+static int get_pair(ln_py_array *array, PyObject *pair, int is_writable)
 {
     PyObject *object, *name;
     if (!PyArg_ParseTuple(pair, "OO", &object, &name))
         return -1;
     if (PyTuple_Check(object))
-        return take_strings(array, object);
-    if (!take_buffer(array, object, is_writable)) {
+        return get_strings(array, object);
+    if (!get_buffer(array, object, is_writable)) {
         PyErr_Format(PyExc_TypeError, "%R has a type or shape that LightNet does not support",
                      object);
         return -1;
@@ -180,13 +180,13 @@ static int take_pair(ln_py_array *array, PyObject *pair, int is_writable)
 
 int ln_py_array_get(ln_py_array *array, PyObject *object, int is_writable)
 {
-    if (take_buffer(array, object, is_writable))
+    if (get_buffer(array, object, is_writable))
         return 0;
     PyObject *const pair = PyObject_CallFunctionObjArgs(ln_py.as_array, object,
                                                         is_writable ? Py_True : Py_False, NULL);
     if (!pair)
         return -1;
-    const int status = take_pair(array, pair, is_writable);
+    const int status = get_pair(array, pair, is_writable);
     Py_DECREF(pair);
     return status;
 }
@@ -264,7 +264,7 @@ PyObject *ln_py_strings_new(const tl_tensor *t)
     return array;
 }
 
-// numpy.empty, and its dtypes: those that were needed yet.
+// numpy.empty and the dtypes of NumPy, fetched when first needed.
 static PyObject *empty, *kinds[TL_DTYPE_SIZE];
 
 // Fetches numpy.empty and the dtype of `dtype`. -1: an exception is set.

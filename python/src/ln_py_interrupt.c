@@ -3,10 +3,10 @@
 // the run; Python's own handler is called as well, and raises afterwards.
 //
 // The handler may interrupt any code of the run, so it only wakes a thread, which cancels the run.
-// It is installed by the first run, over Python's, and stays. Whether Python has installed its own
-// again, a run asks the system, which takes longer than all else that a short one does; unless that
-// cannot be: signal.signal has set no other function, and the clock, which is set forward some
-// hundred times a second, is still the same.
+// The first run installs it over Python's, and it stays. A run asks sigaction whether Python has
+// installed its own again. As this costs more than a short run, it is skipped while
+// signal.getsignal returns the same function and the coarse clock, which ticks some hundred times
+// a second, is unchanged.
 
 #include "ln_py.h"
 
@@ -23,8 +23,8 @@ static int was_interrupted;       // that run
 
 static sem_t wakeup;
 static int is_watched;                 // this process has a watcher
-static struct sigaction replaced;      // by on_sigint, the last time it was installed
-static struct sigaction python_action; // the first time
+static struct sigaction replaced;      // by the last installation of on_sigint
+static struct sigaction python_action; // by the first one
 static volatile sig_atomic_t run_number, interrupted_run;
 static volatile sig_atomic_t is_handling;
 static _Thread_local int is_main; // 1: this is the main thread, -1: it is not, 0: unknown
@@ -77,13 +77,13 @@ static void reset_in_child(void)
 // Starts the watcher of this process, which receives no signals itself.
 static int start_watcher(void)
 {
-    static int has_handler_of_forks;
+    static int has_fork_handler;
     pthread_t thread;
     sigset_t all, before;
-    if (!has_handler_of_forks) {
+    if (!has_fork_handler) {
         if (pthread_atfork(NULL, NULL, reset_in_child) || sem_init(&wakeup, 0, 0) < 0)
             return -1;
-        has_handler_of_forks = 1;
+        has_fork_handler = 1;
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -145,7 +145,7 @@ static PyObject *find_python_handler(void)
     return handler;
 }
 
-// Whether the action of SIGINT cannot have changed since the last call.
+// Whether the action of SIGINT is certainly the same as at the last call.
 static int is_unchanged(void)
 {
     static PyObject *last_handler;

@@ -86,7 +86,7 @@ static int bind_values(ln_options *options, PyObject *values)
 }
 
 // Appends a message to the list `data`.
-static void note_message(void *data, int level, const char *text)
+static void append_message(void *data, int level, const char *text)
 {
     const PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *traceback; // of an exception that is set already
@@ -127,7 +127,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     ln_options *const options = ln_options_create();
     if (!options)
         return PyErr_NoMemory();
-    ln_options_set_messages(options, note_message, messages);
+    ln_options_set_messages(options, append_message, messages);
     const int is_set = set_options(options, pairs) == 0 && bind_values(options, values) == 0;
     ln_model *const model = is_set ? open_model(name, bytes, size, options) : NULL;
     ln_options_free(options);

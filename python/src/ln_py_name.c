@@ -17,7 +17,7 @@ PyObject *ln_py_bytes(PyObject *name)
 {
     char *text;
     if (!PyUnicode_Check(name)) {
-        PyErr_Format(PyExc_TypeError, "names are strings, not %R", (PyObject *)Py_TYPE(name));
+        PyErr_Format(PyExc_TypeError, "a name is %R, expected str", (PyObject *)Py_TYPE(name));
         return NULL;
     }
     PyObject *bytes = PyUnicode_AsUTF8String(name);

@@ -155,7 +155,7 @@ def wrong_kinds_of_arguments_are_named():
     s, x = lightnet.InferenceSession(unary()), np.zeros((2, 1), np.float32)
     options, run = lightnet.SessionOptions(), lightnet.RunOptions()
     return raises(TypeError, lambda: s.run(None, [x]), "list", "dict of arrays") + \
-        raises(TypeError, lambda: s.run(None, {"x": None}), "None is given") + \
+        raises(TypeError, lambda: s.run(None, {"x": None}), "the value is None") + \
         raises(TypeError, lambda: s.run(None, {"x": x}, {"a": 1}), "dict", "RunOptions") + \
         raises(TypeError, lambda: lightnet.InferenceSession(None), "NoneType", "path or bytes") + \
         raises(TypeError, lambda: lightnet.InferenceSession(unary(), {"a": 1}), "dict", "SessionOptions") + \
