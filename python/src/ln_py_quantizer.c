@@ -21,7 +21,7 @@ static int check_idle(const quantizer_object *self)
 {
     if (!self->is_busy)
         return 0;
-    PyErr_SetString(PyExc_RuntimeError, "the quantizer is in use in another thread");
+    PyErr_SetString(PyExc_RuntimeError, "the quantizer is in use by a call that has not returned");
     return -1;
 }
 
@@ -125,8 +125,10 @@ static PyObject *describe_layer(const ln_quantizer *quantizer, int i)
 static PyObject *quantizer_result(PyObject *object, PyObject *args)
 {
     quantizer_object *const self = (quantizer_object *)object;
-    const ln_quantized_model *const model = ln_quantizer_result(self->quantizer);
     (void)args;
+    if (check_idle(self) < 0) // a run frees the layers
+        return NULL;
+    const ln_quantized_model *const model = ln_quantizer_result(self->quantizer);
     if (!model) {
         PyErr_SetString(PyExc_RuntimeError, "the quantizer has no result");
         return NULL;

@@ -538,6 +538,13 @@ def progress_ends_quantize_and_other_threads_run():
 
 
 @test
+def a_quantizer_has_no_result_during_a_run():
+    quantizer = lightnet._lightnet.Quantizer(lightnet.Model(DIGITS)._model)
+    quantizer.add_sample((image(),))
+    return raises(RuntimeError, lambda: quantizer.run(lambda *step: quantizer.result()), "has not returned")
+
+
+@test
 def samples_of_quantize_may_be_files():
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "samples"))
