@@ -192,10 +192,10 @@ static int check_step(const tl_chain_step *step, int i, int n_srcs)
 {
     if (is_unary(step) && (step->func < 0 || step->func >= TL_UNARY_FUNC_SIZE ||
                            !tl_unary_func_takes(step->func, TL_FLOAT)))
-        return tl_fail("step %d has function %d, expected one of TL_FLOAT", i, step->func);
+        return tl_fail("step %d has function %d, expected one for TL_FLOAT", i, step->func);
     if (!is_unary(step) &&
         (step->op < 0 || step->op >= TL_BINARY_OP_SIZE || !tl_binary_op_takes(step->op, TL_FLOAT)))
-        return tl_fail("step %d has operation %d, expected one of TL_FLOAT", i, step->op);
+        return tl_fail("step %d has operation %d, expected one for TL_FLOAT", i, step->op);
     if (check_operand(i, step->src1, n_srcs) < 0)
         return -1;
     return is_unary(step) ? 0 : check_operand(i, step->src2, n_srcs);
@@ -207,10 +207,9 @@ static int check_results(const tl_chain_step *steps, int n_steps, int n_srcs)
     assign_buffers(steps, n_steps, n_srcs, buffers);
     for (int i = 0; i < n_steps - 1; i++) {
         if (last_reader(steps, n_steps, n_srcs + i) < 0)
-            return tl_fail("the result of step %d is read by no other step", i);
+            return tl_fail("no step reads the result of step %d, expected at least one", i);
         if (buffers[i] == TL_CHAIN_RESULTS)
-            return tl_fail("more than %d results wait for their readers at step %d",
-                           TL_CHAIN_RESULTS, i);
+            return tl_fail("more than %d results are live at step %d", TL_CHAIN_RESULTS, i);
     }
     return 0;
 }
@@ -218,9 +217,9 @@ static int check_results(const tl_chain_step *steps, int n_steps, int n_srcs)
 int tl_chain_check(const tl_chain_step *steps, int n_steps, int n_srcs)
 {
     if (n_srcs < 1 || n_srcs > TL_CHAIN_SRCS)
-        return tl_fail("%d sources, expected 1 to %d", n_srcs, TL_CHAIN_SRCS);
+        return tl_fail("'n_srcs' is %d, expected 1 to %d", n_srcs, TL_CHAIN_SRCS);
     if (n_steps < 1 || n_steps > TL_CHAIN_STEPS)
-        return tl_fail("%d steps, expected 1 to %d", n_steps, TL_CHAIN_STEPS);
+        return tl_fail("'n_steps' is %d, expected 1 to %d", n_steps, TL_CHAIN_STEPS);
     for (int i = 0; i < n_steps; i++)
         if (check_step(&steps[i], i, n_srcs) < 0)
             return -1;

@@ -65,16 +65,16 @@ START_TEST(chain_rejects_bad_steps_and_sources)
 {
     char past_functions[64];
     snprintf(past_functions, sizeof(past_functions),
-             "step 0 has function %d, expected one of TL_FLOAT", TL_UNARY_FUNC_SIZE);
+             "step 0 has function %d, expected one for TL_FLOAT", TL_UNARY_FUNC_SIZE);
     const struct {
         tl_chain_step steps[2];
         int n_steps, n_srcs;
         const char *reason;
     } rows[] = {
-        {{UNARY(NEG, 0, 0)}, 1, 0, "0 sources, expected 1 to 8"},
-        {{UNARY(NEG, 0, 0)}, 1, 9, "9 sources, expected 1 to 8"},
-        {{UNARY(NEG, 0, 0)}, 0, 1, "0 steps, expected 1 to 16"},
-        {{UNARY(NEG, 0, 0)}, 17, 1, "17 steps, expected 1 to 16"},
+        {{UNARY(NEG, 0, 0)}, 1, 0, "'n_srcs' is 0, expected 1 to 8"},
+        {{UNARY(NEG, 0, 0)}, 1, 9, "'n_srcs' is 9, expected 1 to 8"},
+        {{UNARY(NEG, 0, 0)}, 0, 1, "'n_steps' is 0, expected 1 to 16"},
+        {{UNARY(NEG, 0, 0)}, 17, 1, "'n_steps' is 17, expected 1 to 16"},
         {{UNARY(NEG, 1, 0)},
          1,
          1,
@@ -83,14 +83,14 @@ START_TEST(chain_rejects_bad_steps_and_sources)
          1,
          1,
          "step 0 reads operand -1, expected one of 1 sources and the steps before"},
-        {{UNARY(NOT, 0, 0)}, 1, 1, "step 0 has function 3, expected one of TL_FLOAT"},
+        {{UNARY(NOT, 0, 0)}, 1, 1, "step 0 has function 3, expected one for TL_FLOAT"},
         {{{.func = TL_UNARY_FUNC_SIZE}}, 1, 1, past_functions},
-        {{BINARY(XOR, 0, 0)}, 1, 1, "step 0 has operation 12, expected one of TL_FLOAT"},
-        {{BINARY(OP_INVALID, 0, 0)}, 1, 1, "step 0 has operation -1, expected one of TL_FLOAT"},
+        {{BINARY(XOR, 0, 0)}, 1, 1, "step 0 has operation 12, expected one for TL_FLOAT"},
+        {{BINARY(OP_INVALID, 0, 0)}, 1, 1, "step 0 has operation -1, expected one for TL_FLOAT"},
         {{UNARY(NEG, 0, 0), UNARY(ABS, 0, 0)},
          2,
          1,
-         "the result of step 0 is read by no other step"},
+         "no step reads the result of step 0, expected at least one"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         ck_assert_int_eq(tl_chain_check(rows[i].steps, rows[i].n_steps, rows[i].n_srcs), -1);
@@ -123,7 +123,7 @@ START_TEST(rejects_more_results_than_buffers)
             steps[n + i - 1] = (tl_chain_step)BINARY(ADD, i, n + i - 1);
         ck_assert_int_eq(tl_chain_check(steps, 2 * n - 1, 1), n > TL_CHAIN_RESULTS ? -1 : 0);
     }
-    ck_assert_str_eq(tl_last_error(), "more than 4 results wait for their readers at step 4");
+    ck_assert_str_eq(tl_last_error(), "more than 4 results are live at step 4");
 }
 END_TEST
 

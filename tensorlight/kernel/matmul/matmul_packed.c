@@ -29,8 +29,7 @@ static int is_packed_dtype(tl_dtype dtype)
 int tl_matmul_packed_dims(int k, int n, tl_dtype dtype, int dims[3])
 {
     if (!is_packed_dtype(dtype))
-        return tl_fail("a matrix is packed as TL_FLOAT or TL_BFLOAT16, not as %s",
-                       tl_dtype_name(dtype));
+        return tl_fail("'dtype' is %s, expected TL_FLOAT or TL_BFLOAT16", tl_dtype_name(dtype));
     dims[0] = tl_matmul_panels(n);
     dims[1] = (int)packed_rows((size_t)k, dtype);
     dims[2] = packed_panel(dtype);
