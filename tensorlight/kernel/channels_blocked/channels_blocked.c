@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels picked in the blocked layout: the parts of each block, selection of the kernel,
-// threads.
+// Gathers channels in the blocked layout: the parts of each block, choice of the kernel, threads.
 //
-// A block of results is merged from the blocks that hold its channels, pixel by pixel. In a
-// concatenation of 58 and 58 channels these are one or two, in a shuffle two or three.
+// A block of results is merged from the source blocks of its channels, pixel by pixel. In a
+// concatenation of 58 and 58 channels these are one or two, in a channel shuffle two or three.
 
 #include "kernel/channels_blocked/channels_blocked.h"
 
@@ -27,12 +26,13 @@ typedef struct pick_job {
     tl_pick_channels_func *kernel;
 } pick_job;
 
-// The position of a channel: mostly next to that of the channel before.
-typedef struct place {
-    int src, first; // the source, and its first channel's number in all of them
-} place;
+// A source, and the index of its first channel in the concatenation of all sources.
+typedef struct source {
+    int src, first;
+} source;
 
-static void find(const pick_job *job, int channel, place *at)
+// Moves `at` to the source of a channel, which is mostly that of the previous channel.
+static void find_source(const pick_job *job, int channel, source *at)
 {
     while (channel < at->first)
         at->first -= job->channels[--at->src];
@@ -40,7 +40,7 @@ static void find(const pick_job *job, int channel, place *at)
         at->first += job->channels[at->src++];
 }
 
-// The part with the block at `src` as its source, a new one if it is the first.
+// The part with the block at `src` as its source; added if absent.
 static tl_block_part *part_from(tl_block_part *parts, int *n, const void *src)
 {
     for (int p = *n - 1; p >= 0; p--)
@@ -63,11 +63,11 @@ static void *pixel_at(const pick_job *job, const void *data, size_t i)
 static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
 {
     const int lanes = tl_min(TL_BLOCK, job->n_map - b * TL_BLOCK);
-    place at = {0};
+    source at = {0};
     int n_parts = 0;
     for (int lane = 0; lane < lanes; lane++) {
         const int channel = job->map[b * TL_BLOCK + lane];
-        find(job, channel, &at);
+        find_source(job, channel, &at);
         const tl_tensor *const src = job->srcs[at.src];
         const size_t block = n * src->dims[1] + (channel - at.first) / TL_BLOCK;
         tl_block_part *const part =
@@ -77,8 +77,7 @@ static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
     return n_parts;
 }
 
-// Whether the one part of a block is all of it, in order; lanes beyond the channels may hold
-// anything.
+// Whether a block is a copy of one source block. Lanes beyond the channels are arbitrary.
 static int is_copy(const tl_block_part *part, int n_parts)
 {
     for (int lane = 0; lane < TL_BLOCK; lane++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that pick channels from tensors in the blocked layout (tl_blocked.h).
+// Kernels that gather channels from tensors in the blocked layout (tl_blocked.h).
 
 #pragma once
 
@@ -12,7 +12,7 @@
 /** The lanes of a block of results that are copied from one block of a source. */
 typedef struct tl_block_part {
     const void *src;        // the block's first pixel
-    int32_t from[TL_BLOCK]; // for each lane of the result the source's, or -1: none of this one
+    int32_t from[TL_BLOCK]; // the source lane of each lane of the result; -1: not from this block
 } tl_block_part;
 
 /** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes without a part become 0. The pixels have

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels picked in the blocked layout, see channels_blocked.h.
+// Gathers channels in the blocked layout, see channels_blocked.h.
 
 #include "kernel/channels_blocked/channels_blocked.h"
 
@@ -14,8 +14,8 @@ typedef struct piece {
     tl_vp pick;
 } piece;
 
-// The pieces of the vector at `lane` of the results; returns how many.
-static int pieces_of(const tl_block_part *parts, int n_parts, int lane, piece *pieces)
+// Finds the pieces of the vector at `lane` of the results; returns their number.
+static int find_pieces(const tl_block_part *parts, int n_parts, int lane, piece *pieces)
 {
     int n = 0;
     for (int p = 0; p < n_parts; p++)
@@ -34,7 +34,7 @@ static int pieces_of(const tl_block_part *parts, int n_parts, int lane, piece *p
     return n;
 }
 
-// Where `n` is a constant, the picks stay in registers.
+// If `n` is a constant, the picks stay in registers.
 TL_INLINE void merge(const piece *pieces, const int n, float *dst, size_t pixels)
 {
     for (size_t i = 0; i < pixels; i++) {
@@ -49,7 +49,7 @@ void SIMD(tl_pick_channels)(const tl_block_part *parts, int n_parts, void *dst, 
 {
     piece pieces[TL_BLOCK]; // a lane comes from one piece
     for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
-        const int n_pieces = pieces_of(parts, n_parts, lane, pieces);
+        const int n_pieces = find_pieces(parts, n_parts, lane, pieces);
         if (n_pieces == 1)
             merge(pieces, 1, (float *)dst + lane, n);
         else if (n_pieces == 2)
@@ -94,7 +94,7 @@ static byte_piece piece_of(const tl_block_part *part)
     return (byte_piece){part->src, tl_v16_load(from)};
 }
 
-// Where `n` is a constant, the picks stay in registers.
+// If `n` is a constant, the picks stay in registers.
 TL_INLINE void merge_bytes(const byte_piece *pieces, const int n, uint8_t *dst, size_t pixels)
 {
     for (size_t i = 0; i < pixels; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that all convolutions of row-major tensors share.
+// The kernel of all convolutions of row-major tensors.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and deconvolution of images: cases of convnd.c, with an activation.
+// 2-D convolution and transposed convolution: convnd.c with an activation.
 
 #include "kernel/conv/conv.h"
 #include "kernel/act/act.h"

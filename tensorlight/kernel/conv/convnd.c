@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution, deconvolution and integer convolution over any number of axes.
+// N-D convolution, transposed convolution (deconvolution) and integer convolution.
 //
 // A plane of dst, over the last two axes, is computed tile by tile: up to TILE_SIZE sums, kept on
 // the stack in their type. Each tap of the kernel multiplies a rectangle of src and adds it to a
@@ -56,7 +56,7 @@ typedef void conv_func(void *arg, size_t begin, size_t end);
 
 enum { TILE_SIZE = 1024, BLOCK = 4 };
 
-// The first channel of src of a tile's group, counted over all images.
+// The first source channel of a tile's group, counted over all images.
 static size_t source_channel(const conv_job *job, const tl_window_tile *t)
 {
     return t->channel / job->oc * job->ic;
@@ -68,7 +68,7 @@ static int channel_of(const conv_job *job, const tl_window_tile *t)
     return (int)(t->channel % ((size_t)job->oc * job->group));
 }
 
-// The index of the first weight between the first channel of a group and channel `oc` of dst.
+// The index of the first weight of output channel `oc` for the first source channel of its group.
 static size_t first_weight(const conv_job *job, int oc)
 {
     const size_t group = (size_t)(oc / job->oc);
@@ -82,8 +82,8 @@ static int32_t load_8(const void *data, size_t i, int is_signed)
     return is_signed ? ((const int8_t *)data)[i] : ((const uint8_t *)data)[i];
 }
 
-// A weight of channel `oc`, less its zero point.
-static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
+// A weight of output channel `oc` minus its zero point.
+static int32_t weight_minus_zero(const conv_job *job, int oc, size_t i)
 {
     const int32_t weight = load_8(job->weight, i, job->is_weight_signed);
     if (!job->weight_zero)
@@ -92,8 +92,8 @@ static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
            load_8(job->weight_zero, (size_t)oc * job->weight_zero_step, job->is_weight_signed);
 }
 
-// Parameters of the template: R the type of dst, A that of sums, the first sum, an element of src
-// and a weight as A, a sum as R.
+// Parameters of the template: R, the type of dst, and A, that of sums; FIRST, the initial sum,
+// ELEMENT, of src, and WEIGHT, all as A; RESULT, a sum as R.
 
 #define TL_TEMPLATE        "kernel/conv/convnd.c"
 #define WORK               convnd
@@ -118,7 +118,7 @@ static int32_t weight_less_zero(const conv_job *job, int oc, size_t i)
 #define A                  uint32_t
 #define FIRST(job, oc)     (A)((job)->bias ? ((const int32_t *)(job)->bias)[oc] : 0)
 #define ELEMENT(job, t)    (A)((int32_t)(t) - (job)->src_zero)
-#define WEIGHT(job, oc, i) (A) weight_less_zero(job, oc, i)
+#define WEIGHT(job, oc, i) (A) weight_minus_zero(job, oc, i)
 #define RESULT(a)          (R)(a)
 #define TL_TAG             i8
 #include "tensor/tl_one_type.inc.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in the blocked layout, and transposed: work divided, sources prepared, tiles run.
+// Convolution and transposed convolution in the blocked layout: partitions the work, copies the
+// source with padding, and runs tiles.
 //
-// A transposed convolution with a stride is several convolutions without one: each makes a grid of
-// results, every stride-th line and column, from some of the taps. All read the same lines of the
-// source.
+// A transposed convolution with a stride is several convolutions without one: each computes a grid
+// of results, every stride-th line and column, from some of the taps. All read the same source.
 
 #include "kernel/conv_blocked/conv_blocked.h"
 
@@ -27,29 +27,29 @@ tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 // Dividing the work
 
 enum {
-    SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the second cache
+    SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the L2 cache
     LINE_BYTES = 512 * 1024,   // max for one line, which is then divided, too
-    UNIT_SUMS = 500000,        // min multiply-accumulates of a unit
+    UNIT_MACS = 500000,        // min multiply-accumulates of a unit
 };
 
 // The polyphase components of the source along an axis: every stride-th position, so that the
 // operands of one tap for adjacent results are contiguous. There is one for each phase of the
-// stride, which all taps share or, if that needs fewer positions, one for each tap: a window with
-// a large dilation has no room for the positions between its taps.
+// stride, which all taps share, or, if that copies fewer positions, one for each tap: with a large
+// dilation, windows skip most positions between their taps.
 typedef struct phases {
     int is_by_taps;
-    int n;       // of them: the stride, or the taps
-    int step;    // positions of the source from where one begins to the next: 1, or the dilation
+    int n;       // the number of components: the stride, or the taps
+    int step;    // source positions from the start of one to that of the next: 1, or the dilation
     int64_t len; // positions of each
-    int n_long;  // those from this one on need one less
+    int n_long;  // components from this index on have only len - 1
 } phases;
 
 // Every step-th line and column of the result, and how it is summed.
 typedef struct grid {
-    int y, x;       // the first
-    int tap;        // in the order of all taps
-    int n_taps;     // 0: only the bias
-    size_t weights; // elements of a row between those of the first grid and its own
+    int y, x;             // the first result
+    int tap;              // index of the first tap in tl_conv_taps.order
+    int n_taps;           // 0: only the bias
+    size_t weight_offset; // of tl_conv_line_func
 } grid;
 
 // A convolution, divided into units: some lines of an image, or some columns of a line (of each
@@ -58,28 +58,28 @@ typedef struct conv {
     const tl_conv_kind *kind;
     tl_tile_job tile;
     const char *src;
-    tl_conv2d_param window; // of all grids together: how their sums run over the source
+    tl_conv2d_param window; // covers the taps of all grids in the source
     tl_conv_groups groups;
     int blocks_in, ih, iw;
-    int blocks_out, oh, ow; // of the largest grid; one line has the length ow: is_line
-    int dh, dw, step[2];    // the result, and the distances within its grids
+    int blocks_out, oh, ow; // of the largest grid; if is_pointwise, a single line
+    int dh, dw, step[2];    // the extents of the result, and the steps of its grids
     int n_grids;
     grid grids[TL_BLOCKED_GRIDS];
     int lines_per_unit, line_units;
     int columns_per_unit, column_units;
     int blocks_per_unit, block_units;
-    size_t places;   // lines and columns of units, of all images
-    int group_units; // block units of one thread, place by place
-    int is_line;     // a 1x1 convolution with stride 1
-    int is_direct;   // the source is read in place; otherwise prepared:
-    phases y, x;     // of a unit
+    size_t regions;   // images * line_units * column_units
+    int region_units; // block units of a region that are computed before the next region
+    int is_pointwise; // a 1x1 convolution with stride 1: lines are joined to one
+    int is_direct;    // the source is read in place; otherwise copied as `y` and `x` describe
+    phases y, x;      // of a unit
     char *scratch;
     size_t slot_size;
-    size_t prepared[TL_MAX_SLOTS]; // 1 + the place that a slot's scratch holds (of several groups:
-                                   // 1 + the unit), 0: none
+    size_t prepared[TL_MAX_SLOTS]; // 1 + the region whose source a slot's scratch holds (with
+                                   // several groups: 1 + the unit), 0: none
 } conv;
 
-static int is_line(const conv *c)
+static int is_pointwise(const conv *c)
 {
     const tl_conv2d_param *const p = &c->window;
     return c->n_grids == 1 && p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 &&
@@ -87,14 +87,13 @@ static int is_line(const conv *c)
            c->iw == c->ow;
 }
 
-// The blocks (or planes) of the source that `n` blocks of the result are summed from, at most,
-// where blocks are counted out in units of `n`.
+// The max blocks (or planes) of the source that a unit of `n` blocks of the result reads.
 static int spanned_blocks(const conv *c, int n)
 {
     return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_max_channels(&c->groups, n));
 }
 
-// How far the window reaches from its first to its last tap along an axis.
+// The distance from the first to the last tap of the window along an axis.
 static int64_t reach(const tl_conv2d_param *p, int axis)
 {
     return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
@@ -110,7 +109,7 @@ static phases phases_for(const tl_conv2d_param *p, int axis, int n)
     return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
 }
 
-// Elements of a prepared row of a block.
+// Elements of a row of a block in the copied source.
 static size_t prepared_row(const conv *c)
 {
     return (size_t)c->x.n * c->x.len * c->tile.lanes;
@@ -123,7 +122,7 @@ static int fit(double bytes, double size, int max)
     return n < 1 ? 1 : n < max ? (int)n : max;
 }
 
-// The same in whole tiles, if not all.
+// The same in multiples of TL_TILE_PIXELS, unless it is `max`.
 static int fit_pixels(double bytes, double size, int max)
 {
     const int n = fit(bytes, size, max);
@@ -132,8 +131,8 @@ static int fit_pixels(double bytes, double size, int max)
     return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, max) : n - n % TL_TILE_PIXELS;
 }
 
-// Lines of results whose prepared rows of `row_bytes` stay in the L2 cache. Rows that a window
-// reaches beyond them do not count.
+// Lines of results whose copied rows, of `row_bytes` each, stay in the L2 cache. Ignores the rows
+// beyond them that the last windows overlap.
 static int lines_of_unit(const conv *c, double row_bytes)
 {
     const int taps = c->window.size[0], stride = c->window.stride[0];
@@ -141,8 +140,8 @@ static int lines_of_unit(const conv *c, double row_bytes)
     return phases_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
 }
 
-// Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
-// each unit.
+// Columns of a unit of one line, whose copied source has `column_bytes` per column: nearly equal
+// units.
 static int columns_of_unit(const conv *c, double column_bytes)
 {
     const double whole = column_bytes * c->x.n * c->x.len;
@@ -172,7 +171,7 @@ static void divide_prepared(conv *c, double pixel_bytes)
 static void divide(conv *c)
 {
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
-    if (c->is_line) {
+    if (c->is_pointwise) {
         c->lines_per_unit = 1;
         c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
         c->y = phases_for(&c->window, 0, 1);
@@ -182,8 +181,8 @@ static void divide(conv *c)
     }
     c->line_units = (int)tl_ceil_div(c->oh, c->lines_per_unit);
     c->column_units = (int)tl_ceil_div(c->ow, c->columns_per_unit);
-    const double sums = (double)c->kind->row * c->blocks_out * c->oh * c->ow;
-    const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
+    const double macs = (double)c->kind->row_len * c->blocks_out * c->oh * c->ow;
+    const double wanted = macs / UNIT_MACS < 32 ? macs / UNIT_MACS : 32;
     const double block_units = wanted / c->line_units / c->column_units;
     c->blocks_per_unit = (int)tl_ceil_div(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
     if (c->groups.n > 1) // groups share no source
@@ -192,9 +191,9 @@ static void divide(conv *c)
     c->block_units = (int)tl_ceil_div(c->blocks_out, c->blocks_per_unit);
 }
 
-// Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
-// times SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX:
-// more than an address can name.
+// Bytes of a unit's copied source: for two blocks of output channels at most LINE_BYTES, KH times
+// SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX: larger
+// than the address space.
 static size_t prepared_size(const conv *c)
 {
     if (c->is_direct)
@@ -206,19 +205,19 @@ static size_t prepared_size(const conv *c)
     return size;
 }
 
-// Along an axis of a transposed convolution: the first place of the result that a tap adds to...
-static int first_of(const tl_conv2d_param *p, int axis, int tap)
+// Along an axis of a transposed convolution: the first position of the result that a tap adds to...
+static int first_dst(const tl_conv2d_param *p, int axis, int tap)
 {
     const int stride = p->stride[axis];
     const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
     return (int)((at % stride + stride) % stride);
 }
 
-// ...and the place of the source from which it does.
-static int source_of(const tl_conv2d_param *p, int axis, int tap)
+// ...and the source position that it multiplies.
+static int first_src(const tl_conv2d_param *p, int axis, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
-    return (int)((first_of(p, axis, tap) - at) / p->stride[axis]);
+    return (int)((first_dst(p, axis, tap) - at) / p->stride[axis]);
 }
 
 // The window that all grids of a transposed convolution read.
@@ -226,9 +225,9 @@ static tl_conv2d_param window_of(const tl_conv2d_param *p)
 {
     tl_conv2d_param w = *p;
     for (int i = 0; i < 2; i++) {
-        int low = source_of(p, i, 0), high = low;
+        int low = first_src(p, i, 0), high = low;
         for (int tap = 1; tap < p->size[i]; tap++) {
-            const int at = source_of(p, i, tap);
+            const int at = first_src(p, i, tap);
             low = at < low ? at : low;
             high = at > high ? at : high;
         }
@@ -245,15 +244,15 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
     for (int g = 0, begin = 0; g < taps->n_grids; begin = taps->end[g++]) {
         c->grids[g] = (grid){.tap = begin,
                              .n_taps = taps->end[g] - begin,
-                             .weights = c->kind->head * g + c->kind->tap * begin};
+                             .weight_offset = c->kind->head_len * g + c->kind->tap_len * begin};
         if (c->step[0] * c->step[1] == 1)
             continue;
-        // The remainder determines where a grid begins, like its taps, if it has any.
+        // `g` determines the first result, even if the grid has no taps.
         const tl_conv2d_param ones = {.stride = {p->stride[0], p->stride[1]},
                                       .dilation = {1, 1},
                                       .padding = {p->padding[0], p->padding[1]}};
-        c->grids[g].y = first_of(&ones, 0, g / p->stride[1]);
-        c->grids[g].x = first_of(&ones, 1, g % p->stride[1]);
+        c->grids[g].y = first_dst(&ones, 0, g / p->stride[1]);
+        c->grids[g].x = first_dst(&ones, 1, g % p->stride[1]);
     }
 }
 
@@ -277,18 +276,18 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
     c.oh = (int)tl_ceil_div(c.dh, c.step[0]);
     c.ow = (int)tl_ceil_div(c.dw, c.step[1]);
     c.tile = (tl_tile_job){.lanes = kind->lanes,
-                           .shared = c.groups.shared,
-                           .weight_step = kind->row,
+                           .group_lanes = c.groups.group_lanes,
+                           .weight_step = kind->row_len,
                            .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
                            .dst_step = (size_t)c.step[1] * TL_BLOCK};
-    c.is_line = is_line(&c);
-    c.is_direct = c.is_line && !kind->widen;
-    if (c.is_line) {
+    c.is_pointwise = is_pointwise(&c);
+    c.is_direct = c.is_pointwise && !kind->widen;
+    if (c.is_pointwise) {
         c.iw = c.ow = c.dw = c.oh * c.ow;
         c.ih = c.oh = c.dh = 1;
     }
     divide(&c);
-    c.places = (size_t)dst->dims[0] * c.line_units * c.column_units;
+    c.regions = (size_t)dst->dims[0] * c.line_units * c.column_units;
     c.slot_size = prepared_size(&c);
     c.tile.src_block_step =
         c.is_direct ? (size_t)c.iw * kind->lanes : (size_t)c.y.n * c.y.len * prepared_row(&c);
@@ -314,7 +313,7 @@ typedef struct part {
     size_t src_step;   // from line to line
 } part;
 
-// For a constant size: the compiler moves pixels by registers.
+// If `size` is a constant, the compiler copies pixels in registers.
 static inline void copy_each(char *dst, const char *src, size_t n, size_t step, size_t size)
 {
     for (size_t i = 0; i < n; i++)
@@ -324,7 +323,7 @@ static inline void copy_each(char *dst, const char *src, size_t n, size_t step, 
 // Four bytes of any type, anywhere.
 typedef uint32_t __attribute__((may_alias, aligned(1))) word;
 
-// As the first layers of networks need them. In words, the compiler finds vectors.
+// The case of the first layers of networks. Compilers vectorize loops over words.
 static void copy_every_second(word *restrict dst, const word *restrict src, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -348,42 +347,42 @@ static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_
         copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
 }
 
-// Where a phase begins in the source, for results from `first` on.
+// The source position at which a phase begins, for results from `first` on.
 static int64_t phase_begin(const tl_conv2d_param *p, int axis, const phases *s, int phase,
                            int first)
 {
     return (int64_t)first * p->stride[axis] + (int64_t)phase * s->step - p->padding[axis];
 }
 
-// How many of its positions a unit needs that has `missing` results less than others.
+// The positions of a phase that a unit with `missing` results less than others reads.
 static int64_t phase_len(const phases *s, int phase, int missing)
 {
     return s->len - (phase >= s->n_long) - missing;
 }
 
-// How many of `n` columns from `first` on, `stride` apart, are less than `limit`.
+// The number of columns below `limit`, of `n` from `first` on, `stride` apart.
 static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride)
 {
     if (first + (n - 1) * stride < limit)
-        return n; // mostly, and divisions are slow
+        return n; // the usual case, without a slow division
     return first < limit ? (limit - first - 1) / stride + 1 : 0;
 }
 
-// Bytes of a source pixel in a block, as lines read it.
+// Bytes of a pixel of a block as tl_conv_kind.line reads it.
 static int pixel_size(const conv *c)
 {
     return c->tile.lanes * (int)c->kind->size;
 }
 
-// And of the source.
-static int source_pixel(const conv *c)
+// Bytes of a pixel of a block in the source.
+static int source_pixel_size(const conv *c)
 {
     return pixel_size(c) / (c->kind->widen ? 2 : 1);
 }
 
 enum { MAX_PIXEL_BYTES = 64 };
 
-// `n` pixels of padding.
+// Writes `n` pixels of padding.
 static void fill_pixels(const conv *c, char *dst, size_t n)
 {
     if (!c->kind->widen) {
@@ -395,7 +394,7 @@ static void fill_pixels(const conv *c, char *dst, size_t n)
     c->kind->widen(dst, pixel, n, 0);
 }
 
-// Pixels of the source, `step` apart.
+// Copies pixels of the source, `step` apart.
 static void copy_source(const conv *c, char *dst, const char *src, size_t n, size_t step)
 {
     if (c->kind->widen)
@@ -404,7 +403,7 @@ static void copy_source(const conv *c, char *dst, const char *src, size_t n, siz
         copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
 }
 
-// `n` pixels of a phase from column `first` on, padding outside the image.
+// Copies `n` pixels of a phase from column `first` on, with padding outside the image.
 static void prepare_phase(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
 {
     const int stride = c->window.stride[1], size = pixel_size(c);
@@ -413,13 +412,13 @@ static void prepare_phase(const conv *c, char *dst, const char *src, int64_t fir
     if (begin > 0)
         fill_pixels(c, dst, (size_t)begin);
     if (end > begin)
-        copy_source(c, dst + begin * size, src + (first + begin * stride) * source_pixel(c),
+        copy_source(c, dst + begin * size, src + (first + begin * stride) * source_pixel_size(c),
                     (size_t)(end - begin), (size_t)stride);
     if (n > end)
         fill_pixels(c, dst + end * size, (size_t)(n - end));
 }
 
-// A prepared row, from the source's row at `src`, or of padding if that is NULL.
+// Copies the row of the source at `src`, or a row of padding if that is NULL.
 static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
 {
     if (!src) {
@@ -432,11 +431,11 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
-// The rows of a block of the source at `src` that a unit needs, in the same
-// order.
+// Copies the rows of the block at `src` that a unit reads, phase by phase.
 static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
-    const size_t row = (size_t)c->iw * source_pixel(c), prepared = prepared_row(c) * c->kind->size;
+    const size_t row = (size_t)c->iw * source_pixel_size(c),
+                 prepared = prepared_row(c) * c->kind->size;
     const int missing = c->lines_per_unit - u->n_lines;
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
@@ -448,10 +447,10 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
         }
 }
 
-// A block (or plane) of an image.
+// The first element of a block (or plane) of an image.
 static const char *block_of(const conv *c, size_t image, int block)
 {
-    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel(c);
+    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel_size(c);
 }
 
 // Copies a unit's source, with padding, to a slot's scratch.
@@ -463,7 +462,7 @@ static void prepare(const conv *c, const part *u, char *scratch)
                      scratch + b * c->tile.src_block_step * c->kind->size);
 }
 
-// The first result's position for a tap in the phases of an axis.
+// The position, in the phases of an axis, that a tap multiplies for the first result.
 static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *s, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis];
@@ -476,8 +475,8 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 {
     for (int i = 0; i < order->n; i++) {
         const int y = order->order[i] / p->size[1], x = order->order[i] % p->size[1];
-        const int row = is_transposed ? source_of(p, 0, y) + c->window.padding[0] : y;
-        const int column = is_transposed ? source_of(p, 1, x) + c->window.padding[1] : x;
+        const int row = is_transposed ? first_src(p, 0, y) + c->window.padding[0] : y;
+        const int column = is_transposed ? first_src(p, 1, x) + c->window.padding[1] : x;
         taps[i] = tap_position(&c->window, 0, &c->y, row) * (ptrdiff_t)prepared_row(c) +
                   tap_position(&c->window, 1, &c->x, column) * c->tile.lanes;
     }
@@ -485,7 +484,7 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 
 // Computing
 
-// Results of a grid, of one or two blocks; src is that of the blocks.
+// Computes the results of a grid in one or two blocks, whose source is at `src`.
 static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
                      int block, int n_blocks)
 {
@@ -496,15 +495,15 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
     tile.n_taps = g->n_taps;
     for (int i = 0; i < u->n_lines && columns > 0; i++) {
         const int y = (u->line + i) * c->step[0] + g->y;
-        const size_t to = first + ((size_t)y * c->dw + x) * TL_BLOCK;
+        const size_t dst_offset = first + ((size_t)y * c->dw + x) * TL_BLOCK;
         if (y >= c->dh)
             return;
-        c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block, g->weights,
-                      to, tl_min(u->n_columns, columns), n_blocks);
+        c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block,
+                      g->weight_offset, dst_offset, tl_min(u->n_columns, columns), n_blocks);
     }
 }
 
-// One or two blocks of the results of a unit.
+// Computes one or two blocks of the results of a unit.
 static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
     const tl_conv_span s = tl_conv_span_of(&c->groups, block, 1);
@@ -529,12 +528,12 @@ static void run_part(const conv *c, const part *u)
     }
 }
 
-static part part_of(const conv *c, size_t place, int block)
+static part part_of(const conv *c, size_t region, int block)
 {
-    const size_t line = place / c->column_units;
+    const size_t line = region / c->column_units;
     part u = {.image = line / c->line_units,
               .line = (int)(line % c->line_units) * c->lines_per_unit,
-              .column = (int)(place % c->column_units) * c->columns_per_unit,
+              .column = (int)(region % c->column_units) * c->columns_per_unit,
               .block = block};
     u.n_lines = tl_min(c->lines_per_unit, c->oh - u.line);
     u.n_columns = tl_min(c->columns_per_unit, c->ow - u.column);
@@ -545,15 +544,15 @@ static part part_of(const conv *c, size_t place, int block)
 
 static void run_unit(conv *c, size_t unit, size_t slot)
 {
-    const size_t group = unit / (c->places * c->group_units);
-    const size_t place = unit / c->group_units % c->places;
-    const int block = (int)(group * c->group_units + unit % c->group_units) * c->blocks_per_unit;
-    part u = part_of(c, place, block);
+    const size_t pass = unit / (c->regions * c->region_units);
+    const size_t region = unit / c->region_units % c->regions;
+    const int block = (int)(pass * c->region_units + unit % c->region_units) * c->blocks_per_unit;
+    part u = part_of(c, region, block);
     if (c->is_direct) {
         u.src = block_of(c, u.image, u.span.block) + (size_t)u.column * pixel_size(c);
     } else {
         char *const scratch = c->scratch + slot * c->slot_size;
-        const size_t content = 1 + (c->groups.n == 1 ? place : unit);
+        const size_t content = 1 + (c->groups.n == 1 ? region : unit);
         if (c->prepared[slot] != content)
             prepare(c, &u, scratch);
         c->prepared[slot] = content;
@@ -589,38 +588,39 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
         c.scratch = exec->scratch;
         slots = tl_min_size(slots, exec->scratch_size / c.slot_size);
     }
-    // Several threads compute separate blocks where possible: depthwise convolutions and
-    // other work block by block then finds them in its cache.
+    // If possible, each thread computes separate blocks, so that depthwise convolutions and other
+    // operators that process block by block find them in the cache of their core.
     const int threads = (int)tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL));
-    const int is_apart = c.is_direct && c.block_units % threads == 0;
-    c.group_units = is_apart ? c.block_units / threads : c.block_units;
-    tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
+    const int splits_blocks = c.is_direct && c.block_units % threads == 0;
+    c.region_units = splits_blocks ? c.block_units / threads : c.block_units;
+    tl_parallel_slots(exec, c.regions * c.block_units, slots, run_units, &c);
     return 0;
 }
 
 // Floats, and pairs of bfloat16
 
-typedef struct floats {
+typedef struct operands {
     tl_tile_line_func *line;
     const float *weight;
     const char *add; // or NULL
     char *dst;
     size_t add_size, dst_size; // bytes of an element
     int are_pairs;
-} floats;
+} operands;
 
 static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
-                     size_t weights, size_t to, int n, int n_blocks)
+                     size_t weight_offset, size_t dst_offset, int n, int n_blocks)
 {
-    const floats *const f = arg;
+    const operands *const f = arg;
     const float *const weight = f->weight + block * tile->weight_step;
     tl_tile_job job = *tile;
-    job.rounds = f->dst_size == sizeof(uint16_t);
-    job.adds_halves = f->add_size == sizeof(uint16_t);
+    job.is_dst_bf16 = f->dst_size == sizeof(uint16_t);
+    job.is_add_bf16 = f->add_size == sizeof(uint16_t);
     if (f->are_pairs)
         job.channels /= 2;
-    f->line(&job, src, weight + TL_BLOCK + weights, weight,
-            f->add ? f->add + to * f->add_size : NULL, f->dst + to * f->dst_size, n, n_blocks);
+    f->line(&job, src, weight + TL_BLOCK + weight_offset, weight,
+            f->add ? f->add + dst_offset * f->add_size : NULL, f->dst + dst_offset * f->dst_size, n,
+            n_blocks);
 }
 
 static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
@@ -633,8 +633,8 @@ static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
     return (tl_conv_kind){
         .size = sizeof(float),
         .lanes = are_pairs ? TL_TILE_PAIRS : lanes,
-        .row = row,
-        .tap = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
+        .row_len = row,
+        .tap_len = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
         .is_transposed = is_transposed,
         .line = run_line,
     };
@@ -667,13 +667,13 @@ static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weigh
     assert(is_floating(src) && weight->dtype == src->dtype && is_floating(dst));
     assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
     assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
-    const floats f = {.line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec),
-                      .weight = weight->data,
-                      .add = add ? add->data : NULL,
-                      .dst = dst->data,
-                      .add_size = add ? tl_size_of(add->dtype) : 0,
-                      .dst_size = tl_size_of(dst->dtype),
-                      .are_pairs = are_pairs};
+    const operands f = {.line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec),
+                        .weight = weight->data,
+                        .add = add ? add->data : NULL,
+                        .dst = dst->data,
+                        .add_size = add ? tl_size_of(add->dtype) : 0,
+                        .dst_size = tl_size_of(dst->dtype),
+                        .are_pairs = are_pairs};
     tl_conv_kind kind = kind_of(src, param, channels, is_transposed);
     kind.arg = &f;
     return tl_conv_run(exec, &kind, src, dst, param, channels);

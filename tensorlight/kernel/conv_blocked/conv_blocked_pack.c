@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of convolutions in the blocked layout, packed: which channels and taps are summed in
-// which order.
+// Packs the weights of convolutions in the blocked layout, which determines the channels and taps
+// of each sum, and their order.
 
 #include <assert.h>
 #include <string.h>
@@ -17,9 +17,9 @@ int tl_blocks(int channels)
 
 // Channels
 
-// Groups within a block, with as many channels in as out. Two groups of 2 become one of 4 with
-// weights of 0, unless the last one has no partner.
-static int shared_by(const tl_conv_groups *g)
+// tl_tile_job.group_lanes, for groups with as many input as output channels. Two groups of 2 become
+// one of 4 with weights of 0, unless the number of groups is odd.
+static int group_lanes_of(const tl_conv_groups *g)
 {
     if (g->n == 1 || g->in != g->out)
         return 0;
@@ -30,7 +30,7 @@ tl_conv_groups tl_conv_groups_of(const int channels[2], int group)
 {
     assert(channels[0] % group == 0 && channels[1] % group == 0);
     tl_conv_groups g = {group, channels[0] / group, channels[1] / group, channels[1], 0};
-    g.shared = shared_by(&g);
+    g.group_lanes = group_lanes_of(&g);
     return g;
 }
 
@@ -93,12 +93,12 @@ static double extent(const tl_conv2d_param *param, int axis)
 
 int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
 {
-    static const double far = 1 << 20; // sums of a few are ints
+    static const double far = 1 << 20; // sums of a few such values fit an int
     int fits = param->size[0] <= TL_BLOCKED_TAPS / param->size[1] &&
                param->stride[0] <= TL_BLOCKED_GRIDS / param->stride[1];
     for (int i = 0; i < 4; i++)
         fits = fits && param->padding[i] >= -far && param->padding[i] <= far;
-    // Sources between distant taps are packed, too: at most as many as of the largest dense window.
+    // Positions between distant taps are copied, too: no more than for the largest dense window.
     return fits && extent(param, 0) * extent(param, 1) <= TL_BLOCKED_TAPS;
 }
 
@@ -107,8 +107,8 @@ int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
 size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2], int lanes)
 {
     const tl_conv_groups g = tl_conv_groups_of(channels, group);
-    if (g.shared)
-        return TL_BLOCK + (size_t)g.shared * size[0] * size[1] * TL_BLOCK;
+    if (g.group_lanes)
+        return TL_BLOCK + (size_t)g.group_lanes * size[0] * size[1] * TL_BLOCK;
     const int max = tl_conv_max_channels(&g, 1);
     const size_t rows = lanes == 1 ? (size_t)max : (size_t)tl_blocks(max) * TL_BLOCK;
     return TL_BLOCK + rows * size[0] * size[1] * TL_BLOCK;
@@ -124,15 +124,15 @@ typedef struct pack_job {
     const float *weight, *bias;
     float *dst;
     size_t row;  // floats of a block of output channels, or pairs of bfloat16
-    size_t rows; // of the source that it has for each tap
+    size_t rows; // source channels for each tap, with padding
     tl_conv_groups groups;
     int is_transposed;
     tl_conv_taps taps;
-    int lanes; // of a pixel that are summed for a tap before the next one
+    int lanes; // source channels that are summed for a tap before the next tap
     int are_pairs;
 } pack_job;
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
+// The weight of output channel `o` for source channel `c`; 0: absent.
 static inline float weight_of(const pack_job *job, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
@@ -146,14 +146,14 @@ static inline float weight_of(const pack_job *job, int o, int c, int tap)
     return job->weight[plane * job->taps.n + tap];
 }
 
-// The source channel that comes as number `k` in the sum of channel `o`.
+// The source channel of term `k` in the sum of output channel `o`.
 static int channel_of(const pack_job *job, int o, int first, int k)
 {
-    return job->groups.shared ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
+    return job->groups.group_lanes ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
 }
 
-// The weights of channel `o` that a kernel multiplies at a time, from source channel `c` on.
-static float next_weights(const pack_job *job, int o, int c, int tap)
+// The weight of output channel `o` for source channel `c`; of pairs, those for `c` and c + 1.
+static float packed_weight(const pack_job *job, int o, int c, int tap)
 {
     const float w = weight_of(job, o, c, tap);
     if (!job->are_pairs)
@@ -165,14 +165,14 @@ static float next_weights(const pack_job *job, int o, int c, int tap)
     return pair;
 }
 
-// The weights of channel `o` for the taps begin .. end-1.
+// Packs the weights of output channel `o` for the taps begin .. end-1. Returns the next address.
 static float *pack_taps(const pack_job *job, int o, int begin, int end, float *dst)
 {
     const int first = tl_conv_span_of(&job->groups, o / TL_BLOCK, 1).block * TL_BLOCK;
     for (int c = 0; c < (int)job->rows; c += job->lanes)
         for (int i = begin; i < end; i++)
             for (int k = 0; k < job->lanes; k += 1 + job->are_pairs, dst += TL_BLOCK)
-                *dst = next_weights(job, o, channel_of(job, o, first, c + k), job->taps.order[i]);
+                *dst = packed_weight(job, o, channel_of(job, o, first, c + k), job->taps.order[i]);
     return dst;
 }
 
@@ -211,7 +211,7 @@ static int pack_weights(const tl_exec *exec, const tl_tensor *weight, const tl_t
         .is_transposed = is_transposed,
         .are_pairs = are_pairs};
     tl_conv_taps_of(&job.taps, param, is_transposed);
-    job.lanes = job.groups.shared ? job.groups.shared : lanes;
+    job.lanes = job.groups.group_lanes ? job.groups.group_lanes : lanes;
     job.rows = (job.row / TL_BLOCK - 1) * (1 + are_pairs) / job.taps.n;
     assert((size_t)dst->len == blocks * job.row * (1 + are_pairs));
     tl_parallel(exec, blocks, tl_axis_grain(job.row), pack, &job);

@@ -3,12 +3,12 @@
 //
 //     LINE_FUNC             the function's name
 //     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD reads one
-//     MULTIPLY_ADD(a, b, c) c and the products of a and b
+//     MULTIPLY_ADD(a, b, c) a * b + c, of floats or of pairs
 //     STORE_ROUNDED(p, v)   writes a vector as bfloat16
-//     TILES_ROUND           1: tiles that write results read and write bfloat16; 0: floats alone,
-//                           which is half the code, and a buffer is between them and bfloat16
-//     HAS_PLANES            1: sources in planes, groups within a block, and, by sets with vectors
-//                           of a block, half blocks of results are computed, too
+//     TILES_ROUND           1: tiles that write results read and write bfloat16, too; 0: only
+//                           floats, which is half the code: bfloat16 goes through a buffer
+//     HAS_PLANES            1: supports sources in planes, groups within a block and, where a
+//                           vector is a block, half blocks of results
 
 #include "kernel/conv_blocked/conv_blocked.h"
 
@@ -42,7 +42,7 @@ enum {
     SOURCE_AHEAD = 4,    // blocks of channels
 };
 
-// A half of a block shares its vector with that of another pixel, where blocks are vectors.
+// Where a vector is a block, the half blocks of two pixels share a vector.
 #define HAS_HALVES (HAS_PLANES && TL_SIMD_LANES == 16)
 #if HAS_HALVES
 _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector each");
@@ -50,13 +50,13 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
-// The addresses of a tile, and its results: as in its job, or sums in a buffer.
+// The operands of a tile, and its output: the results of its job, or sums in a buffer.
 typedef struct tile_place {
     const float *src, *weight, *bias;
     const void *add; // or NULL
     void *dst;
     size_t step, block_step; // of dst and add
-    int rounds, adds_halves;
+    int is_dst_bf16, is_add_bf16;
     float low, high; // bounds of results
 } tile_place;
 
@@ -85,22 +85,22 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
 }
 
 #if HAS_HALVES
-// Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
-// multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
-TL_INLINE const float *read_again(const float *p)
+// Hides from the compiler that the result equals `p`. It then broadcasts from memory as part of the
+// multiplication and not from a register, which would occupy a multiply port of Zen 4.
+TL_INLINE const float *opaque(const float *p)
 {
     __asm__("" : "+r"(p));
     return p;
 }
 
-// The same where the last block has a lower half alone: sums of two pixels share a vector, that of
+// The same if the last block has only its lower half: the sums of two pixels share the vector of
 // the first one.
 TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                           const int lanes, const float *src, const float *weight,
                           size_t weight_step, int first, int depth)
 {
     const int last = n_blocks - 1;
-    const float *const again = read_again(src);
+    const float *const opaque_src = opaque(src);
     for (int c = first; c < depth; c++) {
         const float *const w = weight + c * TL_BLOCK;
         const tl_vf whole = tl_vf_load(w);
@@ -116,21 +116,22 @@ TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
                 sum[m][0] = MULTIPLY_ADD(tl_vf_set1(*x), whole, sum[m][0]);
             if (n_blocks > 1 && has_next)
                 sum[m + 1][0] = MULTIPLY_ADD(tl_vf_set1(*y), whole, sum[m + 1][0]);
-            sum[m][last] = MULTIPLY_ADD(tl_vf_set2(again[m * lanes + c], *y), half, sum[m][last]);
+            sum[m][last] =
+                MULTIPLY_ADD(tl_vf_set2(opaque_src[m * lanes + c], *y), half, sum[m][last]);
         }
     }
 }
 
-// Puts the sums of a half block that a pixel begins with into both halves of its vector.
-TL_INLINE void pair_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
+// Copies the initial sums of each half block to both halves of its vector.
+TL_INLINE void duplicate_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
 {
     TL_UNROLL
     for (int m = 0; m < n; m += 2)
         sum[m][last] = tl_vf_twice(sum[m][last]);
 }
 
-// Separates the sums of a half block by pixels: those of two are in the first one's vector.
-TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
+// Splits each vector of two pixels' half blocks into one vector for each pixel.
+TL_INLINE void split_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
 {
     TL_UNROLL
     for (int m = 0; m < n; m += 2) {
@@ -142,7 +143,7 @@ TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int 
 }
 #endif
 
-// The same of whole blocks, or where the last one is a half.
+// Either of these: `is_half` if the last block is a half.
 TL_INLINE void add_products(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                             const int lanes, const int is_half, const float *src,
                             const float *weight, size_t weight_step, int first, int depth)
@@ -177,31 +178,31 @@ TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_b
     }
 }
 
-enum { SHARED = -1 }; // in the place of lanes: of groups within a block
+enum { GROUPED = -1 }; // the value of `lanes` for groups within a block
 
 #if HAS_PLANES
-// Vector `part` of a pixel's lanes; if `other`, each four of them from the other half of eight.
-TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
+// Vector `part` of a pixel; `swaps` exchanges the 128-bit lanes of each 256 bits of the pixel.
+TL_INLINE tl_vf load_fours(const float *pixel, const int part, const int swaps)
 {
 #if TL_SIMD_LANES == 4
-    return tl_vf_load(pixel + (part ^ other) * TL_VF_LANES);
+    return tl_vf_load(pixel + (part ^ swaps) * TL_VF_LANES);
 #else
     const tl_vf v = tl_vf_load(pixel + part * TL_VF_LANES);
-    return other ? tl_vf_swap_128(v) : v;
+    return swaps ? tl_vf_swap_128(v) : v;
 #endif
 }
 
-// sum += the four lanes around each lane at the `n` pixels from `src`, or, if `other`, those of
-// the other half of eight, times the weights.
+// sum += for each lane, the source lanes of its 128 bits, or, if `swaps`, of the other 128 of its
+// 256 bits, times the weights, at the `n` pixels from `src`.
 TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float *src,
-                         const float *weight, const int other)
+                         const float *weight, const int swaps)
 {
     TL_UNROLL
     for (int v = 0; v < PARTS; v++) {
         tl_vf x[PIXELS];
         TL_UNROLL
         for (int m = 0; m < n; m++)
-            x[m] = fours(src + m * TL_BLOCK, v, other);
+            x[m] = load_fours(src + m * TL_BLOCK, v, swaps);
         TL_UNROLL
         for (int k = 0; k < 4; k++) {
             const tl_vf w = tl_vf_load(weight + k * TL_BLOCK + v * TL_VF_LANES);
@@ -212,57 +213,57 @@ TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float 
     }
 }
 
-// The taps of groups within a block.
-TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_tile_job *job,
-                          const float *src, const float *weight)
+// Adds the taps of groups within a block.
+TL_INLINE void add_grouped(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_tile_job *job,
+                           const float *src, const float *weight)
 {
-    for (int t = 0; t < job->n_taps; t++, weight += job->shared * TL_BLOCK) {
+    for (int t = 0; t < job->n_taps; t++, weight += job->group_lanes * TL_BLOCK) {
         add_fours(sum, n, src + job->taps[t], weight, 0);
-        if (job->shared > 4)
+        if (job->group_lanes > 4)
             add_fours(sum, n, src + job->taps[t], weight + 4 * TL_BLOCK, 1);
     }
 }
 
 #endif
 
-// The address of result `m` of vector `v`.
+// The offset of vector `v` of pixel `m` of the results.
 TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
 {
     return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
 }
 
 // The sum plus the addend at `offset`.
-TL_INLINE tl_vf plus_other(tl_vf sum, const tile_place *from, size_t offset, const int are_halves)
+TL_INLINE tl_vf plus_addend(tl_vf sum, const tile_place *from, size_t offset, const int is_bf16)
 {
-    return tl_vf_add(sum, are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
-                                     : tl_vf_load((const float *)from->add + offset));
+    return tl_vf_add(sum, is_bf16 ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
+                                  : tl_vf_load((const float *)from->add + offset));
 }
 
 // Writes a result to `offset`.
-TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const int rounds)
+TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const int is_bf16)
 {
-    if (rounds)
+    if (is_bf16)
         STORE_ROUNDED((uint16_t *)to->dst + offset, result);
     else
         tl_vf_store((float *)to->dst + offset, result);
 }
 
-// Adds the addends at `add`.
-TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                          const tile_place *from, const int are_halves)
+// Adds the addends to the sums.
+TL_INLINE void add_addends(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                           const tile_place *from, const int is_bf16)
 {
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++)
-            sum[m][v] = plus_other(sum[m][v], from, offset_of(m, v, from->step, from->block_step),
-                                   are_halves);
+            sum[m][v] = plus_addend(sum[m][v], from, offset_of(m, v, from->step, from->block_step),
+                                    is_bf16);
     }
 }
 
 // Writes the sums, clamped.
 TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                         const tile_place *to, const int rounds)
+                         const tile_place *to, const int is_bf16)
 {
     const tl_vf low = tl_vf_set1(to->low), high = tl_vf_set1(to->high);
     TL_UNROLL
@@ -270,7 +271,7 @@ TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++)
             write(tl_vf_min(high, tl_vf_max(low, sum[m][v])), to,
-                  offset_of(m, v, to->step, to->block_step), rounds);
+                  offset_of(m, v, to->step, to->block_step), is_bf16);
     }
 }
 
@@ -278,19 +279,19 @@ TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                       const tile_place *at)
 {
-    if (TILES_ROUND && at->add && at->adds_halves)
-        add_others(sum, n, n_blocks, at, 1);
+    if (TILES_ROUND && at->add && at->is_add_bf16)
+        add_addends(sum, n, n_blocks, at, 1);
     else if (at->add)
-        add_others(sum, n, n_blocks, at, 0);
-    if (TILES_ROUND && at->rounds)
+        add_addends(sum, n, n_blocks, at, 0);
+    if (TILES_ROUND && at->is_dst_bf16)
         write_all(sum, n, n_blocks, at, 1);
     else
         write_all(sum, n, n_blocks, at, 0);
 }
 
-// The biases.
-TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                     const tl_tile_job *job, const tile_place *at)
+// Sets the sums to the biases, or 0.
+TL_INLINE void set_biases(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                          const tl_tile_job *job, const tile_place *at)
 {
     TL_UNROLL
     for (int v = 0; v < n_blocks * PARTS; v++) {
@@ -308,20 +309,20 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
                     const tl_tile_job *job, const tile_place *at)
 {
     tl_vf sum[PIXELS][BLOCKS * PARTS];
-    begin(sum, n, n_blocks, job, at);
+    set_biases(sum, n, n_blocks, job, at);
 #if HAS_HALVES
     if (is_half)
-        pair_halves(sum, n, n_blocks - 1);
+        duplicate_halves(sum, n, n_blocks - 1);
 #endif
 #if HAS_PLANES
-    if (lanes == SHARED)
-        add_shared(sum, n, job, at->src, at->weight);
+    if (lanes == GROUPED)
+        add_grouped(sum, n, job, at->src, at->weight);
 #endif
-    if (lanes != SHARED)
+    if (lanes != GROUPED)
         add_taps(sum, n, n_blocks, lanes, is_half, job, at->src, at->weight);
 #if HAS_HALVES
     if (is_half)
-        part_halves(sum, n, n_blocks - 1);
+        split_halves(sum, n, n_blocks - 1);
 #endif
     if (tl_tile_is_common(n, PIXELS))
         finish(sum, n, n_blocks, at);
@@ -331,18 +332,19 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
-// Tiles of blocks, planes and groups within blocks, and where the last block is a half.
-enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
+// Kinds of tiles: the source is in blocks, in planes, or has groups within blocks. OF_HALVES is
+// added to the first two if the last block of the result is a half.
+enum { OF_BLOCKS, OF_PLANES, OF_GROUPED, OF_HALVES, KINDS = OF_HALVES + 2 };
 
-// The tiles of each number of pixels, X(n, n_blocks, name, kind, lanes, is_half), and those of a
-// few numbers: networks read planes and groups within blocks in few layers, whose lines are wide.
-// Of half blocks, the lines of most networks have tiles of 7 and 14 pixels.
+// Tiles of `n` pixels, X(n, n_blocks, name, kind, lanes, is_half). Planes and groups within blocks
+// have only a few sizes: networks read them in few layers, whose lines are wide. Half blocks have
+// two: the lines of most networks have tiles of 7 and 14 pixels.
 #define TILES(X, n)                      \
     X(n, 1, blocks, OF_BLOCKS, LANES, 0) \
     TL_SECOND(X(n, 2, blocks, OF_BLOCKS, LANES, 0))
-#define FEW_TILES(X, n)                   \
-    X(n, 1, planes, OF_PLANES, 1, 0)      \
-    X(n, 1, shared, OF_SHARED, SHARED, 0) \
+#define FEW_TILES(X, n)                      \
+    X(n, 1, planes, OF_PLANES, 1, 0)         \
+    X(n, 1, grouped, OF_GROUPED, GROUPED, 0) \
     TL_SECOND(X(n, 2, planes, OF_PLANES, 1, 0))
 #define HALF_TILES(X, n)                                  \
     X(n, 1, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1) \
@@ -388,18 +390,18 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-// Whether tiles can write these results, in types of the tiles; floats are activated in place.
+// Whether tiles can write the results themselves; an activation then runs on floats in place.
 static int can_write(const tl_tile_job *job)
 {
-    return TILES_ROUND ? !job->rounds || tl_act_is_bounds(job->act)
-                       : !job->rounds && !job->adds_halves;
+    return TILES_ROUND ? !job->is_dst_bf16 || tl_act_is_bounds(job->act)
+                       : !job->is_dst_bf16 && !job->is_add_bf16;
 }
 
-// A tile that writes its results, which are activated where they are.
+// Runs a tile that writes its results, and activates them in place.
 static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                        int blocks)
 {
-    const int n = at->step == TL_BLOCK ? pixels : 1; // pixels that are neighbours
+    const int n = at->step == TL_BLOCK ? pixels : 1; // contiguous pixels
     run(job, at);
     for (int b = 0; b < blocks && !tl_act_is_bounds(job->act); b++)
         for (int m = 0; m < pixels; m += n)
@@ -407,32 +409,32 @@ static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place 
                            (size_t)n * TL_BLOCK);
 }
 
-// Adds the addends at `add` to sums in a buffer.
+// Adds the addends to sums in a buffer.
 static void add_to_sums(float *sums, const tile_place *at, int pixels, int blocks)
 {
     for (int v = 0; v < blocks * PARTS; v++)
         for (int m = 0; m < pixels; m++) {
             float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
             const size_t offset = offset_of(m, v, at->step, at->block_step);
-            tl_vf_store(sum, plus_other(tl_vf_load(sum), at, offset, at->adds_halves));
+            tl_vf_store(sum, plus_addend(tl_vf_load(sum), at, offset, at->is_add_bf16));
         }
 }
 
-// Writes the sums of a buffer, clipped to two bounds.
+// Writes the sums of a buffer, clamped.
 static void write_sums(const float *sums, const tile_place *at, int pixels, int blocks)
 {
     const tl_vf low = tl_vf_set1(at->low), high = tl_vf_set1(at->high);
     for (int v = 0; v < blocks * PARTS; v++)
         for (int m = 0; m < pixels; m++) {
             const float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
-            const tl_vf kept = tl_vf_min(high, tl_vf_max(low, tl_vf_load(sum)));
-            write(kept, at, offset_of(m, v, at->step, at->block_step), at->rounds);
+            const tl_vf clamped = tl_vf_min(high, tl_vf_max(low, tl_vf_load(sum)));
+            write(clamped, at, offset_of(m, v, at->step, at->block_step), at->is_dst_bf16);
         }
 }
 
-// A tile whose sums come to a buffer, its pixels and blocks one after the other.
-static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
-                          int blocks)
+// Runs a tile that writes sums to a contiguous buffer, and computes the results from them.
+static void run_buffered(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
+                         int blocks)
 {
     float sums[BLOCKS * PIXELS * TL_BLOCK];
     tile_place buffer = {.src = at->src, .weight = at->weight, .bias = at->bias, .dst = sums};
@@ -448,24 +450,24 @@ static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_pla
 }
 
 // Element `i` of floats, or of bfloat16.
-static char *element(const void *p, size_t i, int is_16_bit)
+static char *element(const void *p, size_t i, int is_bf16)
 {
-    return (char *)p + i * (is_16_bit ? sizeof(uint16_t) : sizeof(float));
+    return (char *)p + i * (is_bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-// The kind of tiles, those of the last blocks or others.
+// The kind of a tile; `is_last`: it contains the last block.
 static int kind_of(const tl_tile_job *job, int is_last)
 {
     if (!HAS_PLANES)
         return OF_BLOCKS;
-    if (job->shared)
-        return OF_SHARED;
+    if (job->group_lanes)
+        return OF_GROUPED;
     return (job->lanes == 1 ? OF_PLANES : OF_BLOCKS) +
            (HAS_HALVES && is_last && job->has_half_block ? OF_HALVES : 0);
 }
 
-// The pixels of the next tile of whole blocks where `left` are left: where no tile has as many as
-// would make the last ones nearly equal, it has more, or half of what is left.
+// The pixels of the next tile of OF_BLOCKS, of `left` remaining ones: tl_tile_pixels or, if no tile
+// has that size, the next larger size, or about half.
 static int block_pixels(int blocks, int left)
 {
     int n = tl_tile_pixels(left, PIXELS);
@@ -474,8 +476,8 @@ static int block_pixels(int blocks, int left)
     return n;
 }
 
-// The same of other tiles.
-static int few_pixels(int blocks, int kind, int left)
+// The same of other kinds: the largest size that fits.
+static int other_pixels(int blocks, int kind, int left)
 {
     int n = tl_min(left, PIXELS);
     while (!tiles[n][blocks - 1][kind])
@@ -483,12 +485,13 @@ static int few_pixels(int blocks, int kind, int left)
     return n;
 }
 
-// The next tile of a line where `left` pixels are left, and how many it has. Without one
-// of half blocks, one of whole blocks: weights of absent channels are 0.
+// The next tile of a line with `left` remaining pixels, and its size. A size without a tile of half
+// blocks uses that of whole blocks: the weights of absent channels are 0.
 static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
 {
     const int whole = kind % OF_HALVES;
-    const int n = whole == OF_BLOCKS ? block_pixels(blocks, left) : few_pixels(blocks, whole, left);
+    const int n =
+        whole == OF_BLOCKS ? block_pixels(blocks, left) : other_pixels(blocks, whole, left);
     tile_func *const run = tiles[n][blocks - 1][kind];
     *pixels = n;
     return run ? run : tiles[n][blocks - 1][whole];
@@ -497,7 +500,7 @@ static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
-    const int is_direct = can_write(job), is_plain = is_direct && !add && !job->rounds;
+    const int is_direct = can_write(job), is_plain = is_direct && !add && !job->is_dst_bf16;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
@@ -507,18 +510,18 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
             const tile_place at = {src + (size_t)m * job->lanes,
                                    weight + b * job->weight_step,
                                    bias ? bias + b * job->weight_step : NULL,
-                                   add ? element(add, first, job->adds_halves) : NULL,
-                                   element(dst, first, job->rounds),
+                                   add ? element(add, first, job->is_add_bf16) : NULL,
+                                   element(dst, first, job->is_dst_bf16),
                                    job->dst_step,
                                    job->dst_block_step,
-                                   job->rounds,
-                                   job->adds_halves,
+                                   job->is_dst_bf16,
+                                   job->is_add_bf16,
                                    job->low,
                                    job->high};
             if (is_plain || (is_direct && tl_tile_is_common(pixels, PIXELS)))
                 run_direct(job, run, &at, pixels, blocks);
             else
-                run_in_buffer(job, run, &at, pixels, blocks);
+                run_buffered(job, run, &at, pixels, blocks);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of 8-bit integers: as those of floats, with other kernels for lines.
+// 8-bit convolutions: as those of floats (conv_blocked.c), with other kernels of lines.
 
 #include "kernel/conv_quantized/conv_quantized.h"
 
@@ -38,11 +38,11 @@ typedef struct lines {
     size_t blocks;   // of an image of the result
 } lines;
 
-// The zero points and sums of the line whose first element is `to` of the result.
-static tl_quad_zeros zeros_at(const lines *l, int block, size_t to)
+// The zero points and sums of the line that begins at element `dst_offset` of the result.
+static tl_quad_zeros zeros_at(const lines *l, int block, size_t dst_offset)
 {
     tl_quad_zeros z = l->job.zeros;
-    const size_t pixel = to / TL_BLOCK;
+    const size_t pixel = dst_offset / TL_BLOCK;
     z.channel = block * TL_BLOCK;
     if (z.sums)
         z.sums += pixel / (l->pixels * l->blocks) * l->pixels + pixel % l->pixels;
@@ -50,19 +50,19 @@ static tl_quad_zeros zeros_at(const lines *l, int block, size_t to)
 }
 
 static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
-                     size_t weights, size_t to, int n, int n_blocks)
+                     size_t weight_offset, size_t dst_offset, int n, int n_blocks)
 {
     const lines *const l = arg;
     tl_quad_job job = l->job;
-    job.channels = tile->channels; // those in front of the first one of a group have weight 0
+    job.channels = tile->channels; // those before tile->first have weight 0
     job.src_block_step = tile->src_block_step;
     job.n_taps = tile->n_taps;
     job.taps = tile->taps;
     job.dst_block_step = tile->dst_block_step;
     job.dst_step = tile->dst_step;
-    job.zeros = zeros_at(l, block, to);
-    l->line(&job, src, l->weight + block * job.weight_step + weights, l->dst + to * l->dst_size, n,
-            n_blocks, TL_BLOCK);
+    job.zeros = zeros_at(l, block, dst_offset);
+    l->line(&job, src, l->weight + block * job.weight_step + weight_offset,
+            l->dst + dst_offset * l->dst_size, n, n_blocks, TL_BLOCK);
 }
 
 static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
@@ -72,7 +72,7 @@ static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
                       (const uint8_t *)src + i * step * TL_BLOCK);
 }
 
-// For a kernel that reads `bytes` for each byte of the source.
+// `bytes`: tl_quad_kernel.bytes.
 static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
                             int bytes)
 {
@@ -80,9 +80,9 @@ static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2],
     return (tl_conv_kind){.size = (size_t)bytes,
                           .widen = bytes > 1 ? widen_pixels : NULL,
                           .lanes = TL_BLOCK,
-                          .row = row.size,
-                          .head = sizeof(tl_quantized_head),
-                          .tap = row.tap,
+                          .row_len = row.size,
+                          .head_len = sizeof(tl_quantized_head),
+                          .tap_len = row.tap,
                           .is_transposed = is_transposed,
                           .line = run_line};
 }
@@ -91,7 +91,7 @@ size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
 {
-    size_t max = 0; // any kernel may use the planned scratch
+    size_t max = 0; // of all kernels: the one that will run is unknown
     for (int bytes = 1; bytes <= 2; bytes++) {
         const tl_conv_kind kind = kind_of(param, channels, is_transposed, bytes);
         const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
@@ -106,12 +106,12 @@ size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int 
     return tl_quad_sums_size((size_t)group, (size_t)s[0] * s[2] * s[3], (size_t)d[0] * d[2] * d[3]);
 }
 
-// The sums that zero points of weights multiply, at the start of the scratch memory.
+// Writes the sums that zero points of weights multiply to the start of the scratch memory.
 static int sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *dst,
                        const tl_conv2d_param *param, const int channels[2], tl_quad_job *job,
                        tl_exec *rest)
 {
-    if (tl_quad_take_scratch(exec, tl_quantized_conv2d_sums(src, dst, param->group), rest) < 0)
+    if (tl_quad_split_scratch(exec, tl_quantized_conv2d_sums(src, dst, param->group), rest) < 0)
         return -1;
     const tl_conv_groups g = tl_conv_groups_of(channels, param->group);
     job->zeros.sums = exec->scratch;

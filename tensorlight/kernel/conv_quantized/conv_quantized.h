@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of 8-bit convolutions and products (layout of weights: tl_quantized.h).
+// Kernels of 8-bit convolutions and matrix multiplications (layout of weights: tl_quantized.h).
 //
-// All of them compute tiles: neighbouring pixels of a line by one or two blocks of output channels
-// are summed in registers, four source channels at a time, with simd/tl_simd_dot.h. A pixel has
-// TL_BLOCK contiguous channels, followed by the next pixel. The rows of a matrix are converted to
-// the same layout, so that a product is a 1 x 1 convolution.
+// All of them compute tiles: the sums of neighbouring pixels of a line, for one or two blocks of
+// output channels, in registers, four source channels at a time, with simd/tl_simd_dot.h. A pixel
+// has TL_BLOCK contiguous channels, followed by the next pixel. The rows of a matrix are converted
+// to the same layout, so that a matrix multiplication is a 1 x 1 convolution.
 
 #pragma once
 
@@ -32,12 +32,12 @@ void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, con
 /** The layout of a row of packed weights of a convolution: for each grid (conv_blocked_plan.h) a
  * head and the weights of its taps. */
 typedef struct tl_quad_row {
-    size_t tap, size; // bytes of the weights of a tap, and of all
+    size_t tap, size; // bytes of the weights of a tap, and of the row
 } tl_quad_row;
 
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed);
 
-/** A float as a byte, by the definition: NaN becomes 0. */
+/** Quantizes a float to uint8, saturated; NaN becomes 0. */
 static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
 {
     const float shifted = rintf(v * q->dst_factor) + (float)q->dst_zero;
@@ -68,21 +68,21 @@ typedef struct tl_quad_job {
     tl_quad_zeros zeros;
 } tl_quad_job;
 
-/** `n` neighbouring pixels of one or two blocks of output channels, of which the last one has only
- *  `lanes` channels that are written. `weight` is the first block's row. */
+/** Computes `n` neighbouring pixels of one or two blocks of output channels; writes only `lanes`
+ *  channels of the last block. `weight` is the first block's row. */
 typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
                                void *dst, int n, int n_blocks, int lanes);
 
 typedef struct tl_quad_kernel {
     tl_quad_line_func *line;
-    int bytes; // bytes that it reads for a byte of the source: 2 after tl_quad_widen
+    int bytes; // that it reads for each byte of the source: 1, or 2 after tl_quad_widen
 } tl_quad_kernel;
 
 /** The kernel for `exec`. */
 const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec);
 
-/** The 16 channels of a pixel in words: those with even numbers, then those with odd ones. Only for
- * kernels of little-endian CPUs. */
+/** Widens the 16 channels of a pixel to 16 bits: first the even channels, then the odd ones. Only
+ * for kernels of little-endian CPUs. */
 static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
 {
     typedef uint16_t words __attribute__((vector_size(TL_BLOCK)));
@@ -107,8 +107,8 @@ void tl_quad_sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_ten
 void tl_quad_sum_rows(const tl_exec *exec, const uint8_t *src, size_t rows, size_t k, int zero,
                       int32_t *sums);
 
-/** `exec` without the first `size` bytes of scratch memory; -1 with a reason: it has less. */
-int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest);
+/** *rest = `exec` without the first `size` bytes of scratch memory; -1 with a reason: too few. */
+int tl_quad_split_scratch(const tl_exec *exec, size_t size, tl_exec *rest);
 
 /** A job with all fields that do not depend on shapes. */
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of 8-bit convolutions and products, packed.
+// Packs the weights of 8-bit convolutions and matrix multiplications.
 
 #include <assert.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 // Sizes
 
-// Bytes of the weights of one tap, of all quads of channels.
+// Bytes of the weights of one tap.
 static size_t tap_size(int channels)
 {
     return tl_ceil_div((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
@@ -59,7 +59,7 @@ typedef struct pack_job {
     const tl_tensor *bias, *factor, *addend;
     int8_t *dst;
     size_t row, tap;
-    size_t matrix; // weights of one of several matrices, which share the heads
+    size_t matrix; // weights of one matrix of several, which share bias, factor and addend
 } pack_job;
 
 static int outputs_of(const pack_job *job)
@@ -67,7 +67,7 @@ static int outputs_of(const pack_job *job)
     return job->groups.out * job->groups.n;
 }
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
+// The weight of output channel `o` for source channel `c`; 0: absent.
 static inline int weight_of(const pack_job *job, const int8_t *weight, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
@@ -79,14 +79,14 @@ static inline int weight_of(const pack_job *job, const int8_t *weight, int o, in
     return weight[plane * job->taps.n + tap];
 }
 
-// Whether a quad of weights is a part of a matrix [k, n] without gaps.
+// Whether the weights from [c, o] on are a full TL_QUAD x TL_BLOCK part of a matrix [k, n].
 static int is_whole_quad(const pack_job *job, int o, int c)
 {
     return job->is_source_first && job->taps.n == 1 && job->groups.n == 1 &&
            o + TL_BLOCK <= job->groups.out && c + TL_QUAD <= job->groups.in;
 }
 
-// pack_quad of such a quad: its transpose.
+// pack_quad of such a part: transposes it.
 static void pack_whole_quad(const pack_job *job, const int8_t *weight, int o, int c, int8_t *dst,
                             int32_t *sums)
 {
@@ -99,7 +99,8 @@ static void pack_whole_quad(const pack_job *job, const int8_t *weight, int o, in
         sums[i] += from[i] + from[n + i] + from[2 * n + i] + from[3 * n + i];
 }
 
-// The weights of four channels from `c` on for one tap. Adds them to the sums of the outputs.
+// Packs the weights of four channels from `c` on for one tap, and adds them to the sums of the
+// output channels.
 static void pack_quad(const pack_job *job, const int8_t *weight, int o, int c, int tap, int8_t *dst,
                       int32_t *sums)
 {
@@ -115,7 +116,7 @@ static void pack_quad(const pack_job *job, const int8_t *weight, int o, int c, i
         }
 }
 
-// The taps begin .. end-1 of a block of the result, after a head.
+// Packs a head and the taps begin .. end-1 of a block of output channels.
 static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, int begin, int end,
                       int8_t *dst)
 {
@@ -134,7 +135,7 @@ static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, i
     memcpy(dst, &head, sizeof(head));
 }
 
-// Row `row` of the result: a block of one of the matrices.
+// Packs row `row` of dst: a block of output channels of one of the matrices.
 static void pack_row(const pack_job *job, size_t row)
 {
     const size_t blocks = (size_t)tl_blocks(outputs_of(job)), block = row % blocks;

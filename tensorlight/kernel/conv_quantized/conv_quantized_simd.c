@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of 8-bit convolutions and products, see conv_quantized.h.
+// Tiles of 8-bit convolutions and matrix multiplications, see conv_quantized.h.
 
 #include "kernel/conv_quantized/conv_quantized.h"
 
@@ -35,17 +35,22 @@ enum {
     SOURCE_AHEAD = 4,                // blocks of channels
 };
 
-// Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
-// floats and all other results are computed, or which are the results. Tiles of rare sizes always
-// write sums (tl_tile_is_common).
-typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES, INTEGERS } result;
+// The results of a line. Tiles of common sizes (tl_tile_is_common) write bytes themselves; in all
+// other cases tiles write sums to a buffer, from which write_results computes the results.
+typedef enum result {
+    BYTES,         // neither multiplied by dst_factor nor clamped
+    CLAMPED_BYTES, // with these steps
+    FLOATS,        // of whole blocks, with an activation that only clamps
+    ACTIVATED,     // floats or bytes: any activation, a partial last block, possible NaN
+    SUMS,          // the sums themselves
+} result;
 
-// The starts of the sums of a tile's pixels, for weights with zero points: the start of a channel
-// less its zero point times the sum of the pixel.
+// The initial sums of a tile's pixels, for weights with zero points: the start of a channel minus
+// its zero point times the sum of the pixel's window (tl_quad_zeros).
 typedef struct pixel_starts {
-    uint32_t less[BLOCKS][TL_BLOCK]; // the zero points, negated
-    size_t from[BLOCKS][TL_BLOCK];   // where the sums of the channel's group are
-    int is_one_group;                // whether that is the same for all
+    uint32_t negated_zeros[BLOCKS][TL_BLOCK];
+    size_t sum_offsets[BLOCKS][TL_BLOCK]; // in tl_quad_zeros.sums, of the channel's group
+    int is_one_group;                     // the offsets are equal
     uint32_t at[PIXELS][BLOCKS * TL_BLOCK];
 } pixel_starts;
 
@@ -63,7 +68,7 @@ typedef struct line {
 
 typedef tl_vs sums[BLOCKS * PARTS];
 
-// A vector of weights of each of the blocks, which multiplies all pixels.
+// Loads the weights of each block that multiply a quad of channels of all pixels.
 TL_INLINE void load_weights(tl_vw *w, const int n_blocks, const int8_t *weight, size_t weight_step,
                             const int part)
 {
@@ -117,14 +122,14 @@ TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_qua
     }
 }
 
-// What the sums of vector `v` of pixel m began with.
+// The initial sums of vector `v` of pixel m.
 TL_INLINE const uint32_t *start_of(const line *l, int m, int v)
 {
     return l->starts ? l->starts->at[m] + v * TL_VF_LANES
                      : l->start[v / PARTS] + v % PARTS * TL_VF_LANES;
 }
 
-// A vector of sums of block b with offset, factor and bias, before the activation.
+// The values of a vector of sums of block b, before the activation.
 TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int m, int b, int part)
 {
     const int at = part * TL_VF_LANES;
@@ -133,27 +138,27 @@ TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int m, int b, int part)
 }
 
 // A vector of 8-bit results before they are rounded.
-TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int m, int v, const int is_kept)
+TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int m, int v, const int clamps)
 {
     const tl_vf x = scaled(l, sum, m, v / PARTS, v % PARTS);
-    if (!is_kept)
+    if (!clamps)
         return x;
     return tl_vf_min(tl_vf_max(tl_vf_mul(x, tl_vf_set1(l->job->q.dst_factor)), tl_vf_set1(l->low)),
                      tl_vf_set1(l->high));
 }
 
-enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; // that a vector of bytes has, of a block
+enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; // pixels of a block in a vector of bytes
 
-// Results of the first pixels of the `n` from m on, as many as a vector of bytes has, of block b.
+// Writes a vector of bytes: the results of block b of pixel m and those after it, at most `n`.
 TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const int n, const int b,
-                             const int is_kept, uint8_t *dst)
+                             const int clamps, uint8_t *dst)
 {
     const size_t step = l->job->dst_step;
     tl_vf v[TL_VB_VECTORS];
     TL_UNROLL
     for (int i = 0; i < TL_VB_VECTORS; i++) {
         const int pixel = m + (i / PARTS < n ? i / PARTS : 0), part = i % PARTS;
-        v[i] = unrounded(l, sum[pixel][b * PARTS + part], pixel, b * PARTS + part, is_kept);
+        v[i] = unrounded(l, sum[pixel][b * PARTS + part], pixel, b * PARTS + part, clamps);
     }
     const tl_vb bytes = tl_vb_of(v, l->job->q.dst_zero);
     if (PIXELS_OF_BYTES <= n && step == TL_BLOCK) {
@@ -166,22 +171,22 @@ TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const 
             tl_vb_store_block(dst + i * step, bytes, i);
 }
 
-// Results whose activation, if any, only clamps them. Without `is_kept`,
-// saturation alone clamps them, without a factor.
+// Writes bytes whose activation, if any, only clamps. Without `clamps`, dst_factor is 1, and the
+// saturation to bytes does all the clamping.
 TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks,
-                            const int is_kept, uint8_t *dst)
+                            const int clamps, uint8_t *dst)
 {
     TL_UNROLL
     for (int b = 0; b < n_blocks; b++) {
         uint8_t *const to = dst + b * l->job->dst_block_step;
         TL_UNROLL
         for (int m = 0; m < n; m += PIXELS_OF_BYTES)
-            finish_vector(l, sum, m, n - m, b, is_kept, to + m * l->job->dst_step);
+            finish_vector(l, sum, m, n - m, b, clamps, to + m * l->job->dst_step);
     }
 }
 
 // Writes the sums.
-TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
+TL_INLINE void store_sums(sums *sum, const int n, const int n_blocks, sums *dst)
 {
     TL_UNROLL
     for (int m = 0; m < n; m++) {
@@ -191,9 +196,9 @@ TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
     }
 }
 
-// Any tile, type, activation, number of channels
+// Results from a buffer of sums
 
-// The same as finish_bytes, of sums in memory.
+// finish_bytes for sums in memory.
 static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uint8_t *dst)
 {
     for (int b = 0; b < n_blocks; b++)
@@ -216,8 +221,8 @@ static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *d
 }
 
 // Writes the sums themselves; `lanes` of the last block.
-static void write_integers(const line *l, const sums *sum, int n, int n_blocks, int lanes,
-                           uint32_t *dst)
+static void write_sums(const line *l, const sums *sum, int n, int n_blocks, int lanes,
+                       uint32_t *dst)
 {
     const tl_quad_job *const job = l->job;
     for (int m = 0; m < n; m++)
@@ -238,14 +243,14 @@ static void quantize_block(const line *l, const float *src, uint8_t *dst)
 {
     for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
         const tl_vf x = tl_vf_mul(tl_vf_load(src + i), tl_vf_set1(l->job->q.dst_factor));
-        const tl_vf moved = tl_vf_add(tl_vf_round(x), tl_vf_set1(l->zero));
+        const tl_vf shifted = tl_vf_add(tl_vf_round(x), tl_vf_set1(l->zero));
         tl_vf_store_u8(dst + i,
-                       tl_vf_min(tl_vf_max(moved, tl_vf_zero()), tl_vf_set1(255))); // NaN: 0
+                       tl_vf_min(tl_vf_max(shifted, tl_vf_zero()), tl_vf_set1(255))); // NaN: 0
     }
 }
 
-// Writes results of the sums, activated; `lanes` of the last block.
-static void write_values(const line *l, sums *sum, int n, int n_blocks, int lanes, void *dst)
+// Writes floats or bytes with any activation; `lanes` of the last block.
+static void write_activated(const line *l, sums *sum, int n, int n_blocks, int lanes, void *dst)
 {
     const tl_quad_job *const job = l->job;
     float results[PIXELS * BLOCKS * TL_BLOCK], *values = results;
@@ -269,37 +274,39 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
 
 typedef uint32_t start_vector __attribute__((vector_size(sizeof(tl_vf))));
 
-// to = start + sum * less, of all channels of a block.
-static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t sum,
-                                  const uint32_t *less)
+// to = start + sum * negated_zeros, of all channels of a block.
+static inline void start_pixel(uint32_t *to, const uint32_t *start, uint32_t sum,
+                               const uint32_t *negated_zeros)
 {
     for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
         start_vector s, v;
         memcpy(&s, start + i, sizeof(s));
-        memcpy(&v, less + i, sizeof(v));
+        memcpy(&v, negated_zeros + i, sizeof(v));
         s += sum * v;
         memcpy(to + i, &s, sizeof(s));
     }
 }
 
-// The starts of all sums of a tile of n pixels, of which the first one is pixel m of the line.
-static void begin_pixels(const line *l, int m, int n, int n_blocks)
+// Computes the initial sums of a tile of n pixels from pixel m of the line on.
+static void start_pixels(const line *l, int m, int n, int n_blocks)
 {
-    const int32_t *const at = l->job->zeros.sums + m;
+    const int32_t *const window_sums = l->job->zeros.sums + m;
     pixel_starts *const s = l->starts;
     for (int k = 0; k < n; k++)
         for (int b = 0; b < n_blocks; b++) {
             uint32_t *const to = s->at[k] + b * TL_BLOCK;
             if (s->is_one_group)
-                begin_block_at(to, l->start[b], (uint32_t)at[s->from[b][0] + k], s->less[b]);
+                start_pixel(to, l->start[b], (uint32_t)window_sums[s->sum_offsets[b][0] + k],
+                            s->negated_zeros[b]);
             else
                 for (int i = 0; i < TL_BLOCK; i++)
-                    to[i] = l->start[b][i] + (uint32_t)at[s->from[b][i] + k] * s->less[b][i];
+                    to[i] = l->start[b][i] + (uint32_t)window_sums[s->sum_offsets[b][i] + k] *
+                                                 s->negated_zeros[b][i];
         }
 }
 
-// Begins the sums of a tile whose pixels have different first values.
-TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line *l)
+// Sets the sums of a tile to initial values that differ by pixel.
+TL_INLINE void load_starts(sums *sum, const int n, const int n_blocks, const line *l)
 {
     TL_UNROLL
     for (int m = 0; m < n; m++) {
@@ -321,14 +328,14 @@ TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_
             sum[m][v] = start;
     }
     if (l->starts)
-        begin_sums(sum, n, n_blocks, l);
+        load_starts(sum, n, n_blocks, l);
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
     if (tl_tile_is_common(n, PIXELS) && l->result == BYTES)
         finish_bytes(l, sum, n, n_blocks, 0, dst);
-    else if (tl_tile_is_common(n, PIXELS) && l->result == KEPT_BYTES)
+    else if (tl_tile_is_common(n, PIXELS) && l->result == CLAMPED_BYTES)
         finish_bytes(l, sum, n, n_blocks, 1, dst);
     else
-        keep_sums(sum, n, n_blocks, dst);
+        store_sums(sum, n, n_blocks, dst);
 }
 
 typedef void tile_func(const line *l, const uint8_t *src, void *dst);
@@ -360,8 +367,8 @@ static tile_func *const tiles[PIXELS + 1][BLOCKS] = {EACH_TILE(TILE_ROW)};
 
 // Lines
 
-// Whether no result is NaN: finite values become finite or infinite.
-static int are_numbers(const line *l, int n_blocks)
+// Whether no result can be NaN: all factors are finite.
+static int excludes_nan(const line *l, int n_blocks)
 {
     float sum = 0;
     for (int b = 0; b < n_blocks; b++)
@@ -370,7 +377,7 @@ static int are_numbers(const line *l, int n_blocks)
     return sum == 0 && l->job->q.dst_factor > 0 && l->job->q.dst_factor < INFINITY;
 }
 
-static void begin_block(line *l, int b)
+static void load_head(line *l, int b)
 {
     const tl_quantized_head *const head =
         (const tl_quantized_head *)(const void *)(l->weight + b * l->job->weight_step);
@@ -382,21 +389,21 @@ static void begin_block(line *l, int b)
     }
 }
 
-// Fills what the zero points of block `b` need, of a line whose first block is `first`.
-static void begin_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *s)
+// Sets the zero points and offsets of block first + b of a line.
+static void load_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *s)
 {
     const int8_t *const zero = z->zero->data;
     const int last_zero = z->zero->len - 1;
     for (int i = 0; i < TL_BLOCK; i++) {
         const int c = tl_min(z->channel + (first + b) * TL_BLOCK + i, z->outputs - 1);
-        s->less[b][i] = -(uint32_t)zero[tl_min(c, last_zero)];
-        s->from[b][i] = (size_t)(c / z->group) * z->group_step;
-        s->is_one_group = s->is_one_group && s->from[b][i] == s->from[b][0];
+        s->negated_zeros[b][i] = -(uint32_t)zero[tl_min(c, last_zero)];
+        s->sum_offsets[b][i] = (size_t)(c / z->group) * z->group_step;
+        s->is_one_group = s->is_one_group && s->sum_offsets[b][i] == s->sum_offsets[b][0];
     }
 }
 
-// `x` or the nearest value of 8-bit results.
-static float representable(const line *l, float x)
+// Clamps `x` to the range of bytes minus the zero point.
+static float clamp_to_bytes(const line *l, float x)
 {
     return fminf(fmaxf(x, -l->zero), 255 - l->zero);
 }
@@ -404,38 +411,38 @@ static float representable(const line *l, float x)
 static result result_of(const line *l, int n_blocks, int lanes)
 {
     if (l->job->dtype == TL_INT32)
-        return INTEGERS;
+        return SUMS;
     if (lanes < TL_BLOCK || !tl_act_is_bounds(l->job->q.act))
-        return VALUES;
+        return ACTIVATED;
     if (l->job->dtype == TL_FLOAT)
         return FLOATS;
-    const int is_kept = l->job->q.dst_factor != 1 || l->low > -l->zero || l->high < 255 - l->zero;
-    return !are_numbers(l, n_blocks) ? VALUES : is_kept ? KEPT_BYTES : BYTES;
+    const int clamps = l->job->q.dst_factor != 1 || l->low > -l->zero || l->high < 255 - l->zero;
+    return !excludes_nan(l, n_blocks) ? ACTIVATED : clamps ? CLAMPED_BYTES : BYTES;
 }
 
 static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, int lanes)
 {
     line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
     for (int b = 0; b < n_blocks; b++)
-        begin_block(&l, b);
+        load_head(&l, b);
     l.weight += sizeof(tl_quantized_head);
-    // Bounds before and after the factor are equivalent: rounding keeps the order of numbers.
-    l.low = representable(&l, job->low * job->q.dst_factor);
-    l.high = representable(&l, job->high * job->q.dst_factor);
+    // Clamping may follow the multiplication: rounding is monotonic.
+    l.low = clamp_to_bytes(&l, job->low * job->q.dst_factor);
+    l.high = clamp_to_bytes(&l, job->high * job->q.dst_factor);
     l.result = result_of(&l, n_blocks, lanes);
     return l;
 }
 
-// Makes results of the sums that a tile wrote.
+// Writes the results of a tile from its sums.
 static void write_results(const line *l, sums *sum, int n, int n_blocks, int lanes, char *dst)
 {
     if (l->result == FLOATS)
         write_floats(l, sum, n, n_blocks, (float *)(void *)dst, l->job->dst_step,
                      l->job->dst_block_step);
-    else if (l->result == INTEGERS)
-        write_integers(l, sum, n, n_blocks, lanes, (uint32_t *)(void *)dst);
-    else if (l->result == VALUES)
-        write_values(l, sum, n, n_blocks, lanes, dst);
+    else if (l->result == SUMS)
+        write_sums(l, sum, n, n_blocks, lanes, (uint32_t *)(void *)dst);
+    else if (l->result == ACTIVATED)
+        write_activated(l, sum, n, n_blocks, lanes, dst);
     else
         write_bytes(l, sum, n, n_blocks, (uint8_t *)dst);
 }
@@ -455,7 +462,7 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
         sums sum[PIXELS];
         if (l->starts)
-            begin_pixels(l, m, pixels, n_blocks);
+            start_pixels(l, m, pixels, n_blocks);
         if (l->result < FLOATS && tl_tile_is_common(pixels, PIXELS)) {
             run(l, from, dst);
         } else {
@@ -477,7 +484,7 @@ static void run_line(const tl_quad_job *job, const uint8_t *src, const int8_t *w
         l.starts = job->zeros.sums ? &starts : NULL;
         starts.is_one_group = 1;
         for (int k = 0; l.starts && k < blocks; k++)
-            begin_zeros(&job->zeros, b, k, &starts);
+            load_zeros(&job->zeros, b, k, &starts);
         run_tiles(&l, src, (char *)dst + b * block, n, blocks, last);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of source - zero over the windows of a convolution, or over rows, which zero points of
-// weights multiply, modulo 2^32.
+// Sums of source - zero over the windows of a convolution, or over rows, modulo 2^32: the factors
+// of the zero points of weights.
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ size_t tl_quad_sums_size(size_t groups, size_t pixels, size_t windows)
     return tl_ceil_div(groups * (pixels + windows) * sizeof(int32_t), 64) * 64;
 }
 
-int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest)
+int tl_quad_split_scratch(const tl_exec *exec, size_t size, tl_exec *rest)
 {
     if (tl_check_scratch(exec, size, "for the sums of windows") < 0)
         return -1;
@@ -28,7 +28,7 @@ int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest)
 
 // Sums of bytes
 
-enum { WORDS = TL_BLOCK / sizeof(uint64_t), MAX_WORDS = 128 }; // whose sums of pairs fit 16 bits
+enum { WORDS = TL_BLOCK / sizeof(uint64_t), MAX_WORDS = 128 }; // max whose pair sums fit 16 bits
 
 // The sums of four pairs of bytes, of 16 bits each.
 static inline uint64_t sum_pairs(uint64_t bytes)
@@ -37,6 +37,7 @@ static inline uint64_t sum_pairs(uint64_t bytes)
     return (bytes & even) + (bytes >> 8 & even);
 }
 
+// The sum of four numbers of 16 bits.
 static inline uint32_t sum_quarters(uint64_t sums)
 {
     const uint64_t even = 0x0000ffff0000ffff;
@@ -97,7 +98,7 @@ typedef struct windows {
     uint32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
 } windows;
 
-// `sum_quarters` of sums that are together below 2^16.
+// sum_quarters for a sum below 2^16.
 static inline uint32_t sum_small_quarters(uint64_t sums)
 {
     return (uint32_t)(sums * 0x0001000100010001 >> 48);
@@ -106,7 +107,7 @@ static inline uint32_t sum_small_quarters(uint64_t sums)
 // Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels.
 static void add_block(const uint8_t *src, const uint64_t mask[WORDS], uint32_t *sums, int n)
 {
-    // Copies: the compiler must assume that writing sums changes the mask.
+    // Copies, as the compiler must assume that writes to `sums` change the mask.
     const uint64_t first = mask[0], second = mask[1];
     for (int x = 0; x < n; x++, src += TL_BLOCK) {
         uint64_t word[WORDS];

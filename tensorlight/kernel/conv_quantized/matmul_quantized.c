@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of 8-bit integers: rows of the source are laid into blocks of channels, as
-// the pixels of a line that a convolution of 1 x 1 reads.
+// 8-bit matrix multiplication: copies rows of the source to the blocked layout, as the pixels of a
+// line, and multiplies them as a 1 x 1 convolution.
 
 #include <assert.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "tensor/tl_result.h"
 
 enum {
-    SOURCE_BYTES = 256 * 1024, // of the rows that a unit lays: they stay in the second cache
-    UNIT_SUMS = 2000000,       // min multiply-accumulates of a unit
+    SOURCE_BYTES = 256 * 1024, // of the rows that a unit copies: they stay in the L2 cache
+    UNIT_MACS = 2000000,       // min multiply-accumulates of a unit
     TILE_ROWS = 14,            // of the largest tile
 };
 
-// Products, divided into units: some rows of one of them by some blocks of columns.
+// Multiplications, divided into units: some rows of one of them by some blocks of columns.
 typedef struct product {
     const tl_quad_kernel *kernel;
     tl_quad_job job;
@@ -22,18 +22,18 @@ typedef struct product {
     const int8_t *weight;
     char *dst, *scratch;
     size_t dst_size; // bytes of an element
-    size_t bytes;    // of a source byte, laid
+    size_t bytes;    // tl_quad_kernel.bytes
     size_t batches;  // of matrices, each with its rows
     size_t rows;     // of one
     int k, columns, blocks;
     size_t rows_per_unit, row_units;
     int blocks_per_unit, block_units;
     size_t slot_size;
-    size_t laid[TL_MAX_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
+    size_t copied[TL_MAX_SLOTS]; // 1 + the row unit that a slot's scratch holds; 0: none
 } product;
 
-// Bytes of a row, laid: rows without elements have room, too, so that they have an address.
-static size_t laid_row(const product *p)
+// Bytes of a row in the blocked layout; an empty row has a block, too, so that it has an address.
+static size_t row_size(const product *p)
 {
     return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
 }
@@ -41,13 +41,13 @@ static size_t laid_row(const product *p)
 // Bytes of the scratch of a slot for these rows.
 static size_t slot_of(const product *p, size_t rows)
 {
-    return tl_ceil_div(rows * laid_row(p), 64) * 64;
+    return tl_ceil_div(rows * row_size(p), 64) * 64;
 }
 
-// The rows that a unit has at most.
+// The max rows of a unit.
 static size_t max_rows(const product *p)
 {
-    const size_t fit = SOURCE_BYTES / laid_row(p);
+    const size_t fit = SOURCE_BYTES / row_size(p);
     return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
 }
 
@@ -59,8 +59,8 @@ static void divide(product *p)
     p->rows_per_unit = tl_min_size(even, p->rows ? p->rows : 1);
     p->row_units = tl_ceil_div(p->rows, p->rows_per_unit);
     const size_t pairs = tl_ceil_div((size_t)p->blocks, 2);
-    const double sums = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit * (double)pairs;
-    const double wanted = sums / UNIT_SUMS;
+    const double macs = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit * (double)pairs;
+    const double wanted = macs / UNIT_MACS;
     const size_t units = wanted < 1 ? 1 : wanted < (double)pairs ? (size_t)wanted : pairs;
     p->blocks_per_unit = 2 * (int)tl_ceil_div(pairs, units ? units : 1);
     p->block_units =
@@ -82,7 +82,7 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t bat
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
-    size_t max = 0; // any kernel may run; fewer rows, also of several, may make larger units
+    size_t max = 0; // of all kernels, and all smaller batches, whose units may be larger
     for (int bytes = 1; bytes <= 2; bytes++) {
         const product p = product_of(src, dst, 1, bytes);
         const size_t size = slot_of(&p, tl_min_size(p.rows, max_rows(&p)));
@@ -91,7 +91,7 @@ size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, i
     return tl_slots_size(max, threads);
 }
 
-static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
+static void copy_block(const uint8_t *src, size_t bytes, uint8_t *dst)
 {
     if (bytes == 1)
         memcpy(dst, src, TL_BLOCK);
@@ -100,36 +100,36 @@ static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
 }
 
 // [rows][k] -> [blocks of k][rows][TL_BLOCK].
-static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
+static void copy_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
 {
     const size_t k = (size_t)p->k, step = rows * TL_BLOCK * p->bytes;
     for (size_t r = 0; r < rows; r++, src += k) {
         uint8_t *to = dst + r * TL_BLOCK * p->bytes;
         size_t i = 0;
         for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += step)
-            lay_block(src + i, p->bytes, to);
+            copy_block(src + i, p->bytes, to);
         if (i < k) {
             uint8_t last[TL_BLOCK] = {0};
             memcpy(last, src + i, k - i);
-            lay_block(last, p->bytes, to);
+            copy_block(last, p->bytes, to);
         }
     }
 }
 
 static void run_unit(product *p, size_t unit, size_t slot)
 {
-    const size_t place = unit / p->block_units, batch = place / p->row_units;
-    const size_t begin = place % p->row_units * p->rows_per_unit;
+    const size_t row_unit = unit / p->block_units, batch = row_unit / p->row_units;
+    const size_t begin = row_unit % p->row_units * p->rows_per_unit;
     const size_t rows = tl_min_size(p->rows_per_unit, p->rows - begin);
     const size_t row = batch * p->rows + begin;
     const int8_t *const weight = p->weight + batch * p->blocks * p->job.weight_step;
-    uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
+    uint8_t *const copy = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
     if (job.zeros.sums)
         job.zeros.sums += row;
-    if (p->laid[slot] != 1 + place)
-        lay_rows(p, p->src + row * p->k, rows, laid);
-    p->laid[slot] = 1 + place;
+    if (p->copied[slot] != 1 + row_unit)
+        copy_rows(p, p->src + row * p->k, rows, copy);
+    p->copied[slot] = 1 + row_unit;
     job.src_block_step = rows * TL_BLOCK;
     const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
     const int end = tl_min(first + p->blocks_per_unit, p->blocks);
@@ -138,7 +138,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
         const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
         job.zeros.channel = b * TL_BLOCK;
-        p->kernel->line(&job, laid, weight + b * job.weight_step, p->dst + to * p->dst_size,
+        p->kernel->line(&job, copy, weight + b * job.weight_step, p->dst + to * p->dst_size,
                         (int)rows, n, lanes);
     }
 }
@@ -159,7 +159,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
                              tl_tensor *dst, const tl_quantized_param *q)
 {
     assert(src->dtype == TL_UINT8);
-    const uint8_t nothing = 0; // where a source without elements begins
+    const uint8_t nothing = 0; // the address of a source without elements
     const ptrdiff_t tap = 0;
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     tl_exec rest;
@@ -170,7 +170,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     product p = product_of(src, dst, batches, kernel->bytes);
     p.job = tl_quad_job_of(weight, dst, q);
     if (q->weight_zero) {
-        if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(dst), &rest) < 0)
+        if (tl_quad_split_scratch(exec, tl_quantized_matmul_sums(dst), &rest) < 0)
             return -1;
         p.job.zeros.sums = exec->scratch;
         p.job.zeros.group = p.job.zeros.outputs = p.columns;

@@ -11,16 +11,16 @@
 
 /** The constants of a vector of channels. */
 typedef struct tl_requantize {
-    tl_vi start; // start of a sum: the bias minus the part of the source's zero point
+    tl_vi start; // of a sum: the bias minus zero * weight_sum
     tl_vf factor, addend;
     tl_vf low, high; // bounds of the activation: tl_act_bounds
     tl_vf dst_factor, dst_zero;
-    tl_vi_range range; // for small results: the bounds as bytes
-    int is_small;      // whether no result can overflow 32 bits
-    int is_plain;      // and whether nothing is added or multiplied before
+    tl_vi_range range; // if is_small: the bounds as bytes
+    int is_small;      // no result can overflow 32 bits
+    int is_plain;      // addend is 0, and dst_factor 1
 } tl_requantize;
 
-/** Those of results alone. */
+/** The constants for the factor `q->scale` in each channel, without bias and addend. */
 static inline tl_requantize tl_requantize_of(const tl_quantized_param *q, float low, float high)
 {
     return (tl_requantize){.start = tl_vi_set1(0),
@@ -32,13 +32,13 @@ static inline tl_requantize tl_requantize_of(const tl_quantized_param *q, float 
                            .dst_zero = tl_vf_set1((float)q->dst_zero)};
 }
 
-/** Those of the channels from `lane` on of a row of packed weights, which begins at `row`. `bounds`
- * are low and high as bytes. The products of a sum add up to no more than `products`. If no value
- * can reach 2^30, rounding comes before the activation's bounds, which are then bytes: both are
+/** The constants of the channels from `lane` on of the row of packed weights at `row`. `bounds` are
+ * low and high as bytes, `max_sum` is the max magnitude of a sum of products. If no value can reach
+ * 2^30, values are rounded before they are clamped, to bounds that are bytes: both operations are
  * monotonic, so their order does not matter. */
 static inline tl_requantize tl_requantize_at(const int8_t *row, int lane,
                                              const tl_quantized_param *q, float low, float high,
-                                             const uint8_t bounds[2], float products)
+                                             const uint8_t bounds[2], float max_sum)
 {
     tl_requantize e = tl_requantize_of(q, low, high);
     const int8_t *const at = row + (size_t)lane * sizeof(float);
@@ -48,10 +48,10 @@ static inline tl_requantize tl_requantize_at(const int8_t *row, int lane,
     e.factor =
         tl_vf_mul(tl_vf_load((const void *)(at + offsetof(tl_quantized_head, factor))), e.factor);
     e.addend = tl_vf_load((const void *)(at + offsetof(tl_quantized_head, addend)));
-    const tl_vf sum = tl_vf_add(tl_vf_abs(tl_vi_to_vf(e.start)), tl_vf_set1(products));
+    const tl_vf sum = tl_vf_add(tl_vf_abs(tl_vi_to_vf(e.start)), tl_vf_set1(max_sum));
     const tl_vf max =
         tl_vf_mul(tl_vf_fma(tl_vf_abs(e.factor), sum, tl_vf_abs(e.addend)), e.dst_factor);
-    // An infinity or a NaN somewhere makes the sum of all lanes one.
+    // The sum of lanes is infinite or NaN, and the comparison false, if any lane is.
     e.is_small = q->dst_factor > 0 && tl_vf_sum(max) < 0x1p30f && low <= high && q->dst_zero >= 0 &&
                  q->dst_zero <= UINT8_MAX;
     e.is_plain = q->dst_factor == 1 && tl_vf_sum(tl_vf_abs(e.addend)) == 0;
@@ -60,20 +60,20 @@ static inline tl_requantize tl_requantize_at(const int8_t *row, int lane,
     return e;
 }
 
-/** Values clamped to the bounds of the activation; NaN stays. */
-TL_INLINE tl_vf tl_quantized_keep(tl_vf v, const tl_requantize *e)
+/** Clamps values to the bounds of the activation; NaN stays. */
+TL_INLINE tl_vf tl_quantized_clamp(tl_vf v, const tl_requantize *e)
 {
     return tl_vf_min(e->high, tl_vf_max(e->low, v));
 }
 
-/** The values of sums, which began with `start`, clamped to the activation's bounds. */
-TL_INLINE tl_vf tl_quantized_numbers(tl_vi sum, const tl_requantize *e)
+/** The values of sums that include `start`, clamped to the activation's bounds. */
+TL_INLINE tl_vf tl_quantized_values(tl_vi sum, const tl_requantize *e)
 {
     const tl_vf product = tl_vf_mul(tl_vi_to_vf(sum), e->factor);
-    return tl_quantized_keep(tl_vf_add(product, e->addend), e);
+    return tl_quantized_clamp(tl_vf_add(product, e->addend), e);
 }
 
-/** The sums of a vector of channels of up to four pixels as bytes, for small sums; is_plain is a
+/** Quantizes the sums of a vector of channels of up to four pixels, if is_small; is_plain is a
  * constant. */
 TL_INLINE void tl_quantized_store_sums(uint8_t *dst, const tl_vi *sum, int n, const int is_plain,
                                        const tl_requantize *e)
@@ -88,7 +88,7 @@ TL_INLINE void tl_quantized_store_sums(uint8_t *dst, const tl_vi *sum, int n, co
     tl_vi_store_pixels(dst, rounded, n, &e->range);
 }
 
-/** Values as bytes, saturated; 0 for NaN. */
+/** Quantizes values to bytes, saturated; NaN becomes 0. */
 TL_INLINE void tl_quantized_store(uint8_t *dst, tl_vf v, const tl_requantize *e)
 {
     const tl_vf rounded = tl_vf_round(tl_vf_mul(v, e->dst_factor));

@@ -5,8 +5,7 @@
 
 #include "kernel/conv_quantized/conv_quantized.h"
 
-/** What the sums of channel c of a block begin with: the bias less the part of the source's zero
- *  point. */
+/** The initial value of the sums of channel c of a block: the bias minus zero * weight_sum. */
 static inline uint32_t tl_quantized_start_c(const tl_quantized_head *head,
                                             const tl_quantized_param *q, int c)
 {
@@ -14,9 +13,8 @@ static inline uint32_t tl_quantized_start_c(const tl_quantized_head *head,
 }
 
 /** The values of a block's sums of products, before the activation. */
-static inline void tl_quantized_numbers_c(const tl_quantized_head *head,
-                                          const tl_quantized_param *q, const uint32_t *sum,
-                                          float *v)
+static inline void tl_quantized_values_c(const tl_quantized_head *head, const tl_quantized_param *q,
+                                         const uint32_t *sum, float *v)
 {
     for (int c = 0; c < TL_BLOCK; c++) {
         const uint32_t start = tl_quantized_start_c(head, q, c);
@@ -26,15 +24,15 @@ static inline void tl_quantized_numbers_c(const tl_quantized_head *head,
     }
 }
 
-/** Applies the activation to a block, and writes it from element `at` of dst on. `alone` has the
+/** Applies the activation to a block, and writes it from element `at` of dst on. `act_exec` has the
  * instruction set of the activation. */
-static inline void tl_quantized_finish_c(const tl_quantized_param *q, const tl_exec *alone,
+static inline void tl_quantized_finish_c(const tl_quantized_param *q, const tl_exec *act_exec,
                                          float *v, int is_float, void *dst, size_t at)
 {
     int dim = TL_BLOCK;
     tl_tensor t = {.dtype = TL_FLOAT, .len = dim, .ndim = 1, .dims = &dim, .data = v};
     if (q->act.act != TL_ACT_NONE)
-        tl_exec_act(alone, &t, &t, q->act);
+        tl_exec_act(act_exec, &t, &t, q->act);
     for (int c = 0; c < TL_BLOCK; c++)
         if (is_float)
             ((float *)dst)[at + c] = v[c];

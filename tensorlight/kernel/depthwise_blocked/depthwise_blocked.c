@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows over single channels in the blocked layout: weights packed, parameters prepared, threads.
+// Depthwise convolution and pooling in the blocked layout: packed weights, parameters, threads.
 
 #include "kernel/depthwise_blocked/depthwise_blocked.h"
 

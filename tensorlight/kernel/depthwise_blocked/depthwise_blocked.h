@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of windows over single channels in the blocked layout (tl_blocked.h): depthwise
-// convolution, the maximum, and the mean.
+// Kernels of depthwise convolution, max pooling and average pooling in the blocked layout
+// (tl_blocked.h).
 //
-// All of them compute tiles: a few neighbouring results of a line, each a vector (or several) in
+// All of them compute tiles: a few neighbouring results of a line, each one or more vectors in
 // registers. The taps of a window are visited row by row. Rows outside the source are skipped
-// before a tile, columns outside it within the tile, so padding needs no copies and is never
-// multiplied. Tiles with all windows inside have specialized loops for convolutions of common
-// sizes.
+// before a tile, columns outside it within the tile, so padding is neither copied nor multiplied.
+// Convolutions of common sizes have specialized tiles for windows that are inside the source.
 
 #pragma once
 
@@ -30,8 +29,9 @@ typedef struct tl_depthwise_job {
     void *dst;
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; // padding: top, left
-    int64_t begin[2], end[2]; // the rows and columns that a mean counts; the source's, or more
-    float low, high;          // bounds of the activation, of tl_act_bounds
+    int64_t begin[2],
+        end[2];      // the rows and columns that a mean counts: the source, or with padding
+    float low, high; // bounds of the activation, of tl_act_bounds
     // of floats:
     const float *add; // of a convolution: like dst, or NULL
     tl_activation act;
@@ -39,11 +39,11 @@ typedef struct tl_depthwise_job {
     size_t row;
     tl_dtype dtype; // of dst; TL_INT32: the sums of a convolution
     tl_quantized_param q;
-    uint8_t bounds[2];    // low and high as bytes
-    const tl_exec *alone; // the exec for activations in plain C
+    uint8_t bounds[2];       // low and high as bytes
+    const tl_exec *act_exec; // the exec for activations in plain C
 } tl_depthwise_job;
 
-/** Of src and dst, without windows and activation. */
+/** A job for src and dst, still without windows and activation. */
 tl_depthwise_job tl_depthwise_job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_tensor *dst);
 
 /** Sets the windows of a convolution. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows over single channels in the blocked layout, see depthwise_blocked.h.
+// Depthwise convolution and pooling in the blocked layout, see depthwise_blocked.h.
 
 #include "kernel/depthwise_blocked/depthwise_blocked.h"
 
@@ -16,8 +16,8 @@ enum {
 typedef struct tile_place {
     const float *plane, *weight, *bias, *add;
     float *dst;
-    ptrdiff_t top, left;    // the first window's first row and column
-    int tap_begin, tap_end; // its rows inside the source
+    ptrdiff_t top, left;    // the first row and column of the first window
+    int tap_begin, tap_end; // the window's rows inside the source
 } tile_place;
 
 static inline int is_inside(ptrdiff_t column, int width)
@@ -150,7 +150,7 @@ TL_INLINE void tile(const tl_depthwise_kind kind, const int n, const int width, 
 
 typedef void tile_func(const tl_depthwise_job *job, const tile_place *at);
 
-// Tiles of one kind: PIXELS results inside the source, or fewer anywhere.
+// Tiles of one kind, by size: `inner` has PIXELS results whose windows are inside the source.
 typedef struct tile_set {
     tile_func *inner, *any[PIXELS + 1];
 } tile_set;
@@ -185,7 +185,7 @@ CONV_TILES(conv_3_2, 3, 2)
 CONV_TILES(conv_5_1, 5, 1)
 CONV_TILES(conv_5_2, 5, 2)
 
-// The first row that fits a work is used; width 0: any.
+// The first matching row applies; width 0: any.
 static const struct {
     tl_depthwise_kind kind;
     int width, stride;
@@ -218,12 +218,12 @@ static void move(tile_place *at, ptrdiff_t n, int stride)
     at->add = at->add ? at->add + n * TL_BLOCK : NULL;
 }
 
-// One line of results; `at` is its first tile. If no tile has the number of remaining results, a
-// whole one computes some again, unless their addends may be overwritten already.
+// Computes a line of results, from its first tile `at` on. If no tile has the number of remaining
+// results, a full one recomputes some, unless they may have overwritten their addends.
 static void run_line(const tl_depthwise_job *job, const tile_set *tiles, tile_place at)
 {
     const int stride = job->stride[1], can_repeat = job->ow >= PIXELS && !at.add;
-    const ptrdiff_t reach = (ptrdiff_t)(PIXELS - 1) * stride + // to the last tap of a whole tile
+    const ptrdiff_t reach = (ptrdiff_t)(PIXELS - 1) * stride + // to the last tap of a full tile
                             (ptrdiff_t)(job->size[1] - 1) * job->dilation[1];
     for (int x = 0, n; x < job->ow; x += n) {
         n = tl_min(PIXELS, job->ow - x);
@@ -244,14 +244,14 @@ static void run_line(const tl_depthwise_job *job, const tile_set *tiles, tile_pl
     }
 }
 
-// Whether a window covers the source at every position: then it has one result.
+// Whether the single window covers the source: global pooling.
 static int is_global(const tl_depthwise_job *job)
 {
     return job->oh == 1 && job->ow == 1 && job->size[0] - job->padding[0] >= job->ih &&
            job->size[1] - job->padding[1] >= job->iw;
 }
 
-// The sum of `n` pixels, in parts so that additions do not depend on each other.
+// The sum of `n` pixels, as eight independent partial sums.
 TL_INLINE tl_vf sum_pixels(const float *src, size_t n)
 {
     tl_vf sum[8];

@@ -65,10 +65,10 @@ static tl_depthwise_job job_of(tl_depthwise_kind kind, const tl_tensor *src, tl_
 
 static void run(const tl_exec *exec, tl_depthwise_job *job, const tl_tensor *dst)
 {
-    const tl_exec alone = {.isa = exec ? exec->isa : tl_isa_best()};
+    const tl_exec act_exec = {.isa = exec ? exec->isa : tl_isa_best()};
     const size_t lines = (size_t)dst->dims[0] * dst->dims[1] * dst->dims[2];
     const size_t cost = (size_t)job->size[0] * job->size[1] * job->ow * (TL_BLOCK / 4);
-    job->alone = &alone;
+    job->act_exec = &act_exec;
     tl_act_bounds(job->q.act, &job->low, &job->high);
     job->bounds[0] = tl_quantized_byte(&job->q, job->low);
     job->bounds[1] = tl_quantized_byte(&job->q, job->high);

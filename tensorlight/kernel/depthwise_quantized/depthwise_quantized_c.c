@@ -68,7 +68,7 @@ static void mean_numbers(const tl_depthwise_job *job, const window *w, const int
 // Writes a pixel of floats, at element `at` of dst.
 static void finish(const tl_depthwise_job *job, float *v, size_t at)
 {
-    tl_quantized_finish_c(&job->q, job->alone, v, job->dtype == TL_FLOAT, job->dst, at);
+    tl_quantized_finish_c(&job->q, job->act_exec, v, job->dtype == TL_FLOAT, job->dst, at);
 }
 
 static void run_conv(const tl_depthwise_job *job, const window *w, const int8_t *row, size_t at)
@@ -83,7 +83,7 @@ static void run_conv(const tl_depthwise_job *job, const window *w, const int8_t 
             ((uint32_t *)job->dst)[at + c] = sum[c] + tl_quantized_start_c(&head, &job->q, c);
         return;
     }
-    tl_quantized_numbers_c(&head, &job->q, sum, v);
+    tl_quantized_values_c(&head, &job->q, sum, v);
     finish(job, v, at);
 }
 

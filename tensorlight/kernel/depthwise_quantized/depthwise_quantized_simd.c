@@ -145,7 +145,7 @@ static inline void put_sum(const tl_depthwise_job *job, int m, tl_vi sum, size_t
     if (job->dtype == TL_INT32)
         memcpy((int32_t *)job->dst + offset + m * TL_BLOCK + lane, &sum, sizeof(sum));
     else
-        put(job, m, tl_quantized_numbers(sum, e), offset, lane, scratch, e);
+        put(job, m, tl_quantized_values(sum, e), offset, lane, scratch, e);
 }
 
 // Stores any results, one by one. Not inlined in the tile functions, as it is rarely needed.
@@ -450,7 +450,7 @@ static tl_vf mean_of(const tl_depthwise_job *job, const tile_pos *pos, int lane,
         (float)(tl_depthwise_u8_count(pos->top, job->size[0], job->begin[0], job->end[0]) *
                 tl_depthwise_u8_count(pos->left, job->size[1], job->begin[1], job->end[1]));
     const tl_vf mean = tl_vf_div(tl_vi_to_vf(sum_pixels(job, pos, &w, lane)), tl_vf_set1(count));
-    return tl_quantized_keep(tl_vf_mul(mean, e->factor), e);
+    return tl_quantized_clamp(tl_vf_mul(mean, e->factor), e);
 }
 
 static void any_line(const tl_depthwise_job *job, tile_pos pos, const plane_job *plane, ring *r)

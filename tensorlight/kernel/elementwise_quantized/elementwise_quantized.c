@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on 8-bit tensors, element by element: choice of the kernel, threads.
+// Element-wise operations on 8-bit tensors: choice of the kernel, threads.
 
 #include "kernel/elementwise_quantized/elementwise_quantized.h"
 
@@ -10,12 +10,12 @@
 #include "kernel/tl_kernel.h"
 
 TL_KERNEL_TABLE(pick, tl_elementwise_u8_func, TL_ELEMENTWISE_U8_KERNELS)
-TL_KERNEL_TABLE(pick_look, tl_lookup_func, TL_LOOKUP_KERNELS)
+TL_KERNEL_TABLE(pick_lookup, tl_lookup_func, TL_LOOKUP_KERNELS)
 
 // Two sources
 
-// Whether no result, before it is rounded, can be as large as 2^30: rounding may then come before
-// the activation's bounds, as both never fall.
+// Whether no result can reach 2^30 before it is rounded. Values may then be rounded before they are
+// clamped, as both operations are monotonic.
 static int has_small_results(const tl_elementwise_u8_job *job)
 {
     const float a = 255 * fabsf(job->factors[0]), b = 255 * fabsf(job->factors[1]);
@@ -31,7 +31,7 @@ static int run(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b, tl_t
     assert(a->len == dst->len);
     if (a->len == 0)
         return 0;
-    const tl_exec alone = {.isa = exec ? exec->isa : tl_isa_best()};
+    const tl_exec act_exec = {.isa = exec ? exec->isa : tl_isa_best()};
     tl_elementwise_u8_job job = {
         .a = a->data,
         .b = b->data,
@@ -41,7 +41,7 @@ static int run(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b, tl_t
         .zeros = {(float)pair->zeros[0], (float)pair->zeros[1]},
         .factors = {pair->factors[0], pair->factors[1]},
         .q = {.act = pair->act, .dst_factor = pair->dst_factor, .dst_zero = pair->dst_zero},
-        .alone = &alone};
+        .act_exec = &act_exec};
     if (b->len != a->len) { // b has one pixel for each plane of a
         assert(a->ndim == 5 && b->ndim == 5 && b->dims[2] == 1 && b->dims[3] == 1);
         assert(a->dims[0] == b->dims[0] && a->dims[1] == b->dims[1] && a->dims[4] == TL_BLOCK);
@@ -70,15 +70,15 @@ int tl_exec_quantized_mul(const tl_exec *exec, const tl_tensor *a, const tl_tens
 
 // Tables
 
-typedef struct look_job {
+typedef struct lookup_job {
     const uint8_t *src, *table;
     uint8_t *dst;
     tl_lookup_func *func;
-} look_job;
+} lookup_job;
 
-static void look_range(void *arg, size_t begin, size_t end)
+static void lookup_range(void *arg, size_t begin, size_t end)
 {
-    const look_job *const job = arg;
+    const lookup_job *const job = arg;
     job->func(job->src + begin, job->table, job->dst + begin, end - begin);
 }
 
@@ -87,7 +87,7 @@ int tl_exec_quantized_lookup(const tl_exec *exec, const tl_tensor *src, const tl
 {
     assert(src->dtype == TL_UINT8 && table->dtype == TL_UINT8 && dst->dtype == TL_UINT8);
     assert(src->len == dst->len && table->len == UINT8_MAX + 1);
-    look_job job = {src->data, table->data, dst->data, pick_look(exec, TL_UINT8)};
-    tl_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, look_range, &job);
+    lookup_job job = {src->data, table->data, dst->data, pick_lookup(exec, TL_UINT8)};
+    tl_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, lookup_range, &job);
     return 0;
 }

@@ -17,14 +17,14 @@ typedef struct tl_elementwise_u8_job {
     const uint8_t *a, *b;
     uint8_t *dst;
     size_t len;   // of a and dst
-    size_t plane; // elements of a for each 16 of b that are repeated, or 0: b is like a
+    size_t plane; // b has 16 elements for each `plane` elements of a; 0: as many as a
     tl_elementwise_u8_op op;
     float zeros[2], factors[2];
-    tl_quantized_param q; // act, dst_factor, dst_zero
-    float low, high;      // the bounds of the activation, of tl_act_bounds
-    uint8_t bounds[2];    // and as bytes
-    int is_small;         // whether no result can overflow 32 bits
-    const tl_exec *alone; // the exec for activations in plain C
+    tl_quantized_param q;    // act, dst_factor, dst_zero
+    float low, high;         // the bounds of the activation, of tl_act_bounds
+    uint8_t bounds[2];       // the same as bytes
+    int is_small;            // no result can overflow 32 bits
+    const tl_exec *act_exec; // the exec for activations in plain C
 } tl_elementwise_u8_job;
 
 enum { TL_ELEMENTWISE_U8_CHUNK = 64 }; // elements of a unit of work

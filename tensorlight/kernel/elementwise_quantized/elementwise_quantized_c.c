@@ -3,7 +3,7 @@
 
 #include "kernel/elementwise_quantized/elementwise_quantized.h"
 
-static float number(const tl_elementwise_u8_job *job, float a, float b)
+static float value(const tl_elementwise_u8_job *job, float a, float b)
 {
     if (job->op == TL_ELEMENTWISE_U8_MUL) {
         const float factor = job->factors[0] * job->factors[1];
@@ -23,10 +23,10 @@ void tl_elementwise_u8_c(void *arg, size_t begin, size_t end)
         for (int i = 0; i < n; i++) {
             const size_t k = at + (size_t)i;
             const uint8_t b = job->b[job->plane ? k / job->plane * TL_BLOCK + k % TL_BLOCK : k];
-            v[i] = number(job, (float)job->a[k] - job->zeros[0], (float)b - job->zeros[1]);
+            v[i] = value(job, (float)job->a[k] - job->zeros[0], (float)b - job->zeros[1]);
         }
         tl_tensor t = {.dtype = TL_FLOAT, .len = n, .ndim = 1, .dims = &n, .data = v};
-        tl_exec_act(job->alone, &t, &t, job->q.act);
+        tl_exec_act(job->act_exec, &t, &t, job->q.act);
         for (int i = 0; i < n; i++)
             job->dst[at + (size_t)i] = tl_quantized_byte(&job->q, v[i]);
     }

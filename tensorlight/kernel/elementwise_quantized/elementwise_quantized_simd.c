@@ -31,8 +31,8 @@ static constants constants_of(const tl_elementwise_u8_job *job)
 }
 
 // A vector of results before the activation; op is a constant.
-TL_INLINE tl_vf numbers(const tl_elementwise_u8_op op, const uint8_t *a, const uint8_t *b,
-                        const constants *c)
+TL_INLINE tl_vf values(const tl_elementwise_u8_op op, const uint8_t *a, const uint8_t *b,
+                       const constants *c)
 {
     const tl_vf x = tl_vf_sub(tl_vi_to_vf(tl_vi_load_u8(a)), c->zeros[0]);
     const tl_vf y = tl_vf_sub(tl_vi_to_vf(tl_vi_load_u8(b)), c->zeros[1]);
@@ -41,7 +41,7 @@ TL_INLINE tl_vf numbers(const tl_elementwise_u8_op op, const uint8_t *a, const u
     return tl_vf_add(tl_vf_mul(x, c->factors[0]), tl_vf_mul(y, c->factors[1]));
 }
 
-// A chunk whose results are small. b goes on by `b_step` with each 16 elements.
+// A chunk with is_small. b advances by `b_step` for each 16 elements.
 TL_INLINE void small_chunk(const tl_elementwise_u8_op op, const uint8_t *a, const uint8_t *b,
                            const int b_step, uint8_t *dst, const constants *c)
 {
@@ -50,8 +50,8 @@ TL_INLINE void small_chunk(const tl_elementwise_u8_op op, const uint8_t *a, cons
     for (int p = 0; p < TL_BLOCK / TL_VF_LANES; p++) {
         TL_UNROLL
         for (int k = 0; k < 4; k++) {
-            const tl_vf x = numbers(op, a + k * TL_BLOCK + p * TL_VF_LANES,
-                                    b + k * b_step + p * TL_VF_LANES, c);
+            const tl_vf x =
+                values(op, a + k * TL_BLOCK + p * TL_VF_LANES, b + k * b_step + p * TL_VF_LANES, c);
             v[p][k] = tl_vi_round(tl_vf_mul(x, c->requantize.dst_factor));
         }
     }
@@ -60,24 +60,24 @@ TL_INLINE void small_chunk(const tl_elementwise_u8_op op, const uint8_t *a, cons
         tl_vi_store_pixels(dst + p * TL_VF_LANES, v[p], 4, &c->requantize.range);
 }
 
-// Any chunk.
+// Computes a chunk with any activation and any factors.
 static void any_chunk(const tl_elementwise_u8_job *job, const uint8_t *a, const uint8_t *b,
                       int b_step, uint8_t *dst, const constants *c)
 {
-    float room[CHUNK];
+    float buffer[CHUNK];
     for (int i = 0; i < CHUNK; i += TL_VF_LANES) {
         const uint8_t *const second = b + i / TL_BLOCK * b_step + i % TL_BLOCK;
         const tl_vf v = job->op == TL_ELEMENTWISE_U8_MUL
-                            ? numbers(TL_ELEMENTWISE_U8_MUL, a + i, second, c)
-                            : numbers(TL_ELEMENTWISE_U8_ADD, a + i, second, c);
-        tl_vf_store(room + i, tl_quantized_keep(v, &c->requantize));
+                            ? values(TL_ELEMENTWISE_U8_MUL, a + i, second, c)
+                            : values(TL_ELEMENTWISE_U8_ADD, a + i, second, c);
+        tl_vf_store(buffer + i, tl_quantized_clamp(v, &c->requantize));
     }
-    tl_vf_activate(job->q.act, room, CHUNK);
+    tl_vf_activate(job->q.act, buffer, CHUNK);
     for (int i = 0; i < CHUNK; i += TL_VF_LANES)
-        tl_quantized_store(dst + i, tl_vf_load(room + i), &c->requantize);
+        tl_quantized_store(dst + i, tl_vf_load(buffer + i), &c->requantize);
 }
 
-// A chunk of 64 elements; is_small and op are constants where the first is not 0.
+// Computes a chunk of 64 elements; op is a constant.
 TL_INLINE void chunk(const tl_elementwise_u8_job *job, const int is_small,
                      const tl_elementwise_u8_op op, const uint8_t *a, const uint8_t *b, int b_step,
                      uint8_t *dst, const constants *c)
@@ -90,10 +90,10 @@ TL_INLINE void chunk(const tl_elementwise_u8_job *job, const int is_small,
         small_chunk(op, a, b, 0, dst, c);
 }
 
-// `n` elements, no more than a chunk, by way of memory: the last ones of a tensor, and where
-// planes meet. `at`: the first one.
-static void part(const tl_elementwise_u8_job *job, size_t at, size_t n, int is_small,
-                 const constants *c)
+// Elements at .. at+n-1, no more than a chunk, copied to a buffer: the end of a tensor, and chunks
+// of several planes.
+static void partial_chunk(const tl_elementwise_u8_job *job, size_t at, size_t n, int is_small,
+                          const constants *c)
 {
     uint8_t a[CHUNK] = {0}, b[CHUNK] = {0}, dst[CHUNK];
     memcpy(a, job->a + at, n);
@@ -114,7 +114,7 @@ TL_INLINE void chunks(const tl_elementwise_u8_job *job, const tl_elementwise_u8_
 {
     const constants c = constants_of(job);
     const int is_small = job->is_small && tl_act_is_bounds(job->q.act);
-    size_t plane = 0, limit = 0; // elements up to `limit` have one pixel of b: that of `plane`
+    size_t plane = 0, limit = 0; // elements before `limit` share the pixel of b of `plane`
     for (size_t at = begin * CHUNK; begin < end; begin++, at += CHUNK) {
         const size_t n = tl_min_size(CHUNK, job->len - at);
         if (job->plane && at >= limit) {
@@ -122,7 +122,7 @@ TL_INLINE void chunks(const tl_elementwise_u8_job *job, const tl_elementwise_u8_
             limit = (plane + 1) * job->plane;
         }
         if (n < CHUNK || (job->plane && at + CHUNK > limit))
-            part(job, at, n, is_small, &c);
+            partial_chunk(job, at, n, is_small, &c);
         else
             chunk(job, is_small, op, job->a + at, job->b + (job->plane ? plane * TL_BLOCK : at),
                   job->plane ? 0 : TL_BLOCK, job->dst + at, &c);

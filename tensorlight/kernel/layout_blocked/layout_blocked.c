@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From planes to blocks of channels, and back: choice of the kernel, threads.
+// Converts planes to the blocked layout, and back: choice of the kernel, threads.
 
 #include "kernel/layout_blocked/layout_blocked.h"
 
@@ -10,8 +10,8 @@
 TL_KERNEL_TABLE(pick_to, tl_layout_func, TL_TO_BLOCKED_KERNELS)
 TL_KERNEL_TABLE(pick_from, tl_layout_func, TL_FROM_BLOCKED_KERNELS)
 
-static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *blocked,
-                tl_layout_job job, tl_layout_func *func)
+static int convert(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *blocked,
+                   tl_layout_job job, tl_layout_func *func)
 {
     assert(planes->ndim == 4 && blocked->ndim == 5 && blocked->dims[4] == TL_BLOCK);
     assert(planes->dtype == blocked->dtype && func);
@@ -28,12 +28,12 @@ static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *b
 
 int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
-    return turn(exec, src, dst, (tl_layout_job){.src = src->data, .dst = dst->data},
-                pick_to(exec, src->dtype));
+    return convert(exec, src, dst, (tl_layout_job){.src = src->data, .dst = dst->data},
+                   pick_to(exec, src->dtype));
 }
 
 int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
-    return turn(exec, dst, src, (tl_layout_job){.src = src->data, .dst = dst->data},
-                pick_from(exec, src->dtype == TL_INT32 ? TL_FLOAT : src->dtype)); // 4 bytes
+    return convert(exec, dst, src, (tl_layout_job){.src = src->data, .dst = dst->data},
+                   pick_from(exec, src->dtype == TL_INT32 ? TL_FLOAT : src->dtype)); // 4 bytes
 }

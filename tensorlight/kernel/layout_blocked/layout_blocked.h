@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the changes between planes and blocks of channels (tl_blocked.h).
+// Kernels that convert between planes and the blocked layout (tl_blocked.h).
 
 #pragma once
 
@@ -8,8 +8,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
 
-/** Planes [blocks * lanes or less, pixels] on one side, [blocks, pixels, 16] on the other, of the
- *  kernel's type. */
+/** A conversion of [channels, pixels] to [blocks, pixels, 16], or back, of the kernel's type. */
 typedef struct tl_layout_job {
     const void *src;
     void *dst;
@@ -22,7 +21,7 @@ enum { TL_LAYOUT_STRIP = 512 };
 
 /** A strip of pixels of one block. */
 typedef struct tl_layout_strip {
-    size_t plane, block; // where its first plane and its block are, in elements
+    size_t plane, block; // offsets of its first plane and of its block, in elements
     size_t begin, end;   // pixels
     int lanes;           // that are channels
 } tl_layout_strip;
@@ -38,7 +37,7 @@ static inline tl_layout_strip tl_layout_strip_at(const tl_layout_job *job, size_
                              .lanes = tl_min(TL_BLOCK, job->channels - (int)b * TL_BLOCK)};
 }
 
-/** Turns the strips begin .. end-1, counted over all blocks, for the tl_layout_job at `arg`. */
+/** Converts the strips begin .. end-1, counted over all blocks, for the tl_layout_job at `arg`. */
 typedef void tl_layout_func(void *arg, size_t begin, size_t end);
 
 #define TL_FROM_BLOCKED_KERNELS(ROW, arg)            \

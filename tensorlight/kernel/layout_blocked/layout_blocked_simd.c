@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From planes to blocks of channels, and back, as squares of floats or bytes that are
+// Converts planes to the blocked layout, and back, in squares of floats or bytes that are
 // transposed in registers.
 
 #include "kernel/layout_blocked/layout_blocked.h"
@@ -10,7 +10,7 @@
 #include "kernel/simd/tl_simd_small.h"
 #include "tensorlight/tl_blocked.h"
 
-// `n` pixels of `rows` planes from src, `step` apart, become the rows of dst.
+// Transposes `n` pixels of `rows` planes at src, `step` apart, to rows of dst.
 TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float *dst, size_t n)
 {
     tl_vf v[TL_VF_LANES];
@@ -46,7 +46,7 @@ static void strip_to_blocked(const tl_layout_job *job, const tl_layout_strip *s,
 {
     const float *const src = (const float *)job->src + s->plane + lane * job->pixels;
     float *const dst = (float *)job->dst + s->block + lane;
-    const int rows = s->lanes - lane; // negative, few or enough
+    const int rows = s->lanes - lane; // 0 or less: all lanes are padding
     size_t i = s->begin;
     for (; rows >= TL_VF_LANES && i + TL_VF_LANES <= s->end; i += TL_VF_LANES)
         square_to_blocked(src + i, job->pixels, TL_VF_LANES, dst + i * TL_BLOCK, TL_VF_LANES);
@@ -120,12 +120,11 @@ void tl_from_blocked_u8_c(void *arg, size_t begin, size_t end)
 
 #else
 
-// The rows of a matrix of 16 by 16 become its columns: four times, the first half of the rows is
-// shuffled with the second.
+// Transposes a 16 x 16 matrix: interleaves the first half of the rows with the second, four times.
 TL_INLINE void transpose(tl_v16 v[TL_BLOCK])
 {
     TL_UNROLL
-    for (int turn = 0; turn < 4; turn++) {
+    for (int pass = 0; pass < 4; pass++) {
         tl_v16 t[TL_BLOCK];
         TL_UNROLL
         for (int k = 0; k < TL_BLOCK / 2; k++) {
@@ -153,7 +152,7 @@ static inline void store_part(uint8_t *p, tl_v16 v, size_t n)
     memcpy(p, bytes, n);
 }
 
-// `n` pixels, no more than 16, of `lanes` planes from src, `step` apart, become rows of dst.
+// Transposes `n` pixels, at most 16, of `lanes` planes at src, `step` apart, to rows of dst.
 TL_INLINE void bytes_to_blocked(const uint8_t *src, size_t step, int lanes, uint8_t *dst, size_t n)
 {
     tl_v16 v[TL_BLOCK];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's convolution of floats in the blocked layout: weights transformed, tiles computed.
+// Winograd's convolution of floats in the blocked layout: transforms weights, computes tiles.
 
 #include "kernel/winograd_blocked/winograd_blocked.h"
 
@@ -32,8 +32,8 @@ typedef struct pack_job {
 // Windows of a block of output channels, or their transforms: [position][channel].
 typedef double block_table[TL_WINO_SIZE * TL_WINO_SIZE][TL_BLOCK];
 
-// G times three rows of a table, `step` apart: the values of polynomials with these factors,
-// divided by the scales omitted in B' and A'.
+// G times three rows of a table, `step` apart: the values of polynomials with these coefficients,
+// divided by the scales that B' and A' omit.
 static inline void weight_line(int pairs, double (*src)[TL_BLOCK], int step,
                                double (*dst)[TL_BLOCK], int dst_step)
 {
@@ -58,7 +58,7 @@ static inline void weight_line(int pairs, double (*src)[TL_BLOCK], int step,
     memcpy(dst[(2 * pairs + 1) * dst_step], src[2 * step], sizeof(*dst));
 }
 
-// The windows of the output channels from `o` on for the input channel `c`.
+// Loads the windows of the output channels from `o` on for input channel `c`.
 static void load_windows(const pack_job *job, int o, int c, block_table table)
 {
     for (int tap = 0; tap < 9; tap++)
@@ -132,7 +132,7 @@ static void transform_patch(const tl_wino *w, const void *patch, size_t row, voi
     t->source(t->job.pairs, patch, row, dst, w->source_step);
 }
 
-// n tiles are the pixels of a line.
+// A 1x1 convolution for each point, whose pixels are the n tiles.
 static void multiply(const tl_wino *w, const void *source, int n, int block, int n_blocks,
                      void *products)
 {
@@ -153,7 +153,7 @@ static void transform_products(const tl_wino *w, const void *products, int block
     tl_wino_job job = t->job;
     job.step = w->product_step;
     for (int i = 0; i < span->n; i++) {
-        const size_t k = span->at + (size_t)i * w->kind->m * TL_BLOCK;
+        const size_t k = span->offset + (size_t)i * w->kind->m * TL_BLOCK;
         t->result(&job, (const float *)products + (size_t)i * TL_BLOCK,
                   t->weight + block * w->kind->row, t->add ? t->add + k : NULL, t->dst + k,
                   span->rows, tl_min(w->kind->m, span->cols - i * w->kind->m));

@@ -7,19 +7,19 @@
 //
 //     result = A' [(G window G') * (B' patch B)] A        * element by element
 //
-// which becomes t * t ordinary sums over channels, computed for many tiles at a time by the tiles
-// of conv_blocked (a 1x1 convolution whose pixels are tiles).
+// Summed over channels, the product becomes t * t matrix multiplications, computed for many tiles
+// at a time by the kernels of conv_blocked (a 1x1 convolution whose pixels are tiles).
 //
 // The points are 0, infinity, and m / 2 pairs +p, -p. Common terms of a pair are computed once:
 // with N(x) the product of x^2 - q^2 over the other pairs, the row of B' for the point +-p is
-// x (x +- p) N(x), so d[2], d[4], .. and d[1], d[3], .. get the same factors; row p of A' is
-// 1, p, p^2, ..: even and odd powers again. Every scale is left to G, so the products' rows are
-// free of fractions; G is computed in double when weights are packed.
+// x (x +- p) N(x), so d[2], d[4], .. and d[1], d[3], .. have the same coefficients; row p of A' is
+// 1, p, p^2, ..: even and odd powers again. G includes all scales, so that B' and A' have no
+// fractions; it is computed in double when weights are packed.
 //
 // Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016,
-// arXiv:1509.09308; that points decide on accuracy, and symmetric ones near 1 are good: Barabasz,
-// Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy of Winograd
-// Convolution for Deep Neural Networks", 2020, arXiv:1803.10986.
+// arXiv:1509.09308; for the choice of points, symmetric ones near 1: Barabasz, Anderson,
+// Soodhalter and Gregg, "Error Analysis and Improving the Accuracy of Winograd Convolution for
+// Deep Neural Networks", 2020, arXiv:1803.10986.
 
 #pragma once
 
@@ -33,18 +33,18 @@ enum {
     TL_WINO_SIZE = 2 * TL_WINO_PAIRS + 2 // t, at most
 };
 
-/** The points of a number of pairs. All factors but the powers of square roots are exact floats. */
+/** The points of a number of pairs. All values but the powers of square roots are exact floats. */
 typedef struct tl_wino_points {
     double power[TL_WINO_PAIRS][2 * TL_WINO_PAIRS]; // p^0, p^1, .. of each pair
-    double others[TL_WINO_PAIRS][TL_WINO_PAIRS];    // N(x) of each: factors of x^0, x^2, ..
+    double others[TL_WINO_PAIRS][TL_WINO_PAIRS];    // N(x) of each: coefficients of x^0, x^2, ..
     double all[TL_WINO_PAIRS + 1];                  // the product of x^2 - p^2 over all pairs
 } tl_wino_points;
 
 #define TL_SQRT1_2 0.70710678118654752440
 #define TL_SQRT2   1.41421356237309504880
 
-/** By the number of pairs. For two pairs 1/sqrt(2) and sqrt(2) err a third as much as the usual 1
- *  and 2; for three, no points near 1/2, 1, 2 are better by more than a few percent. */
+/** By the number of pairs. For two pairs, 1/sqrt(2) and sqrt(2) have a third of the error of the
+ *  usual 1 and 2; for three, no points near 1/2, 1, 2 are better by more than a few percent. */
 static const tl_wino_points tl_wino_points_of[TL_WINO_PAIRS + 1] = {
     [1] = {.power = {{1, 1}}, .others = {{1}}, .all = {-1, 1}},
     [2] = {.power = {{1, TL_SQRT1_2, 0.5, 0.5 * TL_SQRT1_2}, {1, TL_SQRT2, 2, 2 * TL_SQRT2}},
@@ -61,7 +61,7 @@ static const tl_wino_points tl_wino_points_of[TL_WINO_PAIRS + 1] = {
  *  TL_BLOCK floats, `step` apart: B' patch B, the points of rows before those of columns. */
 typedef void tl_wino_source_func(int pairs, const float *src, size_t row, float *dst, size_t step);
 
-/** The epilogue of products. */
+/** The transform of products to results. */
 typedef struct tl_wino_job {
     int pairs;
     size_t step; // floats between the products of a tile

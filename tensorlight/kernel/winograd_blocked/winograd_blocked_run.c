@@ -14,12 +14,12 @@
 
 enum {
     PRODUCT_BLOCKS = 2,       // blocks of output channels whose products exist at a time
-    UNIT_BYTES = 512 * 1024,  // of a unit's source and products: half of a second cache
-    MAX_TILES = 56,           // of a unit: more are of no use to the weights' traffic
-    LARGE_WEIGHTS = 16 << 20, // bytes that the third cache may not keep from unit to unit
-    MANY_TILES = 4096,        // of all images: units have about the same number from here on
-    UNITS = 8,                // enough for a few threads to end at about the same time
-    UNIT_SUMS = 2000000,      // min multiply-accumulates of a unit
+    UNIT_BYTES = 512 * 1024,  // of a unit's source and products: half of an L2 cache
+    MAX_TILES = 56,           // of a unit: more would hardly reduce the loads of weights
+    LARGE_WEIGHTS = 16 << 20, // bytes that the L3 cache may not keep from unit to unit
+    MANY_TILES = 4096,        // of all images: from here on, units have about the same number
+    UNITS = 8,                // enough to balance the load of a few threads
+    UNIT_MACS = 2000000,      // min multiply-accumulates of a unit
 };
 
 // Elements from one point to the next. An odd number of pixels, so that the points of a tile fall
@@ -37,11 +37,11 @@ static size_t slot_size(const tl_wino *w, size_t source, size_t products)
            (source * kind->point_size + kind->groups * products * TL_WINO_PRODUCT);
 }
 
-// Units that outweigh their overhead, and let a few threads end at about the same time.
+// The number of units that outweigh their overhead and balance the load of a few threads.
 static double wanted_units(const tl_wino *w)
 {
-    const double sums = (double)w->kind->row * w->blocks_out * w->n_tiles;
-    return sums < UNIT_SUMS ? 1 : sums / UNIT_SUMS < UNITS ? sums / UNIT_SUMS : UNITS;
+    const double macs = (double)w->kind->row * w->blocks_out * w->n_tiles;
+    return macs < UNIT_MACS ? 1 : macs / UNIT_MACS < UNITS ? macs / UNIT_MACS : UNITS;
 }
 
 // The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
@@ -71,8 +71,8 @@ static void set_tiles(tl_wino *w, int tiles)
 // thread then transforms the source again.
 static void divide(tl_wino *w)
 {
-    const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
-    const size_t max = n / tiles_of_unit(w);      // units: rather larger ones than one more
+    const size_t n = w->n_tiles ? w->n_tiles : 1; // an empty batch: one unit
+    const size_t max = n / tiles_of_unit(w);      // units, rounded down
     set_tiles(w, (int)tl_ceil_div(n, max ? max : 1));
     w->tile_units = (int)tl_ceil_div(n, w->tiles_per_unit);
     const int block_units = (int)(wanted_units(w) / w->tile_units);
@@ -104,8 +104,8 @@ size_t tl_wino_scratch(const tl_wino_kind *kind, const tl_tensor *src, const tl_
     return tl_slots_size(wino_of(kind, src, dst).slot_size, threads);
 }
 
-// The bytes that a slot of this many tiles or fewer, of whole images, needs at most: a few tiles
-// may make a larger unit than many. Units of very many tiles differ by one or two.
+// The max bytes of a slot for this batch and all smaller ones, whose units may be larger. With
+// MANY_TILES, units have at most MAX_TILES + 2 tiles.
 static size_t max_slot_size(tl_wino w)
 {
     const size_t image = (size_t)w.lines * w.columns, n_tiles = w.n_tiles;
@@ -129,20 +129,20 @@ size_t tl_wino_batch_scratch(const tl_wino_kind *kind, const tl_tensor *src, con
 
 // Patches
 
-// A tile: its image, line and column.
-typedef struct place {
+// The position of a tile: its image, line and column, in tiles.
+typedef struct position {
     size_t image;
     int y, x;
-} place;
+} position;
 
-static place place_of(const tl_wino *w, size_t tile)
+static position position_of(const tl_wino *w, size_t tile)
 {
     const size_t line = tile / w->columns;
-    return (place){line / w->lines, (int)(line % w->lines), (int)(tile % w->columns)};
+    return (position){line / w->lines, (int)(line % w->lines), (int)(tile % w->columns)};
 }
 
-// The place of the tile `n` tiles further, which is in this line or begins the next one.
-static void next_place(const tl_wino *w, place *at, int n)
+// Moves the position by `n` tiles, within its line or to the start of the next one.
+static void advance(const tl_wino *w, position *at, int n)
 {
     at->x += n;
     if (at->x < w->columns)
@@ -175,7 +175,7 @@ static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *
 }
 
 // The patch of a tile: its address in the image, or its copy if it crosses the image's border.
-static void transform_patch(const tl_wino *w, const char *image, const place *at, void *dst)
+static void transform_patch(const tl_wino *w, const char *image, const position *at, void *dst)
 {
     const tl_wino_kind *const kind = w->kind;
     const int y = at->y * kind->m - w->top, x = at->x * kind->m - w->left;
@@ -194,8 +194,8 @@ static void transform_source(const tl_wino *w, size_t tile, int n, char *dst)
     const size_t plane = (size_t)w->ih * w->iw * TL_BLOCK * w->kind->size;
     const size_t step = TL_BLOCK * w->kind->point_size;
     for (int b = 0; b < w->blocks_in; b++) {
-        place at = place_of(w, tile);
-        for (int i = 0; i < n; i++, dst += step, next_place(w, &at, 1))
+        position at = position_of(w, tile);
+        for (int i = 0; i < n; i++, dst += step, advance(w, &at, 1))
             transform_patch(w, w->src + (at.image * w->blocks_in + b) * plane, &at, dst);
     }
 }
@@ -207,12 +207,12 @@ static void transform_results(const tl_wino *w, const char *products, size_t til
 {
     const int m = w->kind->m;
     for (int b = block; b < block + n_blocks; b++) {
-        place at = place_of(w, tile);
+        position at = position_of(w, tile);
         tl_wino_span span = {.n = 0};
-        for (int i = 0; i < n; i += span.n, next_place(w, &at, span.n)) {
+        for (int i = 0; i < n; i += span.n, advance(w, &at, span.n)) {
             const int y = at.y * m, x = at.x * m;
             span.n = tl_min(w->columns - at.x, n - i);
-            span.at = (((at.image * w->blocks_out + b) * w->oh + y) * w->ow + x) * TL_BLOCK;
+            span.offset = (((at.image * w->blocks_out + b) * w->oh + y) * w->ow + x) * TL_BLOCK;
             span.rows = tl_min(m, w->oh - y);
             span.cols = tl_min(m * span.n, w->ow - x);
             w->kind->result(w, products, b, &span);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's convolution in the blocked layout, for all element types: division of its work, and
+// Winograd's convolution in the blocked layout, for all element types: partition of the work, and
 // offsets of patches and results. See winograd_blocked.h for the algorithm.
 //
 // A unit is some tiles by some blocks of output channels. The patches of its tiles are transformed
-// once; then, for two blocks at a time, the products of all points, and the results.
+// once; then two blocks at a time are multiplied, at all points, and transformed to results.
 
 #pragma once
 
@@ -16,27 +16,27 @@ enum { TL_WINO_PRODUCT = 4 /* bytes of a product: a float, or an integer of 32 b
 
 typedef struct tl_wino tl_wino;
 
-/** Adjacent tiles: their first result is element `at` of dst, and together they have
+/** `n` adjacent tiles: their first result is element `offset` of dst, and together they have
  * `rows` x `cols` pixels. */
 typedef struct tl_wino_span {
-    size_t at;
+    size_t offset;
     int n, rows, cols;
 } tl_wino_span;
 
-/** The differences between kinds of convolutions. Steps are in elements. */
+/** The parts that depend on the element type. Steps are in elements. */
 typedef struct tl_wino_kind {
     int m;             // the extent of a tile
     size_t size;       // bytes of an element of the source
     size_t point_size; // and of a transformed one
     int fill;          // the value of each byte of padding
-    int groups;        // of source channels, each with separate products
+    int groups;        // of source channels, whose products are separate
     size_t row;        // transformed elements of the packed weights of a block
     /** Transforms a block of a patch, m + 2 rows `row` apart, to a vector of TL_BLOCK elements for
      *  each point, source_step apart. */
     void (*source)(const tl_wino *w, const void *patch, size_t row, void *dst);
-    /** For `n` tiles, [point][block][tile][TL_BLOCK] at `source`, the products of each
-     *  point with `n_blocks` blocks of output channels from `block` on: the same with groups in
-     *  front, product_step between points. */
+    /** Multiplies `n` tiles, [point][block][tile][TL_BLOCK] at `source`, by the weights of
+     *  `n_blocks` blocks of output channels from `block` on: products
+     *  [group][point][block][tile][TL_BLOCK], product_step between points. */
     void (*multiply)(const tl_wino *w, const void *source, int n, int block, int n_blocks,
                      void *products);
     /** Transforms the products of tiles of a block, side by side at `products`, to results. */
@@ -44,7 +44,7 @@ typedef struct tl_wino_kind {
     const void *arg;
 } tl_wino_kind;
 
-/** A convolution, divided. */
+/** A convolution, divided into units. */
 struct tl_wino {
     const tl_wino_kind *kind;
     int t; // the extent of a patch
@@ -68,7 +68,7 @@ static inline size_t tl_wino_n_points(int m)
     return (size_t)(m + 2) * (m + 2);
 }
 
-/** Bytes of scratch memory for `threads` threads; SIZE_MAX: more than an address can name. */
+/** Bytes of scratch memory for `threads` threads; SIZE_MAX: larger than the address space. */
 size_t tl_wino_scratch(const tl_wino_kind *kind, const tl_tensor *src, const tl_tensor *dst,
                        int threads);
 

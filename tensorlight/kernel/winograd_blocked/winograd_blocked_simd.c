@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transforms of Winograd's convolution, see winograd_blocked.h.
 //
-// Both axes one after the other: lines of vectors through a table between them. The first argument
-// of the inline functions is a constant: each number of pairs is compiled separately.
+// A transform processes one axis after the other, with a table of vectors between them. The first
+// argument of the inline functions is a constant: each number of pairs is compiled separately.
 
 #include "kernel/winograd_blocked/winograd_blocked.h"
 
@@ -10,13 +10,13 @@
 
 enum { PARTS = TL_BLOCK / TL_VF_LANES /* vectors of a block */ };
 
-// The polynomial of x^2 with `factors`, the last of which is 1, for x^0 = d[0], x^2 = d[2], ..
-TL_INLINE tl_vf even_sum(const int degree, const double *factors, const tl_vf *d)
+// The sum of coefficients[k] * d[2 * k], k = 0 .. degree; the last coefficient is 1.
+TL_INLINE tl_vf even_sum(const int degree, const double *coefficients, const tl_vf *d)
 {
     tl_vf sum = d[2 * degree];
     TL_UNROLL
     for (int k = degree - 1; k >= 0; k--)
-        sum = tl_vf_fma(tl_vf_set1((float)factors[k]), d[2 * k], sum);
+        sum = tl_vf_fma(tl_vf_set1((float)coefficients[k]), d[2 * k], sum);
     return sum;
 }
 
@@ -83,7 +83,7 @@ TL_INLINE void result_line(const int pairs, const float *src, size_t step, tl_vf
         tl_vf_add(y[2 * pairs - 1], tl_vf_load(src + (size_t)(2 * pairs + 1) * step));
 }
 
-// A line of results: the first `cols` of 2 * pairs pixels.
+// Stores a line of results: the first `cols` of 2 * pairs pixels.
 TL_INLINE void store_line(const int pairs, const tl_wino_job *job, const tl_vf *y, tl_vf bias,
                           const float *add, float *dst, int cols)
 {

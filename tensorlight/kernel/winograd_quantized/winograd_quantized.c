@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 8-bit convolutions by Winograd's algorithm: weights transformed, products in groups of channels.
+// 8-bit convolutions by Winograd's algorithm: transforms weights, multiplies groups of channels.
 
 #include "kernel/winograd_quantized/winograd_quantized.h"
 
@@ -37,7 +37,7 @@ static size_t point_weights(int channels)
     return tl_ceil_div((size_t)channels, TL_WINO_U8_PAIR) * TL_WINO_U8_PAIR * TL_BLOCK;
 }
 
-// Of a group that begins with this channel: the weights of all groups before.
+// The weights of all groups before the one that begins with this channel.
 static size_t weights_before(int channel)
 {
     return TL_WINO_U8_POINTS * point_weights(channel);
@@ -45,8 +45,8 @@ static size_t weights_before(int channel)
 
 // Packing
 
-// Whether packed weights, which have words, may be stored at this address.
-static inline int is_even(const void *weight)
+// Whether packed weights, which are 16-bit words, may be stored at this address.
+static inline int is_aligned(const void *weight)
 {
     return (uintptr_t)weight % sizeof(int16_t) == 0;
 }
@@ -65,7 +65,7 @@ typedef struct pack_job {
 // Windows of a block of output channels, or their transforms: [position][channel].
 typedef int16_t block_table[TL_WINO_U8_POINTS][TL_BLOCK];
 
-// The weight between channel `o` of the result and channel `c` of the source; 0: absent.
+// The weight of output channel `o` for source channel `c`; 0: absent.
 static inline int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
@@ -73,8 +73,8 @@ static inline int weight_of(const pack_job *job, int o, int c, int tap)
     return o < oc ? weights[((size_t)o * ic + c) * 9 + tap] : 0;
 }
 
-// The windows of the output channels from `o` on for the input channel `c`. Adds their weights to
-// the sums of the outputs.
+// Loads the windows of the output channels from `o` on for input channel `c`, and adds their
+// weights to the sums of the output channels.
 static void load_windows(const pack_job *job, int o, int c, block_table table, int32_t *sums)
 {
     for (int i = 0; i < TL_BLOCK; i++)
@@ -109,7 +109,7 @@ static void transform_windows(block_table table)
         weight_line(columns + y * 3, 1, table + y * TL_WINO_U8_PATCH, 1);
 }
 
-// The channel `c` and, if before `end`, the next: the points are `step` apart.
+// Packs input channel `c` and, if before `end`, the next one; the points are `step` apart.
 static void pack_pair(const pack_job *job, int o, int c, int end, int32_t *sums, int16_t *dst,
                       size_t step)
 {
@@ -149,7 +149,7 @@ int tl_exec_quantized_winograd_pack(const tl_exec *exec, const tl_tensor *weight
                                     const tl_tensor *bias, const tl_tensor *factor,
                                     const tl_tensor *addend, tl_tensor *dst)
 {
-    assert(weight->dtype == TL_INT8 && weight->ndim == 4 && is_even(dst->data));
+    assert(weight->dtype == TL_INT8 && weight->ndim == 4 && is_aligned(dst->data));
     assert(weight->dims[2] == 3 && weight->dims[3] == 3);
     pack_job job = {.weight = weight,
                     .bias = bias,
@@ -179,7 +179,7 @@ static void transform_patch(const tl_wino *w, const void *patch, size_t row, voi
     t->kernel->source(patch, row, dst, w->source_step);
 }
 
-// The products of a group of channels.
+// Computes the products of a group of channels.
 static void multiply_group(const tl_wino *w, int group, const int16_t *source, int n,
                            const int8_t *weights, int n_blocks, uint32_t *products)
 {
@@ -214,7 +214,7 @@ static void transform_products(const tl_wino *w, const void *products, int block
     const tiles *const t = w->kind->arg;
     tl_wino_u8_job job = t->job;
     job.step = w->product_step;
-    t->kernel->result(&job, products, t->weight + block * t->row, span->at, span->n, span->rows,
+    t->kernel->result(&job, products, t->weight + block * t->row, span->offset, span->n, span->rows,
                       span->cols);
 }
 
@@ -264,15 +264,15 @@ int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src, const 
                                tl_tensor *dst, const tl_conv2d_param *param, int channels,
                                const tl_quantized_param *q)
 {
-    assert(src->dtype == TL_UINT8 && weight->dtype == TL_INT8 && is_even(weight->data));
+    assert(src->dtype == TL_UINT8 && weight->dtype == TL_INT8 && is_aligned(weight->data));
     assert(dst->dtype == TL_FLOAT || dst->dtype == TL_UINT8);
-    const tl_exec alone = {.isa = exec ? exec->isa : tl_isa_best()};
+    const tl_exec act_exec = {.isa = exec ? exec->isa : tl_isa_best()};
     tiles t = {.kernel = pick(exec, TL_UINT8),
                .job = job_of(dst, channels, q),
                .weight = weight->data,
                .row = tl_quantized_winograd_packed(channels),
                .channels = channels};
-    t.job.alone = &alone;
+    t.job.act_exec = &act_exec;
     tl_wino_kind kind = kind_of(channels);
     kind.fill = q->zero;
     kind.arg = &t;

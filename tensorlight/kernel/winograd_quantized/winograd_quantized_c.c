@@ -8,24 +8,25 @@
 
 enum { TILE = TL_WINO_U8_TILE, PATCH = TL_WINO_U8_PATCH };
 
-static const int of_source[PATCH][PATCH] = {
+// B' and A' of winograd_quantized.h.
+static const int source_matrix[PATCH][PATCH] = {
     {4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
     {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1},
 };
 
-static const int of_products[TILE][PATCH] = {
+static const int result_matrix[TILE][PATCH] = {
     {6, 4, 4, 1, 1, 0},
     {0, 2, -2, 1, -1, 0},
     {0, 1, 1, 1, 1, 0},
     {0, 1, -1, 2, -2, 6},
 };
 
-// A row of a matrix times six values, `step` apart.
-static uint32_t row_times(const int *row, const uint32_t *numbers, size_t step)
+// The dot product of a row of a matrix and six values, `step` apart.
+static uint32_t dot_row(const int *row, const uint32_t *values, size_t step)
 {
     uint32_t sum = 0;
     for (int i = 0; i < PATCH; i++)
-        sum += (uint32_t)row[i] * numbers[i * step];
+        sum += (uint32_t)row[i] * values[i * step];
     return sum;
 }
 
@@ -39,11 +40,11 @@ static void transform_source(const uint8_t *src, size_t row, int16_t *dst, size_
                     (uint32_t)(src[y * row + (size_t)x * TL_BLOCK + c] - TL_WINO_U8_OFFSET);
         for (int y = 0; y < PATCH; y++)
             for (int x = 0; x < PATCH; x++)
-                lines[y][x] = row_times(of_source[y], &patch[0][x], PATCH);
+                lines[y][x] = dot_row(source_matrix[y], &patch[0][x], PATCH);
         for (int y = 0; y < PATCH; y++)
             for (int x = 0; x < PATCH; x++)
                 dst[(size_t)(y * PATCH + x) * step + c] =
-                    (int16_t)(int32_t)row_times(of_source[x], lines[y], 1);
+                    (int16_t)(int32_t)dot_row(source_matrix[x], lines[y], 1);
     }
 }
 
@@ -75,10 +76,10 @@ static void add_group(const uint32_t *products, size_t step, int c, uint32_t (*s
     uint32_t lines[TILE][PATCH];
     for (int i = 0; i < TILE; i++)
         for (int x = 0; x < PATCH; x++)
-            lines[i][x] = row_times(of_products[i], products + x * step + c, PATCH * step);
+            lines[i][x] = dot_row(result_matrix[i], products + x * step + c, PATCH * step);
     for (int i = 0; i < TILE; i++)
         for (int j = 0; j < TILE; j++) {
-            const uint32_t sum = row_times(of_products[j], lines[i], 1) * TL_WINO_U8_NINTH;
+            const uint32_t sum = dot_row(result_matrix[j], lines[i], 1) * TL_WINO_U8_NINTH;
             const int shift = tl_wino_u8_shift[i] + tl_wino_u8_shift[j];
             sums[i * TILE + j][c] += (uint32_t)((int32_t)sum >> shift);
         }
@@ -94,8 +95,8 @@ static void transform_tile(const tl_wino_u8_job *job, const uint32_t *products,
             add_group(products + (size_t)g * TL_WINO_U8_POINTS * job->step, job->step, c, sums);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
-            tl_quantized_numbers_c(head, &job->q, sums[i * TILE + j], v);
-            tl_quantized_finish_c(&job->q, job->alone, v, job->is_float, job->dst,
+            tl_quantized_values_c(head, &job->q, sums[i * TILE + j], v);
+            tl_quantized_finish_c(&job->q, job->act_exec, v, job->is_float, job->dst,
                                   at + i * job->row + (size_t)j * TL_BLOCK);
         }
 }

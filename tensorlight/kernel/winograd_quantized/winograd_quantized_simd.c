@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 8-bit convolutions by Winograd's algorithm in vectors, see winograd_quantized.h.
 //
-// Both axes of a transform come one after the other, with a table of vectors between them. Its
-// arithmetic is that of the compilers' vectors of integers without sign, modulo 2^16 and 2^32.
+// A transform processes one axis after the other, with a table of vectors between them. Its
+// arithmetic is that of compilers' vectors of unsigned integers, modulo 2^16 and 2^32.
 
 #include "kernel/winograd_quantized/winograd_quantized.h"
 
@@ -82,7 +82,7 @@ enum {
 #endif
 };
 
-// `n` tiles by `n_blocks` blocks, both constants.
+// Computes `n` tiles by `n_blocks` blocks, both constants.
 TL_INLINE void sum_tiles(const int n, const int n_blocks, const tl_wino_u8_sum *sum,
                          const int16_t *src, const int16_t *weight, uint32_t *dst)
 {
@@ -182,8 +182,8 @@ TL_INLINE void result_line(const words *p, words *y, const int step)
     y[3 * step] = difference + ((far_difference + p[5]) << 1) + (p[5] << 2);
 }
 
-// The sums of a tile, of a vector of channels each: of a group or, if `adds`, more by those. Adds
-// is a constant.
+// Computes the sums of a group for a tile, a vector of channels per result, or adds them if `adds`,
+// a constant.
 TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, words *sums)
 {
     words table[TILE * PATCH], line[PATCH];
@@ -205,12 +205,12 @@ TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, 
     }
 }
 
-// The values of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL.
-TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *floats,
-                             const tl_requantize *e)
+// Stores the values of `n` pixels, clamped, as floats if `floats` is not NULL, or as bytes.
+TL_INLINE void store_values(const tl_vi *sum, int n, uint8_t *bytes, float *floats,
+                            const tl_requantize *e)
 {
     for (int j = 0; j < n; j++) {
-        const tl_vf v = tl_quantized_numbers(sum[j], e);
+        const tl_vf v = tl_quantized_values(sum[j], e);
         if (floats)
             tl_vf_store(floats + j * TL_BLOCK, v);
         else
@@ -227,40 +227,40 @@ TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *float
     for (int j = 0; j < TILE; j++)
         sum[j] = tl_vi_add(tl_vi_load((const void *)(sums + j)), e->start);
     if (floats || !e->is_small)
-        store_numbers(sum, n, bytes, floats, e);
+        store_values(sum, n, bytes, floats, e);
     else if (e->is_plain)
         tl_quantized_store_sums(bytes, sum, n, 1, e);
     else
         tl_quantized_store_sums(bytes, sum, n, 0, e);
 }
 
-// The output of a tile; results with a function as activation become floats first.
-typedef struct place {
+// The output of a tile; bytes whose activation does more than clamp are floats first.
+typedef struct output {
     uint8_t *bytes;         // or NULL
     float *floats;          // or NULL
     size_t row, floats_row; // from a line to the next, of either
     int rows, cols;
-} place;
+} output;
 
-// The place at element `at` of dst. Floats that are no results go to `room`.
-static place place_of(const tl_wino_u8_job *job, size_t at, int rows, int cols, float *room)
+// The output at element `at` of dst. Intermediate floats go to `buffer`.
+static output output_of(const tl_wino_u8_job *job, size_t at, int rows, int cols, float *buffer)
 {
-    place to = {.row = job->row, .floats_row = job->row, .rows = rows, .cols = cols};
+    output to = {.row = job->row, .floats_row = job->row, .rows = rows, .cols = cols};
     if (job->is_float) {
         to.floats = (float *)job->dst + at;
         return to;
     }
     to.bytes = (uint8_t *)job->dst + at;
     if (!tl_act_is_bounds(job->q.act)) {
-        to.floats = room;
+        to.floats = buffer;
         to.floats_row = TILE * TL_BLOCK;
     }
     return to;
 }
 
-// A vector of channels of a tile.
+// Computes the results of a vector of channels of a tile.
 TL_INLINE void transform_lanes(const tl_wino_u8_job *job, const uint32_t *products, int lane,
-                               const place *to, const tl_requantize *e)
+                               const output *to, const tl_requantize *e)
 {
     words sums[TILE * TILE];
     sum_group(products + lane, job->step, 0, sums);
@@ -271,8 +271,8 @@ TL_INLINE void transform_lanes(const tl_wino_u8_job *job, const uint32_t *produc
                    to->floats ? to->floats + i * to->floats_row + lane : NULL, e);
 }
 
-// Activates a tile of floats, and makes bytes of them, unless they are the results.
-static void activate(const tl_wino_u8_job *job, const place *to, const tl_requantize *requantize)
+// Activates a tile of floats, and quantizes them if the output is bytes.
+static void activate(const tl_wino_u8_job *job, const output *to, const tl_requantize *requantize)
 {
     const size_t len = (size_t)to->cols * TL_BLOCK;
     for (int i = 0; i < to->rows; i++) {
@@ -286,13 +286,13 @@ static void activate(const tl_wino_u8_job *job, const place *to, const tl_requan
 static void transform_products(const tl_wino_u8_job *job, const uint32_t *products,
                                const int8_t *head, size_t at, int n, int rows, int cols)
 {
-    float room[TILE * TILE * TL_BLOCK];
+    float buffer[TILE * TILE * TL_BLOCK];
     tl_requantize requantize[PARTS];
     for (int p = 0; p < PARTS; p++)
         requantize[p] = tl_requantize_at(head, p * TL_VF_LANES, &job->q, job->low, job->high,
                                          job->bounds, job->max);
     for (int t = 0; t < n; t++, products += TL_BLOCK, at += TILE * TL_BLOCK, cols -= TILE) {
-        const place to = place_of(job, at, rows, tl_min(TILE, cols), room);
+        const output to = output_of(job, at, rows, tl_min(TILE, cols), buffer);
         for (int p = 0; p < PARTS; p++)
             transform_lanes(job, products, p * TL_VF_LANES, &to, &requantize[p]);
         if (!tl_act_is_bounds(job->q.act))
