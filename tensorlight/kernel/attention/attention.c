@@ -15,7 +15,7 @@ TL_KERNEL_TABLE(pick, tl_attention_func, TL_ATTENTION_KERNELS)
 
 // Shapes
 
-// A tensor's sizes, for any order of its axes.
+// The extents of a tensor, for either order of its axes.
 typedef struct shape {
     int batch, heads, rows, len;
 } shape;
@@ -95,10 +95,10 @@ static tl_attention_view view_of(const tl_tensor *t, int axis)
 static size_t mask_step(const tl_tensor *mask, int axis)
 {
     size_t step = 1;
-    const int own = axis - 4 + mask->ndim; // the mask's own axis
-    if (own < 0 || mask->dims[own] == 1)
+    const int mask_axis = axis - 4 + mask->ndim;
+    if (mask_axis < 0 || mask->dims[mask_axis] == 1)
         return 0;
-    for (int i = own + 1; i < mask->ndim; i++)
+    for (int i = mask_axis + 1; i < mask->ndim; i++)
         step *= (size_t)mask->dims[i];
     return step;
 }
@@ -120,7 +120,7 @@ static tl_attention_job job_of(const tl_tensor *q, const tl_tensor *k, const tl_
                               .zero_empty = param->zero_empty};
 }
 
-// Plain C keeps the scores and the sums of one row; others, blocks of queries, scores and sums.
+// Plain C stores the scores and sums of one row; SIMD, blocks of queries, scores and sums.
 static size_t slot_size(const tl_attention_job *job, tl_dtype dtype)
 {
     const size_t element = dtype == TL_DOUBLE ? sizeof(double) : sizeof(float);
@@ -160,8 +160,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-// Min multiplications of a thread.
-enum { SLOT_COST = 100000 };
+enum { SLOT_MACS = 100000 }; // min multiply-accumulates of a thread
 
 int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
@@ -187,10 +186,10 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
     if (tl_check_scratch(exec, w.slot_size, "for attention") < 0)
         return -1;
     w.scratch = exec->scratch;
-    const double cost = (double)heads * rows * job->kv_len * (job->d + job->e);
+    const double macs = (double)heads * rows * job->kv_len * (job->d + job->e);
     const size_t fit = exec->scratch_size / w.slot_size;
-    const size_t worth = cost / SLOT_COST < fit ? (size_t)(cost / SLOT_COST) + 1 : fit;
-    tl_parallel_slots(exec, heads * w.units, tl_min_size(worth, fit), run_units, &w);
+    const size_t slots = macs / SLOT_MACS < fit ? (size_t)(macs / SLOT_MACS) + 1 : fit;
+    tl_parallel_slots(exec, heads * w.units, tl_min_size(slots, fit), run_units, &w);
     return 0;
 }
 

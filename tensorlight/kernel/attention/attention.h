@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of attention (tl_attention.h): some queries that share their keys.
+// Kernels of attention (tl_attention.h) for queries that share a head of keys.
 //
-// The rows of a head of keys are the queries of all heads that share it, one head after the other:
-// row r is query r % q_len of the r / q_len -th of them. A kernel computes up to TL_ATTENTION_ROWS
-// rows, with separate memory.
+// The rows of a head of keys are the queries of all query heads that share it (grouped-query
+// attention): row r is query r % q_len of the head with index r / q_len among these. A kernel
+// computes up to TL_ATTENTION_ROWS rows, with separate scratch memory.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 enum {
     TL_ATTENTION_ROWS = 48, // of a unit of work
-    TL_ATTENTION_KEYS = 72, // max number per call of a kernel
+    TL_ATTENTION_KEYS = 72, // max keys of a block of scores
 };
 
 /** The layout of a tensor's rows; steps in elements. */
@@ -24,9 +24,9 @@ typedef struct tl_attention_view {
 
 typedef struct tl_attention_job {
     tl_attention_view q, k, v, dst;
-    tl_attention_view mask; // without data: none; `head` is a head of queries
-    size_t mask_key;        // from a key's element of a row to the next: 1 or 0
-    size_t heads, group;    // of keys and values; of queries for each of these
+    tl_attention_view mask; // data NULL: none; `head` is the step of heads of queries
+    size_t mask_key;        // from a key's element of a row to the next: 1, or 0: repeated
+    size_t heads, group;    // heads of keys and values, and heads of queries for each of these
     size_t q_len, kv_len;   // queries, and keys: at least one
     size_t d, e;            // elements of a key, and of a value
     double scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in plain C: row by row, first all scores, then the sum of values.
+// Attention in plain C, row by row: all scores, softmax, then the weighted sum of values.
 
 #ifndef T // once
 
@@ -16,8 +16,8 @@ enum { LANES = 8 };
 
 #else // for each type
 
-// The sum of products, in lanes that compilers keep in vectors.
-static C NAME(product_of, c)(const T *a, const T *b, size_t len)
+// The dot product, in lanes that compilers vectorize.
+static C NAME(dot, c)(const T *a, const T *b, size_t len)
 {
     C lanes[LANES] = {0}, sum = 0;
     size_t i = 0;
@@ -31,13 +31,13 @@ static C NAME(product_of, c)(const T *a, const T *b, size_t len)
     return sum;
 }
 
-// The scores of one query with all keys. Returns the largest; NaN loses.
+// Computes the scores of one query with all keys. Returns the max; ignores NaN.
 static C NAME(score, c)(const tl_attention_job *job, const T *q, const T *k, const T *mask,
                         C *scores)
 {
     C max = -(C)INFINITY;
     for (size_t j = 0; j < job->kv_len; j++) {
-        C x = NAME(product_of, c)(q, k + j * job->k.row, job->d) * (C)job->scale;
+        C x = NAME(dot, c)(q, k + j * job->k.row, job->d) * (C)job->scale;
         if (mask)
             x += LOAD(mask[j * job->mask_key]);
         scores[j] = x;
@@ -46,7 +46,7 @@ static C NAME(score, c)(const tl_attention_job *job, const T *q, const T *k, con
     return max;
 }
 
-// Makes the scores exponentials. Returns their sum.
+// Replaces the scores by exp(score - max). Returns the sum.
 static double NAME(exponentials, c)(C *scores, size_t len, C max)
 {
     double sum = 0;
@@ -58,7 +58,7 @@ static double NAME(exponentials, c)(C *scores, size_t len, C max)
     return sum;
 }
 
-// The values times their weights.
+// Sums the values times their weights.
 static void NAME(add_values, c)(const tl_attention_job *job, const C *weights, const T *v, C *sums)
 {
     for (size_t i = 0; i < job->e; i++)

@@ -6,14 +6,13 @@
 //     keys             p   scores, then weights
 //     some at a time       [keys][rows]
 //
-// Keys and values are read in place, an element at a time for a vector of queries, so neither
-// is packed, and nothing is ever summed across lanes: largest scores and sums of weights are
-// vectors, too.
+// Keys and values are read in place, one element for a vector of queries, so neither is packed, and
+// nothing is summed across lanes: the max scores and the sums of weights are vectors, too.
 //
-// Both products are those of a tile: STREAMS rows of numbers (keys along d; values along the keys)
-// by a few vectors of queries, summed in registers. With each block of keys, the sums so far are
-// scaled to the largest score so far. Where queries are too few to fill a vector, lanes are
-// elements of keys and of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
+// Both matrix multiplications use one tile: STREAMS rows (keys along d; values along the keys) by a
+// few vectors of queries, summed in registers. With each block of keys, the sums so far are scaled
+// to the max score so far. If queries are too few to fill a vector, lanes are elements of keys and
+// of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
 // softmax", 2018; Dao et al., "FlashAttention", 2022, here transposed: lanes are queries.
 
 #include "kernel/attention/attention.h"
@@ -26,7 +25,7 @@ enum { STREAMS = 8, VECTORS = 3 };
 enum { STREAMS = 6, VECTORS = 2 };
 #endif
 
-// For functions that gain nothing as templates: they use the number of vectors of the block.
+// For functions that do not gain from a constant number of vectors: they read block.vectors.
 #define ONCE static __attribute__((noinline))
 
 enum {
@@ -34,7 +33,7 @@ enum {
     KEYS = TL_ATTENTION_KEYS / STREAMS * STREAMS, // that p has room for
 };
 
-// Some queries; if fewer than `lanes`, the last one is repeated.
+// A block of queries; the last one is repeated to fill the vectors.
 typedef struct block {
     const tl_attention_job *job;
     const float *k, *v; // of their head
@@ -132,7 +131,7 @@ TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_
 
 // Softmax
 
-// Adds the mask's elements of some keys, transposed, to one vector of queries.
+// Adds the mask of n keys, at most TL_VF_LANES, to the scores of one vector of queries.
 ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
 {
     const int vectors = b->vectors;
@@ -171,7 +170,7 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
         tl_vf max = b->max[i];
         for (size_t j = 0; j < n; j++)
             max = tl_vf_max(tl_vf_load(b->p + j * width + i * TL_VF_LANES), max); // NaN loses
-        // Where all are -infinity so far, their difference would be NaN, and stay.
+        // While all scores are -infinity, max - max would be NaN, and stay in the sums.
         origin[i] = tl_vf_select(tl_vf_lt(lowest, max), max, tl_vf_zero());
         scale[i] = tl_vf_exp(tl_vf_sub(b->max[i], origin[i]));
         b->max[i] = max;
@@ -186,10 +185,10 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
     }
 }
 
-// Rows and columns
+// Transposition
 
 // qt = the queries, transposed and scaled.
-ONCE void turn_queries(const block *b)
+ONCE void transpose_queries(const block *b)
 {
     const int vectors = b->vectors;
     const size_t d = b->job->d;
@@ -210,7 +209,7 @@ ONCE void turn_queries(const block *b)
     }
 }
 
-// The sums, transposed and divided by the sums of weights, as results.
+// Stores the results: ot, transposed and divided by the sums of weights.
 ONCE void store_results(const block *b)
 {
     const int vectors = b->vectors;
@@ -243,14 +242,14 @@ ONCE void store_results(const block *b)
 TL_INLINE void attend(block *b, int vectors)
 {
     const size_t len = b->job->kv_len, parts = (len + KEYS - 1) / KEYS;
-    // Blocks of keys of about one length, in whole tiles but the last.
+    // Keys of a block: blocks are nearly equal, and all but the last one are whole tiles.
     const size_t n = ((len + parts - 1) / parts + STREAMS - 1) / STREAMS * STREAMS;
     memset(b->ot, 0, b->job->e * vectors * TL_VF_LANES * sizeof(*b->ot));
     for (int i = 0; i < vectors; i++) {
         b->max[i] = tl_vf_set1(-INFINITY);
         b->sum[i] = tl_vf_zero();
     }
-    turn_queries(b);
+    transpose_queries(b);
     for (size_t j = 0; j < len; j += n) {
         tl_vf scale[VECTORS];
         const size_t part = tl_min_size(n, len - j);
@@ -266,12 +265,12 @@ TL_INLINE void attend(block *b, int vectors)
 // Few queries, one by one
 
 enum {
-    FEW = TL_VF_LANES / 2, // rows for which that is faster
-    ROW_KEYS = 1024,       // keys at a time: no more than p has room for
+    FEW = TL_VF_LANES / 2, // max rows for which this is faster
+    ROW_KEYS = 1024,       // keys at a time: at most the size of p
     PARTS = 4,             // vectors of a value at a time
 };
 
-// n elements from p on, 0 after them.
+// Loads n elements, at most a vector, and 0 after them.
 TL_INLINE tl_vf load_up_to(const float *p, size_t n)
 {
     return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_partial(p, n);
@@ -318,7 +317,7 @@ TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const fl
     return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
 }
 
-// p = the scores of a query with n keys, -infinity up to a whole vector. Returns the largest.
+// p = the scores of a query with n keys, padded to whole vectors with -infinity. Returns the max.
 static float score_row(const tl_attention_job *job, const float *q, const float *k,
                        const float *mask, float *p, size_t n)
 {
@@ -336,7 +335,7 @@ static float score_row(const tl_attention_job *job, const float *q, const float 
     return tl_vf_reduce_max(max);
 }
 
-// Makes the scores of n keys weights. Returns their sum.
+// Replaces the scores of n keys by their weights. Returns the sum of the weights.
 static float weigh_row(float *p, size_t n, float origin)
 {
     tl_vf sum = tl_vf_zero();
@@ -348,7 +347,7 @@ static float weigh_row(float *p, size_t n, float origin)
     return tl_vf_sum(sum);
 }
 
-// The values' elements at `at`, PARTS vectors of them, times the n weights: added to o.
+// o += PARTS vectors of the values from `v` on, times their n weights.
 static void add_parts(const tl_attention_job *job, const float *v, const float *p, size_t n,
                       float *o)
 {
@@ -367,7 +366,7 @@ static void add_parts(const tl_attention_job *job, const float *v, const float *
         tl_vf_store(o + i * TL_VF_LANES, sum[i]);
 }
 
-// The same for up to one vector of `len` elements: every PARTS-th value is added to a separate sum.
+// The same for up to one vector, of `len` elements, in PARTS independent sums.
 static void add_part(const tl_attention_job *job, const float *v, const float *p, size_t n,
                      float *o, size_t len)
 {
@@ -402,7 +401,7 @@ static void add_row(const tl_attention_job *job, const float *v, const float *p,
         add_part(job, v + at, p, n, o + at, job->e - at);
 }
 
-// One query; o has room for a value, up to a whole vector.
+// Computes one query. `ot` has room for a value, rounded up to whole vectors.
 ONCE void attend_row(const block *b, const float *q, const float *mask, float *dst)
 {
     const tl_attention_job *const job = b->job;
@@ -413,13 +412,13 @@ ONCE void attend_row(const block *b, const float *q, const float *mask, float *d
     for (size_t j = 0; j < job->kv_len; j += ROW_KEYS) {
         const size_t n = tl_min_size(ROW_KEYS, job->kv_len - j);
         const float *const keys_mask = mask ? mask + j * job->mask_key : NULL;
-        const float here = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
-        const float now = here > max ? here : max;
-        const float origin = now > -INFINITY ? now : 0;
+        const float block_max = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
+        const float new_max = block_max > max ? block_max : max;
+        const float origin = new_max > -INFINITY ? new_max : 0;
         const float scale = expf(max - origin);
         sum = sum * scale + weigh_row(b->p, n, origin);
         add_row(job, b->v + j * job->v.row, b->p, n, scale, o);
-        max = now;
+        max = new_max;
     }
     const float factor = sum == 0 && job->zero_empty ? 0 : 1 / sum;
     for (size_t i = 0; i < job->e; i += TL_VF_LANES)
@@ -428,8 +427,8 @@ ONCE void attend_row(const block *b, const float *q, const float *mask, float *d
 
 // Rows
 
-// Finds the rows from `first` on. Returns the number of vectors.
-static int find_rows(block *b, size_t batch, size_t head, size_t first, size_t n)
+// Sets the addresses of the rows from `first` on. Returns the number of vectors.
+static int set_rows(block *b, size_t batch, size_t head, size_t first, size_t n)
 {
     const tl_attention_job *const job = b->job;
     const int vectors = (int)((n + TL_VF_LANES - 1) / TL_VF_LANES);
@@ -456,7 +455,7 @@ void SIMD(tl_attention)(const tl_attention_job *job, size_t batch, size_t head, 
     b.ot = b.qt + ROWS * job->d;
     b.p = b.ot + ROWS * job->e;
     for (const size_t end = first + n; first < end; first += ROWS) {
-        const int vectors = find_rows(&b, batch, head, first, tl_min_size(ROWS, end - first));
+        const int vectors = set_rows(&b, batch, head, first, tl_min_size(ROWS, end - first));
         if (b.rows <= FEW)
             for (size_t i = 0; i < b.rows; i++)
                 attend_row(&b, b.q[i], job->mask.data ? b.mask[i] : NULL, b.dst[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention: one state for each head of keys, a matrix that each position changes.
+// Linear attention: each head of keys has a state, a matrix that each position updates.
 //
-// The columns of a state do not depend on each other. So a unit of work is up to COLUMNS of one
-// head, which pass through all positions; the state itself is the output.
+// The columns of a state are independent. So a unit of work is up to COLUMNS of one head, over all
+// positions; the state is updated in place, in the output.
 
 #include <assert.h>
 #include <math.h>
@@ -69,7 +69,7 @@ int tl_linear_attention_check(const tl_linear_attention *a)
 typedef struct job {
     const float *q, *k, *v, *decay, *beta;
     float *dst, *state;
-    size_t len, heads, group, d, e; // positions, heads of keys, of queries for each
+    size_t len, heads, group, d, e; // positions, heads of keys, heads of queries for each
     size_t parts;                   // of a state's columns
     int decays_by_element, has_beta_by_head, is_delta;
     float scale;
@@ -110,17 +110,17 @@ static void find_update(const step *s, const float *k, float *update)
 {
     const job *const j = s->j;
     const float *const v = row_of(s, j->v, j->e) + s->first;
-    float found[COLUMNS] = {0};
+    float predicted[COLUMNS] = {0}; // S^T k
     for (size_t i = 0; i < j->d && j->is_delta; i++) {
         const float *const row = s->state + i * j->e;
         for (size_t c = 0; c < s->n; c++)
-            found[c] += row[c] * k[i];
+            predicted[c] += row[c] * k[i];
     }
     const float beta = !j->beta              ? 1
                        : j->has_beta_by_head ? *row_of(s, j->beta, 1)
                                              : j->beta[s->position];
     for (size_t c = 0; c < s->n; c++)
-        update[c] = beta * (v[c] - found[c]);
+        update[c] = beta * (v[c] - predicted[c]);
 }
 
 static void add_update(const step *s, const float *k, const float *update)

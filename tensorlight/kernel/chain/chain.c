@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of element-by-element steps, piece by piece: each step runs over a piece of the result
-// while it is in the first cache, by the kernel that computes it alone, so the bits are the same.
+// Fused chains of element-wise steps, piece by piece: each step runs over a piece of the result
+// while it is in the L1 cache, with the kernel of the unfused operator, so the bits are the same.
 //
 //     sources      a [2, 3, 5]   b [3, 1]        c []
 //     steps        0: a * b      1: tanh(0)      2: 1 + c
-//     a piece      elements 1024 .. 2047 of the result: of a in place, of b copied
-//                  broadcast, of c one scalar; 0 and 1 in one buffer, 2 in the result
+//     a piece      elements 1024 .. 2047 of the result: reads a in place, b from a broadcast
+//                  copy, c as a scalar; writes 0 and 1 to one buffer, 2 to the result
 //
-// A result keeps its buffer until its last reader has run, which may write over it.
+// The last step that reads a buffer may overwrite it.
 
 #include <assert.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-// Where results are kept
+// Buffers of results
 
 static int is_unary(const tl_chain_step *step)
 {
@@ -31,7 +31,7 @@ static int reads(const tl_chain_step *step, int operand)
     return step->src1 == operand || (!is_unary(step) && step->src2 == operand);
 }
 
-// The last step that reads an operand; -1: none does.
+// The last step that reads an operand; -1: none.
 static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
 {
     int i = n_steps - 1;
@@ -40,16 +40,16 @@ static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
     return i;
 }
 
-// The buffer of each step's result; TL_CHAIN_RESULTS: none is left.
+// Assigns a buffer to each step's result; TL_CHAIN_RESULTS: none is free.
 static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, int *buffers)
 {
-    int until[TL_CHAIN_RESULTS + 1] = {0}; // the last reader of a buffer's content
+    int last_use[TL_CHAIN_RESULTS + 1] = {0}; // the last step that reads a buffer's content
     for (int i = 0; i < n_steps; i++) {
         int k = 0;
-        while (k < TL_CHAIN_RESULTS && until[k] > i)
+        while (k < TL_CHAIN_RESULTS && last_use[k] > i)
             k++;
         buffers[i] = k;
-        until[k] = last_reader(steps, n_steps, n_srcs + i);
+        last_use[k] = last_reader(steps, n_steps, n_srcs + i);
     }
 }
 
@@ -59,18 +59,18 @@ static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, 
 enum { PIECE = 1024 };
 
 // A step with its kernel.
-typedef struct work {
-    tl_map_func *map; // of src1; NULL:
-    tl_broadcast_func *op;
+typedef struct kernel_step {
+    tl_map_func *map;      // unary; NULL: binary
+    tl_broadcast_func *op; // binary
     tl_unary_param param;
     int src1, src2;
     int buffer; // of the result
-} work;
+} kernel_step;
 
 typedef struct chain {
     tl_broadcast_walk srcs[TL_CHAIN_SRCS];
     int n_srcs;
-    work works[TL_CHAIN_STEPS];
+    kernel_step steps[TL_CHAIN_STEPS];
     int n_steps;
     float *dst;
     size_t len;
@@ -82,7 +82,7 @@ typedef struct piece {
     size_t begin, len;
     _Alignas(64) float results[TL_CHAIN_RESULTS][PIECE];
     _Alignas(64) float copies[TL_CHAIN_SRCS][PIECE + TL_BROADCAST_MORE]; // of sources
-    tl_broadcast_copies held[TL_CHAIN_SRCS];                             // in these
+    tl_broadcast_copies copied[TL_CHAIN_SRCS];                           // contents of copies
 } piece;
 
 static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t len)
@@ -102,17 +102,17 @@ static const float *elements_of(piece *p, int operand, int *step)
     const chain *const c = p->c;
     *step = 1;
     if (operand >= c->n_srcs)
-        return p->results[c->works[operand - c->n_srcs].buffer];
+        return p->results[c->steps[operand - c->n_srcs].buffer];
     return tl_broadcast_part(&c->srcs[operand], p->begin, p->len, p->copies[operand],
-                             &p->held[operand], step);
+                             &p->copied[operand], step);
 }
 
-static void run_step(piece *p, const work *w, float *dst)
+static void run_step(piece *p, const kernel_step *w, float *dst)
 {
     int steps[2];
     const float *a = elements_of(p, w->src1, &steps[0]);
     const float *const b = w->map ? a : elements_of(p, w->src2, &steps[1]);
-    if (!steps[0] && (w->map || !steps[1])) { // a number: kernels move on along one source
+    if (!steps[0] && (w->map || !steps[1])) { // kernels need a source that is not a scalar
         copy_row((const void *[]){a}, &steps[0], p->copies[w->src1], p->len);
         a = p->copies[w->src1];
         steps[0] = 1;
@@ -129,19 +129,19 @@ static void run_pieces(void *arg, size_t begin, size_t end)
     const chain *const c = arg;
     piece p;
     p.c = c;
-    memset(p.held, 0, sizeof(p.held));
+    memset(p.copied, 0, sizeof(p.copied));
     for (size_t i = begin; i < end; i++) {
         p.begin = i * PIECE;
         p.len = tl_min_size(PIECE, c->len - p.begin);
         for (int k = 0; k < c->n_steps - 1; k++)
-            run_step(&p, &c->works[k], p.results[c->works[k].buffer]);
-        run_step(&p, &c->works[c->n_steps - 1], c->dst + p.begin);
+            run_step(&p, &c->steps[k], p.results[c->steps[k].buffer]);
+        run_step(&p, &c->steps[c->n_steps - 1], c->dst + p.begin);
     }
 }
 
-static work work_of(const tl_exec *exec, const tl_chain_step *step)
+static kernel_step kernel_step_of(const tl_exec *exec, const tl_chain_step *step)
 {
-    work w = {.param = {step->alpha, step->beta}, .src1 = step->src1, .src2 = step->src2};
+    kernel_step w = {.param = {step->alpha, step->beta}, .src1 = step->src1, .src2 = step->src2};
     if (is_unary(step))
         w.map = tl_unary_kernel(exec, step->func, TL_FLOAT);
     else
@@ -171,8 +171,8 @@ int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
         tl_broadcast_walk_init(&c.srcs[i], copy_row, &srcs[i], 1, dst);
     assign_buffers(steps, n_steps, n_srcs, buffers);
     for (int i = 0; i < n_steps; i++) {
-        c.works[i] = work_of(exec, &steps[i]);
-        c.works[i].buffer = buffers[i];
+        c.steps[i] = kernel_step_of(exec, &steps[i]);
+        c.steps[i].buffer = buffers[i];
     }
     tl_parallel(exec, (c.len - 1) / PIECE + 1, grain_of(steps, n_steps), run_pieces, &c);
     return 0;

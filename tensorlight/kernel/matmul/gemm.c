@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of floats: how the work is divided, and who computes it.
+// Matrix multiplication of floats: partition of the work, and choice of the kernels.
 
 #include "kernel/matmul/gemm.h"
 
@@ -13,23 +13,23 @@ TL_KERNEL_TABLE(pick_to_pairs, tl_gemm_to_pairs_func, TL_GEMM_TO_PAIRS_KERNELS)
 TL_KERNEL_TABLE(pick_pack, tl_gemm_pack_func, TL_GEMM_PACK_KERNELS)
 TL_KERNEL_TABLE(pick_few, tl_gemm_few_func, TL_GEMM_FEW_KERNELS)
 
-// A product, divided into units: some rows by some columns of a matrix of the batch.
+// A multiplication, divided into units: some rows by some columns of a matrix of the batch.
 typedef struct job {
     tl_matmul_plan plan;
     tl_gemm gemm; // shared by all matrices
     int is_packed;
-    const float *packed; // then: all of src2
+    const float *packed; // if is_packed: all of src2
     tl_gemm_block_func *block;
-    tl_gemm_few_func *few; // instead of it, or NULL
+    tl_gemm_few_func *few; // replaces `block` unless NULL
     const tl_stop *stop;
     int is_few;
     size_t part_len;
     size_t row_units;         // of a matrix
     size_t panels, col_units; // of a matrix; a unit has whole panels
     size_t slots;             // max threads
-    float *scratch;           // or NULL
-    size_t copy_floats;       // of it, for the copy of a slot's strips
-    size_t buffer_floats;     // after them, for its panels
+    float *scratch;           // or NULL; of each slot:
+    size_t copy_floats;       // the copy of its strips,
+    size_t buffer_floats;     // and its panels
 } job;
 
 static size_t round_up(size_t a, size_t b)
@@ -45,7 +45,7 @@ static size_t part_len(size_t k)
 
 // Dividing the work
 
-// A product with a vector: the matrix replaces src2, which few rows read once.
+// A matrix by a vector becomes the vector by the transposed matrix: few rows, which read src2 once.
 static void swap_if_vector(tl_matmul_plan *p)
 {
     if (p->n != 1 || p->m == 1)
@@ -63,14 +63,15 @@ static void swap_if_vector(tl_matmul_plan *p)
     p->m = 1;
 }
 
-// Whether few rows are read without packing; those of src1, too, if the columns of src2 are.
+// Whether the kernel of few rows applies: the rows of src2 are contiguous, or the columns of src2
+// and the rows of src1.
 static int is_few(const tl_matmul_plan *p)
 {
     return p->m <= TL_GEMM_FEW && (p->src2.col == 1 || p->src1.col == 1 || p->k <= 1);
 }
 
-// Whether strips of src1 are copied: its columns are contiguous, or its rows compete for the same
-// places of the first cache, which does not hold them all.
+// Whether strips of src1 are copied: its columns are contiguous, or its rows map to the same sets
+// of the L1 cache, which is smaller than src1.
 static int is_copied(const tl_matmul_plan *p)
 {
     enum { CONFLICT = 1024, FIT = 4096 }; // floats
@@ -79,12 +80,12 @@ static int is_copied(const tl_matmul_plan *p)
 
 enum {
     MIN_WORK = 100000,    // min multiply-accumulates of a unit
-    WEIGHT_COST = 4,      // those in the time of loading an element of src2 from memory
-    UNITS_PER_THREAD = 3, // so that a late one does not delay the others
-    MAX_PANELS = 32,      // of a unit: they stay in the third cache for all of its rows
-    MIN_PANELS = 4,       // of a unit that could have fewer rows instead
-    MIN_ROWS = 56,        // of a unit: few enough to share, enough to pay for packing
-    MAX_ROWS = 4096,      // of a unit: a part of its sums needs some tenths of a second
+    WEIGHT_COST = 4,      // to load an element of src2 from memory, in multiply-accumulates
+    UNITS_PER_THREAD = 3, // balances threads of different speed
+    MAX_PANELS = 32,      // of a unit: they stay in the L3 cache for all of its rows
+    MIN_PANELS = 4,       // of a unit, unless its rows cannot be divided
+    MIN_ROWS = 56,        // of a unit: enough to outweigh packing
+    MAX_ROWS = 4096,      // of a unit: a part of its sums takes some tenths of a second
 };
 
 // Sets the size of a unit. The result does not depend on it.
@@ -116,8 +117,7 @@ static void divide(job *j, int threads)
     j->slots = tl_min_size((size_t)fmin(max, TL_MAX_SLOTS), (size_t)threads);
 }
 
-// Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
-// meets them.
+// Floats of the panels that a slot packs: all of a unit, or one if the unit is a single group.
 static size_t buffer_floats(const job *j)
 {
     const size_t rows = tl_ceil_div(j->plan.m, j->row_units);
@@ -161,7 +161,7 @@ typedef struct pack_job {
     float *panels;
 } pack_job;
 
-// Panels that are filled at once: rows are read in long pieces, and not too many places written.
+// Panels that are packed at once: long contiguous reads, but not too many streams of writes.
 enum { PANELS_AT_ONCE = 8 };
 
 static void pack_units(void *arg, size_t begin, size_t end)
@@ -193,7 +193,7 @@ typedef struct pairs_job {
     uint16_t *panels;
 } pairs_job;
 
-// A panel: each pair of rows, column by column.
+// Packs a panel: each pair of rows, column by column.
 static void pack_panel_of_pairs(const pairs_job *j, size_t first)
 {
     const size_t cols = tl_min_size(TL_GEMM_PANEL, j->n - first);
@@ -223,7 +223,7 @@ void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k
 
 size_t tl_gemm_pairs_row(size_t k)
 {
-    enum { LINE = 16, CONFLICT = 1024 }; // rows do not compete for the same places of a cache
+    enum { LINE = 16, CONFLICT = 1024 }; // rows must not map to the same sets of a cache
     const size_t row = round_up(tl_ceil_div(k, 2), LINE);
     return row % CONFLICT == 0 ? row + LINE : row;
 }
@@ -266,7 +266,7 @@ static tl_gemm gemm_of(const job *j, size_t index)
     return g;
 }
 
-// A unit of whole sums, part by part; all but the first accumulate in dst.
+// Computes a unit part by part; all but the first part accumulate in dst.
 static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
 {
     part->panel_step = g->k * TL_GEMM_PANEL;
@@ -282,7 +282,7 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
     }
 }
 
-// The same without scratch memory. A separate function: no other needs that much stack.
+// The same without scratch memory. Not inlined, so that only this function needs that much stack.
 static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl_gemm *g,
                                                           tl_gemm_part *part)
 {

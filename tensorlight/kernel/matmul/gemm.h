@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the matrix product of floats, in the vectors of kernel/simd/tl_simd.h.
+// Kernels of matrix multiplication (GEMM) of floats, in the vectors of kernel/simd/tl_simd.h.
 //
-// The columns of src2 are packed as panels of TL_GEMM_PANEL columns, those after the last are 0:
+// The columns of src2 are packed as panels of TL_GEMM_PANEL columns, padded with 0:
 //
 //     [panel][row of src2][TL_GEMM_PANEL]
 //
-// A sum is computed in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group,
-// stay in the L2 cache during a loop over the panels: each is multiplied by all strips of
-// the group in turn, while the next panel is prefetched. Strips are read in place, or
-// copied if their elements would conflict in a cache. Unpacked panels are packed in the
-// loop: into one buffer, or, if other groups follow, side by side. Copies and panels are in
-// scratch memory. A tile, a strip's rows by one or two vectors of a panel, is summed in
-// registers:
+// A sum is computed in parts of at most TL_GEMM_LEN terms. For each part, a group of strips of src1
+// (a strip has the rows of a tile) stays in the L2 cache during a loop over the panels: each panel
+// is multiplied by all strips of the group, while the next panel is prefetched. Strips are read in
+// place, or copied if their elements would conflict in a cache. Unpacked panels are packed in the
+// loop: into one buffer, or, if other groups follow, side by side. Copies and panels are in scratch
+// memory. A tile, a strip by one or two vectors of a panel, is summed in registers:
 //
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
@@ -19,10 +18,8 @@
 //     one scalar of    a  + + + + + + + +      sums: 14 x 2 registers with AVX-512
 //     each at a time   a  + + + + + + + +
 //
-// The order of a sum is that of k, in parts of TL_GEMM_LEN or less, which depend on k alone: tiles,
-// groups and threads do not change the result.
-//
-// With few rows packing has no benefit: src2 is read once, in place.
+// A sum adds its terms in order, in parts whose length depends only on k: tiles, groups and threads
+// do not change the result. With few rows, src2 is read once, in place, without packing.
 
 #pragma once
 
@@ -32,7 +29,7 @@
 
 enum {
     TL_GEMM_PANEL = TL_MATMUL_PANEL, // columns
-    TL_GEMM_LEN = 512,               // of a part of the sum
+    TL_GEMM_LEN = 512,               // max terms of a part of the sum
     TL_GEMM_COPY = 80 * 1024,        // floats of the copy of a group
     TL_GEMM_FEW = 8,                 // max rows of tl_gemm_few_func
     TL_GEMM_FEW_FLOATS = 4096,       // max sums that it computes at once
@@ -55,22 +52,22 @@ typedef struct tl_gemm {
     float alpha, beta;
     tl_activation act;
     float low, high; // bounds of results: tl_act_bounds
-    int is_copied;   // packs strips of src1
+    int is_copied;   // copies strips of src1
 } tl_gemm;
 
 /** The task of one call: rows and columns of dst, and a part of the sum. */
 typedef struct tl_gemm_part {
     size_t row, rows;
     size_t col, cols;     // col: a multiple of TL_GEMM_PANEL
-    size_t begin, len;    // of the sum; dst already has the sum before it
-    const float *panels;  // the first panel, at `begin`; NULL: src2 is not packed yet
+    size_t begin, len;    // terms of the sum; dst contains the sum of those before
+    const float *panels;  // the first panel, at row `begin`; NULL: src2 is not packed yet
     size_t panel_step;    // floats from a panel to the next
-    float *buffer;        // then: for packed panels
+    float *buffer;        // if panels is NULL: space for packed panels
     size_t buffer_floats; // at least those of a panel of the part
-    float *copy;          // for TL_GEMM_COPY floats, if strips are copied
+    float *copy;          // space for TL_GEMM_COPY floats, if strips are copied
 } tl_gemm_part;
 
-/** Elements of a group of rows, which fits in the L2 cache with two panels; copied ones count
+/** Max floats of a group, so that it fits in the L2 cache with two panels. Copies need the space
  * twice. */
 static inline size_t tl_gemm_group(int is_copied)
 {
@@ -83,13 +80,12 @@ typedef void tl_gemm_pack_func(const tl_gemm_matrix *src, size_t len, size_t col
 /** Computes a part. */
 typedef void tl_gemm_block_func(const tl_gemm *g, const tl_gemm_part *part);
 
-// Pairs of bfloat16 multiply two numbers at a time where a CPU can (AVX512_BF16). To all of the
-// above a pair is one word of 32 bits: src1 is rounded to pairs before, row by row, src2 is packed
-// in pairs of its rows,
+// CPUs with AVX512_BF16 multiply pairs of bfloat16. The kernels above then handle a pair as one
+// float of 32 bits: src1 is rounded to pairs first, row by row; src2 is packed in pairs of rows,
 //
 //     [panel][pair of rows][TL_GEMM_PANEL][2]
 //
-// and k counts pairs; the last one is padded with 0. Sums are floats.
+// and k counts pairs, the last of which is padded with 0. Sums are floats.
 
 /** src [n] -> dst [(n + 1) / 2] pairs. */
 typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);
@@ -112,7 +108,7 @@ TL_GEMM_PACK_KERNELS(TL_KERNEL_DECLARE, tl_gemm_pack_func)
 #define TL_GEMM_FEW_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_gemm_few, F32, SIMD)
 TL_GEMM_FEW_KERNELS(TL_KERNEL_DECLARE, tl_gemm_few_func)
 
-/** Packs all of src2 [k, n], whose data is `src`: see tl_exec_matmul_pack. */
+/** Packs all of src2 [k, n] from `src`: see tl_exec_matmul_pack. */
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
                   float *panels);
 
@@ -125,8 +121,7 @@ void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k
 void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst);
 size_t tl_gemm_pairs_row(size_t k);
 
-/** Bytes of scratch memory with which tl_gemm_run is faster for this plan. Data is
- * ignored. */
+/** Bytes of scratch memory that make tl_gemm_run faster for this plan, whose data is ignored. */
 size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
 
 /** Executes a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then

@@ -35,7 +35,7 @@ enum {
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 
 // Prefetches `n` floats.
-TL_INLINE void fetch(const float *p, size_t n)
+TL_INLINE void prefetch_floats(const float *p, size_t n)
 {
     for (size_t i = 0; i < n; i += LINE)
         __builtin_prefetch(p + i);
@@ -52,13 +52,14 @@ static void copy_line(float *dst, const float *src, size_t n)
 
 // Results from sums
 
-typedef struct place {
+// A row of results, and its operands.
+typedef struct result_row {
     const float *bias, *add;
     float *dst;
-} place;
+} result_row;
 
-// Whether results before the activation are the sums, or the sums with a bias: omitted factors
-// would not change a bit.
+// Whether results before the activation are the sums, or the sums plus a bias: the omitted factors
+// are 1.
 static int is_simple(const tl_gemm *g)
 {
     return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
@@ -66,13 +67,13 @@ static int is_simple(const tl_gemm *g)
 }
 
 // Whether results are the sums.
-static int is_bare(const tl_gemm *g)
+static int is_sum_only(const tl_gemm *g)
 {
     return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
 }
 
-// The results of a vector of sums, without activations other than clamping.
-TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n,
+// The results of a vector of sums before tl_vf_activate, clamped.
+TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const result_row *at, size_t j, const size_t n,
                        const int simple)
 {
     const int is_whole = n == TL_VF_LANES;
@@ -90,7 +91,7 @@ TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, c
     return tl_vf_min(tl_vf_set1(g->high), tl_vf_max(tl_vf_set1(g->low), y));
 }
 
-TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const place *at, size_t j,
+TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const result_row *at, size_t j,
                              const size_t n, const int simple, int adds, int is_last)
 {
     const int is_whole = n == TL_VF_LANES;
@@ -105,7 +106,7 @@ TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const place *a
         tl_vf_store_partial(at->dst + j, y, n);
 }
 
-TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, size_t cols,
+TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const result_row *at, size_t cols,
                           const int simple, int adds, int is_last)
 {
     const size_t whole = cols - cols % TL_VF_LANES;
@@ -121,10 +122,10 @@ static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t 
 {
     const int simple = is_simple(g);
     for (size_t i = 0; i < rows; i++, row++, sums += sums_row) {
-        const place at = {g->bias.data ? g->bias.data + row * g->bias.row + col * g->bias.col
-                                       : NULL,
-                          g->add.data ? g->add.data + row * g->add.row + col : NULL,
-                          g->dst + row * g->dst_row + col};
+        const result_row at = {g->bias.data ? g->bias.data + row * g->bias.row + col * g->bias.col
+                                            : NULL,
+                               g->add.data ? g->add.data + row * g->add.row + col : NULL,
+                               g->dst + row * g->dst_row + col};
         if (simple)
             finish_row(g, sums, &at, cols, 1, adds, is_last);
         else
@@ -142,9 +143,8 @@ typedef struct strip {
     size_t row, col, line;
 } strip;
 
-// Data to prefetch to the L2 cache during a tile: with each of the first
-// `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step`
-// apart.
+// Data to prefetch to the L2 cache during a tile: with each of the first `lines` LINEs of the
+// tile's sums, `n` pieces of `floats` floats, `step` apart.
 typedef struct prefetch {
     const float *first;
     size_t floats, n, step;
@@ -164,8 +164,8 @@ TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
 }
 
 // dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
-// [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
-// separate function. A register for every third row and one for `step` address all rows.
+// [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a separate
+// function. To save registers, a pointer addresses three rows, by multiples of `step`.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
                     const prefetch next[2], float *dst, size_t dst_row)
 {
@@ -226,8 +226,8 @@ typedef void tile_func(const strip *s, const float *panel, size_t len, const pre
 #define WHOLE_ROW(n) [n] = {tile_##n##_whole, tile_##n##_whole},
 #define TILE_ROW(n)  [n] = {tile_##n##_half, tile_##n##_whole},
 
-// Most strips of many rows have 12 to 14, and those of few rows are short: the others have no tile
-// of half the columns, and compute columns of zeros.
+// Most strips have 12 to 14 rows, or few in a small matrix. Other sizes have no tile of half the
+// columns, and also compute the columns of padding.
 #if TL_SIMD_LANES == 16
 #define EACH_TILE(X)  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(12) X(13) X(14)
 #define EACH_WHOLE(X) X(8) X(9) X(10) X(11)
@@ -246,7 +246,7 @@ static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHO
 
 // Groups
 
-// Some strips of a part's rows.
+// Strips of a part that stay in the L2 cache.
 typedef struct group {
     const tl_gemm *gemm;
     const tl_gemm_part *part;
@@ -258,7 +258,7 @@ typedef struct group {
     size_t buffer_step; // floats between the panels in the part's buffer
 } group;
 
-// The first row of the part's strip `i`: strips differ by a row at most.
+// The first row of the part's strip `i`: strips differ by at most one row.
 static size_t strip_row(const group *s, size_t i)
 {
     return s->part->row + i * s->min_rows + tl_min_size(i, s->longer);
@@ -269,12 +269,12 @@ enum {
     COPY_AHEAD = 4,                             // prefetched rows of a transposed src1
 };
 
-// Copies a row of src1 to the lines of a copied strip, and prefetches `later` floats ahead.
-static void copy_row(float *dst, const float *src, size_t len, size_t later)
+// Copies a row of src1 to the lines of a copied strip, and prefetches `ahead` floats ahead.
+static void copy_row(float *dst, const float *src, size_t len, size_t ahead)
 {
     size_t k = 0;
     for (; k + LINE <= len; k += LINE, dst += ROWS * LINE) {
-        __builtin_prefetch(src + k + later);
+        __builtin_prefetch(src + k + ahead);
         __builtin_prefetch(dst + AHEAD * ROWS * LINE, 1);
         TL_UNROLL
         for (int v = 0; v < LINE; v += TL_VF_LANES)
@@ -290,7 +290,7 @@ static void copy_columns(const group *s, const float *src, size_t col)
     for (size_t k = 0; k < s->part->len; k++, src += col) {
         float *dst = s->part->copy + k * COPY_ROWS;
         if (k + COPY_AHEAD < s->part->len)
-            fetch(src + first + COPY_AHEAD * col, all);
+            prefetch_floats(src + first + COPY_AHEAD * col, all);
         for (size_t i = s->begin; i < s->end; i++, dst += COPY_STEP) {
             const size_t row = strip_row(s, i); // elements beyond the strip are copied, too
             copy_line(dst, src + row, tl_min_size(COPY_ROWS, s->gemm->m - row));
@@ -323,7 +323,7 @@ static strip strip_of(const group *s, size_t i)
                           : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS};
 }
 
-// The unpacked panel from column `j` of the part on.
+// The source of the panel from column `j` of the part on.
 static tl_gemm_matrix panel_source(const group *s, size_t j)
 {
     const tl_gemm_matrix *const src2 = &s->gemm->src2;
@@ -332,15 +332,15 @@ static tl_gemm_matrix panel_source(const group *s, size_t j)
                             src2->row, src2->col};
 }
 
-// A packed panel.
+// The packed panel from column `j` of the part on.
 static const float *panel_at(const group *s, size_t j)
 {
     return s->part->panels ? s->part->panels + j / TL_GEMM_PANEL * s->part->panel_step
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
-// The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
-// floats apart. All zero: no such panel.
+// The prefetch of the first of `n` shares of the panel from column `j` on; shares are *step floats
+// apart. All zero: no prefetch.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
@@ -397,7 +397,7 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
     const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
     const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
     const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
-    const int is_direct = cols == TL_GEMM_PANEL && !adds && (!is_last || is_bare(g));
+    const int is_direct = cols == TL_GEMM_PANEL && !adds && (!is_last || is_sum_only(g));
     const strip x = strip_of(s, i);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + part->col + j;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template: products of few rows with an unpacked matrix, see gemm.h; included by gemm_simd.c.
+// Template: few rows times an unpacked matrix, see gemm.h; included by gemm_simd.c.
 
 enum {
     SUMS = TL_SIMD_REGISTERS / 2, // registers for sums, or for elements of src1
 };
 
-// `n` lines of `len` floats, less than a vector each, `step` apart: as vectors, filled up
-// with zeros.
+// Copies `n` lines of `len` floats, less than a vector, `step` apart, padded to vectors with 0.
 static __attribute__((noinline)) void copy_ends(float *ends, int n, const float *src, size_t step,
                                                 size_t len)
 {
@@ -14,8 +13,8 @@ static __attribute__((noinline)) void copy_ends(float *ends, int n, const float 
         tl_vf_store(ends + i * TL_VF_LANES, tl_vf_load_partial(src + i * step, len));
 }
 
-// sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
-// src2. Elements after the last whole vector are copied, so that the same loop adds them.
+// sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of src2.
+// Elements after the last whole vector are copied and padded, so that the same loop adds them.
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {
@@ -66,10 +65,9 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
-// The sums += rows of src1 x `lines` contiguous rows of src2; the next ones are `later` floats
-// further on.
+// sums += rows of src1 x `lines` contiguous rows of src2. Prefetches `ahead` floats further on.
 TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
-                         const float *b, size_t b_step, size_t later, size_t cols, float *sums,
+                         const float *b, size_t b_step, size_t ahead, size_t cols, float *sums,
                          size_t sums_row)
 {
     tl_vf x[TL_GEMM_FEW][SUMS];
@@ -89,7 +87,7 @@ TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_
         for (int r = 0; r < lines; r++) {
             const float *const line = b + r * b_step + j;
             if (lines < 4) // with more of them, the CPU has enough independent operations
-                __builtin_prefetch(line + later);
+                __builtin_prefetch(line + ahead);
             const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_partial(line, cols - j);
             TL_UNROLL
             for (int i = 0; i < n; i++)
@@ -107,7 +105,7 @@ static __attribute__((noinline)) void dot_one(const float *a, const float *b, si
     dot_lines(1, 1, a, 0, b, 0, len, sum, 0);
 }
 
-// For n rows: lines of src2 at once, so that all registers are used with these rows.
+// Lines of src2 at a time for n rows, so that the sums use all registers.
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
 TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
@@ -131,8 +129,8 @@ TL_INLINE void add_all(const int n, const tl_gemm *g, size_t col, size_t cols, f
     memset(sums, 0, n * sums_row * sizeof(*sums));
     size_t k = 0;
     for (; k + lines <= g->k; k += lines, a += lines * g->src1.col, b += lines * g->src2.row) {
-        const size_t later = k + 2 * lines <= g->k ? lines * g->src2.row : 0;
-        add_lines(n, lines, a, g->src1.row, g->src1.col, b, g->src2.row, later, cols, sums,
+        const size_t ahead = k + 2 * lines <= g->k ? lines * g->src2.row : 0;
+        add_lines(n, lines, a, g->src1.row, g->src1.col, b, g->src2.row, ahead, cols, sums,
                   sums_row);
     }
     for (; k < g->k; k++, a += g->src1.col, b += g->src2.row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of pairs of bfloat16, see gemm.h.
+// Matrix multiplication of pairs of bfloat16, see gemm.h.
 
 #include <assert.h>
 
@@ -8,7 +8,7 @@
 #define BLOCK_FUNC            SIMD(tl_gemm_pairs)
 #define MULTIPLY_ADD(a, b, c) tl_vf_fma_pairs(a, b, c)
 #define PACK_PANEL(src, len, cols, panel) \
-    ((void)(src), (void)(len), (void)(cols), assert(!(panel))) // all are packed before
+    ((void)(src), (void)(len), (void)(cols), assert(!(panel))) // panels are always packed before
 #include "kernel/matmul/gemm_block_simd.inc.h"
 
 void SIMD(tl_gemm_to_pairs)(const float *src, size_t n, float *dst)

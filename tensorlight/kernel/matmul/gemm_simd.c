@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of floats, see gemm.h.
+// Matrix multiplication of floats, see gemm.h.
 
 #include "kernel/matmul/gemm.h"
 
@@ -10,10 +10,10 @@
 
 // Packing
 
-// `n_lines` lines of `len` floats, both at most TL_VF_LANES -> len lines of TL_VF_LANES floats:
-// src[i][j] becomes dst[j][i]. Lines that are not there become 0.
-static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, float *dst,
-                 size_t dst_step)
+// Transposes `n_lines` lines of `len` floats, both at most TL_VF_LANES, to `len` lines of
+// TL_VF_LANES floats, padded with 0.
+static void transpose(const float *src, size_t src_step, size_t n_lines, size_t len, float *dst,
+                      size_t dst_step)
 {
     tl_vf v[TL_VF_LANES];
     if (n_lines == TL_VF_LANES && len == TL_VF_LANES) {
@@ -35,7 +35,7 @@ static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, 
         tl_vf_store(dst + i * dst_step, v[i]);
 }
 
-// Contiguous rows to all panels: each is read from end to end.
+// Packs contiguous rows to all panels, row by row.
 static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols, float *panels)
 {
     const size_t whole = cols - cols % TL_GEMM_PANEL, panel_step = len * TL_GEMM_PANEL;
@@ -43,7 +43,7 @@ static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols
         float *panel = panels + k * TL_GEMM_PANEL;
         for (size_t j = 0; j < whole; j += TL_GEMM_PANEL, panel += panel_step) {
             if (k + AHEAD < len)
-                fetch(src + AHEAD * row_step + j, TL_GEMM_PANEL);
+                prefetch_floats(src + AHEAD * row_step + j, TL_GEMM_PANEL);
             TL_UNROLL
             for (int v = 0; v < TL_GEMM_PANEL; v += TL_VF_LANES)
                 tl_vf_store(panel + v, tl_vf_load(src + j + v));
@@ -55,14 +55,15 @@ static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols
     }
 }
 
-// A panel of contiguous columns.
+// Packs contiguous columns to a panel.
 static void pack_columns(const float *src, size_t col_step, size_t len, size_t cols, float *panel)
 {
     for (size_t k = 0; k < len; k += TL_VF_LANES)
         for (size_t j = 0; j < TL_GEMM_PANEL; j += TL_VF_LANES)
-            turn(j < cols ? src + j * col_step + k : src, col_step,
-                 j < cols ? tl_min_size(cols - j, TL_VF_LANES) : 0,
-                 tl_min_size(len - k, TL_VF_LANES), panel + k * TL_GEMM_PANEL + j, TL_GEMM_PANEL);
+            transpose(j < cols ? src + j * col_step + k : src, col_step,
+                      j < cols ? tl_min_size(cols - j, TL_VF_LANES) : 0,
+                      tl_min_size(len - k, TL_VF_LANES), panel + k * TL_GEMM_PANEL + j,
+                      TL_GEMM_PANEL);
 }
 
 void SIMD(tl_gemm_pack)(const tl_gemm_matrix *src, size_t len, size_t cols, float *panels)
@@ -77,6 +78,6 @@ void SIMD(tl_gemm_pack)(const tl_gemm_matrix *src, size_t len, size_t cols, floa
     }
 }
 
-#ifdef TL_SIMD_HEADER // plain C has no kernels of few columns
+#ifdef TL_SIMD_HEADER // plain C has no kernel of few rows
 #include "kernel/matmul/gemm_few_simd.inc.h"
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product: checks, and the blocks and threads of the plain C kernels.
+// Matrix multiplication: checks, and the blocks and threads of the plain C kernels.
 
 #include "kernel/matmul/matmul.h"
 
@@ -16,13 +16,13 @@ TL_KERNEL_TABLE(pick_pack, tl_matmul_pack_func, TL_MATMUL_PACK_KERNELS)
 TL_KERNEL_TABLE(pick_row, tl_matmul_row_func, TL_MATMUL_ROW_KERNELS)
 TL_KERNEL_TABLE(pick_store, tl_matmul_store_func, TL_MATMUL_STORE_KERNELS)
 
-// A plan, and how the plain kernels carry it out.
+// A plan, and the plain kernels that execute it.
 typedef struct job {
-    tl_matmul_plan of;
+    tl_matmul_plan plan;
     size_t row_blocks, col_blocks; // of a matrix
     tl_matmul_pack_func *pack1, *pack2;
     tl_matmul_func *multiply;
-    tl_matmul_row_func *multiply_row; // instead of these: no packing
+    tl_matmul_row_func *multiply_row; // not NULL: replaces packing and multiply
     tl_matmul_store_func *store;
 } job;
 
@@ -48,7 +48,7 @@ static void pick_kernels(job *j, const tl_exec *exec, tl_dtype src1, tl_dtype sr
     j->pack2 = pick_pack(exec, src2);
     j->multiply = pick_multiply(exec, sum_dtype(dst));
     j->store = pick_store(exec, dst);
-    if (src1 == src2 && !j->of.zero1.data && !j->of.zero2.data && j->of.m < FEW_ROWS)
+    if (src1 == src2 && !j->plan.zero1.data && !j->plan.zero2.data && j->plan.m < FEW_ROWS)
         j->multiply_row = pick_row(exec, src1);
 }
 
@@ -60,7 +60,7 @@ typedef struct buffers {
     _Alignas(64) char acc[TL_MATMUL_ROWS * TL_MATMUL_COLS * TL_DTYPE_MAX_SIZE];
 } buffers;
 
-// A block of the product: where it begins in each tensor (NULL: absent), and its extent.
+// A block of the result: its first element in each tensor (NULL: absent), and its extents.
 typedef struct block {
     const char *src1, *src2, *bias, *zero1, *zero2;
     char *dst;
@@ -69,7 +69,7 @@ typedef struct block {
 
 static block block_of(const job *j, size_t unit)
 {
-    const tl_matmul_plan *const p = &j->of;
+    const tl_matmul_plan *const p = &j->plan;
     const size_t col = unit % j->col_blocks * TL_MATMUL_COLS;
     const size_t row = unit / j->col_blocks % j->row_blocks * TL_MATMUL_ROWS;
     const size_t index = unit / j->col_blocks / j->row_blocks;
@@ -87,7 +87,7 @@ static block block_of(const job *j, size_t unit)
 
 static void multiply_packed(const job *j, const block *b, buffers *buf)
 {
-    const tl_matmul_plan *const p = &j->of;
+    const tl_matmul_plan *const p = &j->plan;
     for (size_t k = 0; k < p->k; k += TL_MATMUL_LEN) {
         const size_t len = tl_min_size(p->k - k, TL_MATMUL_LEN);
         const tl_matmul_lines rows = {b->src1 + k * p->src1.col * p->src1.size,
@@ -112,7 +112,7 @@ static void multiply_packed(const job *j, const block *b, buffers *buf)
 
 static void multiply_rows(const job *j, const block *b, buffers *buf, size_t acc_stride)
 {
-    const tl_matmul_plan *const p = &j->of;
+    const tl_matmul_plan *const p = &j->plan;
     const tl_matmul_lines cols = {b->src2, b->cols, p->src2.col, p->k, p->src2.row, NULL, 0};
     for (size_t r = 0; r < b->rows; r++)
         j->multiply_row(b->src1 + r * p->src1.row * p->src1.size, p->src1.col, &cols,
@@ -122,7 +122,7 @@ static void multiply_rows(const job *j, const block *b, buffers *buf, size_t acc
 static void multiply_blocks(void *arg, size_t begin, size_t end)
 {
     const job *const j = arg;
-    const tl_matmul_plan *const p = &j->of;
+    const tl_matmul_plan *const p = &j->plan;
     buffers buf;
     const size_t acc_stride = TL_MATMUL_COLS * (p->dst.size == 8 ? 8 : 4);
     for (size_t unit = begin; unit < end; unit++) {
@@ -142,7 +142,7 @@ static void multiply_blocks(void *arg, size_t begin, size_t end)
 
 static void multiply_all(job *j, const tl_exec *exec)
 {
-    const tl_matmul_plan *const p = &j->of;
+    const tl_matmul_plan *const p = &j->plan;
     j->row_blocks = blocks_of(p->m, TL_MATMUL_ROWS);
     j->col_blocks = blocks_of(p->n, TL_MATMUL_COLS);
     const size_t units = j->row_blocks * j->col_blocks * tl_matmul_count(p);
@@ -163,10 +163,10 @@ int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *
         return 0;
     const tl_matmul_tensors tensors = {.src1 = src1, .src2 = src2, .bias = bias, .dst = dst};
     job j = {tl_matmul_plan_of(&tensors, param->trans1, param->trans2)};
-    j.of.alpha = param->alpha;
-    j.of.beta = param->beta;
+    j.plan.alpha = param->alpha;
+    j.plan.beta = param->beta;
     if (dst->dtype == TL_FLOAT && tl_kernel_has_vectors(exec)) {
-        tl_gemm_run(exec, &j.of, NULL, TL_FLOAT, (tl_activation){0});
+        tl_gemm_run(exec, &j.plan, NULL, TL_FLOAT, (tl_activation){0});
         return 0;
     }
     pick_kernels(&j, exec, src1->dtype, src2->dtype, dst->dtype);
@@ -195,7 +195,7 @@ int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const tl_tens
     const tl_matmul_tensors tensors = {
         .src1 = src1, .src2 = src2, .zero1 = zero1, .zero2 = zero2, .dst = dst};
     job j = {tl_matmul_plan_of(&tensors, 0, 0)};
-    j.of.alpha = 1;
+    j.plan.alpha = 1;
     pick_kernels(&j, exec, src1->dtype, src2->dtype, dst->dtype);
     multiply_all(&j, exec);
     return 0;

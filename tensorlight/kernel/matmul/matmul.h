@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the matrix product: pack, multiply, store.
+// Plain C kernels of matrix multiplication: pack, multiply, store.
 //
-// A block of the product, at most TL_MATMUL_ROWS x TL_MATMUL_COLS, is computed in steps of
+// A block of the result, at most TL_MATMUL_ROWS x TL_MATMUL_COLS, is computed in steps of
 // TL_MATMUL_LEN along the sums. For each step the rows of src1 and the columns of src2 are packed
 // as panels that hold TL_MATMUL_TILE_ROWS, or _COLS, of them side by side,
 //
@@ -10,8 +10,8 @@
 // with zeros in the last panel, so that the tile of a pair of panels reads memory in order and
 // stays in registers.
 //
-// Sums have the type to compute in: double, float (16-bit floats too), or unsigned integers of 32
-// or 64 bits, which wrap and keep the lower bits of all narrower ones.
+// The type of sums is double, float (also for 16-bit floats), or unsigned integers of 32 or 64
+// bits, whose lower bits are those of sums of any narrower integer type.
 
 #pragma once
 
@@ -33,17 +33,17 @@ typedef void tl_matmul_func(const void *panels1, const void *panels2, void *acc,
 /** Lines of a matrix: the rows of src1, or the columns of src2. Distances in elements. */
 typedef struct tl_matmul_lines {
     const void *src;
-    size_t n, step;       // how many, and the distance of neighbours
+    size_t n, step;       // the number of lines, and the distance of adjacent ones
     size_t len, len_step; // elements of a line that are summed along, and their distance
     const void *zero;     // zero points, of the type of src, or NULL
     size_t zero_step;     // from line to line: 0 or 1
 } tl_matmul_lines;
 
-/** Packs the lines as panels of `width` lines, at most TL_MATMUL_TILE_COLS, as numbers of the type
- *  of the sums. */
+/** Packs the lines as panels of `width` lines, at most TL_MATMUL_TILE_COLS, converted to the type
+ *  of the sums, minus their zero points. */
 typedef void tl_matmul_pack_func(const tl_matmul_lines *lines, size_t width, void *panels);
 
-/** acc[j] += the sum of row[k * row_step] * line j of `lines` at k; their `zero` is NULL. */
+/** acc[j] += the dot product of `row` and line j, without packing; lines->zero is NULL. */
 typedef void tl_matmul_row_func(const void *row, size_t row_step, const tl_matmul_lines *lines,
                                 void *acc);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows, each with the matrix that its index names: rows of one matrix are gathered,
-// multiplied together, and put back.
+// Multiplies each row by the matrix with its index (mixture of experts): gathers the rows of each
+// matrix, multiplies them together, and scatters the results.
 
 #include <assert.h>
 #include <string.h>
@@ -12,24 +12,24 @@
 
 static const tl_matmul_param transposed = {.trans2 = 1, .alpha = 1, .beta = 1};
 
-// Where parts of the scratch memory begin, in bytes. The room for matrix multiplication is first.
+// Offsets of parts of the scratch memory, in bytes, after that of tl_exec_matmul.
 typedef struct layout {
-    size_t rows, results; // those of src and dst, ordered by matrix
-    size_t order, starts; // int: the row at each place; the first place of each matrix
+    size_t rows, results; // those of src and dst, sorted by matrix
+    size_t order, starts; // int: the row at each sorted position; the first position of each matrix
     size_t size;
 } layout;
 
-// The place after `*size` bytes, to which `n` elements of `each` bytes are added.
+// Appends `n` elements of `each` bytes to a layout of `*size` bytes. Returns their offset.
 static size_t add_part(size_t *size, size_t n, size_t each)
 {
-    const size_t place = *size;
+    const size_t offset = *size;
     *size += (n * each + 63) / 64 * 64;
-    return place;
+    return offset;
 }
 
-// `threads` 0: without room for matrix multiplication, which is then slower.
-static layout lay_out(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
-                      int threads)
+// `threads` 0: without scratch memory for tl_exec_matmul, which is then slower.
+static layout layout_of(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
+                        int threads)
 {
     layout l = {0};
     if (threads > 0) {
@@ -51,7 +51,7 @@ static layout lay_out(const tl_tensor *src, const tl_tensor *weight, const tl_te
 size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
                             int threads)
 {
-    return lay_out(src, weight, dst, threads).size;
+    return layout_of(src, weight, dst, threads).size;
 }
 
 // Sorts rows by matrix, in order of rows: `order` [rows], `starts` [n + 1]. Indices are valid.
@@ -64,22 +64,22 @@ static void sort_rows(const tl_tensor *index, int n, int *order, int *starts)
         starts[e + 1] += starts[e];
     for (int i = 0; i < index->len; i++)
         order[starts[tl_index_in(index, (size_t)i, n)]++] = i;
-    memmove(starts + 1, starts, (size_t)n * sizeof(*starts)); // each is the start of the next one
+    memmove(starts + 1, starts, (size_t)n * sizeof(*starts)); // each became the start of the next
     starts[0] = 0;
 }
 
-// Rows of `size` bytes to the places of their order, or back.
-static void move_rows(char *ordered, char *rows, const int *order, int n, size_t size, int is_back)
+// Gathers rows of `size` bytes in sorted order, or scatters them back.
+static void move_rows(char *sorted, char *rows, const int *order, int n, size_t size, int scatters)
 {
     for (int i = 0; i < n; i++) {
-        char *const place = ordered + (size_t)i * size, *const row = rows + (size_t)order[i] * size;
-        memcpy(is_back ? row : place, is_back ? place : row, size);
+        char *const to = sorted + (size_t)i * size, *const row = rows + (size_t)order[i] * size;
+        memcpy(scatters ? row : to, scatters ? to : row, size);
     }
 }
 
-// Multiplies the rows at places `first` .. `end` - 1 by matrix `e`.
-static int multiply_some(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias, int e,
-                         void *rows, void *results, int first, int end)
+// Multiplies the rows at sorted positions first .. end-1 by matrix `e`.
+static int multiply_by(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias, int e,
+                       void *rows, void *results, int first, int end)
 {
     const int n = weight->dims[1], k = weight->dims[2], m = end - first;
     const tl_dtype dtype = weight->dtype;
@@ -116,22 +116,22 @@ int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl_tensor
     const int n = weight->dims[0];
     if (tl_check_indices(index, n) < 0)
         return -1;
-    const layout min = lay_out(src, weight, dst, 0);
+    const layout min = layout_of(src, weight, dst, 0);
     if (dst->len == 0)
         return 0;
     if (tl_check_scratch(exec, min.size, "for products by index") < 0)
         return -1;
     char *const parts = (char *)exec->scratch + (exec->scratch_size - min.size) / 64 * 64;
-    tl_exec own = *exec;
-    own.scratch_size = (size_t)(parts - (char *)exec->scratch);
+    tl_exec matmul_exec = *exec;
+    matmul_exec.scratch_size = (size_t)(parts - (char *)exec->scratch);
     int *const order = (int *)(parts + min.order), *const starts = (int *)(parts + min.starts);
     sort_rows(index, n, order, starts);
     move_rows(parts + min.rows, src->data, order, index->len,
               (size_t)src->dims[1] * tl_size_of(src->dtype), 0);
     for (int e = 0; e < n && !tl_stop_is_requested(exec->stop); e++)
         if (starts[e] < starts[e + 1] &&
-            multiply_some(&own, weight, bias, e, parts + min.rows, parts + min.results, starts[e],
-                          starts[e + 1]) < 0)
+            multiply_by(&matmul_exec, weight, bias, e, parts + min.rows, parts + min.results,
+                        starts[e], starts[e + 1]) < 0)
             return -1;
     move_rows(parts + min.results, dst->data, order, index->len,
               (size_t)dst->dims[1] * tl_size_of(dst->dtype), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product in plain C.
+// Matrix multiplication in plain C.
 
 #ifndef T // once
 
@@ -10,7 +10,7 @@
 
 // The products of packed blocks
 
-// All types are brought to one of these.
+// All types are converted to one of these.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/matmul/matmul_c.c"
 #define TL_TAG      f64
@@ -61,8 +61,8 @@ enum { LANES = 8 };
 
 // The products of packed blocks, for one type of sums
 
-// One tile: acc += panel1 [len, TILE_ROWS] x panel2 [len, TILE_COLS]. Compilers keep it in vector
-// registers.
+// One tile: acc += transposed panel1 [len, TILE_ROWS] x panel2 [len, TILE_COLS]. Compilers keep it
+// in vector registers.
 static void NAME(multiply_tile, c)(const T *panel1, const T *panel2, T *acc, size_t len)
 {
     T tile[TL_MATMUL_TILE_ROWS][TL_MATMUL_TILE_COLS];
@@ -93,8 +93,8 @@ void NAME(tl_matmul, c)(const void *panels1, const void *panels2, void *acc, siz
 
 // From tensors of one type to sums of the type SUM, and back
 
-// `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines are side
-// by side as well as where each is contiguous.
+// Packs `n` lines from `first` on as one panel of `width`. Reads memory in order, whether lines are
+// adjacent (step 1) or each is contiguous.
 static void NAME(pack_panel, c)(const tl_matmul_lines *lines, size_t first, size_t n, size_t width,
                                 SUM *panel)
 {
@@ -123,8 +123,8 @@ void NAME(tl_matmul_pack, c)(const tl_matmul_lines *lines, size_t width, void *p
     (lines, first, tl_min_size(width, lines->n - first), width, (SUM *)panels + first * lines->len);
 }
 
-// The product of two lines, divided among lanes that compilers keep in vectors.
-static SUM NAME(multiply_lines, c)(const T *a, size_t a_step, const T *b, size_t len)
+// The dot product of two lines, in lanes that compilers vectorize.
+static SUM NAME(dot, c)(const T *a, size_t a_step, const T *b, size_t len)
 {
     SUM lanes[LANES] = {0}, sum = 0;
     size_t k = 0;
@@ -145,7 +145,7 @@ void NAME(tl_matmul_row, c)(const void *row, size_t row_step, const tl_matmul_li
     SUM *const sums = acc;
     if (lines->len_step == 1) {
         for (size_t j = 0; j < lines->n; j++)
-            sums[j] += NAME(multiply_lines, c)(a, row_step, b + j * lines->step, lines->len);
+            sums[j] += NAME(dot, c)(a, row_step, b + j * lines->step, lines->len);
         return;
     }
     for (size_t k = 0; k < lines->len; k++) {

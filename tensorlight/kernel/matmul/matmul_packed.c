@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with a matrix that was packed before.
+// Matrix multiplication with a packed src2.
 
 #include <assert.h>
 
@@ -10,7 +10,7 @@ int tl_matmul_panels(int n)
     return n / TL_MATMUL_PANEL + (n % TL_MATMUL_PANEL != 0);
 }
 
-// Rows of a packed matrix of `k` rows: those of pairs are half as many.
+// Rows of a packed matrix of `k` rows: with pairs, half as many.
 static size_t packed_rows(size_t k, tl_dtype dtype)
 {
     return dtype == TL_BFLOAT16 ? tl_ceil_div(k, 2) : k;
@@ -63,9 +63,9 @@ static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, cons
     return p;
 }
 
-// Pairs: src1 is rounded to them in scratch memory, before that of the product
+// Pairs: src1 is rounded to pairs at the start of the scratch memory
 
-// The plan of the product whose src1 is in `pairs`.
+// The same plan with src1 in `pairs`.
 static tl_matmul_plan plan_of_pairs(const tl_matmul_plan *plan, const float *pairs)
 {
     tl_matmul_plan p = *plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of products of matrices, and layouts of their tensors.
+// Shapes of matrix multiplications, and layouts of their tensors.
 
 #include "kernel/matmul/matmul_plan.h"
 
@@ -16,16 +16,16 @@ int tl_matmul_dims(const tl_tensor *src1, const tl_tensor *src2, int trans1, int
     if (src1->ndim < 2 || src2->ndim < 2)
         return tl_fail("'src1' has %d dimensions and 'src2' %d, expected at least 2", src1->ndim,
                        src2->ndim);
-    int is_fit = tl_dim_from_end(src1, trans1 ? 1 : 0) == tl_dim_from_end(src2, trans2 ? 0 : 1);
+    int is_match = tl_dim_from_end(src1, trans1 ? 1 : 0) == tl_dim_from_end(src2, trans2 ? 0 : 1);
     const int ndim = src1->ndim > src2->ndim ? src1->ndim : src2->ndim;
     for (int i = 2; i < ndim; i++) {
         const int d1 = tl_dim_from_end(src1, i), d2 = tl_dim_from_end(src2, i);
         dims[ndim - 1 - i] = d1 == 1 ? d2 : d1;
-        is_fit &= d1 == d2 || d1 == 1 || d2 == 1;
+        is_match &= d1 == d2 || d1 == 1 || d2 == 1;
     }
     dims[ndim - 2] = tl_dim_from_end(src1, trans1 ? 0 : 1);
     dims[ndim - 1] = tl_dim_from_end(src2, trans2 ? 1 : 0);
-    if (!is_fit)
+    if (!is_match)
         return tl_fail("shapes %s%s and %s%s, expected [.., m, k] and [.., k, n]",
                        tl_shape_text(text1, src1->ndim, src1->dims), trans1 ? " (transposed)" : "",
                        tl_shape_text(text2, src2->ndim, src2->dims), trans2 ? " (transposed)" : "");
@@ -35,17 +35,17 @@ int tl_matmul_dims(const tl_tensor *src1, const tl_tensor *src2, int trans1, int
 int tl_broadcast_check(const tl_tensor *t, const char *name, int ndim, const int *dims)
 {
     char text[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
-    int is_fit = t->ndim <= ndim;
-    for (int i = 0; is_fit && i < t->ndim; i++)
-        is_fit = tl_dim_from_end(t, i) == 1 || tl_dim_from_end(t, i) == dims[ndim - 1 - i];
-    if (!is_fit)
+    int is_match = t->ndim <= ndim;
+    for (int i = 0; is_match && i < t->ndim; i++)
+        is_match = tl_dim_from_end(t, i) == 1 || tl_dim_from_end(t, i) == dims[ndim - 1 - i];
+    if (!is_match)
         return tl_fail("'%s' has shape %s, expected one that broadcasts to %s", name,
                        tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, ndim, dims));
     return 0;
 }
 
-// `t` [.., d1, d0] (NULL: absent) repeated to the batch of `p`; its last two axes swapped.
-static tl_matrices matrices_of(const tl_matmul_plan *p, const tl_tensor *t, int is_swapped)
+// `t` [.., d1, d0] (NULL: absent) broadcast to the batch of `p`.
+static tl_matrices matrices_of(const tl_matmul_plan *p, const tl_tensor *t, int is_transposed)
 {
     tl_matrices x = {0};
     if (!t)
@@ -58,14 +58,14 @@ static tl_matrices matrices_of(const tl_matmul_plan *p, const tl_tensor *t, int 
         strides[i] = tl_dim_from_end(t, i) == 1 ? 0 : stride;
         stride *= (size_t)tl_dim_from_end(t, i);
     }
-    x.row = strides[is_swapped ? 0 : 1];
-    x.col = strides[is_swapped ? 1 : 0];
+    x.row = strides[is_transposed ? 0 : 1];
+    x.col = strides[is_transposed ? 1 : 0];
     for (int i = 0; i < p->n_batch; i++)
         x.batch[i] = strides[p->n_batch + 1 - i];
     return x;
 }
 
-static int is_repeated(const tl_matmul_plan *p, const tl_matrices *x)
+static int is_broadcast(const tl_matmul_plan *p, const tl_matrices *x)
 {
     for (int i = 0; i < p->n_batch; i++)
         if (x->batch[i] != 0)
@@ -73,11 +73,11 @@ static int is_repeated(const tl_matmul_plan *p, const tl_matrices *x)
     return 1;
 }
 
-// One src2 for all of src1: the batch becomes more rows, so that small matrices fill blocks.
+// If src2 is not batched, the batch becomes more rows, so that small matrices fill blocks.
 static void merge_batch(tl_matmul_plan *p, int trans1)
 {
-    if (trans1 || !is_repeated(p, &p->src2) || !is_repeated(p, &p->bias) || p->bias.row != 0 ||
-        p->zero1.data || !is_repeated(p, &p->zero2))
+    if (trans1 || !is_broadcast(p, &p->src2) || !is_broadcast(p, &p->bias) || p->bias.row != 0 ||
+        p->zero1.data || !is_broadcast(p, &p->zero2))
         return;
     size_t rows = p->m;
     for (int i = p->n_batch - 1; i >= 0; i--) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a matrix product: extents, and the offset of each matrix of the batch.
+// The plan of a matrix multiplication: extents, and the offset of each matrix of the batch.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "tensorlight/tl_tensor.h"
 
-/** A tensor as matrices; distances in elements, 0 where it is repeated. */
+/** A tensor as a batch of matrices; distances in elements, 0 along broadcast axes. */
 typedef struct tl_matrices {
     const char *data; // or NULL
     size_t size;      // of an element
@@ -25,16 +25,16 @@ typedef struct tl_matmul_plan {
     double alpha, beta;
 } tl_matmul_plan;
 
-/** The tensors of a product; all but src1, src2, dst may be NULL. */
+/** The tensors of a multiplication; all but src1, src2, dst may be NULL. */
 typedef struct tl_matmul_tensors {
     const tl_tensor *src1, *src2, *bias, *add, *zero1, *zero2, *dst;
 } tl_matmul_tensors;
 
-/** Axis `i` of `t`, counted from the last one on; 1 beyond the first. */
+/** The extent of axis `i` of `t`, counted from the last axis; 1 beyond the first axis. */
 int tl_dim_from_end(const tl_tensor *t, int i);
 
-/** A plan of these tensors, whose shapes fit; the factors are 0. Where one src2 serves all of src1,
- *  the batch becomes more rows. */
+/** A plan of these tensors, whose shapes match; alpha and beta are 0. If src2 is not batched, the
+ *  batch of src1 becomes more rows. */
 tl_matmul_plan tl_matmul_plan_of(const tl_matmul_tensors *t, int trans1, int trans2);
 
 /** The number of matrices. */
