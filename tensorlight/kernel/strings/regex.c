@@ -428,11 +428,13 @@ static void parse_group(parser *p)
     p->multi_line = before.multi_line;
 }
 
-// Behind "\Q": text up to "\E".
-static void parse_quoted(parser *p)
+// After "\Q": text up to "\E". Returns the last character's instruction, which "*" repeats.
+static int parse_quoted(parser *p)
 {
-    while (p->at < p->end && !take(p, "\\E") && !p->is_failed)
-        emit_char(p, next(p));
+    int last = p->re->n;
+    for (; p->at < p->end && !take(p, "\\E") && !p->is_failed; emit_char(p, next(p)))
+        last = p->re->n;
+    return last;
 }
 
 static void parse_escape(parser *p)
@@ -463,8 +465,6 @@ static void parse_atom(parser *p)
         parse_group(p);
     } else if (take(p, "[")) {
         parse_class(p);
-    } else if (take(p, "\\Q")) {
-        parse_quoted(p);
     } else if (take(p, "\\")) {
         parse_escape(p);
     } else if (take(p, "^")) {
@@ -553,9 +553,11 @@ static void repeat(parser *p, int begin, int min, int max)
 
 static void parse_repeated(parser *p)
 {
-    const int begin = p->re->n;
-    int min, max, is_repeated = 0;
-    parse_atom(p);
+    int begin = p->re->n, min, max, is_repeated = 0;
+    if (take(p, "\\Q"))
+        begin = parse_quoted(p);
+    else
+        parse_atom(p);
     while (!p->is_failed && p->at < p->end && take_repeat(p, &min, &max)) {
         take(p, "?"); // lazy: the same whole texts match
         if (is_repeated++)

@@ -63,6 +63,8 @@ START_TEST(patterns_match_whole_texts)
         {"a\\Bb", "ab", 1},
         {"(?m)a$\n^b", "a\nb", 1},
         {"a$b", "ab", 0},
+        {"\\Qa+b\\E+", "a+bb", 1},
+        {"\\Qa+b\\E+", "a+ba+b", 0},
         {"\xff", "\xff", 1},
         {"\xc3\xa4+", "\xc3\xa4\xc3\xa4", 1},
     };
