@@ -203,7 +203,7 @@ int tl_check_apart(const tl_tensor *dst, const tl_tensor *src)
         return 0;
     const uintptr_t d = (uintptr_t)dst->data, s = (uintptr_t)src->data;
     if (d < s + tl_tensor_size(src) && s < d + tl_tensor_size(dst))
-        return tl_fail("'dst' overlaps a source, expected data of its own");
+        return tl_fail("'dst' overlaps a source, expected separate data");
     return 0;
 }
 

@@ -68,7 +68,7 @@ START_TEST(element_by_element_dst_is_a_source_or_apart)
         p.src = tl_tensor_create(p.data, 1, (int[]){4}, TL_FLOAT);
         p.dst = tl_tensor_create(p.data + 3, 1, (int[]){4}, TL_FLOAT);
         ck_assert_msg(!element_wise[i].run(&p, p.dst), "%s", element_wise[i].name);
-        ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+        ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
         ck_assert_msg(element_wise[i].run(&p, p.src) == p.src, "%s", element_wise[i].name);
         p.dst->data = p.data + 4;
         ck_assert_msg(element_wise[i].run(&p, p.dst) == p.dst, "%s", element_wise[i].name);
@@ -84,7 +84,7 @@ START_TEST(a_sum_does_not_overwrite_its_source)
     tl_tensor *const src = tl_tensor_create(data, 1, (int[]){4}, TL_FLOAT);
     tl_tensor *const dst = tl_tensor_create(data, 1, (int[]){1}, TL_FLOAT);
     ck_assert_ptr_null(tl_tensor_dot_product(src, src, dst));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     ck_assert(data[0] == 1);
     tl_tensor_free(src);
     tl_tensor_free(dst);

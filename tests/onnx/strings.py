@@ -212,10 +212,10 @@ def matches():
 
 # Sentence, pattern, message.
 BAD_PATTERNS = [("(", "expected )"), (")", "unexpected )"), ("*", "nothing to repeat"), ("a**", "a repetition of a repetition"), ("[", "expected ]"),
-                ("[b-a]", "a range that ends before its start"), ("\\", "a backslash ends it"), (r"\q", "unknown escape"),
-                (r"\p{Klingon}", "unknown class"), ("[[:no:]]", "unknown class"), ("(?x)a", "unknown group"), ("a{1001}", "up to 1000"),
-                ("a{3,2}", "ascending"), ("(?P<n", "expected a name"), ("((a{1000}){1000}){1000}", "too large"), ("(" * 300, "nest too deeply"),
-                (r"\x{110000}", "number of a character")]
+                ("[b-a]", "a range whose end precedes its start"), ("\\", "trailing backslash"), (r"\q", "unknown escape"),
+                (r"\p{Klingon}", "unknown class"), ("[[:no:]]", "unknown class"), ("(?x)a", "unknown group"), ("a{1001}", "max <= 1000"),
+                ("a{3,2}", "min <= max"), ("(?P<n", "expected a name"), ("((a{1000}){1000}){1000}", "too large"), ("(" * 300, "nest too deeply"),
+                (r"\x{110000}", "a code point up to 10ffff")]
 
 
 def grams_of(row, n, skips):

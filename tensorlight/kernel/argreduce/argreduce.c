@@ -128,7 +128,7 @@ static int check_arg(const tl_tensor *arg, const tl_tensor *src, const tl_tensor
     if (tl_check_given(arg, "arg", result->ndim, result->dims, TL_INT32) < 0)
         return -1;
     if (tl_check_apart(arg, src) < 0 || tl_check_apart(arg, result) < 0)
-        return tl_fail("'arg' overlaps 'src' or 'dst', expected data of its own");
+        return tl_fail("'arg' overlaps 'src' or 'dst', expected separate data");
     return 0;
 }
 

@@ -224,7 +224,7 @@ START_TEST(maxreduce_rejects_bad_axes_and_indices)
     ck_assert_str_eq(tl_last_error(), "'arg' is TL_FLOAT [2, 3], expected TL_INT32 [1, 3]");
     tl_tensor *const ints = nn_blank(&room, TL_INT32, 2, (int[]){1, 3});
     ck_assert_ptr_null(tl_tensor_maxreduce(ints, NULL, ints, 0));
-    ck_assert_str_eq(tl_last_error(), "'arg' overlaps 'src' or 'dst', expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'arg' overlaps 'src' or 'dst', expected separate data");
     nn_close(&room);
 }
 END_TEST

@@ -257,7 +257,7 @@ START_TEST(a_source_of_the_result_s_shape_may_be_overwritten)
     ck_assert_mem_eq(big->data, expected, sizeof(expected));
     tl_tensor *const over_row = tl_tensor_create(row->data, 2, (int[]){2, 3}, TL_INT32);
     ck_assert_ptr_null(tl_tensor_binary(row, big, over_row, TL_BINARY_SUB));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     tl_tensor_free(over_row);
     tl_tensor_free_data_too(big);
     tl_tensor_free_data_too(row);

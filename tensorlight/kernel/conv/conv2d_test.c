@@ -361,7 +361,7 @@ START_TEST(rejects_tensors_of_other_dtypes_and_ranks)
     ck_assert_str_eq(tl_last_error(), "'param' is NULL, expected parameters");
     tl_tensor *const pixel = tl_tensor_zeros(4, (int[]){1, 1, 1, 1}, TL_FLOAT);
     ck_assert_ptr_null(tl_tensor_conv2d(src, pixel, NULL, src, &param));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     tl_tensor_free_data_too(pixel);
     tl_tensor_free_data_too(src);
     tl_tensor_free_data_too(flat);

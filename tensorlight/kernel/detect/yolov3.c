@@ -163,7 +163,7 @@ int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
         for (size_t k = 0; k < i; k++)
             is_apart = is_apart && tl_check_apart(outputs[i].t, outputs[k].t) == 0;
         if (!is_apart)
-            return tl_fail("'%s' overlaps another argument, expected data of its own",
+            return tl_fail("'%s' overlaps another argument, expected separate data",
                            outputs[i].name);
     }
     return tl_exec_detect_yolov3(NULL, feature, anchors, box_centers, box_sizes, boxes, confs,

@@ -147,7 +147,7 @@ START_TEST(yolov3_rejects_bad_shapes)
     bad.sizes = good.centers;
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
     ck_assert_str_eq(tl_last_error(),
-                     "'box_sizes' overlaps another argument, expected data of its own");
+                     "'box_sizes' overlaps another argument, expected separate data");
     bad = good;
     bad.probs = NULL;
     ck_assert_int_eq(detect(&bad, 1, 1), -1);

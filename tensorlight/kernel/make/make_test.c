@@ -51,7 +51,7 @@ START_TEST(lengths_are_exact_to_the_limits)
     ck_assert_int_eq(length_of(TL_DOUBLE, 0, INT64_MAX, 1), -1);
     ck_assert_int_eq(length_of(TL_FLOAT, 5, 5, 1), 0);
     ck_assert_int_eq(length_of(TL_INT32, 5, 5, 0), -1);
-    ck_assert_str_eq(tl_last_error(), "range by steps of 0, expected another step");
+    ck_assert_str_eq(tl_last_error(), "'delta' is 0, expected another value");
 }
 END_TEST
 

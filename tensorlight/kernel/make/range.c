@@ -63,7 +63,7 @@ int tl_range_length(const tl_tensor *start, const tl_tensor *limit, const tl_ten
 {
     const double by = number_of(delta);
     if (by == 0)
-        return tl_fail("range by steps of 0, expected another step");
+        return tl_fail("'delta' is 0, expected another value");
     if (!tl_dtype_is_float(start->dtype))
         return integer_length(start, limit, delta);
     const double len = ceil((number_of(limit) - number_of(start)) / by);

@@ -186,7 +186,7 @@ static void put_range_range(void *arg, size_t begin, size_t end)
 static int check_first(const tl_tensor *first, size_t len, size_t room, int circular)
 {
     if (len > room)
-        return tl_fail("%zu elements, expected at most the %zu of the axis", len, room);
+        return tl_fail("'update' has length %zu along the axis, expected at most %zu", len, room);
     for (int i = 0; first && i < first->len; i++) {
         const int64_t at = tl_index_at(first, (size_t)i);
         const size_t max = circular ? room - 1 : room - len;

@@ -80,7 +80,7 @@ static int check_packed(const tl_recurrent_tensors *t, const tl_recurrent_param 
                        tl_dtype_name(src->dtype), tl_shape_text(text, src->ndim, src->dims),
                        e.n_gates);
     if (!tl_recurrent_takes_packed(param, e.directions))
-        return tl_fail("packed weights need the usual activations");
+        return tl_fail("'recurrence' is packed, expected the default activations");
     return tl_check_record(t->recurrence, "recurrence", 5, dims, TL_FLOAT);
 }
 
@@ -116,7 +116,7 @@ static int check_cell(const tl_recurrent_tensors *t, const tl_recurrent_param *p
                               : t->last_c   ? "last_c"
                                             : NULL;
     if (extra && param->cell != TL_CELL_LSTM)
-        return tl_fail("'%s' is given, which %s does not have", extra, tl_cell_name(param->cell));
+        return tl_fail("'%s' needs cell TL_CELL_LSTM, not %s", extra, tl_cell_name(param->cell));
     if (param->clip < 0 || param->clip != param->clip)
         return tl_fail("clip %g, expected 0 or more", param->clip);
     for (int d = 0; d < t->src->dims[0]; d++)
@@ -149,7 +149,7 @@ int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *
     // e.hidden times the gates is a dimension, but twice that need not be an int.
     const long long n_biases = 2LL * e.n_gates * e.hidden;
     if (n_biases > INT32_MAX)
-        return tl_fail("%lld biases, expected at most %d", n_biases, INT32_MAX);
+        return tl_fail("'bias' needs %lld elements, expected at most %d", n_biases, INT32_MAX);
     if (check_shape(t->bias, "bias", 2, (int[]){e.directions, (int)n_biases}, dtype) < 0 ||
         check_shape(t->lens, "lens", 1, &e.rows, TL_INT32) < 0 ||
         check_shape(t->initial_h, "initial_h", 3, states, dtype) < 0 ||

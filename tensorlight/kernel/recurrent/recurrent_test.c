@@ -399,7 +399,7 @@ START_TEST(packed_weights_need_the_usual_activations)
     ck_assert_int_eq(tl_recurrent_check(&t, &p), 0);
     p.acts[0][2] = logistic;
     ck_assert_int_eq(tl_recurrent_check(&t, &p), -1);
-    ck_assert_str_eq(tl_last_error(), "packed weights need the usual activations");
+    ck_assert_str_eq(tl_last_error(), "'recurrence' is packed, expected the default activations");
     p.acts[0][2] = tangent;
     p.cell = TL_CELL_GRU;
     ck_assert_int_eq(tl_recurrent_check(&t, &p), -1);
@@ -501,7 +501,7 @@ START_TEST(recurrent_rejects_bad_tensors_and_parameters)
                    "'src' is [1, 2, 3, 12]");
     t = good;
     t.initial_c = states;
-    check_rejected(t, p, "'initial_c' is given, which TL_CELL_GRU does not have");
+    check_rejected(t, p, "'initial_c' needs cell TL_CELL_LSTM, not TL_CELL_GRU");
     t = good;
     t.initial_h = good.dst;
     check_rejected(t, p, "'initial_h' is TL_FLOAT [2, 1, 3, 4], expected TL_FLOAT [1, 3, 4]");

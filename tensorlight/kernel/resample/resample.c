@@ -92,7 +92,7 @@ size_t tl_resample_scratch(const tl_tensor *src, const int *dims, const tl_resam
 {
     const layout l = lay_out(src, dims, param);
     if (l.size >= SIZE_MAX / 4) {
-        tl_fail("resampling needs more memory than there can be");
+        tl_fail("resampling needs at least %zu bytes of scratch memory", SIZE_MAX / 4);
         return 0;
     }
     return l.size;

@@ -211,7 +211,7 @@ START_TEST(resize_rejects_bad_shapes_and_dtypes)
     ck_assert_ptr_null(tl_tensor_resize(src, NULL, (int[]){-3}, TL_LINEAR));
     ck_assert_str_eq(tl_last_error(), "shape [-3], expected no negative dimension");
     ck_assert_ptr_null(tl_tensor_resize(src, src, (int[]){2}, TL_LINEAR));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     ck_assert_ptr_null(tl_tensor_resize(src, bools, (int[]){3}, TL_LINEAR));
     ck_assert_str_eq(tl_last_error(), "'dst' is TL_BOOL [2], expected TL_FLOAT [3]");
     nn_close(&room);

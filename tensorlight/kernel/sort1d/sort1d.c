@@ -95,7 +95,7 @@ int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
     if (val->len != key->len)
         return tl_fail("'val' has %d elements, expected those of 'key', %d", val->len, key->len);
     if (tl_check_apart(key, val) < 0)
-        return tl_fail("'val' overlaps 'key', expected data of its own");
+        return tl_fail("'val' overlaps 'key', expected separate data");
     return sort(key, val, dir);
 }
 

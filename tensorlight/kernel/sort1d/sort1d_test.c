@@ -117,7 +117,7 @@ START_TEST(sort1d_rejects_bad_keys_and_values)
     ck_assert_int_eq(tl_tensor_sort1d_by_key(key, longer, TL_SORT_DIR_ASCENDING), -1);
     ck_assert_str_eq(tl_last_error(), "'val' has 3 elements, expected those of 'key', 2");
     ck_assert_int_eq(tl_tensor_sort1d_by_key(key, key, TL_SORT_DIR_ASCENDING), -1);
-    ck_assert_str_eq(tl_last_error(), "'val' overlaps 'key', expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'val' overlaps 'key', expected separate data");
     nn_close(&room);
 }
 END_TEST

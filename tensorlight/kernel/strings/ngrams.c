@@ -202,7 +202,8 @@ static int check_order(const tl_tensor *order, const tl_ngrams *grams, int len)
     for (int n = 1; n <= grams->n_starts; n++) {
         const group g = group_of(grams, len, n);
         if (g.count > order->len - g.first)
-            return tl_fail("'order' has %d numbers, expected more", order->len);
+            return tl_fail("'order' has %d elements, expected at least %d", order->len,
+                           g.first + g.count);
         for (int i = g.first; i < g.first + g.count; i++)
             if (numbers[i] < g.first || numbers[i] >= g.first + g.count)
                 return tl_fail("'order' has %d at index %d, expected %d to %d", numbers[i], i,

@@ -251,7 +251,7 @@ static uint32_t take_digits(parser *p, int base, int max)
         value =
             value <= LAST_CHAR ? value * (uint32_t)base + (uint32_t)digit_of(*p->at, base) : value;
     if (!n || value > LAST_CHAR)
-        fail(p, "expected the number of a character");
+        fail(p, "expected a code point up to 10ffff");
     return value;
 }
 
@@ -260,7 +260,7 @@ static uint32_t take_escaped(parser *p)
 {
     static const char names[] = "afnrtv", values[] = "\a\f\n\r\t\v";
     if (p->at == p->end) {
-        fail(p, "a backslash ends it");
+        fail(p, "trailing backslash");
         return 0;
     }
     const char *const name = *p->at ? strchr(names, *p->at) : NULL;
@@ -335,7 +335,7 @@ static void take_class_item(parser *p)
         p->at++;
         last = take_class_char(p);
         if (last < first)
-            fail(p, "a range that ends before its start");
+            fail(p, "a range whose end precedes its start");
     }
     add_range(p, first, last);
 }
@@ -506,7 +506,7 @@ static int take_braces(parser *p, int *min, int *max)
     else if (!n_digits[1])
         *max = -1;
     if (*min > MAX_REPEAT || *max > MAX_REPEAT || (*max >= 0 && *max < *min))
-        fail(p, "numbers of repetitions, expected ascending ones up to 1000");
+        fail(p, "repetition counts, expected {min,max} with min <= max <= 1000");
     return 1;
 }
 

@@ -44,7 +44,7 @@ int tl_broadcast_index(const tl_tensor *src, const tl_tensor *dst, int i)
 
 int tl_check_arena(const tl_exec *exec)
 {
-    return exec && exec->strings ? 0 : tl_fail("no arena for strings");
+    return exec && exec->strings ? 0 : tl_fail("'exec' has no arena for strings, expected one");
 }
 
 // Comparing and joining

@@ -74,7 +74,7 @@ START_TEST(strings_need_an_arena)
     tl_tensor *const t = create(2, (const char *const[]){"a", "b"});
     tl_tensor *const dst = tl_tensor_zeros(1, (const int[]){2}, TL_STRING);
     ck_assert_int_eq(tl_exec_strings_join(NULL, t, t, dst), -1);
-    ck_assert_str_eq(tl_last_error(), "no arena for strings");
+    ck_assert_str_eq(tl_last_error(), "'exec' has no arena for strings, expected one");
     tl_strings arena = {.limit = 8};
     const tl_exec exec = {.strings = &arena};
     ck_assert_int_eq(tl_exec_strings_join(&exec, t, t, dst), -1);

@@ -69,7 +69,7 @@ START_TEST(submean_rejects_bad_shapes_and_dtypes)
     ck_assert_ptr_null(tl_tensor_submean(src, bools, mean));
     ck_assert_str_eq(tl_last_error(), "'dst' has dtype TL_BOOL, expected a number");
     ck_assert_ptr_null(tl_tensor_submean(src, src, mean));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     ck_assert_ptr_null(tl_tensor_submean(src, four, mean));
     ck_assert_str_eq(tl_last_error(), "'dst' is TL_UINT8 [2, 2, 4], expected TL_UINT8 [3, 2, 2]");
     ck_assert_ptr_null(tl_tensor_submean(src, NULL, NULL));

@@ -82,7 +82,8 @@ int tl_tensor_topk(const tl_tensor *src, tl_tensor *values, tl_tensor *indices, 
         tl_check_given(indices, "indices", src->ndim, dims, TL_INT64) < 0)
         return -1;
     if (k > src->dims[axis])
-        return tl_fail("%d elements of the %d along axis %d", k, src->dims[axis], axis);
+        return tl_fail("'values' has length %d along axis %d, expected at most %d", k, axis,
+                       src->dims[axis]);
     return tl_exec_topk(NULL, src, values, indices, axis, is_smallest);
 }
 

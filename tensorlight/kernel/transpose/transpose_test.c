@@ -109,7 +109,7 @@ START_TEST(rejects_axes_that_are_no_permutation)
     ck_assert_ptr_null(tl_tensor_transpose(src, NULL, (int[]){-1, 0}));
     ck_assert_ptr_null(tl_tensor_transpose(src, NULL, NULL));
     ck_assert_ptr_null(tl_tensor_transpose(src, src, (int[]){0, 1}));
-    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected separate data");
     tl_tensor_free_data_too(src);
 }
 END_TEST

@@ -118,7 +118,7 @@ int tl_exec_trees(const tl_exec *exec, const tl_tensor *src, const tl_trees *tre
     if (dst->len > 0)
         tl_parallel(exec, job.rows, 1 + TL_GRAIN_COMPUTE_BOUND / ((size_t)trees->root->len * 8 + 1),
                     job.type->direct, &job);
-    return job.is_cyclic ? tl_fail("a node reaches itself, expected trees") : 0;
+    return job.is_cyclic ? tl_fail("the nodes have a cycle, expected trees") : 0;
 }
 
 // Packed trees
@@ -150,16 +150,17 @@ int tl_trees_check(const tl_tensor *packed, tl_dtype dtype, int features,
     if (packed->len < TL_TREE_ALIGN || h->dtype != (uint32_t)dtype || h->nodes > INT_MAX ||
         h->trees > INT_MAX || h->is_simple > 1 || (h->is_simple && targets < 1) ||
         h->columns >= max_of(dtype, (size_t)features, (size_t)packed->len).columns)
-        return tl_fail("these bytes are not packed trees");
+        return tl_fail("'packed' has an invalid header, expected packed trees");
     const tl_tree_parts parts = tl_tree_parts_of(dtype, h->nodes, h->trees, h->columns);
     const uint32_t *const columns = part(packed, parts.columns);
     if (parts.size > (size_t)packed->len)
-        return tl_fail("packed trees of %zu bytes in %d", parts.size, packed->len);
+        return tl_fail("'packed' has %d bytes, expected %zu", packed->len, parts.size);
     for (size_t i = 0; i < h->columns; i++)
         if (columns[i] >= 2 * (uint64_t)features)
-            return tl_fail("packed trees have feature %u of %d", (unsigned)columns[i], features);
+            return tl_fail("'packed' has feature %u, expected less than twice the features, %d",
+                           (unsigned)columns[i], features);
     if (!tl_tree_type_of(dtype)->is_valid(h, part(packed, parts.trees), part(packed, parts.nodes)))
-        return tl_fail("packed trees have a node that is out of range");
+        return tl_fail("'packed' has a node, column or depth that is out of range");
     return 0;
 }
 

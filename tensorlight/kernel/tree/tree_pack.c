@@ -84,7 +84,7 @@ static int sort_nodes(const tl_trees *trees, notes *s)
             if (--s->parents[to] == 0)
                 s->order[len++] = (uint32_t)to;
         }
-    return len < n ? tl_fail("a node reaches itself, expected trees") : 0;
+    return len < n ? tl_fail("the nodes have a cycle, expected trees") : 0;
 }
 
 // Max branches from each node to a leaf.

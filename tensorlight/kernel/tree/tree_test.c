@@ -337,7 +337,7 @@ START_TEST(bad_trees_are_rejected)
         {START, 1, 3, "leaf 1 has votes from 3 on, expected 0 to 2"},
         {START, 2, 0, "leaf 2 has votes from 0 on, expected 1 to 2"},
         {START, 0, -1, "leaf 0 has votes from -1 on, expected 0 to 2"},
-        {CHILD, 0, 0, "a node reaches itself, expected trees"},
+        {CHILD, 0, 0, "the nodes have a cycle, expected trees"},
     };
     for (size_t i = 0; i < NN_LEN(rows); i++) {
         forest *const f = stump(0);
@@ -394,7 +394,7 @@ START_TEST(packed_trees_of_another_kind_are_rejected)
     forest *const f = stump(1);
     const tl_tensor *const packed = pack(f, 1);
     ck_assert_int_eq(tl_trees_check(packed, TL_DOUBLE, 1, &f->trees.votes, 1), -1);
-    ck_assert_str_eq(tl_last_error(), "these bytes are not packed trees");
+    ck_assert_str_eq(tl_last_error(), "'packed' has an invalid header, expected packed trees");
     ck_assert_int_eq(tl_trees_check(packed, TL_FLOAT, 1, &f->trees.votes, 0), -1);
     ck_assert_str_eq(tl_last_error(), "0 targets, expected at least 1");
     const int less = packed->len - 16;
