@@ -65,8 +65,7 @@ TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *wei
 
 /** weight packed by tl_exec_blocked_conv2d_pack for a source in blocks and one group, factor
  *  [1, B, 1, 1, 16] -> dst like weight: a convolution with dst equals one with `weight` and
- *  the source times factor. Faster if the source has more elements than the weights.
- */
+ *  the source times factor. Faster if src has more elements than the weights. */
 TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
                                         const tl_tensor *factor, tl_tensor *dst);
 

@@ -158,8 +158,8 @@ TL_API int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor
 TL_API tl_tensor *tl_tensor_cast(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);
 TL_API int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/** How a number becomes TL_FLOAT8E8M0: the next power of two above, that below, or the nearest,
- *  which is that above of two. */
+/** Rounding to TL_FLOAT8E8M0: to the next power of two above, to the one below, or to the nearest,
+ *  with ties up. */
 typedef enum tl_power_rounding {
     TL_POWER_ROUNDING_INVALID = -1,
     TL_POWER_UP = 0,
@@ -172,10 +172,10 @@ TL_API const char *tl_power_rounding_name(tl_power_rounding rounding);
 TL_API tl_power_rounding tl_power_rounding_from_str(const char *str);
 
 /** src as a float of 8 bits or less. NaN stays, and is 6 in TL_FLOAT4E2M1. Rounds half to even,
- *  TL_FLOAT8E8M0 by `rounding`, which is ignored otherwise. Numbers that are too large then, and
- *  infinities, become with `saturates` the largest number; without infinity (TL_FLOAT8E5M2), or
- *  NaN; TL_FLOAT4E2M1 always saturates. TL_FLOAT8E8M0, which has neither 0 nor a sign: numbers
- *  outside of 2^-127 .. 2^127 become with `saturates` the nearest of these, without NaN. -1 with
+ *  TL_FLOAT8E8M0 by `rounding`, which is ignored otherwise. With `saturates`, values out of range
+ *  and infinities become the largest number, else infinity (TL_FLOAT8E5M2) or NaN; TL_FLOAT4E2M1
+ *  always saturates. TL_FLOAT8E8M0 has neither 0 nor a sign: with `saturates`, numbers outside of
+ *  2^-127 .. 2^127 become the nearest of these, else NaN. -1 with
  *  a reason: the dtype of dst is none of these. D. Source: ONNX Cast-25. */
 TL_API tl_tensor *tl_tensor_cast_float8(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype,
                                         int saturates, tl_power_rounding rounding);

@@ -71,7 +71,7 @@ TL_API int tl_cpu_count(void);
  *  in use: its first work there starts new workers. */
 typedef struct tl_pool tl_pool;
 
-/** The max threads of a pool: far more than useful, few enough to exist. */
+/** The max threads of a pool. */
 enum { TL_MAX_THREADS = 1024 };
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). Work is

@@ -120,8 +120,7 @@ TL_API int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl
 
 // Square matrices
 
-/** The determinants of src [.., n, n] -> [..]; floats, computed in double. Source: ONNX Det-11. D.
- */
+/** The determinants of src [.., n, n] -> [..]; floats, in double. Source: ONNX Det-11. D. */
 TL_API tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst);
 
 /** The bytes of exec->scratch that tl_exec_det needs. Data is ignored and may be NULL. */

@@ -51,8 +51,7 @@ TL_API tl_act tl_act_from_str(const char *str);
 TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        tl_activation act);
 
-/** The activation equal to `func` with these parameters; -1 (without a reason): none is equal.
- */
+/** The activation equal to `func` with these parameters; -1 (without a reason): none. */
 TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta);
 
 /** The inverse: the function of an activation, and its
@@ -198,8 +197,8 @@ TL_API int tl_exec_rmsnorm(const tl_exec *exec, const tl_tensor *src, const tl_t
 
 /** As layernorm, over the channels of each of `groups` groups of src [N, C, ..] and all that
  *  follows; scale, bias: C elements, one for each channel, or `groups`, one for each group; or
- *  NULL. C groups: instance normalization. Source: ONNX GroupNormalization-21, -18. D. _check,
- *  whatever the dtypes: -1 with a reason if the shapes are not such. */
+ *  NULL. C groups: instance normalization. Source: ONNX GroupNormalization-21, -18. D. _check
+ *  ignores dtypes: -1 with a reason if the shapes are inconsistent. */
 TL_API int tl_groupnorm_check(const tl_tensor *src, const tl_tensor *scale, int groups);
 TL_API tl_tensor *tl_tensor_groupnorm(const tl_tensor *src, const tl_tensor *scale,
                                       const tl_tensor *bias, tl_tensor *dst, int groups,
@@ -208,7 +207,7 @@ TL_API int tl_exec_groupnorm(const tl_exec *exec, const tl_tensor *src, const tl
                              const tl_tensor *bias, tl_tensor *dst, int groups, double epsilon);
 
 typedef struct tl_lrn_param {
-    int size; // channels that count for each one, >= 1
+    int size; // channels that are summed for each one, >= 1
     double alpha, beta, bias;
 } tl_lrn_param;
 
@@ -418,8 +417,8 @@ TL_API int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta
  *  of the image) -> box_centers [1, A, 2, H, W] (x, y), box_sizes [1, A, 2, H, W]
  *  (w, h), boxes [1, A, 4, H, W] (xmin, ymin, xmax, ymax), confs [1, A, 1, H, W],
  *  probs [1, A, K, H, W]. TL_FLOAT, K >= 1. No threshold, no suppression. Note
- *  the order: height before width. Source: operator catalogue, detect_yolov3. _check, whatever the
- *  dtypes: -1 with a reason if the shapes are not such. */
+ *  the order: height before width. Source: operator catalogue, detect_yolov3. _check ignores
+ *  dtypes: -1 with a reason if the shapes are inconsistent. */
 TL_API int tl_detect_yolov3_check(const tl_tensor *feature, const tl_tensor *anchors);
 TL_API int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
                                    tl_tensor *box_centers, tl_tensor *box_sizes, tl_tensor *boxes,

@@ -12,8 +12,8 @@
 // Weights with zero points subtract weight_zero[c] * sum of (source - zero) from s, where the sum
 // is that of a window, or of a row. It is computed once for all channels of a group.
 //
-// Each operation rounds once, so that every instruction set computes the same bits, but for
-// activations by exp and tanh, which have those of its functions; NaN becomes 0. Zero points
+// Each operation rounds once, so that every instruction set computes the same bits, except
+// activations with exp or tanh, which differ between instruction sets; NaN becomes 0. Zero points
 // are 0 to 255. Padding of an image is `zero`. Sums of more than 65,536 products may not fit
 // 32 bits: they then wrap modulo 2^32.
 //
@@ -50,12 +50,12 @@ TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_
 
 /** weight TL_INT8 [OC, IC / group, KH, KW] or, of a transposed convolution, [IC, OC / group, KH,
  *  KW], bias TL_INT32 [OC] or NULL (0), factor TL_FLOAT [1] or [OC] or NULL (1), addend TL_FLOAT
- *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has,
- *  for each remainder that the distance of taps from the first one leaves by the stride of a
- *  transposed convolution, otherwise once: 16 each of bias and of the sums of the weights,
- *  TL_INT32, of factor and of addend, TL_FLOAT; then for each block of IC that the block of OC
- *  is summed from, each tap with that remainder, and each four channels of the block that are
- *  there at all 16 x 4 weights, 0 for absent ones; then zeros up to the longest row. */
+ *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has
+ *  one section, or for a transposed convolution one for each remainder, modulo the stride, of the
+ *  distance of taps from the first one. A section has 16 each of bias and of the sums of the
+ *  weights, TL_INT32, of factor and of addend, TL_FLOAT; then for each block of IC that the block
+ *  of OC is summed from, each of its taps, and each four channels of the block, if any exists,
+ *  16 x 4 weights, 0 for absent ones. Zeros pad rows to the longest one. */
 TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,
@@ -148,7 +148,7 @@ TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_quantized_param *q);
 
-// Windows over single channels
+// Depthwise convolution and pooling
 
 /** Bytes of a row of packed weights of a depthwise convolution: for a block of channels. */
 TL_API size_t tl_quantized_depthwise2d_packed(const int size[2]);
@@ -180,7 +180,7 @@ TL_API int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src
                                        const tl_pool2d_param *param, int counts_padding,
                                        const tl_quantized_param *q);
 
-// Element by element
+// Element-wise operations
 
 /** The sources a and b of an operation, and the quantization of its results v = act(..). */
 typedef struct tl_quantized_pair {
@@ -197,8 +197,7 @@ typedef struct tl_quantized_pair {
 TL_API int tl_exec_quantized_add(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b,
                                  tl_tensor *dst, const tl_quantized_pair *pair);
 
-/** v = act((float)((a - zeros[0]) * (b - zeros[1])) * (factors[0] * factors[1])), in the same way.
- */
+/** v = act((float)((a - zeros[0]) * (b - zeros[1])) * (factors[0] * factors[1])), likewise. */
 TL_API int tl_exec_quantized_mul(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b,
                                  tl_tensor *dst, const tl_quantized_pair *pair);
 

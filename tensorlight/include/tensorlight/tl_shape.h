@@ -30,8 +30,8 @@ TL_BEGIN_DECLS
 // Shapes
 
 /** Resolves the shape `wanted` [ndim] for the elements of `src`: lengths; -1, at most once:
- * the remaining length; -2: that of src at this axis. A kept axis of length 0 does not
- * determine the remaining one. `is_max`: src has its max size, so elements may remain.
+ * the remaining length; -2: that of src at this axis. An axis of length 0 from -2 does not
+ * determine the one from -1. `is_max`: src has its max size, so elements may remain.
  * Writes the shape to `dims` [TL_MAXDIM], which may be `wanted`. -1 with a reason. */
 TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_max,
                            int *dims);
@@ -45,7 +45,7 @@ TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, in
  * Source: ONNX Slice-13. */
 TL_API int tl_slice_length(int dim, int start, int end, int step, int *first);
 
-/** Along axes[i], i < n, dst gets the indices first[i], first[i]
+/** Along axes[i], i < n, dst has the indices first[i], first[i]
  *  + steps[i], .., up to its length; along other axes all. */
 TL_API int tl_exec_stride_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int n,
                                 const int *axes, const int *first, const int *steps);
@@ -99,7 +99,7 @@ TL_API int tl_exec_trilu(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
 TL_API int tl_exec_eye(const tl_exec *exec, tl_tensor *dst, int64_t k);
 
 /** The number of elements start, start + delta, .. before `limit`:
- *  0 if delta leads away. Scalars of one numeric dtype. -1 with a
+ *  0 if delta points away from it. Scalars of one numeric dtype. -1 with a
  *  reason: delta is 0, an argument is NaN, or more than INT_MAX. */
 TL_API int tl_range_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta);
 
@@ -147,7 +147,7 @@ TL_API const char *tl_put_op_name(tl_put_op op);
 TL_API tl_put_op tl_put_op_from_str(const char *str);
 
 /** The inverse of tl_exec_take_along: dst is src, except dst[.., index[.., i, ..], ..], which
- *  gets update[.., i, ..]. Several updates of one element apply in order. dst may be src. */
+ *  is update[.., i, ..]. Several updates of one element apply in order. dst may be src. */
 TL_API int tl_exec_put_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                              const tl_tensor *update, tl_tensor *dst, int axis, tl_put_op op);
 
@@ -157,7 +157,7 @@ TL_API int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_te
                           const tl_tensor *update, tl_tensor *dst, tl_put_op op);
 
 /** dst is src [B, .., T, ..], except the indices first[b] .. first[b] + S - 1 along `axis`,
- * which get update [B, .., S, ..]. first: an index tensor [B], not negative, or NULL for
+ * which are update [B, .., S, ..]. first: an index tensor [B], not negative, or NULL for
  * zeros. `circular`: indices beyond T wrap to 0; else they are an error. dst may be src. */
 TL_API int tl_exec_put_range(const tl_exec *exec, const tl_tensor *src, const tl_tensor *update,
                              const tl_tensor *first, tl_tensor *dst, int axis, int circular);
@@ -203,7 +203,7 @@ TL_API size_t tl_nms_scratch(const tl_tensor *boxes);
 
 /** Greedy non-maximum suppression: boxes TL_FLOAT [B, N, 4], scores TL_FLOAT [B, C, N] ->
  *  dst TL_INT64, at the start [*n, 3]: batch, class, box; per batch and class by decreasing
- *  score. Room: B * C * min(N, most) rows. Source: ONNX NonMaxSuppression, opset 11. */
+ *  score. Room: B * C * min(N, how->max) rows. Source: ONNX NonMaxSuppression, opset 11. */
 TL_API int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *scores,
                        const tl_nms *how, tl_tensor *dst, int *n);
 

@@ -25,10 +25,9 @@ typedef struct tl_dft_param {
 /** The discrete Fourier transform along `axis`, X[k] = sum of x[j] e^(-2 pi i j k / n) over j, or
  *  the inverse, x[j] = 1/n sum of X[k] e^(2 pi i j k / n) over k. In O(n log n) for every n.
  *
- *  src [.., d, .., 1 or 2] -> dst [.., n, .., 2]. One-sided: src [.., d, .., 1] -> dst [.., n/2 +
- * 1,
- *  .., 2], and the inverse src [.., d, .., 1 or 2] -> dst [.., n, .., 1]. Source: ONNX DFT, opset
- *  20. D. */
+ *  src [.., d, .., 1 or 2] -> dst [.., n, .., 2]. One-sided: src [.., d, .., 1] -> dst
+ *  [.., n/2 + 1, .., 2], and the inverse src [.., d, .., 1 or 2] -> dst [.., n, .., 1]. Source:
+ *  ONNX DFT, opset 20. D. */
 TL_API tl_tensor *tl_tensor_dft(const tl_tensor *src, tl_tensor *dst, const tl_dft_param *param);
 
 /** Writes the shape of the result to `dims` [TL_MAXDIM]; ndim is that of src. -1 with a reason. */

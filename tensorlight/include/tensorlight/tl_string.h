@@ -61,8 +61,8 @@ TL_API const tl_string **tl_strings_from_text(const char *const *texts, size_t l
 /** Strings that are released together; all 0 is an empty arena without a limit. */
 typedef struct tl_strings {
     struct tl_strings_chunk *chunks; // the newest first
-    size_t used;                     // bytes of the newest
-    size_t held;                     // bytes of all
+    size_t used;                     // bytes in use in the newest
+    size_t held;                     // allocated bytes of all
     size_t limit;                    // the max bytes of all; 0: none
     int is_over;                     // a string did not fit into the limit
 } tl_strings;

@@ -121,7 +121,7 @@ typedef enum tl_distribution {
 TL_API const char *tl_distribution_name(tl_distribution distribution);
 TL_API tl_distribution tl_distribution_from_str(const char *str);
 
-/** Fills with random numbers, made as double and converted to the dtype; `state` as in
+/** Fills with random numbers, computed in double and converted to the dtype; `state` as in
  *  tl_random_uniform. -1 with a reason: a or b is not finite, b < a for TL_UNIFORM, b < 0 for
  *  TL_NORMAL. Source of the normal ones: Box, Muller: A note on the generation of random normal
  *  deviates, 1958. */
@@ -133,12 +133,12 @@ TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, dou
 TL_API int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution,
                                double a, double b, uint64_t *state);
 
-/** Fills with random numbers, made as double and converted to the dtype, on all threads. `state`
- *  moves on by one number of tl_random_bits, which is the key of this tensor: equal states produce
- * equal tensors on all machines, instruction sets and numbers of threads. Uniform floats have the
- * bits of the type: none rounds to 1 in [0, 1). Sources: Salmon, Moraes, Dror, Shaw: Parallel
- * random numbers: as easy as 1, 2, 3 (Philox4x32-10), 2011; of normal ones also Wichura: Algorithm
- * AS 241, 1988. */
+/** Fills with random numbers, computed in double and converted to the dtype, on all threads.
+ * `state` advances by one tl_random_bits, the key of this tensor: equal states produce equal
+ * tensors on all machines, instruction sets and numbers of threads. Uniform floats have the bits of
+ * the type: none rounds to 1 in [0, 1). Sources: Salmon, Moraes, Dror, Shaw: Parallel random
+ * numbers: as easy as 1, 2, 3 (Philox4x32-10), 2011; of normal ones also Wichura: Algorithm AS 241,
+ * 1988. */
 TL_API int tl_exec_random(const tl_exec *exec, tl_tensor *dst, tl_distribution distribution,
                           double a, double b, uint64_t *state);
 
@@ -162,8 +162,8 @@ TL_API int tl_exec_zeros(const tl_exec *exec, tl_tensor *dst);
 
 // Text
 
-/** Nested brackets, a line per innermost row, elements apart by a space, a final newline. `fmt` as
- *  in tl_fprintf. Source: operator catalogue, 5.6. */
+/** Nested brackets, a line per innermost row, elements separated by a space, a final newline. `fmt`
+ * as in tl_fprintf. Source: operator catalogue, 5.6. */
 TL_API int tl_tensor_fprint(FILE *stream, const tl_tensor *t, const char *fmt);
 
 /** To standard output. */

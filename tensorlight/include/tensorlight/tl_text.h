@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on tensors of strings (TL_STRING, see tl_string.h). Strings are UTF-8; each other
-// byte is a character.
+// Operations on tensors of strings (TL_STRING, see tl_string.h). Strings are UTF-8; each invalid
+// byte counts as a character.
 //
 // Functions that create strings put them into exec->strings, and fail without it. They use one
 // thread. As all functions tl_exec_X, they trust dtypes and shapes, and return 0, or -1 with a
@@ -60,9 +60,9 @@ typedef enum tl_case {
 TL_API const char *tl_case_name(tl_case letters);
 TL_API tl_case tl_case_from_str(const char *str);
 
-/** src [C] without those strings that are in `stopwords` (1-D, or NULL), in that case; *n: how many
- *  are left. `ignores_case`: letters of stop words match those of the other case. If none is left,
- *  one empty string is. `dst` has room for max(C, 1). Source: ONNX StringNormalizer-10. */
+/** src [C] without the strings in `stopwords` (1-D, or NULL), converted to the case; *n: the number
+ *  of those left. `ignores_case`: letters of stop words match those of the other case. If none is
+ * left, one empty string is. `dst` has room for max(C, 1). Source: ONNX StringNormalizer-10. */
 TL_API int tl_exec_strings_normalize(const tl_exec *exec, const tl_tensor *src,
                                      const tl_tensor *stopwords, tl_tensor *dst, tl_case letters,
                                      int ignores_case, int *n);
@@ -101,14 +101,14 @@ typedef struct tl_ngrams {
  *  beyond the pool, or a length does not divide the tokens of its n-grams. */
 TL_API int tl_ngrams_count(const tl_ngrams *grams, int len);
 
-/** order [tl_ngrams_count] of TL_INT32: the numbers of the n-grams, sorted by length and tokens. */
+/** order [tl_ngrams_count] of TL_INT32: the indices of the n-grams, sorted by length and tokens. */
 TL_API int tl_exec_ngrams_order(const tl_exec *exec, const tl_tensor *pool, tl_tensor *order,
                                 const tl_ngrams *grams);
 
 /** Bytes of scratch memory for tl_exec_ngrams_order. */
 TL_API size_t tl_ngrams_scratch(const tl_tensor *order);
 
-/** src, keys and values are 1-D pairs: dst[i] = values[k] for the first k with keys[k] = src[i],
+/** keys and values are 1-D, in pairs: dst[i] = values[k] for the first k with keys[k] = src[i],
  *  else *deflt. keys have the dtype of src, `order` is that of 1-grams; values, deflt (of one
  *  element) and dst have any dtype. Source: ONNX LabelEncoder (ai.onnx.ml). */
 TL_API int tl_exec_lookup(const tl_exec *exec, const tl_tensor *src, const tl_tensor *keys,
@@ -128,8 +128,8 @@ TL_API tl_tfidf_mode tl_tfidf_mode_from_str(const char *str);
 
 typedef struct tl_tfidf {
     tl_ngrams grams;
-    int min, max; // lengths of n-grams to look for
-    int max_skip; // tokens between two of an n-gram, at most
+    int min, max; // lengths of n-grams to count
+    int max_skip; // max tokens skipped between two of an n-gram
     tl_tfidf_mode mode;
 } tl_tfidf;
 

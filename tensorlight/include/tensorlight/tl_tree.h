@@ -53,8 +53,8 @@ typedef struct tl_tree_votes {
     const tl_tensor *start;  // TL_INT32 [L + 1]; NULL: leaf l has vote l
 } tl_tree_votes;
 
-/** Trees of N nodes. Node i is a leaf if feature[i] < 0. Trees may share nodes, but a node must not
- *  reach itself. */
+/** Trees of N nodes. Node i is a leaf if feature[i] < 0. Trees may share nodes, but have no
+ *  cycles. */
 typedef struct tl_trees {
     const tl_tensor *split;   // [N], of the dtype of weight
     const tl_tensor *feature; // TL_INT32 [N]
@@ -65,11 +65,11 @@ typedef struct tl_trees {
 
 /** src [R, F], base [targets] or NULL -> dst [R, targets]; all TL_FLOAT or all TL_DOUBLE, as split
  *  and weight. The direct walk, which defines the result. -1 with a reason: a node, leaf, vote,
- *  feature or target is out of range, or a node reaches itself. */
+ *  feature or target is out of range, or the nodes have a cycle. */
 TL_API int tl_exec_trees(const tl_exec *exec, const tl_tensor *src, const tl_trees *trees,
                          const tl_tensor *base, tl_tensor *dst, tl_tree_aggregate aggregate);
 
-/** Bytes of packed trees for rows of `features` features; SIZE_MAX: more than there may be. */
+/** Bytes of packed trees for rows of `features` features; SIZE_MAX: too large for a tensor. */
 TL_API size_t tl_trees_packed(const tl_trees *trees, int features);
 
 /** Bytes of scratch memory that tl_exec_trees_pack needs; SIZE_MAX as above. */

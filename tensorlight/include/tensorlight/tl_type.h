@@ -157,8 +157,7 @@ TL_API double tl_dtype_min_double(tl_dtype dtype);
  *  operator catalogue, 5.3; ONNX, "Float stored in 8 bits" and "Float stored in 4 bits". */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
-/** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.
- */
+/** tl_convert of `len` elements; dst and src do not overlap, or are equal with equal dtypes. */
 TL_API void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
                              size_t len);
 
