@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasting: the common shape, and the walk in rows.
+// Broadcasting: the common shape, and the iteration over rows.
 
 #include "kernel/tl_broadcast.h"
 
@@ -12,7 +12,7 @@
 
 // Shapes
 
-// The shape of all `n` sources, to `dims`; its ndim, or -1 with a reason.
+// Writes the shape to which all sources broadcast. Returns its ndim, or -1 with a reason.
 static int common_dims(const tl_tensor *const *srcs, int n, int *dims)
 {
     int ndim = 0, so_far[TL_MAXDIM];
@@ -39,8 +39,8 @@ tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int 
 
 // The walk
 
-// Whether `a`, which is outside of `inner`, continues it in every source.
-static int continues(const tl_broadcast_axis *a, const tl_broadcast_axis *inner, int n)
+// Whether `a`, the axis outside of `inner`, follows it without a gap in every source.
+static int is_adjacent(const tl_broadcast_axis *a, const tl_broadcast_axis *inner, int n)
 {
     for (int k = 0; k < n; k++)
         if (a->strides[k] != inner->strides[k] * inner->len)
@@ -48,7 +48,7 @@ static int continues(const tl_broadcast_axis *a, const tl_broadcast_axis *inner,
     return 1;
 }
 
-// The axes longer than 1, the fastest first, those that continue each other made one.
+// Lists the axes longer than 1, the fastest first, and merges those without a gap.
 static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, int n,
                       const tl_tensor *dst)
 {
@@ -64,7 +64,7 @@ static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, i
         }
         if (a.len == 1)
             continue;
-        if (n_axes > 0 && continues(&a, &merged[n_axes - 1], n))
+        if (n_axes > 0 && is_adjacent(&a, &merged[n_axes - 1], n))
             merged[n_axes - 1].len *= a.len;
         else
             merged[n_axes++] = a;
@@ -75,11 +75,11 @@ static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, i
 // Rows up to this length are joined, and run by this number of elements at a time.
 enum { SHORT_ROW = TL_BROADCAST_MORE / 2, CHUNK = 256 };
 
-// Bytes of the copies of an element that stays.
+// Bytes of the copies of an element with step 0.
 enum { PIECE = 4096 };
 
-// Makes short rows and the axis around them one row, where each source goes on along
-// that axis or repeats its row: as the channels of a pixel, in blocks, with a factor for each
+// Joins short rows along the next axis to one row, if each source is contiguous along
+// that axis or repeats its row there: as pixels of blocked channels, with a factor for each
 // channel.
 static void join_short_rows(tl_broadcast_walk *w)
 {
@@ -113,14 +113,14 @@ void tl_broadcast_walk_init(tl_broadcast_walk *w, tl_broadcast_func *func,
     join_short_rows(w);
 }
 
-// The coordinates along the outer axes, and the elements that the sources are ahead there.
-typedef struct place {
+// An iterator over the outer axes: coordinates, and offsets of the sources in elements.
+typedef struct row_iter {
     size_t coords[TL_MAXDIM], offsets[TL_BROADCAST_MAX];
-} place;
+} row_iter;
 
-static void place_init(place *at, const tl_broadcast_walk *w, size_t row)
+static void row_iter_init(row_iter *at, const tl_broadcast_walk *w, size_t row)
 {
-    *at = (place){.coords = {0}};
+    *at = (row_iter){.coords = {0}};
     for (int i = 0; i < w->n_outer; i++) {
         at->coords[i] = row % w->outer[i].len;
         row /= w->outer[i].len;
@@ -129,7 +129,7 @@ static void place_init(place *at, const tl_broadcast_walk *w, size_t row)
     }
 }
 
-static void place_next(place *at, const tl_broadcast_walk *w)
+static void row_iter_next(row_iter *at, const tl_broadcast_walk *w)
 {
     for (int i = 0; i < w->n_outer; i++) {
         const tl_broadcast_axis *const a = &w->outer[i];
@@ -142,8 +142,8 @@ static void place_next(place *at, const tl_broadcast_walk *w)
     }
 }
 
-// The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: doubles the copy
-// each time.
+// Fills `all` bytes at `dst`, a multiple of `size`, with copies of the `size` bytes at `src`, of
+// which it doubles the number each time.
 static void repeat(const void *src, size_t size, char *dst, size_t all)
 {
     memcpy(dst, src, size);
@@ -174,16 +174,17 @@ int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
     return 0;
 }
 
-// A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it.
-static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char *copies, size_t len)
+// Copies a repeated row of source `k` as often as a chunk of `len` elements needs it.
+static void repeat_row(const tl_broadcast_walk *w, const row_iter *at, int k, char *copies,
+                       size_t len)
 {
     const size_t size = w->period * w->src_sizes[k];
     repeat(w->srcs[k] + at->offsets[k] * w->src_sizes[k], size, copies,
            size * (len / w->period + 2));
 }
 
-// The same as run_part, in a row of joined ones.
-static int run_joined(const tl_broadcast_walk *w, const place *at, size_t begin, void *dst,
+// As run_part, for a joined row.
+static int run_joined(const tl_broadcast_walk *w, const row_iter *at, size_t begin, void *dst,
                       size_t len)
 {
     char copies[TL_BROADCAST_MAX][(CHUNK + 2 * SHORT_ROW) * TL_DTYPE_MAX_SIZE];
@@ -204,7 +205,7 @@ static int run_joined(const tl_broadcast_walk *w, const place *at, size_t begin,
     return 0;
 }
 
-static int run_part(const tl_broadcast_walk *w, const place *at, size_t begin, void *dst,
+static int run_part(const tl_broadcast_walk *w, const row_iter *at, size_t begin, void *dst,
                     size_t len)
 {
     const void *srcs[TL_BROADCAST_MAX];
@@ -215,11 +216,11 @@ static int run_part(const tl_broadcast_walk *w, const place *at, size_t begin, v
     return w->func(srcs, w->steps, dst, len);
 }
 
-// The elements begin .. end-1 of the result, which may begin and end inside a row, to `dst`.
+// Computes the elements begin .. end-1, which may begin and end inside a row, to `dst`.
 static int run_elements(const tl_broadcast_walk *w, size_t begin, size_t end, void *dst)
 {
-    place at;
-    place_init(&at, w, begin / w->row.len);
+    row_iter at;
+    row_iter_init(&at, w, begin / w->row.len);
     size_t from = begin % w->row.len;
     while (begin < end) {
         const size_t len = tl_min_size(w->row.len - from, end - begin);
@@ -228,7 +229,7 @@ static int run_elements(const tl_broadcast_walk *w, size_t begin, size_t end, vo
         begin += len;
         dst = tl_padd(dst, (ptrdiff_t)len, w->dst_size);
         from = 0;
-        place_next(&at, w);
+        row_iter_next(&at, w);
     }
     return 0;
 }
@@ -262,9 +263,9 @@ const void *tl_broadcast_part(const tl_broadcast_walk *w, size_t begin, size_t l
                               tl_broadcast_copies *held, int *step)
 {
     const size_t row = begin / w->row.len, from = begin % w->row.len;
-    place at;
+    row_iter at;
     assert(w->n == 1);
-    place_init(&at, w, row);
+    row_iter_init(&at, w, row);
     *step = w->steps[0];
     if (from + len > w->row.len) {
         *step = 1;

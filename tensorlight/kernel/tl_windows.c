@@ -37,7 +37,7 @@ int tl_check_windows(const tl_windows *windows, const tl_tensor *src)
     return tl_check_at_least("dilation", windows->dilation, windows->n, 1);
 }
 
-// -1 with a reason: `weight` has not the windows' number of axes and sizes after two others.
+// -1 with a reason: `weight` is not [.., .., size..], with the sizes of the windows.
 static int check_weight(const tl_tensor *weight, const tl_windows *windows, int group)
 {
     if (tl_check_at_least("group", &group, 1, 1) < 0)

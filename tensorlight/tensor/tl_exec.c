@@ -9,18 +9,18 @@
 
 // Splitting
 
-// More parts than threads, so that a late thread leaves its share to others.
+// More parts than threads, so that others execute the share of a late thread.
 enum { PARTS_PER_THREAD = 4 };
 
 // Grains between two checks for a stop: some tenths of a millisecond of most kernels.
-enum { GRAINS_PER_LOOK = 64 };
+enum { GRAINS_PER_CHECK = 64 };
 
 typedef struct split {
     tl_range_func func;
     void *arg;
     size_t n, parts;
     const tl_stop *stop;
-    size_t piece; // units between two looks at it
+    size_t piece; // units between two checks for a stop
 } split;
 
 // The first unit of part `i`: the parts differ by one unit at most.
@@ -49,15 +49,15 @@ void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func
     const size_t max = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
     const size_t min = grain ? grain : 1, fit = n / min;
     split s = {func, arg, n, fit < max ? fit : max, exec ? exec->stop : NULL, n};
-    if (s.stop && min < n / GRAINS_PER_LOOK)
-        s.piece = min * GRAINS_PER_LOOK;
+    if (s.stop && min < n / GRAINS_PER_CHECK)
+        s.piece = min * GRAINS_PER_CHECK;
     if (max == PARTS_PER_THREAD || s.parts <= 1 || tl_pool_is_inside())
         run_pieces(&s, 0, n);
     else
         tl_pool_run(exec->pool, s.parts, run_part, &s);
 }
 
-// Units that a slot begins with, and others help to finish.
+// The units that a slot executes first; others help to finish them.
 typedef struct share {
     atomic_size_t next;
     size_t end;
@@ -85,7 +85,7 @@ static void run_slot(void *context, size_t slot)
     }
 }
 
-// Without a stop, all at once: a kernel may keep something from unit to unit.
+// Without a stop, all at once: a kernel may reuse results from unit to unit.
 static void run_alone(const shares *all, size_t n)
 {
     if (!all->stop && n > 0)

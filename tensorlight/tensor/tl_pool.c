@@ -4,17 +4,17 @@
 // A call reserves one of the pool's jobs, divides its items into a range for each thread, and opens
 // the job. Workers enter open jobs, do the items of their own range first, then those that others
 // have not begun, and leave. The caller works like them, closes the job, and waits for the workers
-// that are inside. So it never waits for a worker that has not begun, because another process has
-// its core or does not exist: a call waits at most for the rest of an item.
+// that are inside. So it never waits for a worker that has not entered, such as a preempted one: a
+// call waits at most for the rest of an item.
 //
 //     state of a job     0 -> TAKEN -> TAKEN | OPEN + workers inside -> TAKEN + workers inside -> 0
 //
-// A worker that loses its core to another process inside an item makes its caller wait for a time
-// slice of the system. Where little work is shared between two such waits, callers work alone for a
-// time, and for twice as long the next time.
+// A worker that is preempted inside an item makes its caller wait for a time slice of the system.
+// If little work was shared since the last such wait, callers back off: they work alone for a time,
+// and for twice as long the next time.
 //
-// Workers look for jobs when `news` changes, first awake, after a while asleep. A caller that finds
-// all jobs taken works alone. No lock is held while items are done.
+// Workers look for open jobs when `generation` changes: they spin on it, then sleep. A caller that
+// finds all jobs taken works alone. No lock is held while items are executed.
 //
 // fork() copies no threads. In the child all pools have no worker and no job; the first call there
 // begins new workers.
@@ -31,23 +31,23 @@
 #include "tensorlight/tl_util.h"
 
 enum {
-    JOBS = 8,             // calls at a time that workers help; more run on their thread alone
-    AWAKE = 2000000,      // nanoseconds that a worker waits awake for the next job
-    PATIENCE = 1000000,   // nanoseconds that a caller waits awake for workers inside
-    LOOKS = 32,           // at a word, before one at the clock
-    LATE = 1000000,       // nanoseconds of waiting for workers that may be a lost core
-    WORTH = 4,            // times such a wait, the shared work that outweighs it
-    ALONE = 4,            // times such a wait, the min time that callers then work alone
-    MAX_ALONE = 1 << 30,  // nanoseconds
+    JOBS = 8,                 // calls that workers help at a time; others run on one thread
+    WORKER_SPIN_NS = 2000000, // for the next job, before a worker sleeps
+    CALLER_SPIN_NS = 1000000, // for workers inside, before a caller sleeps
+    READS_PER_CLOCK = 32,     // of a word, before the next read of the clock
+    MIN_LATE_NS = 1000000,    // a longer wait for workers may be a preempted one
+    WORTH_WAITS = 4,          // shared work that outweighs such a wait, in waits
+    MIN_BACKOFF_WAITS = 4,    // min time that callers then work alone, in waits
+    MAX_BACKOFF_NS = 1 << 30,
     STACK_SIZE = 1 << 20, // Kernels need up to 96 KB, with sanitizers several times that. The
                           // system's 8 MB each would fail where address space is limited.
 };
 
 enum {
-    COUNT = 0xffff, // workers inside a job
-    OPEN = 1 << 16, // workers may enter
-    AWAITED = 1 << 17,
-    TAKEN = 1 << 18,
+    COUNT = 0xffff,    // workers inside a job
+    OPEN = 1 << 16,    // workers may enter
+    AWAITED = 1 << 17, // the caller sleeps until they have left
+    TAKEN = 1 << 18,   // reserved by a caller
 };
 
 // Threads that sleep until a word in memory changes
@@ -74,7 +74,7 @@ static void futex_wake(atomic_uint *word, int n)
 
 // The pool
 
-// Items that one thread begins with.
+// The items that one thread executes first.
 typedef struct range {
     _Alignas(64) atomic_size_t next;
     size_t end;
@@ -95,21 +95,21 @@ typedef struct worker {
 
 struct tl_pool {
     int size;
-    size_t wanted;          // threads to begin, the caller among them
-    atomic_int threads;     // existing ones; 0: not started in this process
-    worker *workers;        // wanted - 1
-    range *ranges;          // wanted of each job
-    tl_pool *next, *before; // in the list of all pools
-    atomic_int is_ended;    // the workers return
-    _Alignas(64) atomic_uint news;
+    size_t max_threads;                  // with the caller; some may fail to start
+    atomic_int threads;                  // existing ones; 0: not started in this process
+    worker *workers;                     // max_threads - 1
+    range *ranges;                       // max_threads of each job
+    tl_pool *next, *before;              // in the list of all pools
+    atomic_int is_ended;                 // the workers return
+    _Alignas(64) atomic_uint generation; // changes when a job opens or the pool ends
     atomic_int sleepers;
-    _Alignas(64) _Atomic uint64_t shared; // nanoseconds of shared work since a worker was late
-    _Atomic uint64_t alone_until;         // callers work alone, on tl_clock()
-    _Atomic uint64_t alone_time;          // the last duration of this, in nanoseconds
+    _Alignas(64) _Atomic uint64_t shared; // nanoseconds of shared work since the last late worker
+    _Atomic uint64_t backoff_end;         // end of the backoff, on tl_clock()
+    _Atomic uint64_t backoff;             // duration of the last backoff, in nanoseconds
     job jobs[JOBS];
 };
 
-// This thread does an item.
+// Whether this thread executes an item.
 static _Thread_local int is_inside;
 
 int tl_pool_is_inside(void)
@@ -140,7 +140,7 @@ static inline void pause_briefly(void)
 }
 
 // Executes the items of `r` that no thread has begun. Returns how many.
-static size_t do_range(const job *j, range *r)
+static size_t run_range(const job *j, range *r)
 {
     size_t n = 0;
     while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
@@ -153,29 +153,29 @@ static size_t do_range(const job *j, range *r)
     return n;
 }
 
-static size_t do_items(const job *j, size_t first, size_t threads)
+static size_t run_items(const job *j, size_t first, size_t threads)
 {
     size_t n = 0;
     for (size_t k = 0; k < threads; k++)
-        n += do_range(j, &j->ranges[(first + k) % threads]);
+        n += run_range(j, &j->ranges[(first + k) % threads]);
     return n;
 }
 
 static void wake_workers(tl_pool *pool, int n)
 {
-    atomic_fetch_add(&pool->news, 1);
+    atomic_fetch_add(&pool->generation, 1);
     if (atomic_load(&pool->sleepers) > 0)
-        futex_wake(&pool->news, n);
+        futex_wake(&pool->generation, n);
 }
 
-// Looks at `word` until its bits `mask` are `value` (or, with `is_other`, are not), for `time`
-// nanoseconds at most; returns whether they came to be so.
-static int watch(const atomic_uint *word, unsigned mask, unsigned value, int is_other,
-                 uint64_t time)
+// Spins for at most `time` nanoseconds until the bits `mask` of `word` equal `value` (or, with
+// `is_other`, differ). Returns whether they do.
+static int spin_until(const atomic_uint *word, unsigned mask, unsigned value, int is_other,
+                      uint64_t time)
 {
     const uint64_t began = tl_clock();
     do {
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < READS_PER_CLOCK; i++) {
             const unsigned now = atomic_load_explicit(word, memory_order_acquire);
             if (((now & mask) != value) == is_other)
                 return 1;
@@ -185,11 +185,11 @@ static int watch(const atomic_uint *word, unsigned mask, unsigned value, int is_
     return 0;
 }
 
-// Lets no more workers in, and returns when those inside have left.
+// Lets no more workers enter, and returns when those inside have left.
 static void close_job(job *j)
 {
     unsigned state = atomic_fetch_and(&j->state, ~(unsigned)OPEN) & ~(unsigned)OPEN;
-    if ((state & COUNT) && !watch(&j->state, COUNT, 0, 0, PATIENCE)) {
+    if ((state & COUNT) && !spin_until(&j->state, COUNT, 0, 0, CALLER_SPIN_NS)) {
         state = atomic_fetch_or(&j->state, AWAITED) | AWAITED;
         for (; state & COUNT; state = atomic_load(&j->state))
             futex_wait(&j->state, state);
@@ -216,34 +216,34 @@ static uint64_t get(const _Atomic uint64_t *from)
     return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-// Whether the caller would have needed less than half the time without the workers, which had lost
-// their cores: it did `done` of `n` items in `worked` ns, then waited for `waited`.
+// Whether the caller alone would have taken less than half the time, since workers were preempted:
+// it executed `done` of `n` items in `worked` ns, then waited for `waited` ns.
 static int is_late(size_t n, size_t done, uint64_t worked, uint64_t waited)
 {
-    return waited > LATE && done > 0 && 2 * (worked / done) * n < worked + waited;
+    return waited > MIN_LATE_NS && done > 0 && 2 * (worked / done) * n < worked + waited;
 }
 
-static void learn(tl_pool *pool, int late, uint64_t worked, uint64_t waited)
+static void update_backoff(tl_pool *pool, int late, uint64_t worked, uint64_t waited)
 {
     const uint64_t shared = get(&pool->shared) + worked;
     set(&pool->shared, late ? 0 : shared);
     if (!late)
         return;
-    const uint64_t twice = 2 * get(&pool->alone_time), min = ALONE * waited;
-    const uint64_t time = shared >= WORTH * waited ? 0 : twice > min ? twice : min;
-    set(&pool->alone_time, time < MAX_ALONE ? time : MAX_ALONE);
-    set(&pool->alone_until, tl_clock() + get(&pool->alone_time));
+    const uint64_t twice = 2 * get(&pool->backoff), min = MIN_BACKOFF_WAITS * waited;
+    const uint64_t time = shared >= WORTH_WAITS * waited ? 0 : twice > min ? twice : min;
+    set(&pool->backoff, time < MAX_BACKOFF_NS ? time : MAX_BACKOFF_NS);
+    set(&pool->backoff_end, tl_clock() + get(&pool->backoff));
 }
 
-static int begin_workers(tl_pool *pool);
+static int start_workers(tl_pool *pool);
 
 // A job to share the items with workers, or NULL: the caller works alone.
 static job *job_for(tl_pool *pool, size_t n, uint64_t now)
 {
-    if (n < 2 || is_inside || now < get(&pool->alone_until))
+    if (n < 2 || is_inside || now < get(&pool->backoff_end))
         return NULL;
     const int threads = atomic_load_explicit(&pool->threads, memory_order_acquire);
-    const int has_workers = (threads ? threads : begin_workers(pool)) > 1;
+    const int has_workers = (threads ? threads : start_workers(pool)) > 1;
     for (size_t i = 0; has_workers && i < JOBS; i++) {
         unsigned none = 0;
         if (atomic_compare_exchange_strong(&pool->jobs[i].state, &none, TAKEN))
@@ -262,19 +262,19 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
     }
     j->func = func;
     j->arg = arg;
-    for (size_t i = 0; i < pool->wanted; i++) {
-        atomic_store_explicit(&j->ranges[i].next, n * i / pool->wanted, memory_order_relaxed);
-        j->ranges[i].end = n * (i + 1) / pool->wanted;
+    for (size_t i = 0; i < pool->max_threads; i++) {
+        atomic_store_explicit(&j->ranges[i].next, n * i / pool->max_threads, memory_order_relaxed);
+        j->ranges[i].end = n * (i + 1) / pool->max_threads;
     }
     atomic_store(&j->state, TAKEN | OPEN);
-    wake_workers(pool, (int)(n < pool->wanted ? n : pool->wanted) - 1);
+    wake_workers(pool, (int)(n < pool->max_threads ? n : pool->max_threads) - 1);
     is_inside = 1;
-    const size_t done = do_items(j, 0, pool->wanted);
+    const size_t done = run_items(j, 0, pool->max_threads);
     is_inside = 0;
     const uint64_t worked = tl_clock() - began;
     close_job(j);
     const uint64_t waited = tl_clock() - began - worked;
-    learn(pool, is_late(n, done, worked, waited), worked, waited);
+    update_backoff(pool, is_late(n, done, worked, waited), worked, waited);
 }
 
 // Workers
@@ -304,20 +304,20 @@ static size_t help(tl_pool *pool, size_t first, size_t index)
         job *const j = &pool->jobs[(first + k) % JOBS];
         if (!enter(j))
             continue;
-        do_items(j, index, pool->wanted);
+        run_items(j, index, pool->max_threads);
         leave(j);
         next = (first + k + 1) % JOBS;
     }
     return next;
 }
 
-static void await_news(tl_pool *pool, unsigned seen)
+static void await_jobs(tl_pool *pool, unsigned seen)
 {
-    if (watch(&pool->news, UINT_MAX, seen, 1, AWAKE))
+    if (spin_until(&pool->generation, UINT_MAX, seen, 1, WORKER_SPIN_NS))
         return;
     atomic_fetch_add(&pool->sleepers, 1);
-    while (atomic_load(&pool->news) == seen)
-        futex_wait(&pool->news, seen);
+    while (atomic_load(&pool->generation) == seen)
+        futex_wait(&pool->generation, seen);
     atomic_fetch_sub(&pool->sleepers, 1);
 }
 
@@ -328,15 +328,15 @@ static void *work(void *arg)
     is_inside = 1;
     size_t next = 0;
     for (;;) {
-        const unsigned seen = atomic_load(&pool->news);
+        const unsigned seen = atomic_load(&pool->generation);
         if (atomic_load(&pool->is_ended))
             return NULL;
         next = help(pool, next, self->index);
-        await_news(pool, seen);
+        await_jobs(pool, seen);
     }
 }
 
-// Leaves signals to the host's threads, except those for faults of this one.
+// Leaves signals to the host's threads, except those of faults of this thread.
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -347,8 +347,8 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &set, before);
 }
 
-// Begins workers until the system refuses one; returns their number.
-static int begin_threads(tl_pool *pool)
+// Starts workers until the system refuses one; returns their number.
+static int start_threads(tl_pool *pool)
 {
     size_t n = 0;
     sigset_t before;
@@ -357,7 +357,7 @@ static int begin_threads(tl_pool *pool)
         return 0;
     block_signals(&before);
     if (pthread_attr_setstacksize(&attr, STACK_SIZE) == 0)
-        while (n + 1 < pool->wanted &&
+        while (n + 1 < pool->max_threads &&
                pthread_create(&pool->workers[n].thread, &attr, work, &pool->workers[n]) == 0)
             n++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -367,10 +367,10 @@ static int begin_threads(tl_pool *pool)
 
 // All pools, and fork()
 
-// Guards the list, and the beginning of workers.
+// Guards the list, and the start of workers.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tl_pool *pools;
-static int is_fork_noticed;
+static int has_fork_handlers;
 
 static void before_fork(void)
 {
@@ -382,28 +382,28 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-// Work of other threads does not continue in the child.
+// The other threads, and so their jobs, do not exist in the child.
 static void after_fork_in_child(void)
 {
     for (tl_pool *pool = pools; pool; pool = pool->next) {
         atomic_store(&pool->threads, 0);
         atomic_store(&pool->sleepers, 0);
-        set(&pool->alone_until, 0);
+        set(&pool->backoff_end, 0);
         for (size_t i = 0; i < JOBS; i++)
             atomic_store(&pool->jobs[i].state, 0);
     }
     pthread_mutex_unlock(&lock);
 }
 
-static void notice_forks(void)
+static void add_fork_handlers(void)
 {
-    is_fork_noticed = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    has_fork_handlers = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
 }
 
 static void add_to_list(tl_pool *pool)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, notice_forks);
+    pthread_once(&once, add_fork_handlers);
     pthread_mutex_lock(&lock);
     pool->next = pools;
     if (pools)
@@ -421,14 +421,14 @@ static void remove_from_list(tl_pool *pool)
     pthread_mutex_unlock(&lock);
 }
 
-// Begins the workers once in each process; returns the number of threads, at least 1.
-static int begin_workers(tl_pool *pool)
+// Starts the workers once in each process; returns the number of threads, at least 1.
+static int start_workers(tl_pool *pool)
 {
     pthread_mutex_lock(&lock);
     int threads = atomic_load(&pool->threads);
     if (threads == 0) {
-        // Where forks go unnoticed, a child would wait for workers to end that it does not have.
-        threads = 1 + (is_fork_noticed ? begin_threads(pool) : 0);
+        // Without the handlers, a child would join workers that it does not have.
+        threads = 1 + (has_fork_handlers ? start_threads(pool) : 0);
         atomic_store_explicit(&pool->threads, threads, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
@@ -461,17 +461,18 @@ static tl_pool *make_pool(int size)
         return NULL;
     const int cores = tl_cpu_count();
     pool->size = size ? size : cores;
-    pool->wanted = (size_t)(pool->size < cores ? pool->size : cores);
-    pool->workers = tl_alloc(pool->wanted * sizeof(*pool->workers));
-    pool->ranges = pool->workers ? alloc_lines(JOBS * pool->wanted, sizeof(*pool->ranges)) : NULL;
+    pool->max_threads = (size_t)(pool->size < cores ? pool->size : cores);
+    pool->workers = tl_alloc(pool->max_threads * sizeof(*pool->workers));
+    pool->ranges =
+        pool->workers ? alloc_lines(JOBS * pool->max_threads, sizeof(*pool->ranges)) : NULL;
     if (!pool->ranges) {
         free_memory(pool);
         return NULL;
     }
-    for (size_t i = 0; i + 1 < pool->wanted; i++)
+    for (size_t i = 0; i + 1 < pool->max_threads; i++)
         pool->workers[i] = (worker){.pool = pool, .index = i + 1};
     for (size_t i = 0; i < JOBS; i++)
-        pool->jobs[i].ranges = pool->ranges + i * pool->wanted;
+        pool->jobs[i].ranges = pool->ranges + i * pool->max_threads;
     return pool;
 }
 
@@ -483,7 +484,7 @@ tl_pool *tl_pool_create(int n)
     if (!pool)
         return NULL;
     add_to_list(pool);
-    begin_workers(pool);
+    start_workers(pool);
     return pool;
 }
 

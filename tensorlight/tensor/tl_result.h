@@ -19,10 +19,10 @@
  *  functions that move or print elements: strings, too. */
 int tl_check_elements(const tl_tensor *t, const char *name);
 
-/** The same, or strings. For functions that convert numbers. */
+/** As tl_check_elements, also rejects strings. For functions that convert numbers. */
 int tl_check_stored(const tl_tensor *t, const char *name);
 
-/** The same, or a type that only stores values. For functions that compute. */
+/** As tl_check_stored, also rejects types that only store values. For functions that compute. */
 int tl_check_data(const tl_tensor *t, const char *name);
 
 /** -1 with a reason: `axis` outside 0 .. t->ndim-1. */
@@ -38,13 +38,13 @@ const int *tl_dims_with(int *dims, const tl_tensor *t, int axis, int len);
 int tl_check_same_dtype(const tl_tensor *t1, const tl_tensor *t2);
 int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
 
-/** -1 with a reason: the dtype is no float. */
+/** -1 with a reason: the dtype is not a float. */
 int tl_check_float(const tl_tensor *t, const char *name);
 
 /** -1 with a reason: `t` is not a tensor with data, this shape and dtype (which may be invalid). */
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype);
 
-/** The same without a look at its data, which may be NULL. */
+/** As tl_check_given, but ignores the data, which may be NULL. */
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims,
                     tl_dtype dtype);
 
@@ -70,11 +70,11 @@ int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 /** Both for a source: tl_check_data and tl_check_apart. */
 int tl_check_operand(const tl_tensor *src, const char *name, const tl_tensor *dst);
 
-/** As tl_check_apart, but they may also be the same data of the same dtype: in place. */
+/** As tl_check_apart, but allows the same data of the same dtype: in place. */
 int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src);
 
-/** -1 with a reason, that ends with `what` for, such as "to sort": `exec`, which may be NULL, has
- * less scratch memory than `needed` bytes. */
+/** -1 with a reason that ends with the purpose `what`, such as "to sort": `exec`, which may be
+ * NULL, has less scratch memory than `needed` bytes. */
 int tl_check_scratch(const tl_exec *exec, size_t needed, const char *what);
 
 /** For a tl_tensor_X: the largest instruction set, and `size` bytes of scratch memory, or NULL,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to stop: a flag and a deadline that any thread may set.
 //
-// Without a deadline, a check reads two words. A deadline costs a look at the clock.
+// Without a deadline, a check reads two words; with one, also the clock.
 
 #include "tensor/tl_stop.h"
 

@@ -16,13 +16,13 @@
 // Formats
 
 typedef struct float_format {
-    uint8_t sign;      // its bit
-    uint8_t fraction;  // F
-    uint8_t bias;      // of the exponent
-    uint8_t max;       // the bits of the largest number
-    uint8_t inf;       // of infinity; 0: none, NaN instead
-    uint8_t nan;       // of NaN
-    uint8_t only_zero; // a zero has no sign: its bits are those of NaN
+    uint8_t sign;           // the mask of its bit
+    uint8_t fraction;       // F
+    uint8_t bias;           // of the exponent
+    uint8_t max;            // the bits of the max
+    uint8_t inf;            // of infinity; 0: none, overflow becomes NaN
+    uint8_t nan;            // of NaN
+    uint8_t has_no_minus_0; // no -0: its bits are those of NaN
 } float_format;
 
 static const float_format formats[TL_DTYPE_SIZE] = {
@@ -50,11 +50,11 @@ static float float_of(const float_format *f, uint8_t bits)
 {
     const uint32_t sign = bits & f->sign ? UINT32_C(1) << 31 : 0;
     const uint32_t rest = bits & (f->sign - 1U);
-    if (f->only_zero && bits == f->sign)
+    if (f->has_no_minus_0 && bits == f->sign)
         return tl_float_of_bits(0x7fc00000);
     if (rest > f->max)
         return tl_float_of_bits(sign | (rest == f->inf ? FLOAT_INF : 0x7fc00000));
-    if (rest >> f->fraction) { // normal: another bias
+    if (rest >> f->fraction) { // normal: the bias changes
         const uint32_t exponents = (uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_FRACTION;
         return tl_float_of_bits(sign | ((rest << (FLOAT_FRACTION - f->fraction)) + exponents));
     }
@@ -84,14 +84,14 @@ void tl_storage_to_floats(tl_dtype dtype, const void *src, float *dst, size_t n)
 
 // From floats
 
-// The bits of a magnitude, of a float's bits up to infinity, rounded half to even; more than
-// f->max: it is too large.
+// Rounds a magnitude, a float's bits without sign, half to even to the format's bits; more than
+// f->max: out of range.
 static uint32_t rounded(const float_format *f, uint32_t rest)
 {
     const uint32_t exponents = (uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_FRACTION;
     const int cut = FLOAT_FRACTION - f->fraction;
     if (rest < exponents + (UINT32_C(1) << FLOAT_FRACTION)) {
-        // Below the smallest normal number: the sum with this one has the wanted unit.
+        // Subnormal: the sum with this power of two rounds to the format's unit.
         const uint32_t with = (uint32_t)(FLOAT_BIAS + 1 - f->bias + cut) << FLOAT_FRACTION;
         return tl_bits_of_float(tl_float_of_bits(rest) + tl_float_of_bits(with)) - with;
     }
@@ -107,11 +107,11 @@ static uint8_t bits_of(const float_format *f, float value, int saturates)
         return f->nan == f->max ? f->nan : f->nan | sign;
     const uint32_t rest = rounded(f, bits & INT32_MAX);
     if (rest <= f->max)
-        return f->only_zero && rest == 0 ? 0 : (uint8_t)(sign | rest);
+        return f->has_no_minus_0 && rest == 0 ? 0 : (uint8_t)(sign | rest);
     return sign | (saturates ? f->max : f->inf ? f->inf : f->nan);
 }
 
-// Whether a magnitude, of a float's bits, rounds to the next power of two.
+// Whether a magnitude, a float's bits without sign, rounds up to the next power of two.
 static int rounds_up(uint32_t rest, tl_power_rounding rounding)
 {
     const uint32_t fraction = rest & 0x7fffff, tie = 0x400000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor record: made, freed, viewed, reshaped.
+// Tensor records: creation, release, views, shapes.
 
 #include "tensorlight/tl_tensor.h"
 
@@ -12,7 +12,7 @@
 
 // Records
 
-// A record is in one block with its first dimensions.
+// A record and its initial dims share an allocation.
 typedef struct block {
     tl_tensor t;
     int dims[];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extreme along an axis, and its index: argreduce, and maxreduce, to which a NaN is a maximum
+// The extreme along an axis, and its index: argreduce, and maxreduce, where a NaN is the maximum
 // at index 0 only.
 //
-// Neighbouring lines are searched together, so that memory is read in order for any axis; up
+// Adjacent lines are searched together, so that memory is read in order for any axis; up
 // to LINES at a time, so that their results stay in the cache.
 
 #ifndef T // once
@@ -16,7 +16,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-typedef enum search { FIRST_MAX, LAST_MAX, FIRST_MIN, LAST_MIN, GREATEST } search;
+typedef enum search { FIRST_MAX, LAST_MAX, FIRST_MIN, LAST_MIN, PLAIN_MAX } search;
 
 // src [axis.outer, axis.len, axis.inner], axis.len >= 1 -> the others [axis.outer, axis.inner],
 // each of which may be NULL.
@@ -34,13 +34,13 @@ typedef void argreduce_func(void *arg, size_t begin, size_t end);
 
 enum { LINES = 256 };
 
-// Where x is as good as the best, the search decides. To all but GREATEST a NaN is best.
+// Ties depend on the search. In all but PLAIN_MAX, NaN is the best.
 #define IS_NAN(x)             ((x) != (x))
 #define IS_FIRST_MAX(x, best) ((x) > (best) || (IS_NAN(x) && !IS_NAN(best)))
 #define IS_LAST_MAX(x, best)  ((x) >= (best) || IS_NAN(x))
 #define IS_FIRST_MIN(x, best) ((x) < (best) || (IS_NAN(x) && !IS_NAN(best)))
 #define IS_LAST_MIN(x, best)  ((x) <= (best) || IS_NAN(x))
-#define IS_GREATEST(x, best)  ((x) > (best))
+#define IS_PLAIN_MAX(x, best) ((x) > (best))
 
 // `n` neighbouring lines of `len` elements, `inner` apart; `index` may be NULL.
 #define SEARCH(which, IS_BETTER)                                                                \
@@ -92,7 +92,7 @@ int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     assert(dst->dtype == src->dtype && dst->len == src->len / src->dims[axis]);
     assert(!arg || (arg->dtype == TL_INT32 && arg->len == dst->len));
     const argreduce_job job = {
-        .best = dst->data, .short_index = arg ? arg->data : NULL, .search = GREATEST};
+        .best = dst->data, .short_index = arg ? arg->data : NULL, .search = PLAIN_MAX};
     return run(exec, src, job, axis);
 }
 
@@ -153,7 +153,7 @@ SEARCH(first_max, IS_FIRST_MAX)
 SEARCH(last_max, IS_LAST_MAX)
 SEARCH(first_min, IS_FIRST_MIN)
 SEARCH(last_min, IS_LAST_MIN)
-SEARCH(greatest, IS_GREATEST)
+SEARCH(plain_max, IS_PLAIN_MAX)
 
 // Writes the results of the lines from `k` on.
 static void NAME(write, found)(const argreduce_job *job, size_t k, size_t n, const C *best,
@@ -170,7 +170,7 @@ static void NAME(argreduce, c)(void *arg, size_t begin, size_t end)
     static void (*const searches[])(const T *, C *, int32_t *, size_t, size_t, size_t) = {
         [FIRST_MAX] = NAME(first_max, lines), [LAST_MAX] = NAME(last_max, lines),
         [FIRST_MIN] = NAME(first_min, lines), [LAST_MIN] = NAME(last_min, lines),
-        [GREATEST] = NAME(greatest, lines),
+        [PLAIN_MAX] = NAME(plain_max, lines),
     };
     const argreduce_job *const job = arg;
     const size_t len = job->axis.len, inner = job->axis.inner;

@@ -11,16 +11,16 @@
 
 #include "tensor/tl_convert.h"
 
-// OPERATION(name, can, value) makes a kernel of an operation's value for the elements a and b, both
-// of type C, where `can` is its condition.
-#define OPERATION(name, can, value)                                                          \
+// OPERATION(name, is_valid, value) defines the kernel of an operation by its value for elements a
+// and b of type C. The kernel fails unless `is_valid`.
+#define OPERATION(name, is_valid, value)                                                     \
     static int NAME(loop_##name, TL_SET)(const void *const *srcs, void *dst, size_t len)     \
     {                                                                                        \
         const T *const s1 = srcs[0], *const s2 = srcs[1];                                    \
         T *const d = dst;                                                                    \
         for (size_t i = 0; i < len; i++) {                                                   \
             const C a = LOAD(s1[i]), b = LOAD(s2[i]);                                        \
-            if (!(can))                                                                      \
+            if (!(is_valid))                                                                 \
                 return -1;                                                                   \
             d[i] = STORE(value);                                                             \
         }                                                                                    \
@@ -33,8 +33,8 @@
         return tl_broadcast_pieces(NAME(loop_##name, TL_SET), &form, srcs, steps, dst, len); \
     }
 
-// The codes of tl_functions.h, which are of floats; for wider vectors, those that compilers make
-// vectors of.
+// The codes of tl_functions.h, which are of floats; for wider vectors, those that compilers
+// vectorize.
 #define OF(name) NAME(name, of)
 #define OPERATION_OF(arg, OP, name, types, cost, sets, ...) \
     IF_##types(IF_##sets(OPERATION(name, 1, (TL_CODE_OF(__VA_ARGS__)))))
@@ -111,11 +111,11 @@ OPERATION(mul, 1, (C)((uint64_t)a *(uint64_t)b))
 OPERATION(max, 1, a > b ? a : b)
 OPERATION(min, 1, b > a ? a : b)
 
-#ifndef TL_SIMD_SET // none that compilers make vectors of
+#ifndef TL_SIMD_SET // compilers do not vectorize these
 
 // Division by -1 is a negation, so that the lowest number wraps too instead of trapping.
 
-// Never true for unsigned types; the variable keeps compilers from saying so.
+// Never true for unsigned types; the variable avoids a warning.
 static inline int NAME(is, negative)(C x)
 {
     const C zero = 0;
@@ -130,14 +130,14 @@ static inline int NAME(is, minus_1)(C x)
 OPERATION(prelu, 1, NAME(is, negative)(a) ? (C)((uint64_t)a *(uint64_t)b) : a)
 OPERATION(div, b != 0, NAME(is, minus_1)(b) ? (C)(0 - (uint64_t)a) : (C)(a / b))
 
-// Of the sign of a.
+// The remainder with the sign of a.
 static inline C NAME(remainder, of)(C a, C b)
 {
     return NAME(is, minus_1)(b) ? 0 : (C)(a % b);
 }
 OPERATION(fmod, b != 0, NAME(remainder, of)(a, b))
 
-// Of the sign of b.
+// The remainder with the sign of b.
 static inline C NAME(mod, of)(C a, C b)
 {
     const C r = NAME(remainder, of)(a, b);

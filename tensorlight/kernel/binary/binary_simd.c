@@ -5,8 +5,8 @@
 
 #include "kernel/simd/tl_simd.h"
 
-// Defines the kernel of an operation's row, with its value for the vectors a and b. Each pattern
-// of steps has a loop, as in plain C; they share the code for the rest.
+// Defines the kernel of an operation by its value for the vectors a and b. Each pattern of steps
+// has a loop, as in plain C; they share the code for the remaining elements.
 #define OPERATION(name, value)                                                                   \
     int SIMD(tl_binary_##name)(const void *const *srcs, const int *steps, void *dst, size_t len) \
     {                                                                                            \

@@ -6,7 +6,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensor/tl_storage.h"
 
-/** Conversions in vectors: those to which nothing is too large, all, and those that saturate. */
+/** Conversions in vectors: those where cast equals convert, all casts, those that saturate. */
 #define TL_ROWS_EXACT(ROW, arg, work, set, isa)                 \
     ROW(arg, work##_i32_f32_##set, TL_INT32, TL_FLOAT, isa)     \
     ROW(arg, work##_i16_f32_##set, TL_INT16, TL_FLOAT, isa)     \
@@ -39,7 +39,7 @@
 #define TL_CAST_PLAIN(ROW, arg)    TL_KERNELS(ROW, arg, tl_cast, PAIRS, PLAIN)
 #define TL_CONVERT_PLAIN(ROW, arg) TL_KERNELS(ROW, arg, tl_convert, PAIRS, PLAIN)
 
-/** The same in vectors. Where nothing is too large, cast does the same as convert. */
+/** The same in vectors. Where no value is out of range, cast equals convert. */
 #define TL_CAST_SIMD(ROW, arg) TL_KERNELS(ROW, arg, tl_cast, CASTS, SIMD)
 #define TL_CONVERT_SIMD(ROW, arg)              \
     TL_KERNELS(ROW, arg, tl_cast, EXACT, SIMD) \
@@ -51,7 +51,7 @@ TL_CONVERT_PLAIN(TL_CONVERSION_DECLARE, )
 TL_CAST_SIMD(TL_CONVERSION_DECLARE, )
 TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, HALVES, SIMD)
 
-/** A conversion from or to a type that only stores values, which no kernel has. */
+/** A conversion from or to a type that only stores values, for which no kernel exists. */
 typedef struct tl_storage_cast {
     tl_dtype from, to;
     int saturates;        // the rules of tl_convert; else those of tl_tensor_cast

@@ -23,16 +23,16 @@
         }                                                                         \
     }
 
-// x between low and high; NaN stays.
-TL_INLINE tl_vf kept_between(tl_vf x, float low, float high)
+// Clamps x; propagates NaN.
+TL_INLINE tl_vf clamped(tl_vf x, float low, float high)
 {
     return tl_vf_max(tl_vf_set1(low), tl_vf_min(tl_vf_set1(high), x));
 }
 
-// The same with 0 for NaN.
-TL_INLINE tl_vf number_between(tl_vf x, float low, float high)
+// Clamps x; 0 for NaN.
+TL_INLINE tl_vf clamped_number(tl_vf x, float low, float high)
 {
-    return kept_between(tl_vf_select(tl_vf_eq(x, x), x, tl_vf_zero()), low, high);
+    return clamped(tl_vf_select(tl_vf_eq(x, x), x, tl_vf_zero()), low, high);
 }
 
 CAST(tl_cast_i32_f32, _i32, int32_t, , float, x)
@@ -45,10 +45,10 @@ CAST(tl_cast_f16_f32, _f16, uint16_t, , float, x)
 CAST(tl_cast_bf16_f32, _bf16, uint16_t, , float, x)
 
 CAST(tl_cast_f32_i32, , float, _i32, int32_t, x)
-CAST(tl_cast_f32_i16, , float, _i16, int16_t, number_between(x, INT16_MIN, INT16_MAX))
-CAST(tl_cast_f32_i8, , float, _i8, int8_t, number_between(x, INT8_MIN, INT8_MAX))
-CAST(tl_cast_f32_u16, , float, _u16, uint16_t, number_between(x, 0, UINT16_MAX))
-CAST(tl_cast_f32_u8, , float, _u8, uint8_t, number_between(x, 0, UINT8_MAX))
+CAST(tl_cast_f32_i16, , float, _i16, int16_t, clamped_number(x, INT16_MIN, INT16_MAX))
+CAST(tl_cast_f32_i8, , float, _i8, int8_t, clamped_number(x, INT8_MIN, INT8_MAX))
+CAST(tl_cast_f32_u16, , float, _u16, uint16_t, clamped_number(x, 0, UINT16_MAX))
+CAST(tl_cast_f32_u8, , float, _u8, uint8_t, clamped_number(x, 0, UINT8_MAX))
 CAST(tl_cast_f32_b8, , float, _b8, uint8_t, x)
 CAST(tl_cast_f32_f16, , float, _f16, uint16_t, x)
 CAST(tl_cast_f32_bf16, , float, _bf16, uint16_t, x)
@@ -56,5 +56,5 @@ CAST(tl_cast_f16_bf16, _f16, uint16_t, _bf16, uint16_t, x)
 CAST(tl_cast_bf16_f16, _bf16, uint16_t, _f16, uint16_t, x)
 
 // Of tl_convert: saturates.
-CAST(tl_convert_f32_f16, , float, _f16, uint16_t, kept_between(x, -65504, 65504))
-CAST(tl_convert_f32_bf16, , float, _bf16, uint16_t, kept_between(x, -0x1.fep127f, 0x1.fep127f))
+CAST(tl_convert_f32_f16, , float, _f16, uint16_t, clamped(x, -65504, 65504))
+CAST(tl_convert_f32_bf16, , float, _bf16, uint16_t, clamped(x, -0x1.fep127f, 0x1.fep127f))

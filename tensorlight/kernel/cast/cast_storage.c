@@ -22,7 +22,7 @@ static void convert(const tl_storage_cast *c, const void *src, tl_dtype from, vo
         c->kernel(NULL, from, to)(src, dst, n, NULL);
 }
 
-// The elements as floats that round on to fewer bits as the elements themselves do.
+// The elements as floats whose rounding to fewer bits equals that of the elements.
 static void to_floats(const tl_storage_cast *c, const void *src, tl_dtype from, float *dst,
                       size_t n)
 {

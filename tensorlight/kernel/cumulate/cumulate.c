@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums and products up to each element: floats in double, integers modulo 2^64,
-// which keeps their own lower bits. Neighbouring lines are computed together, up to LINES at a
+// Cumulative sums and products: floats in double, integers modulo 2^64, whose low bits
+// are the result. Adjacent lines are computed together, up to LINES at a
 // time, so that memory is read in order for any axis.
 
 #ifndef T // once

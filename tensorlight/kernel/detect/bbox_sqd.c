@@ -19,7 +19,7 @@ typedef struct bbox_job {
     float max_x, max_y; // the last column and row of the image
 } bbox_job;
 
-// exp, continued as a straight line from 1 on, so that an extreme value becomes a large box, not an
+// exp, continued as a line from 1 on, so that an extreme value becomes a large box, not an
 // infinite one.
 static float safe_exp(float v)
 {

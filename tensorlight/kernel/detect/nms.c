@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-maximum suppression: of boxes that overlap, the best one stays.
+// Non-maximum suppression (ONNX NonMaxSuppression): of boxes that overlap, selects the best.
 //
-// Candidates of a class are numbers of 64 bits, a score above the complement of the box's index, so
-// that the largest number is the best box. They are put in order only as far as boxes are chosen:
-// a segment is divided by the highest bit in which its numbers differ, the larger ones first, until
-// it is short. So 100 of 6,300 candidates cost little more than two walks over them, and no input
-// costs more than one walk for each bit.
+// Candidates of a class are keys of 64 bits: the score, then the complement of the box's index, so
+// that the max key is the best box. A lazy radix sort partitions segments by the highest bit in
+// which their keys differ, larger ones first, down to short ones: 100 of 6,300 candidates cost
+// little more than two passes over them, and no input costs more than one pass per bit.
 //
-// Boxes are brought into one form once for all classes. The corners and areas of those that are
-// chosen are in separate arrays, in groups that a candidate is compared with in vectors.
+// Boxes are converted to corners once for all classes. Corners and areas of selected boxes are in
+// separate arrays, in groups that a candidate is compared with in vectors.
 
 #include <assert.h>
 #include <string.h>
@@ -19,19 +18,19 @@
 // Boxes that are compared at a time, and the length of a segment that is sorted.
 enum { GROUP = 16, SHORT = 16 };
 
-// A segment for each bit, and the one that is divided.
+// A segment for each bit, and the one to partition.
 enum { MAX_SEGMENTS = 66 };
 
 typedef struct box {
     float left, top, right, bottom;
 } box;
 
-static float smaller(float a, float b)
+static float min_of(float a, float b)
 {
     return a < b ? a : b;
 }
 
-static float larger(float a, float b)
+static float max_of(float a, float b)
 {
     return a > b ? a : b;
 }
@@ -42,8 +41,8 @@ static box box_at(const float *numbers, int is_center_and_size)
         const float w = numbers[2] / 2, h = numbers[3] / 2;
         return (box){numbers[0] - w, numbers[1] - h, numbers[0] + w, numbers[1] + h};
     }
-    return (box){smaller(numbers[1], numbers[3]), smaller(numbers[0], numbers[2]),
-                 larger(numbers[1], numbers[3]), larger(numbers[0], numbers[2])};
+    return (box){min_of(numbers[1], numbers[3]), min_of(numbers[0], numbers[2]),
+                 max_of(numbers[1], numbers[3]), max_of(numbers[0], numbers[2])};
 }
 
 static float area_of(const box *b)
@@ -53,13 +52,13 @@ static float area_of(const box *b)
 
 // Overlaps
 
-// A group of chosen boxes. Places without one have no area, so that nothing overlaps them.
+// A group of selected boxes. Unused lanes have area 0, so that nothing overlaps them.
 typedef struct group {
     float left[GROUP], top[GROUP], right[GROUP], bottom[GROUP], area[GROUP];
 } group;
 
-// Is intersection over union of the box and one of the group more than `max`? Not for boxes
-// without an area.
+// Whether the intersection over union of the box and one of the group exceeds `max`. Boxes
+// without an area overlap nothing.
 static int overlaps_any(const box *a, const group *g, float max)
 {
     const float area = area_of(a);
@@ -67,10 +66,10 @@ static int overlaps_any(const box *a, const group *g, float max)
     if (area <= 0)
         return 0;
     for (int i = 0; i < GROUP; i++) {
-        const float w = smaller(a->right, g->right[i]) - larger(a->left, g->left[i]);
-        const float h = smaller(a->bottom, g->bottom[i]) - larger(a->top, g->top[i]);
-        const int meet = !(w <= 0) & !(h <= 0) & !(g->area[i] <= 0);
-        any |= meet & (w * h / (area + g->area[i] - w * h) > max);
+        const float w = min_of(a->right, g->right[i]) - max_of(a->left, g->left[i]);
+        const float h = min_of(a->bottom, g->bottom[i]) - max_of(a->top, g->top[i]);
+        const int overlaps = !(w <= 0) & !(h <= 0) & !(g->area[i] <= 0);
+        any |= overlaps & (w * h / (area + g->area[i] - w * h) > max);
     }
     return any;
 }
@@ -83,7 +82,7 @@ static int is_suppressed(const group *groups, int n, const box *candidate, float
     return 0;
 }
 
-static void enter(group *groups, int n, const box *b)
+static void add_to_group(group *groups, int n, const box *b)
 {
     group *const g = &groups[n / GROUP];
     const int i = n % GROUP;
@@ -98,7 +97,7 @@ static void enter(group *groups, int n, const box *b)
 
 // Candidates
 
-// Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
+// Larger scores have larger keys, NaN the smallest; 0 and -0 are equal. Of equal scores, the lower
 // index has the larger key.
 static uint64_t key_of(float score, int index)
 {
@@ -111,7 +110,7 @@ static uint64_t key_of(float score, int index)
     return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)index);
 }
 
-static int exceeds(const float *scores, float min)
+static int any_exceeds(const float *scores, float min)
 {
     int any = 0;
     for (int i = 0; i < GROUP; i++)
@@ -119,13 +118,13 @@ static int exceeds(const float *scores, float min)
     return any;
 }
 
-// Writes those of `len` boxes to `keys` that score enough; returns how many.
+// Writes the keys of the boxes that exceed the min score, if any; returns their number.
 static int find_candidates(const float *scores, int len, const tl_nms *how, uint64_t *keys)
 {
     int n = 0;
     for (int i = 0; i < len; i += GROUP) {
         const int end = len - i < GROUP ? len : i + GROUP;
-        if (how->has_score && end - i == GROUP && !exceeds(scores + i, how->score))
+        if (how->has_score && end - i == GROUP && !any_exceeds(scores + i, how->score))
             continue;
         for (int k = i; k < end; k++) {
             keys[n] = key_of(scores[k], k);
@@ -137,16 +136,16 @@ static int find_candidates(const float *scores, int len, const tl_nms *how, uint
 
 // The order of candidates
 
-// Segments that are not in order yet, each with smaller keys than those above it.
+// Segments that are not sorted yet, each with smaller keys than those above it.
 typedef struct queue {
     uint64_t *keys;
-    int next, sorted;       // the key that comes next; those before this one are in order
+    int next, sorted;       // the next key; the number of sorted keys
     int ends[MAX_SEGMENTS]; // where the segments end, the topmost beginning at `sorted`
     int n_segments;
 } queue;
 
-// The highest bit in which the keys differ, which are all different.
-static uint64_t dividing_bit(const uint64_t *keys, int n)
+// The highest bit in which the keys, which are distinct, differ.
+static uint64_t highest_difference(const uint64_t *keys, int n)
 {
     uint64_t differing = 0;
     for (int i = 1; i < n; i++)
@@ -156,8 +155,8 @@ static uint64_t dividing_bit(const uint64_t *keys, int n)
     return differing;
 }
 
-// Brings the keys with the bit to the front; returns how many.
-static int divide(uint64_t *keys, int n, uint64_t bit)
+// Moves the keys with the bit to the front; returns their number.
+static int partition(uint64_t *keys, int n, uint64_t bit)
 {
     int with = 0;
     for (int i = 0; i < n; i++) {
@@ -180,13 +179,13 @@ static void sort_short(uint64_t *keys, int n)
     }
 }
 
-// Sorts the best of the unsorted ones.
+// Sorts the segment of the largest unsorted keys.
 static void sort_more(queue *q)
 {
     int n = q->ends[q->n_segments - 1] - q->sorted;
     uint64_t *const keys = q->keys + q->sorted;
     while (n > SHORT) {
-        n = divide(keys, n, dividing_bit(keys, n));
+        n = partition(keys, n, highest_difference(keys, n));
         q->ends[q->n_segments++] = q->sorted + n;
     }
     sort_short(keys, n);
@@ -205,7 +204,7 @@ static int next_candidate(queue *q, int *index)
     return 1;
 }
 
-// Choosing
+// Selection
 
 // One batch.
 typedef struct nms_job {
@@ -217,8 +216,9 @@ typedef struct nms_job {
     const tl_stop *stop;
 } nms_job;
 
-// Chooses among the boxes of a class; returns how many rows were written.
-static int choose(const nms_job *job, const float *scores, int batch, int class, int64_t (*to)[3])
+// Selects boxes of a class; returns the number of rows written.
+static int select_boxes(const nms_job *job, const float *scores, int batch, int class,
+                        int64_t (*to)[3])
 {
     int n = 0, i;
     queue q = {.keys = job->keys, .n_segments = 1};
@@ -226,7 +226,7 @@ static int choose(const nms_job *job, const float *scores, int batch, int class,
     while (n < job->how->max && !tl_stop_is_requested(job->stop) && next_candidate(&q, &i)) {
         if (is_suppressed(job->groups, n, &job->boxes[i], job->how->overlap))
             continue;
-        enter(job->groups, n, &job->boxes[i]);
+        add_to_group(job->groups, n, &job->boxes[i]);
         to[n][0] = batch;
         to[n][1] = class;
         to[n++][2] = i;
@@ -265,9 +265,9 @@ int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *sc
         for (int i = 0; i < len; i++)
             each[i] = box_at(numbers + 4 * (size_t)i, how->is_center_and_size);
         for (int c = 0; c < classes && !tl_stop_is_requested(job.stop); c++)
-            *n +=
-                choose(&job, (const float *)scores->data + (size_t)(b * classes + c) * (size_t)len,
-                       b, c, (int64_t(*)[3])dst->data + *n);
+            *n += select_boxes(
+                &job, (const float *)scores->data + (size_t)(b * classes + c) * (size_t)len, b, c,
+                (int64_t(*)[3])dst->data + *n);
     }
     return 0;
 }

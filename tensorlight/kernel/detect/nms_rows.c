@@ -23,16 +23,16 @@ static const float *row_at(const rows_job *job, int i)
     return job->rows + (size_t)job->order[i] * (size_t)job->width;
 }
 
-// Intersection over union of [left, top, right, bottom]; 0 of boxes without an area.
-static float overlap_of(const float *a, const float *b)
+// Intersection over union of [left, top, right, bottom]; 0 for boxes without an area.
+static float iou_of(const float *a, const float *b)
 {
     const float w = fmaxf(0, fminf(a[2], b[2]) - fmaxf(a[0], b[0]));
     const float h = fmaxf(0, fminf(a[3], b[3]) - fmaxf(a[1], b[1]));
-    const float both = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - w * h;
-    return both > 0 ? w * h / both : 0;
+    const float union_area = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - w * h;
+    return union_area > 0 ? w * h / union_area : 0;
 }
 
-static int is_box(const rows_job *job, int i)
+static int is_valid_box(const rows_job *job, int i)
 {
     if (job->order[i] < 0)
         return 0;
@@ -40,24 +40,24 @@ static int is_box(const rows_job *job, int i)
     return row[job->how->score] > 0 && (job->how->label < 0 || row[job->how->label] >= 0);
 }
 
-// Of two boxes, whether the second goes.
+// Whether box `i` suppresses box `k`.
 static int suppresses(const rows_job *job, int i, int k)
 {
     const tl_nms_rows *const how = job->how;
     const float *const a = row_at(job, i), *const b = row_at(job, k);
     const int compares = how->across_labels || how->label < 0 || a[how->label] == b[how->label];
-    return compares && overlap_of(a + how->box, b + how->box) >= how->overlap;
+    return compares && iou_of(a + how->box, b + how->box) >= how->overlap;
 }
 
 static void suppress(const rows_job *job)
 {
     for (int i = 0; i < job->len && !tl_stop_is_requested(job->stop); i++)
-        for (int k = i + 1; is_box(job, i) && k < job->len; k++)
-            if (is_box(job, k) && suppresses(job, i, k))
+        for (int k = i + 1; is_valid_box(job, i) && k < job->len; k++)
+            if (is_valid_box(job, k) && suppresses(job, i, k))
                 job->order[k] = -1;
 }
 
-static void choose(rows_job *job, float *keys, int32_t *other)
+static void select_rows(rows_job *job, float *keys, int32_t *other)
 {
     if (job->how->overlap > 0) {
         for (int i = 0; i < job->len; i++)
@@ -73,7 +73,7 @@ static void choose(rows_job *job, float *keys, int32_t *other)
     }
     // Drops boxes beyond the max number.
     for (int i = 0, n = 0; i < job->len && job->how->max > 0; i++)
-        if (is_box(job, i) && n++ >= job->how->max)
+        if (is_valid_box(job, i) && n++ >= job->how->max)
             job->order[i] = -1;
 }
 
@@ -125,7 +125,7 @@ int tl_exec_nms_rows(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
                                : asked < room ? asked
                                               : room,
                         .stop = exec->stop};
-        choose(&job, (float *)(order + 2 * (size_t)room), order + room);
+        select_rows(&job, (float *)(order + 2 * (size_t)room), order + room);
         write_rows(&job, room, (float *)dst->data + at * (size_t)width,
                    index ? (int32_t *)index->data + at : NULL);
     }

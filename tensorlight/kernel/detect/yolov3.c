@@ -27,7 +27,7 @@ static float logistic(float v)
     return 1 / (1 + expf(-v));
 }
 
-// How many times its anchor a box is long: kept within reason for wild values.
+// The size of a box relative to its anchor, limited to 1e-9 .. 50.
 static float ratio(float v)
 {
     const float e = expf(v);

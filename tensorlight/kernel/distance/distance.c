@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Euclidean distances between points, from their differences: near points lose no digits, as they
-// do in sums of squares and products.
+// Euclidean distances between points, from their differences: |x|^2 - 2 xy + |y|^2 would cancel
+// digits of near points.
 
 #ifndef T // once
 
@@ -69,7 +69,7 @@ tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src2, tl_t
 
 #else // for each type
 
-// Between `point` [d] and `n` columns of `columns` [d, job->n].
+// Computes the distances of `point` [d] to `n` columns of `columns` [d, job->n].
 static void NAME(measure, c)(const distance_job *job, const T *point, const T *columns, T *dst,
                              size_t n)
 {

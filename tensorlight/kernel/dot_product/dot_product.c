@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of products: floats in double, integers modulo 2^64, which keeps their own lower bits,
+// The dot product: floats in double, integers modulo 2^64, whose low bits are the result,
 // TL_BOOL as OR of ANDs. One thread: the order of a sum is part of its result.
 
 #ifndef T // once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of lines in vectors.
 //
-// Sums are made of sums of PART vectors by STREAMS at a time, which are then added in double. The
+// Sums of PART vectors, in STREAMS independent accumulators, are added in double. The
 // mean of the differences to a first mean corrects both the mean and the variance (corrected
 // two-pass algorithm: T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37, 1983),
 // so that large means do no harm.
@@ -50,8 +50,8 @@ TL_INLINE double sum_of(const float *x, size_t len, float mean, double *square)
     return sum;
 }
 
-// (x - mean) inv_std factor + offset, rounded step by step: factors and terms that a rewrite joins
-// to a normalization change no bits.
+// (x - mean) inv_std factor + offset, rounded step by step: a rewrite that fuses
+// the factor and offset changes no bits.
 TL_INLINE tl_vf normalized(tl_vf x, tl_vf mean, tl_vf inv_std, tl_vf factor, tl_vf offset)
 {
     return tl_vf_add(tl_vf_mul(tl_vf_mul(tl_vf_sub(x, mean), inv_std), factor), offset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices and their diagonals: diagonal k runs through the elements [r, r + k]; and indices as
-// one-hot rows.
+// ONNX EyeLike, Trilu and OneHot. Diagonal k of a matrix consists of the elements
+// [r, r + k].
 
 #include <assert.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 // Diagonals
 
-// The column of row `r` where diagonal `k` is, moved into 0 .. cols.
+// The column of diagonal `k` in row `r`, clamped to 0 .. cols.
 static size_t column_of(int64_t r, int64_t k, size_t cols)
 {
     int64_t column;

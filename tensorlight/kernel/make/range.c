@@ -20,7 +20,7 @@ typedef void range_kernel(const void *start, const void *delta, size_t first, vo
 #include "tensor/tl_each_float.inc.h"
 #undef AT
 
-// In the unsigned type of 64 bits, every integer type is its remainder modulo a power of 2.
+// Computes modulo 2^64: the low bits are the result in every integer type.
 #define AT(start, delta, i) ((C)((uint64_t)(start) + (uint64_t)(i) * (uint64_t)(delta)))
 #include "tensor/tl_each_int.inc.h"
 #undef AT

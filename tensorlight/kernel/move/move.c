@@ -39,7 +39,7 @@ void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t 
     tl_parallel(exec, n * m.pieces, size < GRAIN ? GRAIN / size : 1, copy_range, &m);
 }
 
-// `t` seen along `axis`: the blocks' number and bytes, and the bytes of one index of that axis.
+// `t` as blocks along `axis`: their number, their bytes, and the bytes per index of that axis.
 typedef struct layout {
     size_t n, size, step;
 } layout;
@@ -128,7 +128,7 @@ tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int s
     return tl_result_end(result, dst, result ? tl_exec_slice(NULL, src, result, axis, start) : -1);
 }
 
-// Do the shapes agree but for `axis`, and is the sum there an int?
+// Checks that the shapes agree but for `axis`, whose sum is an int.
 static int check_joinable(const tl_tensor *src1, const tl_tensor *src2, int axis)
 {
     char text1[TL_SHAPE_TEXT_SIZE], text2[TL_SHAPE_TEXT_SIZE];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding: each element of dst is one of src, or a constant.
 //
-// Along an axis, dst = |before| kept elements of src |after|. Axes that nothing is added to or
-// removed from merge with the axis before them, so that rows are as long as possible. The inside
+// Along an axis, dst = |before| kept elements of src |after|. Axes without padding or cropping
+// merge with the axis before them, so that rows are as long as possible. The inside
 // of a row is copied as a block, constant borders are filled as one, and the source of the elements
 // of other borders is computed for each of them.
 
@@ -26,7 +26,7 @@ TL_NAME_AND_FROM_STR(tl_pad_mode, mode_names, TL_PAD_MODE_SIZE)
 typedef struct pad_axis {
     int64_t len, before, first, kept;
     ptrdiff_t src_stride;
-    int is_whole; // nothing is added or removed
+    int is_whole; // neither padded nor cropped
 } pad_axis;
 
 typedef struct pad {
@@ -71,8 +71,8 @@ static void fill(const pad *p, char *dst, int64_t n)
         memcpy(dst + done, dst, done < size - done ? done : size - done);
 }
 
-// The elements begin .. end-1 of a row of dst whose source is the row `src`, or NULL, and which
-// are not copied as a block.
+// Writes the elements begin .. end-1 of a border of a row of dst. `src` is its source row, or NULL
+// if the row is constant.
 static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
 {
     const pad_axis *const line = &p->axes[p->ndim - 1];
@@ -87,7 +87,7 @@ static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, 
                p->size);
 }
 
-// The elements begin .. end-1 of a row of dst.
+// Writes the elements begin .. end-1 of a row of dst.
 static void pad_row(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
 {
     const pad_axis *const line = &p->axes[p->ndim - 1];
@@ -102,7 +102,7 @@ static void pad_row(const pad *p, const char *src, char *dst, int64_t begin, int
     pad_border(p, src, dst, begin > after ? begin : after, end);
 }
 
-// Where the source of a row is; NULL: the row is constant.
+// The source of a row; NULL: the row is constant.
 static const char *source_row(const pad *p, size_t row)
 {
     ptrdiff_t offset = 0;
@@ -149,8 +149,8 @@ static void merge(pad_axis *outer, const pad_axis *inner)
     outer->src_stride = inner->src_stride;
 }
 
-// Merges whole axes with the one before: with a whole one, or with any one if what is added is
-// constant. Other last ones become part of the elements.
+// Merges whole axes with the one before: with a whole one, or with any one if the padding is
+// constant. Another whole last axis becomes part of the elements.
 static void merge_axes(pad *p)
 {
     int n = 1;
@@ -171,7 +171,7 @@ static void merge_axes(pad *p)
         p->axes[i].src_stride /= last->len;
 }
 
-// Min bytes of a thread.
+// Min bytes of a task.
 enum { GRAIN = 65536 };
 
 // Divides long rows into pieces.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of bytes in registers: see peak_simd.c.
+// Dot products of bytes in registers: see peak_rates_simd.c.
 
 #include "kernel/peak_rates/peak_rates.h"
 #include "kernel/simd/tl_simd_dot.h"
@@ -11,22 +11,22 @@ enum { CHAINS = 24 / TL_VS_REGISTERS };
 enum { CHAINS = (TL_VX_PARTS == 2 ? 10 : 12) / TL_VS_REGISTERS }; // two sources, two weights
 #endif
 
-// The four bytes at `src` in the order of tl_vx_load; in `room` if that order differs.
-static const uint8_t *order_quad(const uint8_t *src, uint8_t *room)
+// The four bytes at `src` in the order of tl_vx_load; in `buffer` if that order differs.
+static const uint8_t *order_quad(const uint8_t *src, uint8_t *buffer)
 {
     if (TL_VX_BYTES == 1)
         return src;
     for (int i = 0; i < 4; i++)
-        room[i % 2 * 16 + i / 2 * 2] = src[i];
-    return room;
+        buffer[i % 2 * 16 + i / 2 * 2] = src[i];
+    return buffer;
 }
 
 double SIMD_OF(tl_peak_bytes_u8)(size_t rounds, const uint8_t *src, const int8_t *weight,
                                  float *result)
 {
     static const uint32_t zeros[TL_VF_LANES];
-    uint8_t room[32] = {0};
-    const uint8_t *const four = order_quad(src, room);
+    uint8_t buffer[32] = {0};
+    const uint8_t *const four = order_quad(src, buffer);
     tl_vx x[TL_VX_PARTS];
     tl_vw w[TL_VX_PARTS];
     for (int part = 0; part < TL_VX_PARTS; part++) {

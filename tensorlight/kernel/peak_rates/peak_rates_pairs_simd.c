@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of pairs of bfloat16 in registers: see peak_simd.c.
+// Products of pairs of bfloat16 in registers: see peak_rates_simd.c.
 
 #include "kernel/peak_rates/peak_rates.h"
 #include "kernel/simd/tl_simd.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains of multiply-adds in registers.
 //
-// A result is there 4 or 5 cycles after its operands, and 1 to 4 vectors begin in a cycle: only
-// chains that do not wait for each other, at least as many as the product of the two, keep the
-// units busy. All chains and two constants fit into the registers.
+// A multiply-add has a latency of 4 or 5 cycles, and 1 to 4 start per cycle: only independent
+// chains, at least as many as the product of the two, keep the units busy. All chains and two
+// constants fit into the registers.
 
 #include "kernel/peak_rates/peak_rates.h"
 

@@ -2,7 +2,7 @@
 // Pooling over any number of axes.
 //
 // A plane of dst, over the last two axes, is computed tile by tile in the type of its sums or max
-// values. Each tap meets a rectangle of src and a rectangle of the tile, as in convnd.c; in narrow
+// values. Each tap reads a rectangle of src for a rectangle of the tile, as in convnd.c; in narrow
 // tiles, each row of a window is reduced instead. Both read the elements of a window in the order
 // of the axes. A max begins with the first element of its window.
 
@@ -28,8 +28,8 @@ typedef struct poolnd_job {
     int64_t *arg;
     tl_window_job axes;
     size_t in_plane; // elements of a channel of src
-    uint64_t lowest; // the bytes of the smallest value, of a window with nothing
-    double p;        // of a norm; 0: a mean
+    uint64_t lowest; // the dtype's min as bytes, of windows without elements
+    double p;        // of the norm; 0: mean
     int counts_padding, is_column_major;
     const tl_stop *stop;
 } poolnd_job;
@@ -42,8 +42,8 @@ enum { TILE_SIZE = 1024, NARROW = 4 };
 
 static const size_t no_element = SIZE_MAX;
 
-// The taps begin .. end-1 along axis `i` of window `x` are inside src. Returns the position of tap
-// 0.
+// Finds the taps begin .. end-1 along axis `i` of window `x` that are inside src. Returns the
+// position of tap 0.
 static inline int64_t taps_inside(const poolnd_job *job, int i, int x, int *begin, int *end)
 {
     const tl_windows *const w = &job->axes.windows;
@@ -52,8 +52,8 @@ static inline int64_t taps_inside(const poolnd_job *job, int i, int x, int *begi
     return start;
 }
 
-// The taps begin .. end-1 along axis `i` that are inside src for any of the windows x .. x+len-1:
-// a window may be far larger than src.
+// Finds the taps begin .. end-1 along axis `i` that are inside src for any of the windows
+// x .. x+len-1: a window may be far larger than src.
 static void taps_of_range(const poolnd_job *job, int i, int x, int len, int *begin, int *end)
 {
     int first_begin, last_end;
@@ -71,7 +71,7 @@ static int64_t first_tap(const poolnd_job *job, int i, int x)
     return begin == end ? -1 : start + (int64_t)begin * job->axes.windows.dilation[i];
 }
 
-// The index in a channel of src of the first element of each window of a tile, or no_element.
+// Finds the index in a channel of src of each window's first element, or no_element.
 static void first_elements(const poolnd_job *job, const tl_window_tile *t, size_t *index)
 {
     const int last = job->axes.windows.n - 1, *const in = job->axes.in;
@@ -95,19 +95,19 @@ static void first_elements(const poolnd_job *job, const tl_window_tile *t, size_
     }
 }
 
-// The taps along axis `i` of window `x` inside src, or inside src and its padding.
+// The number of taps along axis `i` of window `x` inside src, or inside src and its padding.
 static double count_of(const poolnd_job *job, int i, int x)
 {
     const tl_windows *const w = &job->axes.windows;
     const int before = job->counts_padding ? w->padding[i] : 0;
-    const int behind = job->counts_padding ? w->padding[w->n + i] : 0;
+    const int after = job->counts_padding ? w->padding[w->n + i] : 0;
     int begin, end;
     tl_window_hits(w->size[i], w->dilation[i], (int64_t)x * w->stride[i] - w->padding[i] + before,
-                   (int64_t)job->axes.in[i] + before + behind, &begin, &end);
+                   (int64_t)job->axes.in[i] + before + after, &begin, &end);
     return end - begin;
 }
 
-// The means of a tile from its sums.
+// Turns the sums of a tile into means.
 static void divide_by_counts(const poolnd_job *job, const tl_window_tile *t, double *sums)
 {
     const int last = job->axes.windows.n - 1;
@@ -123,7 +123,7 @@ static void divide_by_counts(const poolnd_job *job, const tl_window_tile *t, dou
     }
 }
 
-// An index in a channel, counted first axis first.
+// The index in column-major order (first axis fastest) of a row-major index in a channel.
 static size_t column_major(const poolnd_job *job, size_t index)
 {
     size_t result = 0, step = job->in_plane;
@@ -143,7 +143,7 @@ static int64_t arg_of(const poolnd_job *job, size_t channel, size_t index)
                      (job->is_column_major ? column_major(job, index) : index));
 }
 
-TL_INLINE double raised(double x, double p)
+TL_INLINE double to_power(double x, double p)
 {
     return p == 0 ? x : p == 1 ? fabs(x) : p == 2 ? x * x : pow(fabs(x), p);
 }
@@ -153,7 +153,7 @@ static double root(double x, double p)
     return p == 1 ? x : p == 2 ? sqrt(x) : pow(x, 1 / p);
 }
 
-// Parameters of the template: A the type of a sum or a max, and the effect of a tap.
+// Parameters of the template: A, the type of a sum or max, and ADDED, which adds a tap.
 
 #define LOCAL_(work, name) work##_##name
 #define LOCAL2(work, name) LOCAL_(work, name)
@@ -172,7 +172,7 @@ static double root(double x, double p)
 #define WORK             poolnd_sum
 #define IS_MAX           0
 #define A                double
-#define ADDED(acc, x, p) ((acc) + raised((double)(x), p))
+#define ADDED(acc, x, p) ((acc) + to_power((double)(x), p))
 #include "tensor/tl_each_float.inc.h"
 
 TL_PLAIN_TABLE(pick_max, poolnd_func, poolnd_max, ALL)
@@ -254,7 +254,7 @@ tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg
 
 #else // for each type
 
-// acc[k] with src[k * step], for k < n.
+// Accumulates src[k * step] in acc[k], for k < n.
 TL_INLINE void LOCAL(steps)(A *restrict acc, const T *restrict src, ptrdiff_t step, ptrdiff_t n,
                             const double p)
 {
@@ -296,8 +296,8 @@ static void NAME(add_with_args, c)(C *acc, size_t *args, const T *src, ptrdiff_t
 }
 #endif
 
-// One tap after the other of the last two axes. `src` is a channel, `plane` the index of the plane
-// in it that the taps of other axes meet.
+// Adds the taps of the last two axes one by one. `src` is a channel, `plane` the index of its plane
+// that the taps of other axes select.
 static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, const T *src,
                             size_t plane, A *acc, size_t *args, tl_poll *poll)
 {
@@ -329,7 +329,7 @@ static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, cons
     (void)args;
 }
 
-// One window after the other, row by row.
+// Adds the windows one by one, row by row.
 static void LOCAL(add_windows)(const poolnd_job *job, const tl_window_tile *t, const T *src,
                                size_t plane, A *acc, tl_poll *poll)
 {
@@ -378,7 +378,7 @@ static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *ac
     } while (!tl_poll_after(poll, 1) && tl_next_tap(taps, end, w->n - 2));
 }
 
-// Computes a tile, and writes it to element `at` of dst and those behind.
+// Computes a tile, and writes it to dst from element `at` on.
 static void LOCAL(pool)(const poolnd_job *job, const tl_window_tile *t, size_t at, tl_poll *poll)
 {
     const int len = t->height * t->width;

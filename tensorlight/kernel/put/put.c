@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements placed by index: set, or combined with old elements. All indices are checked before the
-// first element changes.
+// Scatter: sets elements by index, or combines them with the old ones. All indices are checked
+// before the first element changes.
 //
 // Updates of one element apply in order, so threads share work only where no element is common.
 
@@ -20,7 +20,7 @@ static const char *const names[TL_PUT_OP_SIZE] = {
 };
 TL_NAME_AND_FROM_STR(tl_put_op, names, TL_PUT_OP_SIZE)
 
-// The functions of the old and the new value.
+// The operations that combine the old and the new value.
 static const tl_elew_op elew_ops[TL_PUT_OP_SIZE] = {
     [TL_PUT_SET] = TL_ELEW_OP_INVALID, // the new value replaces the old one
     [TL_PUT_SUM] = TL_SUM,
@@ -29,7 +29,7 @@ static const tl_elew_op elew_ops[TL_PUT_OP_SIZE] = {
     [TL_PUT_MIN] = TL_MIN,
 };
 
-// How new values are put over old ones.
+// The combination of new and old values.
 typedef struct combine {
     tl_broadcast_func *func; // NULL: set
     size_t size;             // of an element
@@ -59,11 +59,11 @@ typedef struct along {
     const tl_tensor *index, *update;
     tl_tensor *dst;
     int axis;
-    size_t per_outer; // elements of index for one index of the axes before `axis`
+    size_t per_outer; // elements of index per outer index, of the axes before `axis`
     ptrdiff_t strides[TL_MAXDIM];
 } along;
 
-// The offset in dst of element `i` of index but for its index along the axis.
+// The offset in dst for element `i` of index, without the term of `axis`.
 static ptrdiff_t offset_of(const along *a, size_t i)
 {
     ptrdiff_t offset = 0;
@@ -122,10 +122,10 @@ typedef struct put_nd {
     const tl_tensor *index;
     const char *update;
     tl_tensor *dst;
-    size_t width, rows, block; // of an index row; index rows; elements that one names
+    size_t width, rows, block; // length and number of index rows; elements that a row selects
 } put_nd;
 
-// Units are elements of the block that an index row names.
+// Units are elements of the block that an index row selects.
 static void put_nd_range(void *arg, size_t begin, size_t end)
 {
     const put_nd *const p = arg;
@@ -171,7 +171,7 @@ typedef struct put_range {
 } put_range;
 
 // Units are outer indices: those before the axis.
-static void put_range_range(void *arg, size_t begin, size_t end)
+static void put_ranges(void *arg, size_t begin, size_t end)
 {
     const put_range *const p = arg;
     for (size_t i = begin; i < end; i++) {
@@ -212,6 +212,6 @@ int tl_exec_put_range(const tl_exec *exec, const tl_tensor *src, const tl_tensor
         return -1;
     p.per_batch = p.to.outer / (size_t)dst->dims[0];
     p.block = p.to.inner * tl_size_of(dst->dtype);
-    tl_parallel(exec, p.to.outer, tl_axis_grain(p.from.len * p.block / 8), put_range_range, &p);
+    tl_parallel(exec, p.to.outer, tl_axis_grain(p.from.len * p.block / 8), put_ranges, &p);
     return 0;
 }

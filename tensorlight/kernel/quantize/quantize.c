@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization and back: checks, choice of the kernel, threads.
 //
-// The tensor is cut into lines that are next to each other in memory and whose scales are either
-// all the same or next to each other too. The kernel reads lines in place; where 16-bit floats
-// and integers become floats, they do so on the stack, piece by piece.
+// The tensor is cut into contiguous lines, whose scales are either one for the line or contiguous
+// too. The kernel reads lines in place; 16-bit floats and integers are converted to floats on the
+// stack, piece by piece.
 
 #include "kernel/quantize/quantize.h"
 
@@ -21,7 +21,7 @@ TL_KERNEL_TABLE(pick_range, tl_quantize_range_func, TL_QUANTIZE_RANGE_KERNELS)
 
 enum { PIECE = 512 };
 
-// Floats that are not rounded: those that become, or were, floats of 8 bits
+// Without rounding, for floats that are converted to or from 8-bit floats
 
 static void divide_floats(const void *src, void *dst, const float *scale, const void *zero,
                           size_t n, int step)
@@ -50,12 +50,12 @@ typedef struct quantize_job {
     tl_map_func *load_src, *load_scale, *store; // to and from floats; NULL: they are floats
     tl_axis axis;                               // src as [outer, len, inner]
     size_t block;                               // indices along the axis with the same scale
-    size_t blocks; // of these along the axis, or 1: every outer index has the same scales
-    size_t lines;  // of an outer index
+    size_t blocks; // of scales along the axis; 1: every outer index has the same scales
+    size_t lines;  // per outer index
     int step;      // 0: a line has one scale
 } quantize_job;
 
-// A line: where it begins, how many elements it has, and where its scales begin.
+// A line: its first element, its length, and its first scale.
 typedef struct line {
     size_t begin, len, scale;
 } line;
@@ -103,28 +103,28 @@ static const void *element(const tl_tensor *t, size_t at)
     return tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
 }
 
-// `n` elements as floats: where they are, or converted to `room`.
+// `n` elements as floats: in place, or converted to `buffer`.
 static const float *as_floats(const tl_tensor *t, tl_map_func *load, size_t at, size_t n,
-                              float *room)
+                              float *buffer)
 {
     if (!load)
         return element(t, at);
-    load(element(t, at), room, n, NULL);
-    return room;
+    load(element(t, at), buffer, n, NULL);
+    return buffer;
 }
 
 // One piece of a line.
 static void run_piece(const quantize_job *job, size_t at, size_t scale_at, size_t n)
 {
-    float src_room[PIECE], scale_room[PIECE], dst_room[PIECE];
+    float src_buffer[PIECE], scale_buffer[PIECE], dst_buffer[PIECE];
     const float *const scale =
-        as_floats(job->scale, job->load_scale, scale_at, job->step ? n : 1, scale_room);
+        as_floats(job->scale, job->load_scale, scale_at, job->step ? n : 1, scale_buffer);
     const void *const zero = job->zero ? element(job->zero, scale_at) : NULL;
-    const void *const src = as_floats(job->src, job->load_src, at, n, src_room);
+    const void *const src = as_floats(job->src, job->load_src, at, n, src_buffer);
     void *const dst = (void *)element(job->dst, at);
-    job->func(src, job->store ? dst_room : dst, scale, zero, n, job->step);
+    job->func(src, job->store ? dst_buffer : dst, scale, zero, n, job->step);
     if (job->store)
-        job->store(dst_room, dst, n, NULL);
+        job->store(dst_buffer, dst, n, NULL);
 }
 
 static void run_line(const quantize_job *job, line l)
@@ -141,7 +141,7 @@ static void run_lines(void *arg, size_t begin, size_t end)
         run_line(arg, line_at(arg, i));
 }
 
-// Part of the only line, cut at pieces.
+// Runs some pieces of the only line.
 static void run_pieces(void *arg, size_t begin, size_t end)
 {
     const quantize_job *const job = arg;
@@ -194,7 +194,7 @@ static int check_small(tl_dtype dtype, const char *name, int or_int32)
 
 static int check_scale_shape(const tl_tensor *src, const tl_tensor *scale, int axis, int block)
 {
-    char is[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
+    char actual[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
     if (block < 0)
         return tl_fail("'block' is %d, expected at least 0", block);
     if (block == 0 && scale->len == 1)
@@ -209,12 +209,12 @@ static int check_scale_shape(const tl_tensor *src, const tl_tensor *scale, int a
         const int d = src->dims[axis];
         tl_dims_with(dims, src, axis, d / block + (d % block > 0));
     }
-    int is_as_expected = scale->ndim == ndim;
-    for (int i = 0; is_as_expected && i < ndim; i++)
-        is_as_expected = scale->dims[i] == dims[i];
-    if (!is_as_expected)
+    int is_expected = scale->ndim == ndim;
+    for (int i = 0; is_expected && i < ndim; i++)
+        is_expected = scale->dims[i] == dims[i];
+    if (!is_expected)
         return tl_fail("'scale' has shape %s, expected one element or %s",
-                       tl_shape_text(is, scale->ndim, scale->dims),
+                       tl_shape_text(actual, scale->ndim, scale->dims),
                        tl_shape_text(expected, ndim, dims));
     return 0;
 }
@@ -310,7 +310,7 @@ tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *scale, co
 
 // Range
 
-// The ranges that threads find in rows of elements.
+// The range of each slot over its rows of elements.
 typedef struct range_job {
     const float *src;
     size_t len, row; // all elements; those of a row
@@ -319,7 +319,7 @@ typedef struct range_job {
     tl_quantize_range_func *func;
     struct {
         float of[2];
-        char apart[56]; // threads write to separate cache lines
+        char padding[56]; // slots write to separate cache lines
     } ranges[TL_MAX_SLOTS];
 } range_job;
 

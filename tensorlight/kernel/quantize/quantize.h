@@ -27,9 +27,8 @@ TL_DEQUANTIZE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_func)
 #define TL_QUANTIZE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantize, QUANTIZED, BOTH)
 TL_QUANTIZE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_func)
 
-/** Extends range, {min, max}, which holds 0, to src [n], of which only the first `lanes` of each
- *  TL_BLOCK elements count; where that is fewer than all, n is a multiple of TL_BLOCK. NaN does not
- *  count. */
+/** Extends range, {min, max}, which includes 0, to src [n]. Ignores NaN, and all but the first
+ *  `lanes` of each TL_BLOCK elements; if lanes < TL_BLOCK, n is a multiple of TL_BLOCK. */
 typedef void tl_quantize_range_func(const float *src, size_t n, int lanes, float range[2]);
 
 #define TL_QUANTIZE_RANGE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantize_range, F32, BOTH)

@@ -114,7 +114,7 @@ void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, 
 
 // Range
 
-// A range in vectors: lanes without an element are 0, which counts anyway.
+// A range in vectors: lanes without an element are 0, which a range includes anyway.
 typedef struct span {
     tl_vf min, max;
 } span;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of recurrent networks with packed weights, in vectors: the products, the gates and the
-// states of TL_CELL_BLOCK numbers of all sequences, without a walk over memory between them.
+// A time step of recurrent networks with packed weights, in vectors: matrix products, gates and
+// states of TL_CELL_BLOCK hidden elements of all sequences are computed in one pass.
 //
-// The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which they are read. A tile of
-// the sums, all gates of some sequences, stays in registers: each vector of weights is multiplied
-// by one element of the state of each of these sequences.
+// The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which they are read. A register
+// tile holds the sums of all gates of up to ROWS sequences: each vector of weights is multiplied
+// by one element of the hidden state of each of these sequences.
 
 #include "kernel/recurrent/recurrent.h"
 
@@ -15,8 +15,8 @@ enum { ROWS = TL_SIMD_REGISTERS >= 32 ? 6 : 2, GATES = 4 };
 
 // Products
 
-// sums[r][g] of `rows` sequences and `n` gates: the products of the states h, `hidden` numbers
-// each, and weights, from a number of the state to the next `step` floats apart.
+// sums[r][g] = the product of the hidden state of sequence r, h + r * hidden, and the weights of
+// gate g, for r < rows, g < n. Weights of consecutive state elements are `step` floats apart.
 TL_INLINE void multiply(const float *h, const float *weights, size_t hidden, size_t step,
                         tl_vf sums[ROWS][GATES], size_t rows, size_t n)
 {
@@ -102,15 +102,15 @@ TL_INLINE void put(const cell *at, float *p, tl_vf v)
         tl_vf_store_partial(p + at->j, v, at->n);
 }
 
-// The input of gate `g`: source, product and bias.
-TL_INLINE tl_vf gate_of(const cell *at, size_t g, tl_vf product)
+// The sum that gate `g` activates: input projection, product and bias.
+TL_INLINE tl_vf gate_sum(const cell *at, size_t g, tl_vf product)
 {
     const size_t first = g * at->job->hidden;
     const tl_vf sum = tl_vf_add(get(at, at->x + first), product);
     return tl_vf_add(sum, get(at, (const float *)at->job->bias + first));
 }
 
-// NaN stays.
+// Clamps x to the clip threshold, if any; propagates NaN.
 TL_INLINE tl_vf clipped(const cell *at, tl_vf x)
 {
     const float clip = (float)at->job->param->clip;
@@ -119,8 +119,8 @@ TL_INLINE tl_vf clipped(const cell *at, tl_vf x)
     return tl_vf_max(tl_vf_set1(-clip), tl_vf_min(tl_vf_set1(clip), x));
 }
 
-// + peephole number `k` * c
-TL_INLINE tl_vf look(const cell *at, size_t k, tl_vf gate, tl_vf c)
+// gate + peephole[k] * c
+TL_INLINE tl_vf peep(const cell *at, size_t k, tl_vf gate, tl_vf c)
 {
     const float *const peephole = at->job->peephole;
     return peephole ? tl_vf_add(gate, tl_vf_mul(get(at, peephole + k * at->job->hidden), c)) : gate;
@@ -135,26 +135,26 @@ static void put_state(const cell *at, tl_vf h)
 
 static void finish_rnn(const cell *at, const tl_vf *products_of)
 {
-    put_state(at, tl_vf_tanh(clipped(at, gate_of(at, 0, products_of[0]))));
+    put_state(at, tl_vf_tanh(clipped(at, gate_sum(at, 0, products_of[0]))));
 }
 
 static void finish_lstm(const cell *at, const tl_vf *products_of)
 {
     const tl_vf old = get(at, at->c);
-    const tl_vf i = tl_vf_sigmoid(clipped(at, look(at, 0, gate_of(at, 0, products_of[0]), old)));
+    const tl_vf i = tl_vf_sigmoid(clipped(at, peep(at, 0, gate_sum(at, 0, products_of[0]), old)));
     const tl_vf f =
         at->job->param->coupled
             ? tl_vf_sub(tl_vf_set1(1), i)
-            : tl_vf_sigmoid(clipped(at, look(at, 2, gate_of(at, 2, products_of[2]), old)));
-    const tl_vf n = tl_vf_tanh(clipped(at, gate_of(at, 3, products_of[3])));
+            : tl_vf_sigmoid(clipped(at, peep(at, 2, gate_sum(at, 2, products_of[2]), old)));
+    const tl_vf n = tl_vf_tanh(clipped(at, gate_sum(at, 3, products_of[3])));
     const tl_vf c = tl_vf_add(tl_vf_mul(f, old), tl_vf_mul(i, n));
-    const tl_vf o = tl_vf_sigmoid(clipped(at, look(at, 1, gate_of(at, 1, products_of[1]), c)));
+    const tl_vf o = tl_vf_sigmoid(clipped(at, peep(at, 1, gate_sum(at, 1, products_of[1]), c)));
     put(at, at->c, c);
     put_state(at, tl_vf_mul(o, tl_vf_tanh(c)));
 }
 
 // h = (1 - z) n + z h
-static void mix(const cell *at, tl_vf z, tl_vf n)
+static void mix_gru(const cell *at, tl_vf z, tl_vf n)
 {
     const tl_vf fresh = tl_vf_mul(tl_vf_sub(tl_vf_set1(1), z), n);
     put_state(at, tl_vf_add(fresh, tl_vf_mul(z, get(at, at->h))));
@@ -162,36 +162,36 @@ static void mix(const cell *at, tl_vf z, tl_vf n)
 
 static void finish_gru_gates(const cell *at, const tl_vf *products_of)
 {
-    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_of(at, 1, products_of[1])));
-    put(at, at->update, tl_vf_sigmoid(clipped(at, gate_of(at, 0, products_of[0]))));
+    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, products_of[1])));
+    put(at, at->update, tl_vf_sigmoid(clipped(at, gate_sum(at, 0, products_of[0]))));
     put(at, at->reset, tl_vf_mul(r, get(at, at->h)));
 }
 
 static void finish_gru(const cell *at, const tl_vf *products_of)
 {
-    mix(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_of(at, 2, products_of[0]))));
+    mix_gru(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_sum(at, 2, products_of[0]))));
 }
 
-// With a reset after the product.
+// With linear_before_reset of ONNX: r scales the product.
 static void finish_gru_after(const cell *at, const tl_vf *products_of)
 {
     const float *const bias = at->job->bias;
     const size_t hidden = at->job->hidden;
-    const tl_vf z = tl_vf_sigmoid(clipped(at, gate_of(at, 0, products_of[0])));
-    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_of(at, 1, products_of[1])));
+    const tl_vf z = tl_vf_sigmoid(clipped(at, gate_sum(at, 0, products_of[0])));
+    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, products_of[1])));
     const tl_vf x = tl_vf_add(get(at, at->x + 2 * hidden), get(at, bias + 2 * hidden));
     const tl_vf y = tl_vf_add(products_of[2], get(at, bias + 3 * hidden));
-    mix(at, z, tl_vf_tanh(clipped(at, tl_vf_add(x, tl_vf_mul(r, y)))));
+    mix_gru(at, z, tl_vf_tanh(clipped(at, tl_vf_add(x, tl_vf_mul(r, y)))));
 }
 
 // Stages
 
 typedef void finish_func(const cell *at, const tl_vf *products_of);
 
-// A stage multiplies `n` gates from `first` on by the states, or by those that are reset.
+// A stage computes gates first .. first+n-1 from the hidden states h, or from r h.
 typedef struct stage {
     size_t first, n;
-    int of_reset, keeps_state;
+    int reads_reset_h, keeps_state;
     finish_func *finish;
 } stage;
 
@@ -208,7 +208,7 @@ static stage stage_of(const tl_recurrent_job *job)
     return is_after ? after : stages[job->stage];
 }
 
-// One vector of the hidden state, from `j` on, of sequence `b`.
+// Finishes one vector of hidden elements, from `j` on, of sequence `b`.
 static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t j,
                    const tl_vf *products_of)
 {
@@ -222,7 +222,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
         .next = (float *)job->next + b * hidden,
         .c = (float *)job->c + b * hidden,
         .update = (float *)job->gates + b * hidden,
-        .reset = (float *)job->extra + b * hidden,
+        .reset = (float *)job->reset_h + b * hidden,
         .dst = job->dst ? (float *)job->dst + t * job->dst_step + b * hidden : NULL,
         .j = j,
         .n = tl_min_size(hidden - j, TL_VF_LANES),
@@ -236,10 +236,10 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
     }
 }
 
-// One vector of the sequences.
+// Computes one vector of hidden elements, from `j` on, of all sequences.
 static void run_vector(const tl_recurrent_job *job, const stage *s, const float *weights, size_t j)
 {
-    const float *const states = s->of_reset ? job->extra : job->h;
+    const float *const states = s->reads_reset_h ? job->reset_h : job->h;
     for (size_t b = job->first_row, n; b < job->end_row; b += n) {
         tl_vf sums[ROWS][GATES];
         // Tiles of about the same size: 8 are 4 and 4.

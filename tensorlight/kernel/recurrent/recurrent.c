@@ -130,7 +130,7 @@ static int check_cell(const tl_recurrent_tensors *t, const tl_recurrent_param *p
     return 0;
 }
 
-// A tensor that is not given fits.
+// Accepts NULL: an absent tensor.
 static int check_shape(const tl_tensor *t, const char *name, int ndim, const int *dims,
                        tl_dtype dtype)
 {
@@ -160,13 +160,13 @@ int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *
 
 // Memory of a direction
 
-// Lengths in elements; scratch of matrix multiplications precedes them.
+// Lengths in elements; the scratch memory of matrix multiplications precedes them.
 typedef struct memory {
-    size_t room; // bytes, whole cache lines
+    size_t matmul_scratch; // bytes, whole cache lines
     size_t products, gates, state, bias;
 } memory;
 
-static tl_tensor record(void *data, int *dims, tl_dtype dtype)
+static tl_tensor view_3d(void *data, int *dims, tl_dtype dtype)
 {
     return (tl_tensor){
         .dtype = dtype, .len = dims[0] * dims[1] * dims[2], .ndim = 3, .dims = dims, .data = data};
@@ -174,16 +174,16 @@ static tl_tensor record(void *data, int *dims, tl_dtype dtype)
 
 static const tl_matmul_param plain_product = {.alpha = 1};
 
-// Scratch bytes with which all of the cell's products have their full speed.
+// The most scratch bytes that a matrix multiplication of the cell uses.
 static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
 {
     if (e->steps == 0)
         return 0;
-    const tl_tensor src1 = record(NULL, (int[]){1, e->rows, e->hidden}, dtype);
+    const tl_tensor src1 = view_3d(NULL, (int[]){1, e->rows, e->hidden}, dtype);
     size_t max = 0;
     for (int n = 1; n <= e->n_gates; n++) {
-        const tl_tensor src2 = record(NULL, (int[]){n, e->hidden, e->hidden}, dtype);
-        const tl_tensor dst = record(NULL, (int[]){n, e->rows, e->hidden}, dtype);
+        const tl_tensor src2 = view_3d(NULL, (int[]){n, e->hidden, e->hidden}, dtype);
+        const tl_tensor dst = view_3d(NULL, (int[]){n, e->rows, e->hidden}, dtype);
         const size_t size = tl_matmul_scratch(&src1, &src2, NULL, &dst, &plain_product, threads);
         max = size > max ? size : max;
     }
@@ -194,8 +194,8 @@ static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
 static memory memory_of(const extents *e, const tl_tensor *recurrence, int threads)
 {
     const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
-    const size_t room = is_packed(recurrence) ? 0 : product_scratch(e, recurrence->dtype, threads);
-    return (memory){tl_ceil_div(room, 64) * 64, n * states, n * states, states,
+    const size_t size = is_packed(recurrence) ? 0 : product_scratch(e, recurrence->dtype, threads);
+    return (memory){tl_ceil_div(size, 64) * 64, n * states, n * states, states,
                     (n + 1) * (size_t)e->hidden};
 }
 
@@ -204,7 +204,7 @@ size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell, int thr
     const extents e = extents_of(t, cell);
     const tl_dtype dtype = t->src->dtype;
     const memory m = memory_of(&e, t->recurrence, threads);
-    return m.room + (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(dtype);
+    return m.matmul_scratch + (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(dtype);
 }
 
 // A direction
@@ -222,11 +222,11 @@ static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_
     const int hidden = (int)job->hidden, rows = (int)job->rows;
     const size_t weights = ((size_t)d * job->n_gates + (size_t)first) * job->hidden * job->hidden;
     const tl_dtype dtype = recurrence->dtype;
-    const tl_tensor src1 = record(states, (int[]){1, rows, hidden}, dtype);
-    const tl_tensor src2 = record(at(recurrence, weights), (int[]){n, hidden, hidden}, dtype);
+    const tl_tensor src1 = view_3d(states, (int[]){1, rows, hidden}, dtype);
+    const tl_tensor src2 = view_3d(at(recurrence, weights), (int[]){n, hidden, hidden}, dtype);
     const size_t begin = (size_t)first * job->rows * job->hidden * tl_size_of(dtype);
-    tl_tensor dst = record((char *)job->products + begin, (int[]){n, rows, hidden}, dtype);
-    const tl_exec own = {exec->pool, exec->scratch, job->room, exec->isa, exec->stop};
+    tl_tensor dst = view_3d((char *)job->products + begin, (int[]){n, rows, hidden}, dtype);
+    const tl_exec own = {exec->pool, exec->scratch, job->matmul_scratch, exec->isa, exec->stop};
     tl_exec_matmul(&own, &src1, &src2, NULL, &dst, &plain_product);
 }
 
@@ -250,7 +250,7 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
     multiply(exec, job, recurrence, d, 0, param->reset_after ? 3 : 2, job->h);
     run_stage(exec, job, func, TL_RECURRENT_GRU_GATES);
     if (!param->reset_after)
-        multiply(exec, job, recurrence, d, 2, 1, job->extra);
+        multiply(exec, job, recurrence, d, 2, 1, job->reset_h);
     run_stage(exec, job, func, TL_RECURRENT_GRU);
 }
 
@@ -271,7 +271,7 @@ static size_t block_cost(const tl_recurrent_job *job)
     return job->rows * job->hidden * job->n_gates * (TL_CELL_BLOCK / 2);
 }
 
-// Parts are as large as can be, so that the same thread mostly reads the same weights.
+// Tasks are as large as possible, so that a thread mostly reads the same weights.
 static void run_cells(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_stage stage)
 {
     const size_t n = blocks_of(job), grain = tl_axis_grain(block_cost(job));
@@ -308,7 +308,7 @@ static void run_sequences(void *arg, size_t begin, size_t end)
     run_packed_steps(&(tl_exec){.isa = own.isa, .stop = own.stop}, &own);
 }
 
-static int has_sequences_for_all(const tl_exec *exec, const tl_recurrent_job *job)
+static int splits_sequences(const tl_exec *exec, const tl_recurrent_job *job)
 {
     const size_t size = blocks_of(job) * job->hidden * job->n_gates * TL_CELL_BLOCK * sizeof(float);
     const int threads = tl_pool_size(exec->pool);
@@ -317,7 +317,7 @@ static int has_sequences_for_all(const tl_exec *exec, const tl_recurrent_job *jo
 
 static void run_packed(const tl_exec *exec, tl_recurrent_job *job)
 {
-    if (!has_sequences_for_all(exec, job)) {
+    if (!splits_sequences(exec, job)) {
         run_packed_steps(exec, job);
         return;
     }
@@ -353,9 +353,9 @@ static void sum_biases(const tl_exec *exec, tl_recurrent_job *job, const tl_tens
         memcpy(sums + (size_t)width * size, at(bias, second + 2 * job->hidden), job->hidden * size);
         dims[2] = 2 * hidden;
     }
-    tl_tensor sum = record(sums, dims, dtype);
-    const tl_tensor src1 = record(at(bias, first), dims, dtype);
-    const tl_tensor src2 = record(at(bias, second), dims, dtype);
+    tl_tensor sum = view_3d(sums, dims, dtype);
+    const tl_tensor src1 = view_3d(at(bias, first), dims, dtype);
+    const tl_tensor src2 = view_3d(at(bias, second), dims, dtype);
     tl_exec_elew(exec, &src1, &src2, &sum, TL_SUM);
 }
 
@@ -390,12 +390,12 @@ static void lay_out(const tl_exec *exec, tl_recurrent_job *job, const extents *e
     const memory m = memory_of(e, recurrence, tl_pool_size(exec->pool));
     const size_t size = tl_size_of(recurrence->dtype);
     char *scratch = exec->scratch;
-    job->room = m.room;
-    job->products = job->next = scratch += m.room;
+    job->matmul_scratch = m.matmul_scratch;
+    job->products = job->next = scratch += m.matmul_scratch;
     job->gates = scratch += m.products * size;
     job->h = scratch += m.gates * size;
     job->c = scratch += m.state * size;
-    job->extra = scratch += m.state * size;
+    job->reset_h = scratch += m.state * size;
     job->bias = scratch + m.state * size;
 }
 

@@ -10,7 +10,7 @@
 #include "kernel/unary/unary.h"
 #include "tensorlight/tl_recurrent.h"
 
-/** The work on one sequence. A GRU's has two parts: between them its reset state is multiplied. */
+/** The stages of a time step. A GRU has two: between them r h is multiplied by weights. */
 typedef enum tl_recurrent_stage {
     TL_RECURRENT_RNN,
     TL_RECURRENT_GRU_GATES, // z and r, and r h unless the reset comes after
@@ -19,7 +19,7 @@ typedef enum tl_recurrent_stage {
     TL_RECURRENT_STAGES
 } tl_recurrent_stage;
 
-/** With packed weights: a stage for blocks begin .. end-1 of TL_CELL_BLOCK numbers, for the
+/** With packed weights: a stage for blocks begin .. end-1 of TL_CELL_BLOCK elements, for the
  * tl_recurrent_job at `arg`, including the products that it needs; job->products is
  * ignored. */
 typedef void tl_cells_func(void *arg, size_t begin, size_t end);
@@ -34,15 +34,15 @@ typedef struct tl_recurrent_job {
     const int32_t *lens;       // [B] or NULL
     const void *src;           // [T, B, G * H]
     const void *peephole;      // [3 * H] or NULL
-    size_t room;               // bytes at the begin of the scratch memory, for the products
+    size_t matmul_scratch;     // bytes at the start of the scratch memory, for tl_exec_matmul
     void *products;            // [G, B, H]: of the states and the recurrence weights
-    void *bias;                // [G * H], and [H] for a candidate after its reset
-    void *gates;               // [B, G * H] to work in
-    void *extra;               // [B, H]: r h of a GRU
+    void *bias;                // [G * H], and [H] for the candidate with reset_after
+    void *gates;               // [B, G * H]
+    void *reset_h;             // [B, H]: r h of a GRU
     void *h, *c;               // [B, H]: the states
     const void *packed;        // the weights in blocks, or NULL; then:
     void *next;                // [B, H]: h after the step
-    size_t first_row, end_row; // the sequences that are computed
+    size_t first_row, end_row; // the sequences to compute
     tl_cells_func *cells;
     tl_isa isa;
     const tl_stop *stop;

@@ -13,13 +13,13 @@
 
 #else // for each type
 
-// The data of a row of the batch: its source, its gates [G, H], its states [H].
+// The data of a sequence at a time step: input projection x, gates [G, H], states [H].
 typedef struct NAME(row, c) {
     const T *x;
-    T *gates, *h, *c, *extra;
+    T *gates, *h, *c, *reset_h;
 } NAME(row, c);
 
-// gate[j] = x + the product + the bias, for the gates from `first` on.
+// gate[j] = x[j] + product[j] + bias[j], for the gates first .. first+n-1.
 static void NAME(sum_gates, c)(const tl_recurrent_job *job, const NAME(row, c) * r, size_t b,
                                size_t first, size_t n)
 {
@@ -62,7 +62,7 @@ static void NAME(stage_gru_gates, c)(const tl_recurrent_job *job, const NAME(row
     NAME(sum_gates, c)(job, r, b, 0, 2);
     NAME(activate, c)(job, r->gates, 2 * len, 0);
     for (size_t j = 0; j < len; j++)
-        r->extra[j] = reset[j] * r->h[j];
+        r->reset_h[j] = reset[j] * r->h[j];
 }
 
 static void NAME(stage_gru, c)(const tl_recurrent_job *job, const NAME(row, c) * r, size_t b)
@@ -83,8 +83,8 @@ static void NAME(stage_gru, c)(const tl_recurrent_job *job, const NAME(row, c) *
         r->h[j] = (1 - update[j]) * candidate[j] + update[j] * r->h[j];
 }
 
-// gate += peephole number `k` * c
-static void NAME(look, c)(const tl_recurrent_job *job, const NAME(row, c) * r, T *gate, size_t k)
+// gate += peephole[k] * c
+static void NAME(peep, c)(const tl_recurrent_job *job, const NAME(row, c) * r, T *gate, size_t k)
 {
     if (!job->peephole)
         return;
@@ -99,8 +99,8 @@ static void NAME(stage_lstm, c)(const tl_recurrent_job *job, const NAME(row, c) 
     T *const input = r->gates, *const output = input + len;
     T *const forget = output + len, *const candidate = forget + len;
     NAME(sum_gates, c)(job, r, b, 0, 4);
-    NAME(look, c)(job, r, input, 0);
-    NAME(look, c)(job, r, forget, 2);
+    NAME(peep, c)(job, r, input, 0);
+    NAME(peep, c)(job, r, forget, 2);
     NAME(activate, c)(job, input, len, 0);
     NAME(activate, c)(job, forget, len, 0);
     NAME(activate, c)(job, candidate, len, 1);
@@ -108,7 +108,7 @@ static void NAME(stage_lstm, c)(const tl_recurrent_job *job, const NAME(row, c) 
         forget[j] = 1 - input[j];
     for (size_t j = 0; j < len; j++)
         r->c[j] = forget[j] * r->c[j] + input[j] * candidate[j];
-    NAME(look, c)(job, r, output, 1);
+    NAME(peep, c)(job, r, output, 1);
     NAME(activate, c)(job, output, len, 0);
     NAME(apply, c)(job, r->c, candidate, len, 2);
     for (size_t j = 0; j < len; j++)
@@ -133,7 +133,7 @@ void NAME(tl_recurrent, c)(void *arg, size_t begin, size_t end)
         const size_t t = job->reverse && !is_over ? steps - 1 - job->step : job->step;
         const NAME(row, c)
             r = {(const T *)job->src + (t * job->rows + b) * width, (T *)job->gates + b * width,
-                 (T *)job->h + b * len, (T *)job->c + b * len, (T *)job->extra + b * len};
+                 (T *)job->h + b * len, (T *)job->c + b * len, (T *)job->reset_h + b * len};
         if (!is_over)
             stages[job->stage](job, &r, b);
         T *const row = dst ? dst + t * job->dst_step + b * len : NULL;

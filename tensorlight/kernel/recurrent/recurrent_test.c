@@ -389,7 +389,7 @@ START_TEST(threads_do_not_change_the_result_of_packed_cells)
 }
 END_TEST
 
-START_TEST(packed_weights_need_the_usual_activations)
+START_TEST(packed_weights_need_the_default_activations)
 {
     nn_room room = {0};
     tl_recurrent_param p = usual(TL_CELL_LSTM);
@@ -549,7 +549,7 @@ END_TEST
 LN_TEST_MAIN("recurrent", a_plain_cell_by_hand, a_gru_by_hand, an_lstm_by_hand,
              every_cell_agrees_with_its_formulas, packed_cells_agree_with_their_formulas,
              packed_cells_of_all_sizes_agree_with_plain_ones,
-             packed_weights_need_the_usual_activations,
+             packed_weights_need_the_default_activations,
              threads_do_not_change_the_result_of_packed_cells, each_direction_has_its_activations,
              without_steps_the_state_stays, without_sequences_or_numbers_there_is_nothing_to_do,
              threads_do_not_change_the_result, recurrent_rejects_bad_tensors_and_parameters,

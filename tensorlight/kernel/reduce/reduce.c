@@ -33,24 +33,24 @@ int tl_reduce_check(tl_reduce_op op, tl_dtype dtype)
 
 // The axes
 
-// 1 for each axis that goes.
-static void mark_axes(int *goes, int ndim, const int *axes, int n_axes)
+// Sets is_reduced[i] to 1 for each of the axes, otherwise to 0.
+static void mark_axes(int *is_reduced, int ndim, const int *axes, int n_axes)
 {
-    memset(goes, 0, TL_MAXDIM * sizeof(*goes));
+    memset(is_reduced, 0, TL_MAXDIM * sizeof(*is_reduced));
     for (int i = 0; i < n_axes; i++) {
         assert(axes[i] >= 0 && axes[i] < ndim);
-        goes[axes[i]] = 1;
+        is_reduced[axes[i]] = 1;
     }
     (void)ndim;
 }
 
 int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdims, int *dims)
 {
-    int goes[TL_MAXDIM];
+    int is_reduced[TL_MAXDIM];
     int n = 0;
-    mark_axes(goes, src->ndim, axes, n_axes);
+    mark_axes(is_reduced, src->ndim, axes, n_axes);
     for (int i = 0; i < src->ndim; i++) {
-        if (!goes[i])
+        if (!is_reduced[i])
             dims[n++] = src->dims[i];
         else if (keepdims)
             dims[n++] = 1;
@@ -58,7 +58,7 @@ int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdi
     return n;
 }
 
-// One more axis, from the last to the first; a neighbour follows the one before without a gap.
+// Appends an axis, in order from the last to the first, or merges it with the adjacent one before.
 static void merge_axis(tl_reduce_axis *axes, int *n, tl_reduce_axis a, int is_neighbour)
 {
     if (is_neighbour)
@@ -78,30 +78,30 @@ static void reverse(tl_reduce_axis *axes, int n)
 
 static void plan(tl_reduce_job *job, const tl_tensor *src, const int *axes, int n_axes)
 {
-    int goes[TL_MAXDIM];
+    int is_reduced[TL_MAXDIM];
     size_t stride = 1;
-    int last = -1; // the kind of the axis that follows, -1: none yet
-    mark_axes(goes, src->ndim, axes, n_axes);
+    int last = -1; // is_reduced of the axis that follows, -1: none yet
+    mark_axes(is_reduced, src->ndim, axes, n_axes);
     job->count = job->line = 1;
     for (int i = src->ndim - 1; i >= 0; i--) {
         const tl_reduce_axis a = {(size_t)src->dims[i], stride};
-        if (goes[i])
+        if (is_reduced[i])
             job->count *= a.len;
         if (a.len == 1)
             continue;
-        if (goes[i])
-            merge_axis(job->go, &job->n_go, a, last == 1);
+        if (is_reduced[i])
+            merge_axis(job->reduced, &job->n_reduced, a, last == 1);
         else
-            merge_axis(job->stay, &job->n_stay, a, last == 0);
+            merge_axis(job->kept, &job->n_kept, a, last == 0);
         stride *= a.len;
-        last = goes[i];
+        last = is_reduced[i];
     }
-    if (job->n_go > 0 && job->go[0].stride == 1) {
-        job->line = job->go[0].len;
-        memmove(job->go, job->go + 1, (size_t)--job->n_go * sizeof(*job->go));
+    if (job->n_reduced > 0 && job->reduced[0].stride == 1) {
+        job->line = job->reduced[0].len;
+        memmove(job->reduced, job->reduced + 1, (size_t)--job->n_reduced * sizeof(*job->reduced));
     }
-    reverse(job->go, job->n_go);
-    reverse(job->stay, job->n_stay);
+    reverse(job->reduced, job->n_reduced);
+    reverse(job->kept, job->n_kept);
 }
 
 // The functions

@@ -18,17 +18,17 @@ typedef struct tl_reduce_axis {
     size_t len, stride;
 } tl_reduce_axis;
 
-/** src as kept and reduced axes, each kind in order, adjacent ones of one kind merged and those of
+/** src as kept and reduced axes, both in order, adjacent ones merged and those of
  * length 1 dropped. `line` is the last reduced axis if it is src's last one, and so contiguous;
  * otherwise its length is 1 and the results' last axis is contiguous. */
 typedef struct tl_reduce_job {
     const void *src;
     void *dst;
     tl_reduce_op op;
-    tl_reduce_axis stay[TL_MAXDIM], go[TL_MAXDIM];
-    int n_stay, n_go;
+    tl_reduce_axis kept[TL_MAXDIM], reduced[TL_MAXDIM];
+    int n_kept, n_reduced;
     size_t line;  // its length
-    size_t count; // elements per result, 0 too
+    size_t count; // elements per result, may be 0
 } tl_reduce_job;
 
 /** Computes the results begin .. end-1 of the tl_reduce_job at `arg`. */

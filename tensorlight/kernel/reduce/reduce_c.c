@@ -3,15 +3,15 @@
 //
 // Each operation is four steps on accumulators of the type ACC, one accumulator per result:
 //
-//     acc = FIRST                 for no element
-//     acc = STEP(acc, x)          for one more; x has the type C
-//     acc = JOIN(acc, other)      of two parts of the elements
-//     RESULT(acc, count)          the result, of the type C
+//     acc = FIRST                 the initial value
+//     acc = STEP(acc, x)          adds an element x of type C
+//     acc = JOIN(acc, other)      combines two partial results
+//     RESULT(acc, count)          the result, of type C
 //
 // Adjacent results are reduced together, up to TL_REDUCE_LINES at a time, so
 // that memory is read in order: a loop that compilers turn into vector code. Where the elements of
 // one result are adjacent, TL_REDUCE_LANES of them are treated as a row of such results.
-// Floats sum in double, integers modulo 2^64, which keeps their own lower bits. log_sum_exp first
+// Floats sum in double, integers modulo 2^64, whose low bits are the result. log_sum_exp first
 // finds the maximum of each result, then sums exp(x - maximum).
 
 #ifndef T // once
@@ -86,7 +86,7 @@
 
 // Floats
 
-// A NaN stays, wherever it is.
+// Propagate NaN.
 #define MAX_OF(acc, x)   ((x) > (acc) || (x) != (x) ? (x) : (acc))
 #define MIN_OF(acc, x)   ((x) < (acc) || (x) != (x) ? (x) : (acc))
 #define LOWEST           ((C)-INFINITY)
@@ -144,18 +144,18 @@
 
 #else // for each type
 
-// The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result:
-// log_sum_exp subtracts it.
+// The steps of an operation on `n` accumulators at `acc`. `shift`, one per result, is what
+// log_sum_exp subtracts.
 typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
     void (*add)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
                 size_t stride);           // src [rows, n], rows `stride` apart
-    void (*join)(void *acc, void *lanes); // TL_REDUCE_LANES accumulators, halved, to one
+    void (*join)(void *acc, void *lanes); // of TL_REDUCE_LANES accumulators, to one
     void (*finish)(const void *acc, T *dst, const double *shift, size_t n, size_t count);
 } NAME(steps, TL_SET);
 
 #if defined(IS_SIGNED)
-// Toward zero; 0 of nothing.
+// Rounds toward zero; 0 for no elements.
 static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 {
     if (count == 0)
@@ -181,7 +181,7 @@ ADD(square, SUM, ADD_SQUARE, SUM_OF)
 ADD(exp, double, ADD_EXP, SUM_OF)
 
 FINISH(sum, SUM, RESULT)
-FINISH(best, C, RESULT)
+FINISH(extreme, C, RESULT)
 FINISH(mean, SUM, RESULT_MEAN)
 FINISH(root, SUM, RESULT_ROOT)
 FINISH(log, SUM, RESULT_LOG)
@@ -191,8 +191,8 @@ static const NAME(steps, TL_SET) NAME(operations, TL_SET)[TL_REDUCE_OP_SIZE] = {
     [TL_REDUCE_SUM] = STEPS(zero, sum, sum),
     [TL_REDUCE_MEAN] = STEPS(zero, sum, mean),
     [TL_REDUCE_PROD] = STEPS(one, prod, sum),
-    [TL_REDUCE_MAX] = STEPS(lowest, max, best),
-    [TL_REDUCE_MIN] = STEPS(highest, min, best),
+    [TL_REDUCE_MAX] = STEPS(lowest, max, extreme),
+    [TL_REDUCE_MIN] = STEPS(highest, min, extreme),
     [TL_REDUCE_L1] = STEPS(zero, abs, sum),
     [TL_REDUCE_L2] = STEPS(zero, square, root),
     [TL_REDUCE_SUM_SQUARE] = STEPS(zero, square, sum),
@@ -203,10 +203,10 @@ static const NAME(steps, TL_SET) NAME(operations, TL_SET)[TL_REDUCE_OP_SIZE] = {
 typedef union NAME(accs, TL_SET) {
     SUM sums[TL_REDUCE_LINES];
     double doubles[TL_REDUCE_LINES];
-    C best[TL_REDUCE_LINES];
+    C extreme[TL_REDUCE_LINES];
 } NAME(accs, TL_SET);
 
-// Adds `len` neighbours to one accumulator.
+// Adds `len` adjacent elements to one accumulator.
 static void NAME(add_line, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc, const T *src,
                                    double shift, size_t len)
 {
@@ -230,8 +230,9 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
                                   void *acc, const T *src, const double *shift, size_t n)
 {
     const int is_line = job->line != 1;
-    const int n_outer = is_line || job->n_go == 0 ? job->n_go : job->n_go - 1;
-    const tl_reduce_axis rows = n_outer < job->n_go ? job->go[n_outer] : (tl_reduce_axis){1, 0};
+    const int n_outer = is_line || job->n_reduced == 0 ? job->n_reduced : job->n_reduced - 1;
+    const tl_reduce_axis rows =
+        n_outer < job->n_reduced ? job->reduced[n_outer] : (tl_reduce_axis){1, 0};
     size_t coords[TL_MAXDIM] = {0};
     for (int i = 0; i >= 0;) {
         if (is_line)
@@ -239,7 +240,7 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
         else
             steps->add(acc, src, shift, n, rows.len, rows.stride);
         for (i = n_outer - 1; i >= 0; i--) {
-            const tl_reduce_axis *const a = &job->go[i];
+            const tl_reduce_axis *const a = &job->reduced[i];
             src += a->stride;
             if (++coords[i] < a->len)
                 break;
@@ -249,7 +250,7 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
     }
 }
 
-// The `n` results whose first elements are src[0 .. n-1].
+// Computes the `n` results whose first elements are src[0 .. n-1].
 static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T *dst, size_t n)
 {
     const NAME(steps, TL_SET) *const steps = &NAME(operations, TL_SET)[job->op];
@@ -260,7 +261,7 @@ static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T
         max->begin(&acc, n);
         NAME(add_all, TL_SET)(job, max, &acc, src, shift, n);
         for (size_t j = 0; j < n; j++)
-            shift[j] = IS_FINITE(acc.best[j]) ? (double)acc.best[j] : 0;
+            shift[j] = IS_FINITE(acc.extreme[j]) ? (double)acc.extreme[j] : 0;
     }
     steps->begin(&acc, n);
     if (job->count > 0)
@@ -271,14 +272,14 @@ static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T
 void NAME(tl_reduce, TL_SET)(void *arg, size_t begin, size_t end)
 {
     const tl_reduce_job *const job = arg;
-    const int last = job->n_stay - 1;
-    const size_t row = job->line == 1 && last >= 0 ? job->stay[last].len : 1;
+    const int last = job->n_kept - 1;
+    const size_t row = job->line == 1 && last >= 0 ? job->kept[last].len : 1;
     for (size_t k = begin, n; k < end; k += n) {
         n = tl_axis_span(k, end, row, TL_REDUCE_LINES);
         size_t rest = k, first = 0;
         for (int i = last; i >= 0; i--) {
-            first += rest % job->stay[i].len * job->stay[i].stride;
-            rest /= job->stay[i].len;
+            first += rest % job->kept[i].len * job->kept[i].stride;
+            rest /= job->kept[i].len;
         }
         NAME(reduce_block, TL_SET)(job, (const T *)job->src + first, (T *)job->dst + k, n);
     }

@@ -27,13 +27,13 @@ TL_NAME_AND_FROM_STR(tl_rounding, rounding_names, TL_ROUNDING_SIZE)
 // Scratch memory: buffers, then a table per axis
 
 // The type to compute in: for integers one with enough digits for exact sums.
-static tl_dtype work_dtype(tl_dtype dtype)
+static tl_dtype compute_dtype(tl_dtype dtype)
 {
     const int is_narrow = tl_dtype_is_float(dtype) ? dtype != TL_DOUBLE : tl_size_of(dtype) == 1;
     return is_narrow ? TL_FLOAT : TL_DOUBLE;
 }
 
-// The axes to resample, those that shrink most first.
+// Lists the axes to resample, the smallest out / in first, and returns how many.
 static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_param *param,
                      int *axes)
 {
@@ -42,7 +42,7 @@ static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_pa
         if (tl_resample_is_identity(param, i, src->dims[i], dims[i]))
             continue;
         int k = n++;
-        for (; k > 0; k--) { // insert before those that grow more
+        for (; k > 0; k--) { // insert before larger ratios
             const int other = axes[k - 1];
             if ((int64_t)dims[other] * src->dims[i] <= (int64_t)dims[i] * src->dims[other])
                 break;
@@ -56,11 +56,11 @@ static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_pa
 // Offsets in scratch memory; sizes that are too large become SIZE_MAX / 2.
 typedef struct layout {
     int n, axes[TL_MAXDIM];
-    size_t buffers[2], weights[TL_MAXDIM], indices[TL_MAXDIM]; // offsets, by place in axes
+    size_t buffers[2], weights[TL_MAXDIM], indices[TL_MAXDIM]; // tables: by index in axes
     size_t size;
 } layout;
 
-static size_t put(layout *l, double elements, size_t element_size)
+static size_t reserve(layout *l, double elements, size_t element_size)
 {
     const size_t offset = l->size;
     const double size = elements * (double)element_size + 63;
@@ -78,13 +78,13 @@ static layout lay_out(const tl_tensor *src, const int *dims, const tl_resample_p
     for (int k = 0; k < l.n; k++) {
         const int axis = l.axes[k];
         const double taps = (double)dims[axis] * (double)tl_resample_taps(param, axis);
-        l.indices[k] = put(&l, taps, sizeof(int));
-        l.weights[k] = put(&l, is_nearest ? 0 : taps, sizeof(double));
+        l.indices[k] = reserve(&l, taps, sizeof(int));
+        l.weights[k] = reserve(&l, is_nearest ? 0 : taps, sizeof(double));
         len = len / src->dims[axis] * dims[axis];
         max = is_nearest || max > len ? max : len;
     }
     for (int k = 0; k < 2; k++)
-        l.buffers[k] = put(&l, max, tl_size_of(work_dtype(src->dtype)));
+        l.buffers[k] = reserve(&l, max, tl_size_of(compute_dtype(src->dtype)));
     return l;
 }
 
@@ -134,40 +134,40 @@ static void run_nearest(const tl_exec *exec, const layout *l, const tl_tensor *s
                 pick_nearest(exec, tl_dtype_of_size(tl_size_of(src->dtype))), &job);
 }
 
-// Stores sums of the work dtype as integers, a piece after the other, which stays in the cache.
-static void store_integers(char *from, tl_dtype work, tl_tensor *dst)
+// Stores sums of the compute type as integers, in pieces that stay in the cache.
+static void store_integers(char *from, tl_dtype compute, tl_tensor *dst)
 {
     enum { PIECE = 2048 };
     for (int at = 0; at < dst->len; at += PIECE) {
         const size_t n = (size_t)(dst->len - at < PIECE ? dst->len - at : PIECE);
-        char *const sums = from + (size_t)at * tl_size_of(work);
-        if (work == TL_FLOAT)
+        char *const sums = from + (size_t)at * tl_size_of(compute);
+        if (compute == TL_FLOAT)
             tl_resample_away_from_0_f32_c((float *)sums, n);
         else
             tl_resample_away_from_0_f64_c((double *)sums, n);
-        tl_convert_array(tl_pointer_add(dst->data, at, dst->dtype), dst->dtype, sums, work, n);
+        tl_convert_array(tl_pointer_add(dst->data, at, dst->dtype), dst->dtype, sums, compute, n);
     }
 }
 
-// Stores numbers of the work dtype, which may change, as another; a number that is too large for
-// a float becomes infinite.
-static void store(const tl_exec *exec, void *from, tl_dtype work, tl_tensor *dst)
+// Stores sums of the compute type, which it may overwrite, in dst's type. Values beyond a float's
+// range become infinite.
+static void store(const tl_exec *exec, void *from, tl_dtype compute, tl_tensor *dst)
 {
     if (!tl_dtype_is_float(dst->dtype))
-        store_integers(from, work, dst);
+        store_integers(from, compute, dst);
     else
-        tl_cast_kernel(exec, work, dst->dtype)(from, dst->data, (size_t)dst->len, NULL);
+        tl_cast_kernel(exec, compute, dst->dtype)(from, dst->data, (size_t)dst->len, NULL);
 }
 
 static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *src, tl_tensor *dst,
                        const tl_resample_param *param)
 {
-    const tl_dtype work = work_dtype(src->dtype);
-    const int is_direct = work == src->dtype;
+    const tl_dtype compute = compute_dtype(src->dtype);
+    const int is_direct = compute == src->dtype;
     char *const scratch = exec->scratch;
     const void *from = src->data;
     if (!is_direct) {
-        tl_convert_array(scratch + l->buffers[1], work, src->data, src->dtype, (size_t)src->len);
+        tl_convert_array(scratch + l->buffers[1], compute, src->data, src->dtype, (size_t)src->len);
         from = scratch + l->buffers[1];
     }
     int dims[TL_MAXDIM];
@@ -184,12 +184,12 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         const size_t line = job.inner == 1 ? job.out : job.inner;
         tl_parallel(exec, job.inner == 1 ? outer : outer * job.out,
                     TL_GRAIN_MEMORY_BOUND / (line * (size_t)job.table.n) + 1,
-                    pick_filter(exec, work), &job);
+                    pick_filter(exec, compute), &job);
         from = job.dst;
         dims[axis] = dst->dims[axis];
     }
     if (!is_direct)
-        store(exec, scratch + l->buffers[(l->n - 1) % 2], work, dst);
+        store(exec, scratch + l->buffers[(l->n - 1) % 2], compute, dst);
 }
 
 // Overwrites results whose position is outside src.

@@ -8,24 +8,24 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_vision.h"
 
-/** The source of each index along one axis of dst: the sum of weights[i * n + k] times element
- * indices[i * n + k], k < n; to the nearest: element indices[i], -1 for the fill. */
+/** Taps along one axis: dst[i] is the sum of weights[i * n + k] * src[indices[i * n + k]], k < n;
+ * in TL_RESAMPLE_NEAREST src[indices[i]], or for -1 the fill value. */
 typedef struct tl_resample_table {
     int n;
     int *indices;
-    double *weights; // NULL: to the nearest
+    double *weights; // NULL: TL_RESAMPLE_NEAREST
 } tl_resample_table;
 
-/** The taps of an index of dst along one axis. */
+/** The number of taps per index of dst along one axis. */
 int64_t tl_resample_taps(const tl_resample_param *param, int axis);
 
-/** Whether the axis does not change. */
+/** Whether resampling leaves the axis unchanged. */
 int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, int out);
 
 /** Whether index `i` of dst samples outside src. */
 int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i);
 
-/** Fills the arrays of the table, of out * n elements. */
+/** Fills the arrays of the table, which have out * n elements. */
 void tl_resample_fill_table(const tl_resample_table *table, const tl_resample_param *param,
                             int axis, int in, int out);
 
@@ -35,8 +35,8 @@ typedef struct tl_nearest_job {
     void *dst;
     int ndim; // 1 .. TL_MAXDIM
     int in[TL_MAXDIM], out[TL_MAXDIM];
-    const int *indices[TL_MAXDIM];
-    uint64_t fill; // the bytes of an element
+    const int *indices[TL_MAXDIM]; // NULL: the axis is unchanged
+    uint64_t fill;                 // the element for index -1, as bytes
 } tl_nearest_job;
 
 /** src [outer, in, inner] -> dst [outer, out, inner] along one axis. */

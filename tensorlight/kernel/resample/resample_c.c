@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling in plain C: the definition. To the nearest, all axes at once; by weights, one axis
-// after the other, which then is the middle one of [outer, in, inner].
+// Resampling in plain C: the definition. TL_RESAMPLE_NEAREST resamples all axes at once, a filter
+// one axis after another, the middle one of [outer, in, inner].
 
 #ifndef T // once
 
@@ -8,7 +8,7 @@
 
 #include "kernel/resample/resample.h"
 
-// The row of src that `row` of dst is copied from, or -1 for the fill.
+// The row of src that `row` of dst is copied from, or -1 for the fill value.
 static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 {
     ptrdiff_t src_row = 0, step = 1;
@@ -24,8 +24,8 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
     return src_row;
 }
 
-// Unsigned integers serve all types of their size, such as TL_FLOAT; integers of more than 8 bits
-// are mixed in double.
+// A copy serves all types of its size, so those of TL_FLOAT are among them. Filters compute
+// integers of more than 8 bits in double.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/resample/resample_c.c"
 #include "tensor/tl_each_uint.inc.h"
@@ -38,7 +38,7 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 
 #if !TL_IS_FLOAT
 
-// To the nearest, for one size of elements
+// Nearest neighbour, for one element size
 
 static void NAME(nearest_row, c)(const tl_nearest_job *job, ptrdiff_t src_row, T *restrict dst,
                                  T fill)
@@ -63,20 +63,20 @@ void NAME(tl_resample_nearest, c)(void *arg, size_t begin, size_t end)
     T fill;
     memcpy(&fill, &job->fill, sizeof(T));
     T *dst = (T *)job->dst + begin * out;
-    ptrdiff_t before = -2;
+    ptrdiff_t last_row = -2;
     for (size_t row = begin; row < end; row++, dst += out) {
         const ptrdiff_t src_row = nearest_src_row(job, row);
-        if (src_row == before)
+        if (src_row == last_row)
             memcpy(dst, dst - out, out * sizeof(T));
         else
             NAME(nearest_row, c)(job, src_row, dst, fill);
-        before = src_row;
+        last_row = src_row;
     }
 }
 
 #else
 
-// One axis by weights
+// Filters along one axis
 
 // dst [n] = the sum of weights[k] * src [indices[k], n]; elements of weight 0 are not read.
 static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const int *indices,
@@ -100,7 +100,7 @@ static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const in
         dst[x] = 0;
 }
 
-// The same along the last axis: mixes neighbours.
+// The same along the last axis, for adjacent elements.
 static void NAME(mix_elements, c)(const T *src, T *restrict dst, const tl_filter_job *job)
 {
     const int n = job->table.n;
@@ -134,8 +134,8 @@ void NAME(tl_resample_filter, c)(void *arg, size_t begin, size_t end)
 
 void NAME(tl_resample_away_from_0, c)(T *sums, size_t n)
 {
-    // More than the rounding error: of 8 bits in float, of up to 32 in double. Beyond, it is no
-    // more than the last digit.
+    // Exceeds the rounding error of 8-bit integers in float and of up to 32-bit ones in double.
+    // For wider ones it is at most a unit in the last place.
     const double more = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-18;
     for (size_t i = 0; i < n; i++)
         sums[i] += (T)copysign(more, (double)sums[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of resampled elements: positions, filters, tables of indices and weights.
 //
-// A filter is centered at the position x. With base = ceil(x) - 1, tap k meets index base + k, k =
-// first .. 1 - first, and weighs filter((base + k - x) / stretch).
+// A filter is centered at the position x. With base = ceil(x) - 1, tap k reads src[base + k], k =
+// first .. 1 - first, with weight filter((base + k - x) / stretch).
 
 #include <math.h>
 
@@ -13,7 +13,7 @@ static double position_of(const tl_resample_axis *axis, int i)
     return (i + axis->shift) * axis->span / axis->steps + axis->start;
 }
 
-// The same in floats, where ties that rounding hides are ties again: 1.5 / 0.6f is 2.5.
+// The same in float, which restores ties that double misses: only in float is 1.5 / 0.6f 2.5.
 static float float_position_of(const tl_resample_axis *axis, int i)
 {
     return (float)((i + axis->shift) * axis->span / axis->steps) + (float)axis->start;
@@ -21,7 +21,7 @@ static float float_position_of(const tl_resample_axis *axis, int i)
 
 static int64_t first_tap(const tl_resample_param *param, int axis)
 {
-    // Half the width of the filter, of a stretched one more.
+    // Half the width of the filter.
     const double reach = param->axes[axis].stretch * (param->mode == TL_RESAMPLE_CUBIC ? 2 : 1);
     return (int64_t)floor(-reach) + 1;
 }
@@ -39,7 +39,7 @@ int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, in
 
 int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i)
 {
-    // As a float: a position that only rounding moves beyond the border is inside.
+    // In float, a position that is beyond the border only by rounding is inside.
     const float x = float_position_of(&param->axes[axis], i);
     return !(x >= 0 && x <= (float)(in - 1));
 }
@@ -52,7 +52,7 @@ static double rounded(double x, tl_rounding rounding)
                                           : ceil(x);
 }
 
-// The triangle, and Keys' cubic kernel.
+// The triangle (linear), and Keys' cubic convolution kernel.
 static double filter(const tl_resample_param *param, double x)
 {
     const double a = param->cubic_a;
@@ -69,7 +69,7 @@ static int clamped(double x, int in)
     return x > 0 ? x < in - 1 ? (int)x : in - 1 : 0;
 }
 
-// Divides by their sum, which makes it 1.
+// Scales the weights to the sum 1.
 static void normalize(double *weights, int n)
 {
     double sum = 0;
@@ -79,7 +79,7 @@ static void normalize(double *weights, int n)
         weights[k] /= sum;
 }
 
-// Zeroes weights outside of src, unless none would be left.
+// Zeroes the weights of taps outside src, unless the others sum to 0.
 static void exclude_outside(double *weights, int n, double first, int in)
 {
     double inside = 0;
@@ -91,11 +91,11 @@ static void exclude_outside(double *weights, int n, double first, int in)
             weights[k] = 0;
 }
 
-// The taps of a filter at position `x`.
+// Computes the taps of a filter at position `x`.
 static void fill_taps(const tl_resample_param *param, int axis, double x, int in, int n,
                       int *indices, double *weights)
 {
-    // Farther out, the border is all that any tap meets.
+    // Farther outside, all taps read the border element.
     x = x < -n ? -n : x > (double)in + n ? (double)in + n : x;
     const double base = ceil(x) - 1, first = base + (double)first_tap(param, axis);
     const double stretch = param->axes[axis].stretch;

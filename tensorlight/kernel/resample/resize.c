@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling.
+// Resizing: nearest neighbour, and linear interpolation along all axes.
 //
 // Position d of `out` is at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
 // of the last axis: positions of the columns of a chunk are computed once for all rows.
@@ -27,11 +27,11 @@ typedef void resize_func(void *arg, size_t begin, size_t end);
 
 enum { CHUNK = 256 };
 
-// The longest list of corners: two for each axis but the last.
+// Max corners of a row: a low and a high one along each axis but the last.
 enum { MAX_CORNERS = 1 << (TL_MAXDIM - 1) };
 
-// The position in `in` that is nearest to `d`. The scale is a float, and so is c before rounding:
-// that decides the ties.
+// The index of `in` nearest to index `d` of `out`. Scale and c are floats before rounding, which
+// decides ties.
 static int nearest(int d, int in, int out)
 {
     const float scale = (float)in / (float)out;
@@ -39,7 +39,7 @@ static int nearest(int d, int in, int out)
     return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_min((int)c, in - 1);
 }
 
-// An interpolated position: (1 - part) of position `low` plus `part` of position `high`.
+// Interpolation: (1 - part) * src[low] + part * src[high].
 typedef struct mix {
     int low, high;
     double part;
@@ -53,7 +53,7 @@ static mix mix_at(int d, int in, int out)
     return (mix){low, tl_min(low + 1, in - 1), c - low};
 }
 
-// A row of src, and how much it adds to a row of dst.
+// A row of src, and its weight in a row of dst.
 typedef struct corner {
     size_t row;
     double weight;
@@ -78,8 +78,8 @@ static size_t nearest_row(const resize_job *job, size_t row)
     return src_row;
 }
 
-// Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity next to the
-// position does not count; returns how many.
+// Lists the rows of src that `row` of dst interpolates, and returns how many. Leaves out weight 0,
+// since 0 times infinity is NaN.
 static int corners_of(const resize_job *job, size_t row, corner *corners)
 {
     int coords[TL_MAXDIM];
@@ -101,7 +101,7 @@ static int corners_of(const resize_job *job, size_t row, corner *corners)
 
 #define TL_TEMPLATE "kernel/resample/resize.c"
 
-// Each of these types is TL_FLOAT or another.
+// A copy serves all types of its size, such as TL_FLOAT.
 #define IS_NEAREST
 #define TL_TUNED_ALL
 #include "tensor/tl_each_uint.inc.h"
@@ -160,7 +160,7 @@ tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new
 
 #ifdef IS_NEAREST
 
-// To the nearest, for one size of elements
+// Nearest neighbour, for one element size
 
 static void NAME(resize_nearest, c)(void *arg, size_t begin, size_t end)
 {
@@ -186,7 +186,7 @@ static void NAME(resize_nearest, c)(void *arg, size_t begin, size_t end)
 
 // Linear
 
-// Adds `weight` times the mixed elements of a row to sums.
+// Adds `weight` times the interpolated elements of a row to sums.
 static void NAME(add_row, c)(double *sums, const T *row, const mix *columns, int n, double weight)
 {
     for (int x = 0; x < n; x++) {
@@ -221,7 +221,7 @@ static void NAME(resize_linear, c)(void *arg, size_t begin, size_t end)
         for (size_t row = begin; row < end; row++) {
             double sums[CHUNK];
             for (int x = 0; x < n; x++)
-                sums[x] = -0.0; // a sum that begins so keeps the sign of a 0
+                sums[x] = -0.0; // -0 + x is x, also for x = -0
             const int n_corners = corners_of(job, row, corners);
             for (int k = 0; k < n_corners; k++) {
                 const T *const src = (const T *)job->src + corners[k].row * in;

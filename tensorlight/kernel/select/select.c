@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements that are not 0, and the slices for which a condition holds.
+// Indices of nonzero elements (ONNX NonZero), slices that a condition selects (ONNX Compress).
 
 #ifndef T // once
 
@@ -11,7 +11,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
-// Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns their
+// Writes the flat indices of the nonzero elements to `to`, unless that is NULL. Returns their
 // number.
 typedef size_t nonzero_kernel(const void *src, size_t len, int64_t *to);
 
@@ -26,16 +26,16 @@ int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, i
     nonzero_kernel *const find = pick(exec, src->dtype);
     const size_t count = find(src->data, (size_t)src->len, NULL);
     *n = (int)count;
-    // The last row holds the positions until it gets its own coordinates, after all others.
-    int64_t *const positions = (int64_t *)dst->data + (size_t)(src->ndim - 1) * count;
-    find(src->data, (size_t)src->len, positions);
+    // The last row stores the flat indices until its own coordinates overwrite them.
+    int64_t *const indices = (int64_t *)dst->data + (size_t)(src->ndim - 1) * count;
+    find(src->data, (size_t)src->len, indices);
     int64_t stride = src->len;
     for (int axis = 0; axis < src->ndim; axis++) {
         const int64_t dim = src->dims[axis];
         int64_t *const coords = (int64_t *)dst->data + (size_t)axis * count;
         stride = count ? stride / dim : stride;
         for (size_t i = 0; i < count; i++)
-            coords[i] = positions[i] / stride % dim;
+            coords[i] = indices[i] / stride % dim;
     }
     return 0;
 }
@@ -46,15 +46,15 @@ int tl_exec_compress(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
     (void)exec;
     const tl_axis a = tl_axis_of(src, axis);
     assert(condition->dtype == TL_BOOL && (size_t)condition->len <= a.len);
-    const uint8_t *const holds = condition->data;
+    const uint8_t *const selects = condition->data;
     const size_t block = a.inner * tl_size_of(src->dtype);
     char *to = dst->data;
     *n = 0;
     for (int i = 0; i < condition->len; i++)
-        *n += holds[i] != 0;
+        *n += selects[i] != 0;
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < (size_t)condition->len; i++) {
-            if (!holds[i])
+            if (!selects[i])
                 continue;
             memcpy(to, (const char *)src->data + (o * a.len + i) * block, block);
             to += block;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The different slices of a tensor: sorted by merging, then equal neighbours are one group.
+// Unique slices of a tensor (ONNX Unique): a stable merge sort, then groups of equal slices.
 //
-//     src    5 2 5 3      order  1 3 0 2   (indices, sorted by their slices; equal ones stay)
+//     src    5 2 5 3      order  1 3 0 2   (slice indices, sorted stably)
 //                         groups 0 1 2 2
 //
-// Groups are numbered in the requested order; the first index of a group is the place where
-// its slice occurs first, since the sort is stable.
+// Groups are numbered in the requested order. The first index of a group is that of the slice's
+// first occurrence, since the sort is stable.
 
 #ifndef T // once
 
@@ -60,9 +60,9 @@ typedef struct unique {
     size_t n;        // slices
     size_t step;     // bytes from one slice to the next
     int32_t *order;  // [n] the slices, sorted
-    int32_t *other;  // [n] room to sort; then the first slice of each group, by sorted group
-    int32_t *group;  // [n] of each slice, by sorted group
-    int32_t *number; // [n] of each sorted group in the result
+    int32_t *other;  // [n] merge buffer; then the first slice of each group, in sorted order
+    int32_t *group;  // [n] the group of each slice, in sorted order
+    int32_t *number; // [n] the position of each group in the result
     const tl_stop *stop;
 } unique;
 
@@ -107,7 +107,7 @@ static void sort(unique *u)
     }
 }
 
-// Finds the groups of equal slices; returns how many they are.
+// Finds the groups of equal slices; returns their number.
 static size_t find_groups(unique *u)
 {
     size_t n = 0;
@@ -140,7 +140,7 @@ static void write_slices(const unique *u, const tl_tensor *dst, size_t size, siz
     }
 }
 
-static void write_places(const unique *u, const tl_unique *to, size_t n_groups)
+static void write_indices(const unique *u, const tl_unique *to, size_t n_groups)
 {
     for (size_t g = 0; to->first && g < n_groups; g++)
         ((int64_t *)to->first->data)[u->number[g]] = u->other[g];
@@ -187,7 +187,7 @@ int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *t
     const size_t n_groups = find_groups(&u);
     number_groups(&u, n_groups, sorted);
     write_slices(&u, to->dst, size, n_groups);
-    write_places(&u, to, n_groups);
+    write_indices(&u, to, n_groups);
     *n = (int)n_groups;
     return 0;
 }

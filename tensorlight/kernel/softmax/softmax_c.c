@@ -20,9 +20,9 @@ enum { LINES = 64 };
 
 #else // for each type
 
-enum { NAME(can_wait, c) = sizeof(T) == sizeof(C) };
+enum { NAME(dst_is_exact, c) = sizeof(T) == sizeof(C) };
 
-// The largest of each of `n` neighbouring lines of `len` elements, `inner` apart.
+// The max of each of `n` adjacent lines, whose `len` elements are `inner` apart.
 static void NAME(find_max, c)(const T *src, C *max, size_t n, size_t len, size_t inner)
 {
     for (size_t j = 0; j < n; j++)
@@ -34,7 +34,7 @@ static void NAME(find_max, c)(const T *src, C *max, size_t n, size_t len, size_t
         }
 }
 
-// `n` neighbouring lines of `len` elements, `inner` apart.
+// Computes `n` adjacent lines, whose `len` elements are `inner` apart.
 static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
     C max[LINES];
@@ -44,13 +44,13 @@ static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, s
         for (size_t j = 0; j < n; j++) {
             const C e = exp_of(LOAD(src[i * inner + j]) - max[j]);
             sum[j] += (double)e;
-            if (NAME(can_wait, c))
+            if (NAME(dst_is_exact, c))
                 dst[i * inner + j] = STORE(e);
         }
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++) {
             const size_t at = i * inner + j;
-            const C e = NAME(can_wait, c) ? LOAD(dst[at]) : exp_of(LOAD(src[at]) - max[j]);
+            const C e = NAME(dst_is_exact, c) ? LOAD(dst[at]) : exp_of(LOAD(src[at]) - max[j]);
             dst[at] = STORE((C)((double)e / sum[j]));
         }
 }
@@ -66,7 +66,7 @@ void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-// `n` neighbouring lines of `len` elements, `inner` apart.
+// Computes `n` adjacent lines, whose `len` elements are `inner` apart.
 static void NAME(logsoftmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
     C max[LINES];

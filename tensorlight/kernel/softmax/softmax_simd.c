@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and its logarithm in vectors. Where the elements of a line are next to each
-// other, a line is read along; where not, neighbouring lines are the lanes of a vector. Lines next
-// to each other that are shorter than a vector become such lanes by a transposition, and lines of
-// four share a vector.
+// Softmax and its logarithm in vectors. A line with contiguous elements is computed in vectors
+// along the line; otherwise adjacent lines are the lanes of a vector. Contiguous lines that are
+// shorter than a vector become such lanes by a transposition, and lines of four share a vector.
 //
-// Sums are made of sums of PART vectors, so that their error does not grow with a line's length. A
-// NaN, or an infinity that is the largest, makes all of its line NaN as in plain C: by the sum.
+// Lines are summed in parts of PART vectors, so that the error does not grow with their length. A
+// NaN, or an infinite max, makes all of its line NaN as in plain C: by the sum.
 
 #include "kernel/softmax/softmax.h"
 
@@ -15,16 +14,16 @@ enum { PART = 32 };
 
 // Along a line
 
-static float largest_of(const float *x, size_t len)
+static float max_of(const float *x, size_t len)
 {
     tl_vf max = tl_vf_set1(x[0]);
     size_t i = 0;
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         max = tl_vf_max(tl_vf_load(x + i), max);
-    float largest = tl_vf_reduce_max(max);
+    float result = tl_vf_reduce_max(max);
     for (; i < len; i++)
-        largest = x[i] > largest ? x[i] : largest;
-    return largest;
+        result = x[i] > result ? x[i] : result;
+    return result;
 }
 
 // The sum of exp(x - max) over a line; the exponentials to y, if not NULL.
@@ -58,7 +57,7 @@ TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float max)
 
 static void softmax_line(const float *src, float *dst, size_t len)
 {
-    const tl_vf factor = tl_vf_set1((float)(1 / sum_of_exp(src, dst, len, largest_of(src, len))));
+    const tl_vf factor = tl_vf_set1((float)(1 / sum_of_exp(src, dst, len, max_of(src, len))));
     size_t i = 0;
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(dst + i), factor));
@@ -70,7 +69,7 @@ static void softmax_line(const float *src, float *dst, size_t len)
 // x - max rounds, but max + log(sum) would round more: the two are subtracted one by one.
 static void logsoftmax_line(const float *src, float *dst, size_t len)
 {
-    const float max = largest_of(src, len);
+    const float max = max_of(src, len);
     const tl_vf m = tl_vf_set1(max);
     const tl_vf log_sum = tl_vf_set1((float)log(sum_of_exp(src, NULL, len, max)));
     size_t i = 0;
@@ -84,7 +83,7 @@ static void logsoftmax_line(const float *src, float *dst, size_t len)
 
 // Across lines
 
-// Rows of `n` neighbouring lines, at most a vector's.
+// Element i of each of `n` <= TL_VF_LANES adjacent lines is a row.
 TL_INLINE tl_vf row_at(const float *x, size_t n)
 {
     return n == (size_t)TL_VF_LANES ? tl_vf_load(x) : tl_vf_load_partial(x, n);
@@ -98,7 +97,7 @@ TL_INLINE void put_row(float *x, tl_vf value, size_t n)
         tl_vf_store_partial(x, value, n);
 }
 
-TL_INLINE tl_vf largest_of_rows(const float *x, size_t n, size_t len, size_t inner)
+TL_INLINE tl_vf max_of_rows(const float *x, size_t n, size_t len, size_t inner)
 {
     tl_vf max = row_at(x, n);
     for (size_t i = 1; i < len; i++)
@@ -106,7 +105,7 @@ TL_INLINE tl_vf largest_of_rows(const float *x, size_t n, size_t len, size_t inn
     return max;
 }
 
-// The same as sum_of_exp, of each lane.
+// As sum_of_exp, for each lane.
 TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size_t inner, tl_vf max)
 {
     tl_vf sum = tl_vf_zero();
@@ -126,7 +125,7 @@ TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size
 
 TL_INLINE void softmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
 {
-    const tl_vf max = largest_of_rows(src, n, len, inner);
+    const tl_vf max = max_of_rows(src, n, len, inner);
     const tl_vf factor = tl_vf_div(tl_vf_set1(1), sums_of_exp(src, dst, n, len, inner, max));
     for (size_t i = 0; i < len; i++)
         put_row(dst + i * inner, tl_vf_mul(row_at(dst + i * inner, n), factor), n);
@@ -134,34 +133,34 @@ TL_INLINE void softmax_rows(const float *src, float *dst, size_t n, size_t len, 
 
 TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
 {
-    const tl_vf max = largest_of_rows(src, n, len, inner);
+    const tl_vf max = max_of_rows(src, n, len, inner);
     const tl_vf log_sum = tl_vf_log(sums_of_exp(src, NULL, n, len, inner, max));
     for (size_t i = 0; i < len; i++)
         put_row(dst + i * inner, tl_vf_sub(tl_vf_sub(row_at(src + i * inner, n), max), log_sum), n);
 }
 
-// Short lines, next to each other
+// Short contiguous lines
 
-// `op` over each four lanes, in all of them.
-#define OF_FOURS(op, v)                                              \
+// Reduces each four lanes by `op`, with the result in all of them.
+#define REDUCE_FOURS(op, v)                                          \
     op(op(tl_vf_broadcast_lane4(v, 0), tl_vf_broadcast_lane4(v, 1)), \
        op(tl_vf_broadcast_lane4(v, 2), tl_vf_broadcast_lane4(v, 3)))
 
 TL_INLINE tl_vf softmax_fours(tl_vf x)
 {
-    const tl_vf e = tl_vf_exp(tl_vf_sub(x, OF_FOURS(tl_vf_max, x)));
-    return tl_vf_div(e, OF_FOURS(tl_vf_add, e));
+    const tl_vf e = tl_vf_exp(tl_vf_sub(x, REDUCE_FOURS(tl_vf_max, x)));
+    return tl_vf_div(e, REDUCE_FOURS(tl_vf_add, e));
 }
 
 TL_INLINE tl_vf logsoftmax_fours(tl_vf x)
 {
-    const tl_vf shifted = tl_vf_sub(x, OF_FOURS(tl_vf_max, x));
+    const tl_vf shifted = tl_vf_sub(x, REDUCE_FOURS(tl_vf_max, x));
     const tl_vf e = tl_vf_exp(shifted);
-    return tl_vf_sub(shifted, tl_vf_log(OF_FOURS(tl_vf_add, e)));
+    return tl_vf_sub(shifted, tl_vf_log(REDUCE_FOURS(tl_vf_add, e)));
 }
 
-// `n` lines of `len` elements, n <= TL_VF_LANES and len < TL_VF_LANES: the rows of a square, whose
-// columns they become.
+// Loads `n` lines of `len` elements as the columns of a square: n <= TL_VF_LANES, len <
+// TL_VF_LANES.
 TL_INLINE void load_square(float *square, const float *src, size_t n, size_t len)
 {
     tl_vf v[TL_VF_LANES];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies with strides, and functions based on them: slices with steps, broadcasting, tiling.
 //
-// Axes of length 1 are dropped, and axes that continue each other in src as in dst become one. The
-// last one is a line; a unit of work is a piece of a line.
+// Axes of length 1 are dropped, and adjacent axes are merged where both src and dst have no gap
+// between them. The last axis is a line; a task copies pieces of lines.
 
 #include "kernel/stride/stride.h"
 
@@ -15,7 +15,7 @@
 
 TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
-// Min elements of a thread, and max length of a piece of a line.
+// Min elements of a task, and max length of a piece of a line.
 enum { GRAIN = 16384 };
 
 typedef struct plan {
@@ -57,7 +57,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
         p->func = pick(exec, tl_dtype_of_size(p->size));
 }
 
-static void copy_piece(const plan *p, const tl_stride_place *at, size_t piece)
+static void copy_piece(const plan *p, const tl_stride_iter *at, size_t piece)
 {
     const size_t first = piece * GRAIN;
     const size_t len = tl_min_size(GRAIN, p->line.len - first);
@@ -72,12 +72,12 @@ static void copy_piece(const plan *p, const tl_stride_place *at, size_t piece)
 static void copy_range(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
-    tl_stride_place at;
-    tl_stride_place_init(&at, p->outer, p->n_outer, begin / p->pieces);
+    tl_stride_iter at;
+    tl_stride_iter_init(&at, p->outer, p->n_outer, begin / p->pieces);
     for (size_t i = begin; i < end; i++) {
         copy_piece(p, &at, i % p->pieces);
         if ((i + 1) % p->pieces == 0)
-            tl_stride_place_next(&at, p->outer, p->n_outer);
+            tl_stride_iter_next(&at, p->outer, p->n_outer);
     }
 }
 
@@ -105,23 +105,23 @@ void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides)
 
 // A new shape, apart from the length of the axis that is inferred.
 typedef struct new_shape {
-    int rest;       // that axis, or -1
-    int64_t known;  // elements of the other axes
-    unsigned stays; // those that have length 0, as in src at that place
+    int inferred;          // that axis, or -1
+    int64_t known;         // elements of the other axes
+    unsigned copied_zeros; // bit i: axis i copies the length 0 of src's axis i
 } new_shape;
 
 static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, int *dim)
 {
     const int copies = wanted == -2;
-    if (wanted < -2 || (copies && axis >= src->ndim) || (wanted == -1 && s->rest >= 0))
+    if (wanted < -2 || (copies && axis >= src->ndim) || (wanted == -1 && s->inferred >= 0))
         return tl_fail("%d at %d of the new shape, expected a length%s%s", wanted, axis,
-                       s->rest < 0 ? ", -1 for the rest" : "",
+                       s->inferred < 0 ? ", -1 for the rest" : "",
                        axis < src->ndim ? ", -2 for the one in the source" : "");
     *dim = copies ? src->dims[axis] : wanted;
     if (wanted == -1)
-        s->rest = axis;
+        s->inferred = axis;
     else if (copies && *dim == 0)
-        s->stays |= 1u << axis;
+        s->copied_zeros |= 1u << axis;
     else
         s->known = s->known > INT_MAX ? s->known : s->known * *dim;
     return 0;
@@ -130,18 +130,18 @@ static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, i
 int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_max, int *dims)
 {
     new_shape s = {-1, 1, 0};
-    int64_t len = 1; // at most INT_MAX, also without the zeros that stay
+    int64_t len = 1; // at most INT_MAX, also without the copied zeros
     for (int i = 0; i < ndim; i++)
         if (read_axis(&s, src, i, wanted[i], &dims[i]) < 0)
             return -1;
     for (int i = 0; i < src->ndim; i++)
-        len *= s.stays & 1u << i ? 1 : src->dims[i];
-    if (s.rest >= 0 && (s.known == 0 || (!is_max && len % s.known != 0)))
+        len *= s.copied_zeros & 1u << i ? 1 : src->dims[i];
+    if (s.inferred >= 0 && (s.known == 0 || (!is_max && len % s.known != 0)))
         return tl_fail(
             "-1 in the new shape, expected the other axes, of %lld elements, to divide %lld",
             (long long)s.known, (long long)len);
-    if (s.rest >= 0)
-        dims[s.rest] = (int)(len / s.known);
+    if (s.inferred >= 0)
+        dims[s.inferred] = (int)(len / s.known);
     char text[TL_SHAPE_TEXT_SIZE];
     const int new_len = tl_compute_length(ndim, dims);
     if (new_len != src->len && !(is_max && new_len >= 0 && new_len < src->len))
@@ -192,7 +192,7 @@ int tl_exec_stride_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
 
 // Repetition
 
-// The dim at `axis` of a shape that is aligned with one of `ndim` axes: 1 before its first.
+// The dim at `axis` of a shape right-aligned to `ndim` axes: 1 before its first axis.
 static int aligned_dim(int own_ndim, const int *dims, int ndim, int axis)
 {
     const int own = axis - (ndim - own_ndim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between places whose elements are at any even distance along each axis: slices with steps,
-// repetition (a distance of 0 in src), reversal (a negative one), parts of a larger dst.
+// Strided copies: slices with steps, repetition (stride 0 in src), reversal (a negative stride),
+// parts of a larger dst.
 
 #pragma once
 
@@ -16,7 +16,7 @@ typedef void tl_stride_kernel(const void *src, ptrdiff_t src_stride, void *dst,
 #define TL_STRIDE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_stride, UINT, PLAIN)
 TL_STRIDE_KERNELS(TL_KERNEL_DECLARE, tl_stride_kernel)
 
-/** An axis of a copy: its length, and the distance of its elements in src and dst, in elements. */
+/** An axis of a copy: its length, and its strides in src and dst, in elements. */
 typedef struct tl_stride_axis {
     size_t len;
     ptrdiff_t src, dst;
@@ -25,17 +25,17 @@ typedef struct tl_stride_axis {
 /** Max axes of a copy: a tensor's, each in two parts. */
 enum { TL_STRIDE_MAX = 2 * TL_MAXDIM };
 
-/** The axes without those of length 1, those that continue each other as one; returns how many. */
+/** Drops axes of length 1, merges adjacent ones without a gap; returns the number of the others. */
 int tl_stride_merge(tl_stride_axis *merged, const tl_stride_axis *axes, int n);
 
-/** A place along axes, of which the last is the fastest: coordinates, and the offsets they make. */
-typedef struct tl_stride_place {
+/** An iterator over axes, the last one fastest: coordinates, and their offsets in elements. */
+typedef struct tl_stride_iter {
     size_t coords[TL_STRIDE_MAX];
     ptrdiff_t src, dst;
-} tl_stride_place;
+} tl_stride_iter;
 
-TL_INLINE void tl_stride_place_init(tl_stride_place *at, const tl_stride_axis *axes, int n,
-                                    size_t index)
+TL_INLINE void tl_stride_iter_init(tl_stride_iter *at, const tl_stride_axis *axes, int n,
+                                   size_t index)
 {
     at->src = at->dst = 0;
     for (int i = n - 1; i >= 0; i--) {
@@ -46,7 +46,7 @@ TL_INLINE void tl_stride_place_init(tl_stride_place *at, const tl_stride_axis *a
     }
 }
 
-TL_INLINE void tl_stride_place_next(tl_stride_place *at, const tl_stride_axis *axes, int n)
+TL_INLINE void tl_stride_iter_next(tl_stride_iter *at, const tl_stride_axis *axes, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
         const tl_stride_axis *const a = &axes[i];
@@ -60,10 +60,10 @@ TL_INLINE void tl_stride_place_next(tl_stride_place *at, const tl_stride_axis *a
     }
 }
 
-/** Copies one element of `size` bytes for each place of the `n` axes (in any number), from `src`
- * and to `dst`, the addresses of the first one. They do not overlap. */
+/** Copies one element of `size` bytes for each index along the `n` axes (n may be 0). The first one
+ * is at `src` and `dst`. They do not overlap. */
 void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
                     const tl_stride_axis *axes, int n);
 
-/** Writes the distances between the elements of `t` along each axis to `strides` [TL_MAXDIM]. */
+/** Writes the strides of `t`, in elements, to `strides` [TL_MAXDIM]. */
 void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides);

@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-// Each of these types is TL_FLOAT or another.
+// A copy serves all types of its size, such as TL_FLOAT.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/stride/stride_c.c"
 #include "tensor/tl_each_uint.inc.h"
 
 #else // for each type
 
-// A line of elements. The most frequent strides have separate loops, which the compiler
-// makes wide.
+// Copies a line of elements. The most frequent strides have separate loops, which compilers
+// vectorize.
 void NAME(tl_stride, c)(const void *src, ptrdiff_t src_stride, void *dst, ptrdiff_t dst_stride,
                         size_t len)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of n-grams: sorted, and searched for tokens and for sequences of them.
+// Pools of n-grams (ONNX TfIdfVectorizer): sorting, and binary search for sequences of tokens.
 //
 //     pool 2 3 5 4 5 6 7 8 6 7, starts 0 4
-//     1-grams (2) (3) (5) (4), 2-grams (5 6) (7 8) (6 7); sorted: their numbers 0 1 3 2 4 6 5
+//     1-grams (2) (3) (5) (4), 2-grams (5 6) (7 8) (6 7); sorted: indices 0 1 3 2 4 6 5
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static int compare_tokens(const void *a, const void *b, tl_dtype dtype)
 // N-grams of one length.
 typedef struct group {
     int start, count; // the first token, the number of n-grams
-    int first;        // the number of the first n-gram
+    int first;        // the index of the first n-gram
 } group;
 
 // The tokens of n-grams of length `i` + 1.
@@ -77,7 +77,7 @@ static group group_of(const tl_ngrams *grams, int len, int n)
     return g;
 }
 
-// Sorting: merging, which keeps the order of equal ones
+// Sorting: a stable merge sort
 
 typedef struct sorting {
     const tl_tensor *pool;
@@ -100,8 +100,8 @@ static int compare_grams(const sorting *s, int32_t a, int32_t b)
     return order;
 }
 
-// Of a comparison; strings may be long.
-static size_t work_of(const sorting *s)
+// The cost of a comparison for tl_poll_after; strings may be long.
+static size_t compare_cost(const sorting *s)
 {
     return (size_t)s->n * (s->pool->dtype == TL_STRING ? 1024 : 4);
 }
@@ -110,27 +110,27 @@ static void merge(const sorting *s, const int32_t *from, int middle, int n, int3
                   tl_poll *poll)
 {
     int left = 0, right = middle;
-    for (int k = 0; k < n && !tl_poll_after(poll, work_of(s)); k++) {
+    for (int k = 0; k < n && !tl_poll_after(poll, compare_cost(s)); k++) {
         const int takes_right =
             left == middle || (right < n && compare_grams(s, from[right], from[left]) < 0);
         to[k] = from[takes_right ? right++ : left++];
     }
 }
 
-// Sorts the n-grams of one length at `order`, with room for as many at `room`.
-static void sort(const sorting *s, int32_t *order, int32_t *room)
+// Sorts the n-grams of one length at `order`; `buffer` has the same length.
+static void sort(const sorting *s, int32_t *order, int32_t *buffer)
 {
     const int64_t n = s->group.count;
     tl_poll poll = tl_poll_of(s->stop);
     for (int64_t width = 1; width < n; width *= 2) {
         for (int64_t i = 0; i < n; i += 2 * width) {
             const int64_t len = n - i < 2 * width ? n - i : 2 * width;
-            merge(s, order + i, (int)(width < len ? width : len), (int)len, room + i, &poll);
+            merge(s, order + i, (int)(width < len ? width : len), (int)len, buffer + i, &poll);
         }
-        // A stop leaves garbage in `room`, not indices.
+        // A stop leaves garbage in `buffer`, not indices.
         if (poll.is_stopped)
             return;
-        memcpy(order, room, (size_t)n * sizeof(*order));
+        memcpy(order, buffer, (size_t)n * sizeof(*order));
     }
 }
 
@@ -163,7 +163,7 @@ typedef struct sequence {
     int at, step, n;
 } sequence;
 
-// As the pool's tokens; integers are widened.
+// Compares an n-gram with a sequence, whose integers are widened to the pool's type.
 static int compare_sequence(const sorting *s, int32_t gram, const sequence *q)
 {
     int order = 0;
@@ -194,8 +194,8 @@ static int32_t search(const sorting *s, const int32_t *order, const sequence *q)
     return low < s->group.count && !compare_sequence(s, grams[low], q) ? grams[low] : -1;
 }
 
-// Whether a tensor, maybe from a file, has the numbers of these n-grams, each where those of its
-// length are: none leads out of the pool.
+// Checks 'order', which may come from a file: each index names an n-gram of the length that is
+// sorted there, so none is outside the pool.
 static int check_order(const tl_tensor *order, const tl_ngrams *grams, int len)
 {
     const int32_t *const numbers = order->data;
@@ -257,7 +257,7 @@ static void count(const row *r, int32_t gram)
         r->dst[at] += weight;
 }
 
-// All n-grams of one length. Those of one token have no skips.
+// Counts the n-grams of one length. Those of one token have no skips.
 static void count_grams(const row *r, int n)
 {
     const sorting s = {r->pool, group_of(&r->param->grams, r->pool->len, n), n, r->stop};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in one case, without stop words.
+// Case conversion and removal of stop words (ONNX StringNormalizer).
 
 #include <string.h>
 
@@ -14,15 +14,15 @@ static const char *const names[TL_CASE_SIZE] = {
 };
 TL_NAME_AND_FROM_STR(tl_case, names, TL_CASE_SIZE)
 
-static uint32_t in_case(uint32_t c, tl_case letters)
+static uint32_t to_case(uint32_t c, tl_case letters)
 {
     return letters == TL_CASE_NONE    ? c
            : letters == TL_CASE_LOWER ? tl_char_lower(c)
                                       : tl_char_upper(c);
 }
 
-// The character of `s` at *at, which moves past it, in that case, as bytes. Returns their
-// number. A byte that is no character stays.
+// Converts the character of `s` at *at and advances *at. Returns the number of bytes written to
+// `to`. Copies a byte that is not UTF-8.
 static size_t next_char(const tl_string *s, size_t *at, tl_case letters, char to[4])
 {
     const char *const p = tl_string_bytes(s) + *at;
@@ -33,10 +33,10 @@ static size_t next_char(const tl_string *s, size_t *at, tl_case letters, char to
         *to = *p;
         return 1;
     }
-    return tl_char_put(to, in_case(c, letters));
+    return tl_char_put(to, to_case(c, letters));
 }
 
-// Whether the strings are equal in that case.
+// Whether the strings are equal after conversion to the case.
 static int is_same(const tl_string *a, const tl_string *b, tl_case letters)
 {
     size_t i = 0, k = 0;
@@ -51,7 +51,7 @@ static int is_same(const tl_string *a, const tl_string *b, tl_case letters)
     return i == tl_string_size(a) && k == tl_string_size(b);
 }
 
-static int is_stopped(const tl_string *s, const tl_tensor *stopwords, tl_case letters)
+static int is_stopword(const tl_string *s, const tl_tensor *stopwords, tl_case letters)
 {
     for (int i = 0; stopwords && i < stopwords->len; i++)
         if (is_same(s, tl_tensor_string(stopwords, i), letters))
@@ -59,8 +59,8 @@ static int is_stopped(const tl_string *s, const tl_tensor *stopwords, tl_case le
     return 0;
 }
 
-// The bytes in that case; `to` NULL: they are only counted.
-static size_t write_in_case(const tl_string *s, tl_case letters, char *to)
+// Writes the converted string unless `to` is NULL. Returns its bytes.
+static size_t write_converted(const tl_string *s, tl_case letters, char *to)
 {
     size_t size = 0;
     for (size_t at = 0; at < tl_string_size(s);) {
@@ -73,16 +73,16 @@ static size_t write_in_case(const tl_string *s, tl_case letters, char *to)
     return size;
 }
 
-static int change(tl_strings *arena, const tl_string *s, tl_case letters, const tl_string **dst)
+static int convert(tl_strings *arena, const tl_string *s, tl_case letters, const tl_string **dst)
 {
     char *bytes;
     *dst = s;
     if (letters == TL_CASE_NONE)
         return 0;
-    if (tl_strings_add(arena, write_in_case(s, letters, NULL), dst, &bytes))
+    if (tl_strings_add(arena, write_converted(s, letters, NULL), dst, &bytes))
         return -1;
     if (bytes)
-        write_in_case(s, letters, bytes);
+        write_converted(s, letters, bytes);
     return 0;
 }
 
@@ -98,9 +98,9 @@ int tl_exec_strings_normalize(const tl_exec *exec, const tl_tensor *src, const t
         return -1;
     for (int i = 0; i < src->len && !tl_stop_is_requested(exec->stop); i++) {
         const tl_string *const s = tl_tensor_string(src, i);
-        if (is_stopped(s, stopwords, compared))
+        if (is_stopword(s, stopwords, compared))
             continue;
-        if (change(exec->strings, s, letters, &to[*n]))
+        if (convert(exec->strings, s, letters, &to[*n]))
             return -1;
         ++*n;
     }

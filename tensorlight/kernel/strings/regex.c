@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions: RE2's syntax, compiled for a simulation of all states at once, whose time is
-// the product of the lengths of program and text, whatever the expression.
+// Regular expressions in RE2's syntax, compiled to a nondeterministic automaton. The simulation of
+// all its states takes O(length of the program * length of the text), for any expression.
 //
-// A parser of recursive descent writes instructions. `a|b` is
+// A recursive-descent parser emits instructions. `a|b` is
 //
-//     SPLIT to both   a   JUMP behind   b
+//     SPLIT to a and b   a   JUMP past b   b
 //
-// and a repetition copies the instructions of its part. A thread of the simulation is a position in
-// the program; no position is in the list of threads twice. Source: Ken Thompson, Regular
+// and a repetition copies the instructions of its operand. A thread of the simulation is a position
+// in the program; a set of threads has each position at most once. Source: Ken Thompson, Regular
 // Expression Search Algorithm, 1968; Russ Cox, Regular Expression Matching: the Virtual Machine
 // Approach, 2009.
 
@@ -19,26 +19,26 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
-// Limits: of the program, of nested groups, and of a number in braces, as RE2 has it.
+// Max instructions, nested groups, and repetitions in braces (as RE2).
 enum { MAX_CODE = 1 << 17, MAX_DEPTH = 200, MAX_REPEAT = 1000 };
 
 enum { LAST_CHAR = 0x10ffff };
 
 typedef enum op { CHARS, SPLIT, JUMP, ASSERT, MATCH } op;
 
-typedef enum place {
+typedef enum assertion {
     TEXT_BEGIN,
     TEXT_END,
     LINE_BEGIN,
     LINE_END,
     WORD_BOUNDARY,
     NO_WORD_BOUNDARY
-} place;
+} assertion;
 
 typedef struct code {
     op op;
-    int x, y; // SPLIT: distances of both ways; JUMP: x; CHARS: the first range and how many;
-              // ASSERT: x, a place
+    int x, y; // SPLIT: both targets, relative; JUMP: x; CHARS: the first range and how many;
+              // ASSERT: x, an assertion
     int is_negated, is_folded; // CHARS
 } code;
 
@@ -69,7 +69,7 @@ static int fail(parser *p, const char *what)
     return -1;
 }
 
-// Makes room for one more of an array; -1: no memory.
+// Grows an array to hold one more element; -1: no memory.
 static int grow(void **array, int n, int *capacity, size_t size)
 {
     if (n < *capacity)
@@ -153,7 +153,7 @@ static int take(parser *p, const char *text)
     return 1;
 }
 
-// Adds ranges, or those between them.
+// Adds the ranges, or their complement.
 static void add_ranges(parser *p, const tl_char_range *ranges, size_t n, int is_negated)
 {
     uint32_t free = 0;
@@ -203,7 +203,7 @@ static const named posix[] = {
     ROW("word", words),  ROW("xdigit", xdigit),
 };
 
-// A class after a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: it is none.
+// A class after a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: not a class.
 static int take_escaped_class(parser *p)
 {
     static const char letters[] = "dDsSwW";
@@ -242,7 +242,7 @@ static int digit_of(char c, int base)
     return value < base ? value : -1;
 }
 
-// A number of up to `max` digits.
+// A code point of up to `max` digits.
 static uint32_t take_digits(parser *p, int base, int max)
 {
     uint32_t value = 0;
@@ -288,7 +288,7 @@ static uint32_t take_escaped(parser *p)
     return next(p);
 }
 
-// [:name:] within brackets. 0: it is none.
+// [:name:] within brackets. 0: not a class.
 static int take_posix(parser *p)
 {
     const char *const start = p->at;
@@ -318,7 +318,7 @@ static uint32_t take_class_char(parser *p)
     return take(p, "\\") ? take_escaped(p) : next(p);
 }
 
-// One character, or a range, of a class in brackets.
+// A character or a range of a class in brackets.
 static void take_class_item(parser *p)
 {
     if (take_posix(p) || p->is_failed)
@@ -358,16 +358,16 @@ static void emit_char(parser *p, uint32_t c)
     emit(p, chars);
 }
 
-static void emit_place(parser *p, place where)
+static void emit_assertion(parser *p, assertion what)
 {
-    emit(p, (code){.op = ASSERT, .x = (int)where});
+    emit(p, (code){.op = ASSERT, .x = (int)what});
 }
 
 // Expressions
 
 static void parse_alternatives(parser *p);
 
-// Behind "(?": flags, as i or -s. Returns whether they are those of the group that follows.
+// After "(?": flags, as i or -s. Returns whether they are those of the group that follows.
 static int parse_flags(parser *p)
 {
     int is_on = 1;
@@ -391,7 +391,7 @@ static int parse_flags(parser *p)
     return 0;
 }
 
-// Behind "(?P<" or "(?<": the name of a group.
+// After "(?P<" or "(?<": the name of a group.
 static void skip_name(parser *p)
 {
     const char *const end = memchr(p->at, '>', (size_t)(p->end - p->at));
@@ -401,7 +401,7 @@ static void skip_name(parser *p)
         fail(p, "expected a name and >");
 }
 
-// Behind "(". Flags hold until the end of the group that they are in.
+// After "(". Flags hold until the end of the group that they are in.
 static void parse_group(parser *p)
 {
     const parser before = *p;
@@ -441,13 +441,13 @@ static void parse_escape(parser *p)
 {
     static const struct {
         char letter;
-        place where;
-    } places[] = {
+        assertion what;
+    } assertions[] = {
         {'A', TEXT_BEGIN}, {'z', TEXT_END}, {'b', WORD_BOUNDARY}, {'B', NO_WORD_BOUNDARY}};
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-        if (p->at < p->end && *p->at == places[i].letter) {
+    for (size_t i = 0; i < sizeof(assertions) / sizeof(*assertions); i++)
+        if (p->at < p->end && *p->at == assertions[i].letter) {
             p->at++;
-            emit_place(p, places[i].where);
+            emit_assertion(p, assertions[i].what);
             return;
         }
     code c = {.op = CHARS, .x = p->re->n_ranges, .is_folded = p->folds};
@@ -468,9 +468,9 @@ static void parse_atom(parser *p)
     } else if (take(p, "\\")) {
         parse_escape(p);
     } else if (take(p, "^")) {
-        emit_place(p, p->multi_line ? LINE_BEGIN : TEXT_BEGIN);
+        emit_assertion(p, p->multi_line ? LINE_BEGIN : TEXT_BEGIN);
     } else if (take(p, "$")) {
-        emit_place(p, p->multi_line ? LINE_END : TEXT_END);
+        emit_assertion(p, p->multi_line ? LINE_END : TEXT_END);
     } else if (take(p, ".")) {
         const code c = {.op = CHARS, .x = p->re->n_ranges, .y = !p->dot_all, .is_negated = 1};
         add_range(p, '\n', p->dot_all ? 0 : '\n');
@@ -482,7 +482,7 @@ static void parse_atom(parser *p)
     }
 }
 
-// {n}, {n,} or {n,m} at the parser's position. 0: it is text.
+// {n}, {n,} or {n,m} at the parser's position. 0: literal text.
 static int take_braces(parser *p, int *min, int *max)
 {
     const char *const start = p->at;
@@ -569,7 +569,7 @@ static void parse_repeated(parser *p)
 
 static void parse_alternatives(parser *p)
 {
-    int last = -1; // of the jumps after the alternatives, each of which has the one before it
+    int last = -1; // the last JUMP past all alternatives: a list by `x`, until its target is known
     for (;;) {
         const int begin = p->re->n;
         while (!p->is_failed && p->at < p->end && *p->at != '|' && *p->at != ')')
@@ -617,10 +617,10 @@ void tl_regex_free(tl_regex *regex)
 
 // Matching
 
-// A list of threads, each once.
+// A sparse set (Briggs, Torczon 1993) of threads.
 typedef struct threads {
-    int *list, n;
-    int *place; // of each instruction in the list, if it is there
+    int *dense, n;
+    int *sparse; // the index in `dense` of each instruction, if it is a member
 } threads;
 
 typedef struct matcher {
@@ -655,9 +655,9 @@ static int is_word(const char *begin, const char *end, const char *at)
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-static int holds(place where, const char *begin, const char *end, const char *at)
+static int holds(assertion what, const char *begin, const char *end, const char *at)
 {
-    switch (where) {
+    switch (what) {
     case TEXT_BEGIN:
         return at == begin;
     case TEXT_END:
@@ -667,35 +667,35 @@ static int holds(place where, const char *begin, const char *end, const char *at
     case LINE_END:
         return at == end || *at == '\n';
     default:
-        return (is_word(begin, end, at - 1) != is_word(begin, end, at)) == (where == WORD_BOUNDARY);
+        return (is_word(begin, end, at - 1) != is_word(begin, end, at)) == (what == WORD_BOUNDARY);
     }
 }
 
-// Adds an instruction that is not there yet.
+// Adds an instruction unless it is a member.
 static void push(threads *t, int pc)
 {
-    const int at = t->place[pc];
-    if (at >= 0 && at < t->n && t->list[at] == pc)
+    const int at = t->sparse[pc];
+    if (at >= 0 && at < t->n && t->dense[at] == pc)
         return;
-    t->place[pc] = t->n;
-    t->list[t->n++] = pc;
+    t->sparse[pc] = t->n;
+    t->dense[t->n++] = pc;
 }
 
-// Adds a thread, and those that it reaches without a character: the list is its own stack, since
-// each instruction is in it once.
+// Adds a thread and its epsilon closure, the threads that it reaches without a character. The set
+// is the queue, since no instruction is added twice.
 static void add(const matcher *m, threads *t, int pc, const char *begin, const char *end,
                 const char *at)
 {
     int next = t->n;
     push(t, pc);
     for (; next < t->n; next++) {
-        const int i = t->list[next];
+        const int i = t->dense[next];
         const code *const c = &m->re->code[i];
         if (c->op == JUMP || c->op == SPLIT)
             push(t, i + c->x);
         if (c->op == SPLIT)
             push(t, i + c->y);
-        if (c->op == ASSERT && holds((place)c->x, begin, end, at))
+        if (c->op == ASSERT && holds((assertion)c->x, begin, end, at))
             push(t, i + 1);
     }
 }
@@ -710,7 +710,7 @@ static int matches(matcher *m, const tl_string *s, const tl_stop *stop)
         const uint32_t ch = tl_char_at(at, end, &n);
         m->later.n = 0;
         for (int i = 0; i < m->now.n; i++) {
-            const int pc = m->now.list[i];
+            const int pc = m->now.dense[i];
             const code *const c = &m->re->code[pc];
             if (c->op == CHARS && accepts(m->re, c, ch))
                 add(m, &m->later, pc + 1, begin, end, at + n);
@@ -721,8 +721,8 @@ static int matches(matcher *m, const tl_string *s, const tl_stop *stop)
         if (tl_stop_is_requested(stop))
             return 0;
     }
-    const int last = m->re->n - 1, at_end = m->now.place[last];
-    return at == end && at_end >= 0 && at_end < m->now.n && m->now.list[at_end] == last;
+    const int last = m->re->n - 1, at_end = m->now.sparse[last];
+    return at == end && at_end >= 0 && at_end < m->now.n && m->now.dense[at_end] == last;
 }
 
 int tl_exec_regex_match(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
@@ -735,8 +735,8 @@ int tl_exec_regex_match(const tl_exec *exec, const tl_tensor *src, tl_tensor *ds
     int *const scratch = exec->scratch;
     memset(scratch, 0, 4 * n * sizeof(int));
     matcher m = {.re = regex,
-                 .now = {.list = scratch, .place = scratch + n},
-                 .later = {.list = scratch + 2 * n, .place = scratch + 3 * n}};
+                 .now = {.dense = scratch, .sparse = scratch + n},
+                 .later = {.dense = scratch + 2 * n, .sparse = scratch + 3 * n}};
     for (int i = 0; i < src->len && !tl_stop_is_requested(exec->stop); i++)
         result[i] = (unsigned char)matches(&m, tl_tensor_string(src, i), exec->stop);
     return 0;

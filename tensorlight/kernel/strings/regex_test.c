@@ -9,7 +9,7 @@
 #include "tensorlight/tl_text.h"
 #include "tensorlight/tl_util.h"
 
-// Whether `pattern` matches `text`; -1: it is no pattern.
+// Whether `pattern` matches `text`; -1: a bad pattern.
 static int match(const char *pattern, const char *text)
 {
     tl_regex *const regex = tl_regex_create(pattern);

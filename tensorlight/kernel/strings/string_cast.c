@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as strings, and strings as numbers.
+// Casts from numbers to strings, and from strings to numbers.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +15,12 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_util.h"
 
-// Numbers as text are shorter.
+// Exceeds the bytes of any number as text.
 enum { TEXT_SIZE = 512 };
 
 // To strings
 
-// As C: numbers that are too large become infinite.
+// Casts as C does: values out of range become infinite.
 static void cast(void *element, tl_dtype dtype, double value)
 {
     tl_map_func *const kernel = tl_cast_kernel(NULL, TL_DOUBLE, dtype);
@@ -30,7 +30,7 @@ static void cast(void *element, tl_dtype dtype, double value)
         memcpy(element, &value, sizeof(value));
 }
 
-// Whether a number that is read as double becomes the element again.
+// Whether parsing the text yields the same element.
 static int reads_as(const char *text, const void *element, tl_dtype dtype)
 {
     unsigned char back[TL_DTYPE_MAX_SIZE];
@@ -132,7 +132,7 @@ static const char *trimmed(const tl_string *s, size_t *size)
     return begin;
 }
 
-// Whether a text without a sign is infinite or NaN; *value.
+// Parses nan, inf or infinity, without a sign. Returns whether it is one.
 static int read_special(const char *text, double *value)
 {
     if (!strcasecmp(text, "nan"))
@@ -144,7 +144,7 @@ static int read_special(const char *text, double *value)
     return 1;
 }
 
-// Whether a text is a decimal number, which C's functions read as the standard does.
+// Whether a text is a decimal number, which strtod parses as ONNX specifies.
 static int is_decimal(const char *text)
 {
     text += *text == '+' || *text == '-';

@@ -110,7 +110,7 @@ static const char *find_space(const char *at, const char *end)
     return at;
 }
 
-// The next part of text between white space; 0: none is left.
+// The next part between white space; 0: none is left.
 static int next_word(rest *r, int is_last, const char **part, size_t *size)
 {
     const char *const begin = skip_space(r->at, r->end);
@@ -136,7 +136,7 @@ static const char *find(const char *at, const char *end, const char *what, size_
     return NULL;
 }
 
-// The same between delimiters: also empty parts.
+// The next part between delimiters, which may be empty; 0: none is left.
 static int next_part(rest *r, const char *delimiter, int is_last, const char **part, size_t *size)
 {
     if (r->is_done)
@@ -151,7 +151,7 @@ static int next_part(rest *r, const char *delimiter, int is_last, const char **p
     return 1;
 }
 
-// The parts of a string; arena NULL: they are only counted. -1: no memory.
+// Counts the parts of a string, and unless arena is NULL copies them. -1: no memory.
 static int split(const tl_string *s, const tl_split *param, tl_strings *arena,
                  const tl_string **parts, int64_t *count)
 {

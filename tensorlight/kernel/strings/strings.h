@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the operations on strings: characters, and broadcasting of single elements.
+// Helpers of the string operations: characters, broadcasting of single elements, the arena.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 /** Writes code point `c` to `to`. Returns its bytes, 1 to 4. */
 size_t tl_char_put(char to[4], uint32_t c);
 
-/** The letter in lower (upper) case; other characters stay. */
+/** The letter in lower (upper) case; other characters unchanged. */
 uint32_t tl_char_lower(uint32_t c);
 uint32_t tl_char_upper(uint32_t c);
 

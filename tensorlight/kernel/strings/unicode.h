@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of Unicode's characters.
+// Unicode character classes.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image's interleaved channels made planes, less a mean per channel.
+// Converts an image from HWC to CHW and subtracts a mean per channel.
 
 #include <assert.h>
 

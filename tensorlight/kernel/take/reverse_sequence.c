@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of different lengths in one tensor, each reversed.
+// Reverses each of the sequences, of different lengths, in a tensor (ONNX ReverseSequence).
 
 #include <assert.h>
 

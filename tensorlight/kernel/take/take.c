@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements picked by index. All indices are checked before the first element moves.
+// Gather: copies elements by index. All indices are checked before the first element moves.
 
 #include <assert.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_nn.h"
 
-// Of index `i` along an axis of `dim`.
+// Checks index `i` along an axis of `dim`.
 static inline int check_index(const tl_tensor *index, size_t i, int dim)
 {
     const int64_t value = tl_index_at(index, i);
@@ -50,7 +50,7 @@ typedef struct take {
     const tl_tensor *index;
     int dim;      // of the axis of src
     size_t n;     // indices
-    size_t block; // bytes of the slice that an index names
+    size_t block; // bytes of the slice that an index selects
 } take;
 
 // Unit i is index i % n of outer index i / n.
@@ -199,7 +199,7 @@ typedef struct take_nd {
     const char *src;
     char *dst;
     const tl_tensor *index;
-    const int *dims; // that an index row runs through
+    const int *dims; // of the axes that an index row indexes
     size_t width;    // of an index row
     size_t per_batch, slice,
         block; // index rows, and bytes of src, of a batch; bytes of a result

@@ -108,7 +108,7 @@ static inline int NAME(is_better, c)(const NAME(heap, c) * h, int64_t i, int64_t
     return i < j;
 }
 
-// Moves `index` down from the root of the heap's first `n` places, to where both below are better.
+// Moves `index` down from `at` in the heap's first `n` elements, until both children are better.
 static void NAME(sift_down, c)(const NAME(heap, c) * h, size_t at, size_t n, int64_t index)
 {
     int64_t *const indices = h->indices;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permutation of axes: reduced to the copy of rows, or to the transposition of matrices.
 //
-// First the plan: axes of length 1 are dropped, and axes that follow each other in dst as in src
-// become one. Then either the last axis of dst is the last of src too, and dst is made of rows of
+// First the plan: axes of length 1 are dropped, and axes that are adjacent in dst and in src are
+// merged. Then either the last axis of dst is the last of src too, and dst is made of rows of
 // src:
 //
 //     [a, b, c] -> [b, a, c]     b * a rows of c elements
@@ -12,7 +12,7 @@
 //
 //     [a, b, c] -> [a, c, b]     a matrices, [b, c] -> [c, b]
 //
-// A unit of work is a row, or a band of rows of such a matrix.
+// A task copies rows, or transposes bands of rows of such a matrix.
 
 #include "kernel/transpose/transpose.h"
 
@@ -25,7 +25,7 @@
 
 TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
 
-// The rows of a matrix that make a unit.
+// Rows of a matrix per band.
 enum { BAND = 32 };
 
 typedef struct plan {
@@ -69,9 +69,9 @@ static void copy_rows(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
     const int n_outer = p->n_outer; // in a register: rows may have few elements
-    tl_stride_place at;
-    tl_stride_place_init(&at, p->outer, n_outer, begin);
-    for (size_t i = begin; i < end; i++, tl_stride_place_next(&at, p->outer, n_outer))
+    tl_stride_iter at;
+    tl_stride_iter_init(&at, p->outer, n_outer, begin);
+    for (size_t i = begin; i < end; i++, tl_stride_iter_next(&at, p->outer, n_outer))
         memcpy(p->dst + (size_t)at.dst * p->size, p->src + (size_t)at.src * p->size,
                p->cols.len * p->size);
 }
@@ -80,8 +80,8 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
     for (size_t i = begin; i < end; i++) {
-        tl_stride_place at;
-        tl_stride_place_init(&at, p->outer, p->n_outer, i / p->bands);
+        tl_stride_iter at;
+        tl_stride_iter_init(&at, p->outer, p->n_outer, i / p->bands);
         const size_t row = i % p->bands * BAND;
         const size_t rest = p->rows.len - row;
         const size_t step = (size_t)p->rows.dst;
@@ -91,7 +91,7 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
     }
 }
 
-// Min bytes of a thread.
+// Min bytes of a task.
 enum { GRAIN = 65536 };
 
 int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *axes)

@@ -10,7 +10,7 @@
 // Columns at a time: the lines of src that they touch stay in the cache from row to row.
 enum { TILE = 32 };
 
-// Each of these types is TL_FLOAT or another.
+// A copy serves all types of its size, such as TL_FLOAT.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/transpose/transpose_c.c"
 #include "tensor/tl_each_uint.inc.h"

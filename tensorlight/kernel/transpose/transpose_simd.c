@@ -10,8 +10,8 @@
 enum { COLUMNS = 2 * TL_VF_LANES < 16 ? 16 : 2 * TL_VF_LANES };
 
 // `n` rows of `m` elements of src become m rows of n.
-TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size_t dst_stride,
-                           size_t n, size_t m)
+TL_INLINE void transpose_square(const float *src, size_t src_stride, float *dst, size_t dst_stride,
+                                size_t n, size_t m)
 {
     tl_vf v[TL_VF_LANES];
     TL_UNROLL
@@ -28,9 +28,9 @@ TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size
             tl_vf_store_partial(dst + k * dst_stride, v[k], n);
 }
 
-// The columns begin .. end-1 of dst, that is rows of src.
-static void turn_columns(const float *src, size_t src_stride, float *dst, size_t dst_stride,
-                         size_t rows, size_t begin, size_t end)
+// Transposes to the columns begin .. end-1 of dst, which are rows of src.
+static void transpose_cols(const float *src, size_t src_stride, float *dst, size_t dst_stride,
+                           size_t rows, size_t begin, size_t end)
 {
     for (size_t r = 0; r < rows; r += TL_VF_LANES) {
         const size_t m = tl_min_size(TL_VF_LANES, rows - r);
@@ -39,9 +39,9 @@ static void turn_columns(const float *src, size_t src_stride, float *dst, size_t
             const float *const from = src + c * src_stride + r;
             float *const to = dst + r * dst_stride + c;
             if (n == (size_t)TL_VF_LANES && m == (size_t)TL_VF_LANES)
-                turn_square(from, src_stride, to, dst_stride, TL_VF_LANES, TL_VF_LANES);
+                transpose_square(from, src_stride, to, dst_stride, TL_VF_LANES, TL_VF_LANES);
             else
-                turn_square(from, src_stride, to, dst_stride, n, m);
+                transpose_square(from, src_stride, to, dst_stride, n, m);
         }
     }
 }
@@ -54,5 +54,5 @@ void SIMD(tl_transpose)(const void *src, size_t src_stride, void *dst, size_t ds
         return;
     }
     for (size_t c = 0; c < cols; c += COLUMNS)
-        turn_columns(src, src_stride, dst, dst_stride, rows, c, tl_min_size(cols, c + COLUMNS));
+        transpose_cols(src, src_stride, dst, dst_stride, rows, c, tl_min_size(cols, c + COLUMNS));
 }

@@ -128,7 +128,7 @@ static const void *part(const tl_tensor *packed, size_t offset)
     return (const char *)packed->data + offset;
 }
 
-// The scratch memory that suffices for all packed trees of a size.
+// Max columns and trees of packed trees of a size.
 typedef struct max {
     size_t columns, trees;
 } max;
@@ -169,7 +169,7 @@ static uint64_t block_size(size_t columns, size_t element_size)
     return (uint64_t)columns * TL_TREE_ROWS * element_size; // columns are fewer than 2^28
 }
 
-// As many blocks as about half of a second-level cache holds.
+// As many blocks as fit in about half of an L2 cache.
 static size_t blocks_of(size_t columns, size_t element_size)
 {
     const uint64_t n = ((uint64_t)256 << 10) / block_size(columns, element_size);
@@ -206,7 +206,7 @@ static void find_blocks(const tl_exec *exec, tl_tree_job *job, size_t columns)
     const size_t slots = exec->scratch_size / job->slot_size;
     const size_t max_rows = blocks_of(columns, size) * TL_TREE_ROWS;
     const size_t share = tl_ceil_div(job->rows, tl_min_size(slots, threads));
-    // Whole lanes; a unit of one row more than a block needs as long as two blocks.
+    // Whole lanes; a unit of one row more than a block takes as long as two blocks.
     const size_t even = tl_ceil_div(share, tl_ceil_div(share, max_rows));
     job->unit = tl_ceil_div(even, TL_TREE_LANES) * TL_TREE_LANES;
     job->group = 1 + (size_t)(((uint64_t)128 << 10) * job->header->trees /

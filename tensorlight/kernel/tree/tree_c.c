@@ -13,7 +13,7 @@
 TL_TREE_WALK(f64, double)
 TL_TREE_WALK(f32, float)
 
-// A NaN that no computation makes: a target without a vote for the min or max.
+// A NaN that no computation produces: a target without votes for the min or max.
 static const uint64_t no_vote_f64 = 0x7ff80000deadbeef;
 static const uint32_t no_vote_f32 = 0x7fc0dead;
 
@@ -41,7 +41,7 @@ static int is_sum(const tl_tree_job *job)
 
 // Votes
 
-// Without votes: the sum 0, or none for the min and max.
+// Initializes the targets: 0 for sums, NO_VOTE for the min and max.
 static void NAME(begin, votes)(const tl_tree_job *job, size_t begin, size_t end)
 {
     T *const dst = (T *)job->dst + begin * job->targets;
@@ -64,7 +64,7 @@ static void NAME(add, votes)(const tl_tree_job *job, size_t leaf, T *dst)
 {
     const tl_tensor *const start = job->votes.start, *const target = job->votes.target;
     const T *const weight = job->votes.weight->data;
-    if (leaf >= job->n_leaves) // only in packed trees that nothing has packed
+    if (leaf >= job->n_leaves) // only in hand-made packed trees
         return;
     const size_t first = start ? (size_t)int_at(start, leaf) : leaf;
     const size_t end = start ? (size_t)int_at(start, leaf + 1) : leaf + 1;
@@ -78,7 +78,7 @@ static void NAME(add, votes)(const tl_tree_job *job, size_t leaf, T *dst)
     }
 }
 
-// The votes become the result, that of `n_trees` trees.
+// Turns the votes of `n_trees` trees into the result.
 static void NAME(end, votes)(const tl_tree_job *job, size_t n_trees, size_t begin, size_t end)
 {
     const T *const base = job->base;
@@ -97,7 +97,7 @@ static void NAME(end, votes)(const tl_tree_job *job, size_t n_trees, size_t begi
 
 // The direct walk
 
-// The leaf of a row; SIZE_MAX: none, as the walk runs in a circle.
+// The leaf of a row; SIZE_MAX: none, since the nodes have a cycle.
 static size_t NAME(walk, direct)(const tl_trees *trees, const T *row, size_t features, size_t node)
 {
     const T *const split = trees->split->data;
@@ -144,7 +144,7 @@ void NAME(tl_tree_find, c)(const void *tree, const void *nodes, const void *bloc
     }
 }
 
-// Adds the votes of the nodes `at` to `n` rows from `dst` on, or all to the same one.
+// Adds the votes of the nodes `at` to `n` rows at `dst`, `step` apart; 0: all to one row.
 static void NAME(add, nodes)(const tl_tree_job *job, const uint32_t *at, size_t n, T *dst,
                              size_t step)
 {
@@ -183,7 +183,7 @@ static void NAME(fill, block)(const tl_tree_job *job, size_t row, size_t n, T *b
     }
 }
 
-// A unit: for some trees, which stay in a cache, all blocks, then for the next ones.
+// Computes a unit: all blocks for a group of trees, which stay in a cache, then the next group.
 static void NAME(find, unit)(const tl_tree_job *job, size_t begin, size_t end, T *blocks)
 {
     const size_t block_len = (job->header->columns ? job->header->columns : 1) * TL_TREE_ROWS;
@@ -228,7 +228,7 @@ static void NAME(fill, values)(const tl_tree_job *job, void *values)
 static void NAME(find, row)(const tl_tree_job *job, const void *values, size_t begin, size_t end,
                             uint32_t *at)
 {
-    static const T nothing[1] = {0}; // column 0 of leaves
+    static const T zero[1] = {0}; // column 0 of leaves
     const TREE *const trees = job->trees;
     for (size_t t = begin; t < end; t += TL_TREE_LANES) {
         uint32_t depth = 0, nodes[TL_TREE_LANES];
@@ -238,7 +238,7 @@ static void NAME(find, row)(const tl_tree_job *job, const void *values, size_t b
             nodes[k] = tree->root;
         }
         NAME(tl_tree_walk, each)
-        (job->nodes, job->header->columns ? values : nothing, TL_TREE_SHIFT, 0, depth, nodes);
+        (job->nodes, job->header->columns ? values : zero, TL_TREE_SHIFT, 0, depth, nodes);
         for (size_t k = 0; k < TL_TREE_LANES && t + k < end; k++)
             at[t + k] = nodes[k];
     }

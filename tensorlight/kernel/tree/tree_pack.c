@@ -29,7 +29,7 @@ tl_tree_parts tl_tree_parts_of(tl_dtype dtype, size_t n_nodes, size_t n_trees, s
     return p;
 }
 
-// The columns that these trees may have.
+// The most columns that these trees may have.
 static size_t max_columns(const tl_trees *trees, int features)
 {
     return tl_min_size((size_t)trees->split->len, 2 * (size_t)features);
@@ -42,13 +42,13 @@ size_t tl_trees_packed(const tl_trees *trees, int features)
         .size;
 }
 
-// Numbers of all nodes and features, in scratch memory.
-typedef struct notes {
+// Arrays over all nodes and features, in scratch memory.
+typedef struct tables {
     uint32_t *parents; // [N]: branches to a node that are not yet in `order`
     uint32_t *order;   // [N]: each node after all that reach it
     uint32_t *depth;   // [N]
     uint32_t *column;  // [2F]: 1 + the column of a feature; 0: none
-} notes;
+} tables;
 
 size_t tl_trees_pack_scratch(const tl_trees *trees, int features)
 {
@@ -66,8 +66,8 @@ static size_t child_of(const tl_trees *trees, size_t node, size_t k)
     return (size_t)((const int32_t *)trees->child->data)[2 * node + k];
 }
 
-// Sorts the nodes; -1 with a reason: one of them reaches itself.
-static int sort_nodes(const tl_trees *trees, notes *s)
+// Sorts the nodes topologically; -1 with a reason: they have a cycle.
+static int sort_nodes(const tl_trees *trees, tables *s)
 {
     const size_t n = (size_t)trees->split->len;
     size_t len = 0;
@@ -88,7 +88,7 @@ static int sort_nodes(const tl_trees *trees, notes *s)
 }
 
 // Max branches from each node to a leaf.
-static void find_depths(const tl_trees *trees, notes *s)
+static void find_depths(const tl_trees *trees, tables *s)
 {
     for (size_t i = (size_t)trees->split->len; i-- > 0;) {
         const size_t node = s->order[i];
@@ -102,7 +102,7 @@ static void find_depths(const tl_trees *trees, notes *s)
 }
 
 // Numbers the features that branches compare, in the order of nodes. Returns how many.
-static size_t find_columns(const tl_trees *trees, int features, notes *s, uint32_t *columns)
+static size_t find_columns(const tl_trees *trees, int features, tables *s, uint32_t *columns)
 {
     size_t len = 0;
     memset(s->column, 0, 2 * (size_t)features * sizeof(*s->column));
@@ -116,7 +116,7 @@ static size_t find_columns(const tl_trees *trees, int features, notes *s, uint32
     return len;
 }
 
-static void write_all(const tl_trees *trees, const notes *s, const tl_tree_parts *parts,
+static void write_all(const tl_trees *trees, const tables *s, const tl_tree_parts *parts,
                       const tl_tree_header *header, char *dst)
 {
     const tl_tree_type *const type = tl_tree_type_of(trees->split->dtype);
@@ -140,7 +140,7 @@ int tl_exec_trees_pack(const tl_exec *exec, const tl_trees *trees, int features,
         tl_tree_check_nodes(trees, features, n_leaves) < 0)
         return -1;
     uint32_t *const scratch = exec->scratch;
-    notes s = {scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
+    tables s = {scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
     if (sort_nodes(trees, &s) < 0)
         return -1;
     memset(data, 0, (size_t)dst->len);

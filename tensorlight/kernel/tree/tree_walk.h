@@ -13,7 +13,7 @@
 #endif
 
 /** Defines tl_tree_walk_<type>_each: at most `depth` branches from the nodes `at`. Lane k reads
- * column c at x[(c >> shift) + k * step]. Every fourth step looks whether all are leaves. */
+ * column c at x[(c >> shift) + k * step]. Every fourth step checks whether all are leaves. */
 #define TL_TREE_WALK(type, T)                                                                  \
     TL_INLINE void tl_tree_walk_##type##_each(const tl_tree_node_##type *nodes, const T *x,    \
                                               int shift, int step, uint32_t depth,             \

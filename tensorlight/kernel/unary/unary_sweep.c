@@ -2,9 +2,9 @@
 // unary_sweep [FUNC...]: the largest error of each function in unary_accuracy_test.h, or of some
 // (TL_UNARY_GELU), over all floats, on every instruction set that the CPU has.
 //
-// For each set a line: the largest error, by the bound's own measure where the bound grows, where
-// it is, and the largest of negative numbers. Exits with 1 where a bound is broken. About a minute
-// for a function.
+// Prints a line per instruction set: the largest error (relative to the bound where that grows) and
+// its x, for positive and for negative numbers. Exits with 1 where a bound is broken. About a
+// minute for a function.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise selection between two tensors: selection of the kernel, and the public functions.
+// Element-wise selection between two tensors: choice of the kernel, and the public functions.
 
 #include "kernel/where/where.h"
 

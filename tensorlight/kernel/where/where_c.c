@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice between two tensors in plain C, for every size of element.
+// Selection between two tensors in plain C, for every size of element.
 
 #ifndef T // once
 
 #include "kernel/where/where.h"
 
-// Each of these types is TL_FLOAT or another.
+// A copy serves all types of its size, such as TL_FLOAT.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/where/where_c.c"
 #include "tensor/tl_each_uint.inc.h"
