@@ -262,9 +262,11 @@ static void join_past(ln_onnx_node *n, const projected *p, ln_onnx_attention *a)
 {
     const char *const past = ln_onnx_optional(n, p->past);
     const int axis = 0;
-    if (past && !ln_onnx_failed(n) && ln_onnx_tensor_of(n, past)->ndim != 5)
-        ln_emit_fail(&n->emit, "input %d, 'past', has %d dimensions, expected 5", p->past,
-                     ln_onnx_tensor_of(n, past)->ndim);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, past);
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (past && !ln_onnx_failed(n) && (t->ndim != 5 || t->dims[0] != 2))
+        ln_emit_fail(&n->emit, "input %d, 'past', has shape %s, expected [2, B, H, P, D]", p->past,
+                     tl_shape_text(text, t->ndim, t->dims));
     if (past && !ln_onnx_failed(n)) {
         a->key = ln_onnx_join(n, past_part(n, past, 0), a->key, 2, LN_EMIT_TEMP);
         a->value = ln_onnx_join(n, past_part(n, past, 1), a->value, 2, LN_EMIT_TEMP);

@@ -2,7 +2,6 @@
 // ONNX's operators that sample, move or put back parts of images.
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
@@ -33,12 +32,14 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
 {
     const int elements = tl_compute_length(axes, extents);
     const int dims[] = {1, elements, axes + 1};
-    const size_t len = elements > 0 ? (size_t)elements * (size_t)(axes + 1) : 0;
+    if (elements < 0)
+        return ln_emit_fail(&n->emit, "input 'size': %s", tl_last_error()), NULL;
+    const size_t len = (size_t)elements * (size_t)(axes + 1);
     if (!ln_emit_allows(&n->emit, len, sizeof(double)))
         return NULL;
-    double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
+    double *const numbers = tl_alloc(len * sizeof(double));
     if (!numbers)
-        return ln_emit_fail(&n->emit, "no memory for a grid of this size"), NULL;
+        return ln_emit_fail_memory(&n->emit), NULL;
     for (int e = 0; e < elements; e++) {
         double *const row = numbers + (size_t)e * (size_t)(axes + 1);
         for (int i = axes - 1, rest = e; i >= 0; rest /= extents[i], i--)
@@ -47,7 +48,7 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     }
     tl_convert_array(numbers, dtype, numbers, TL_DOUBLE, len);
     const char *const name = ln_emit_constant(&n->emit, dtype, 3, dims, numbers);
-    free(numbers);
+    tl_free(numbers);
     return name;
 }
 

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_body.h"
@@ -340,17 +339,16 @@ static void translate_split(ln_onnx_node *n)
     int len = lens_now ? ln_onnx_tensor_of(n, lens_now)->len : 0;
     if (!lens_now)
         given = by_input ? ln_onnx_ints_in(n, 1, &len) : ln_attr_ints(&n->emit, "split", &len);
-    int *const lens = ln_onnx_failed(n) ? NULL : malloc(sizeof(*lens) * (size_t)(parts + 1));
+    int *const lens =
+        ln_translation_alloc(n->emit.translation, sizeof(*lens) * ((size_t)parts + 1));
     if (!lens)
         return;
     split_lens(n, lens_now, given, len, t->dims[axis], parts, lens);
-    if (!ln_onnx_failed(n)) {
-        LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", ln_onnx_in(n, 0)),
-                      LN_ARG("lens_now", lens_now), LN_INT("axis", axis),
-                      LN_INTS("lens", parts, lens));
-        ln_onnx_emit_outs(n, "dst", parts, 0, 1, NULL);
-    }
-    free(lens);
+    if (ln_onnx_failed(n))
+        return;
+    LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", ln_onnx_in(n, 0)),
+                  LN_ARG("lens_now", lens_now), LN_INT("axis", axis), LN_INTS("lens", parts, lens));
+    ln_onnx_emit_outs(n, "dst", parts, 0, 1, NULL);
 }
 
 // The arguments of Slice, one number for each of `len` axes.
