@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and rotary embedding as steps, which the operators of ONNX and of com.microsoft share.
+// Steps of attention and rotary embedding, shared by the operators of ONNX and com.microsoft.
 //
 //     ln_onnx_attention a = {.query = q, .key = k, .value = v, .scale = 1, .stage = -1};
 //     ln_onnx_measure_attention(n, &a);
@@ -11,33 +11,33 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/** Stages of the scores, each made of the one before. */
+/** Stages of the scores, each computed from the one before. */
 enum { LN_ONNX_SCORES, LN_ONNX_CAPPED, LN_ONNX_BIASED, LN_ONNX_PROBABILITIES };
 
-/** Operands with their heads second: [B, H, length, size]. */
+/** Operands [B, H, length, size]. */
 typedef struct ln_onnx_attention {
     const char *query, *key, *value;
     const char *bias; // added to the scores, or NULL
-    const char *sink; // [Hq]: a score of each head for a key without a value, or NULL
+    const char *sink; // [Hq]: attention sinks, a score without a key for each head; or NULL
     double scale, softcap;
-    int stage, stage_output; // the stage that is this output of the node; -1: none
+    int stage, stage_output; // the stage to return as that output of the node; -1: none
 
-    tl_dtype dtype; // measured, here and below
+    tl_dtype dtype; // this and the rest: set by ln_onnx_measure_attention
     int q_heads, kv_heads;
     ln_dim batch, q_len, kv_len;
 } ln_onnx_attention;
 
-/** The lengths of query and key. The node fails where the heads do not fit. */
+/** Sets dtype, heads and lengths by query and key. The node fails unless heads are a multiple. */
 void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a);
 
 /** softmax(scale * query x key^T + bias) x value, [B, Hq, S, E]; a row whose scores are all
  *  -infinity gets 0. */
 const char *ln_onnx_emit_attention(ln_onnx_node *n, const ln_onnx_attention *a);
 
-/** The attribute, a number of heads that is at least 1. */
+/** Required attribute `name`, a number of heads, at least 1. */
 int ln_onnx_read_heads(ln_onnx_node *n, const char *name);
 
-/** The same, a divisor of the last axis of `src` [B, S, H * D]. */
+/** Attribute `name`, a number of heads, which divides the last axis of `src` [B, S, H * D]. */
 int ln_onnx_heads_of(ln_onnx_node *n, const char *name, const char *src);
 
 /** Attribute 'scale', or 1 / sqrt(size) where it is 0 or missing. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Attention, as one operator or, where its scores are wanted or capped, as products of
-// matrices and softmax; FlexAttention, always so; and RotaryEmbedding.
+// ONNX Attention, as one operator, or if its scores are an output or capped, as matrix
+// multiplications and softmax; FlexAttention, always as these; and RotaryEmbedding.
 //
-// Heads come second: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Where several
-// heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
+// Layouts: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Query heads that share
+// a key head (grouped-query attention) are rows of one matrix, [B, Hk, Hq / Hk * S, D].
 //
 // Masked positions get a bias of -infinity. All conditions are collected as bools, whose
 // logarithms are the biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-25,
@@ -25,7 +25,8 @@ const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second,
 }
 
 // Indices start, start + step, .. before `end` along the last axis of `src`.
-static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
+static const char *emit_strided_slice(ln_onnx_node *n, const char *src, int start, int end,
+                                      int step)
 {
     const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", src),
@@ -76,14 +77,15 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
     return ln_emit_reshape_dims(&n->emit, swapped, 3, dims, i);
 }
 
-// [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads.
-static const char *heads_first(ln_onnx_node *n, const char *src, const char *name)
+// Input `i` as [B, H, S, D]: of this shape, or [B, S, H * D] with the number of heads in `name`.
+static const char *heads_second(ln_onnx_node *n, int i, const char *name)
 {
+    const char *const src = ln_onnx_in(n, i);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     if (ndim == 4)
         return src;
     if (ndim != 3)
-        ln_emit_fail(&n->emit, "an input has %d dimensions, expected 3 or 4", ndim);
+        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 3 or 4", i, ndim);
     return ln_onnx_swap_heads(n, ln_onnx_split_heads(n, src, ln_onnx_heads_of(n, name, src)));
 }
 
@@ -116,9 +118,9 @@ const char *ln_onnx_with_past(ln_onnx_node *n, const char *past, const char *now
 
 static void read_attention(ln_onnx_node *n, ln_onnx_attention *a)
 {
-    a->query = heads_first(n, ln_onnx_in(n, 0), "q_num_heads");
-    a->key = heads_first(n, ln_onnx_in(n, 1), "kv_num_heads");
-    a->value = heads_first(n, ln_onnx_in(n, 2), "kv_num_heads");
+    a->query = heads_second(n, 0, "q_num_heads");
+    a->key = heads_second(n, 1, "kv_num_heads");
+    a->value = heads_second(n, 2, "kv_num_heads");
     a->key = ln_onnx_with_past(n, ln_onnx_optional(n, 4), a->key, 1);
     a->value = ln_onnx_with_past(n, ln_onnx_optional(n, 5), a->value, 2);
     ln_onnx_measure_attention(n, a);
@@ -183,8 +185,8 @@ static int read_window_size(ln_onnx_node *n, const char *name)
     return size < 0 ? LN_ONNX_UNBOUNDED : size;
 }
 
-// The positions of the queries among the keys: after the past, if any; otherwise the last
-// of each sequence, where `lens` [B, 1, 1, 1] has their lengths.
+// The positions of the queries among the keys: after the past, if any; with `lens` [B, 1, 1, 1]
+// (nonpad_kv_seqlen), at the end of each sequence; otherwise from 0 on.
 static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, const char *lens)
 {
     const char *const past = ln_onnx_optional(n, 4);
@@ -199,9 +201,9 @@ static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, con
     return ln_onnx_add(n, rows, first);
 }
 
-// Key j is before the end of its sequence, and in the window of query i, which with is_causal ends
-// at the query. NULL: no condition.
-static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
+// True where key j is before the end of its sequence (nonpad_kv_seqlen) and in the window of query
+// i, which is_causal ends at the query. NULL: always.
+static const char *allowed_by_position(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     static const int axes[] = {1, 2, 3};
     ln_onnx_window window = {read_window_size(n, "left_window_size"),
@@ -227,7 +229,7 @@ const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype
     return ln_emit_unary(&n->emit, "TL_UNARY_LOG", numbers, LN_EMIT_TEMP);
 }
 
-// `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity.
+// Extends `mask` to the number of keys, with false or -infinity: further keys are masked.
 static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, const char *mask)
 {
     const int last = ln_onnx_tensor_of(n, mask)->ndim - 1;
@@ -247,7 +249,7 @@ static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, co
 static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *mask = ln_onnx_optional(n, 3);
-    const char *allowed = allowed_by_place(n, a);
+    const char *allowed = allowed_by_position(n, a);
     if (ln_onnx_tensor_of(n, mask)->ndim > 4)
         ln_emit_fail(&n->emit, "input 3, 'attn_mask', has %d dimensions, expected at most 4",
                      ln_onnx_tensor_of(n, mask)->ndim);
@@ -261,9 +263,7 @@ static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
         allowed = ln_onnx_bias_of(n, allowed, a->dtype);
     if (mask)
         mask = ln_emit_cast(&n->emit, mask, a->dtype, LN_EMIT_TEMP);
-    if (mask && allowed)
-        return ln_emit_binary(&n->emit, "TL_BINARY_ADD", mask, allowed, LN_EMIT_TEMP);
-    return mask ? mask : allowed;
+    return ln_onnx_add(n, mask, allowed);
 }
 
 // `src` [B, Hq, S, ..] as [B, Hk, Hq / Hk * S, ..] times `matrix` [B, Hk, ..], or its transpose,
@@ -294,7 +294,7 @@ static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, con
     return ln_emit_formula(&n->emit, "tanh(x / a) * a", scores, cap, NULL, LN_EMIT_TEMP);
 }
 
-// Softmax of the rows, each with the score of its head's sink, whose share is lost.
+// Softmax of each row with the sink of its head appended, whose probability is dropped.
 static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
     const int by_head[] = {1, a->q_heads, 1, 1};
@@ -305,10 +305,10 @@ static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, c
     const char *const all =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX,
                 LN_ARG("src", ln_onnx_join(n, scores, sink, 3, LN_EMIT_TEMP)), LN_INT("axis", 3));
-    return emit_part(n, all, 0, -1, 1);
+    return emit_strided_slice(n, all, 0, -1, 1);
 }
 
-// Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row.
+// Softmax of the rows; 0 for rows that the bias masks completely.
 static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *a,
                                       const char *scores)
 {
@@ -327,8 +327,7 @@ static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *
     return ln_emit_where(&n->emit, is_empty, zero, probabilities, LN_EMIT_TEMP);
 }
 
-// The scores, of which a node may want one stage as an output, and their products with the
-// values.
+// Emits the stages of the scores, one of which may be an output, and the product with the values.
 static const char *emit_stages(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *stages[4];
@@ -403,17 +402,21 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
 
 // Attention with functions of the scores and of the probabilities
 
-// The result of the graph in attribute `name` for `src`, in its shape and type; `src` without it.
-static const char *modify(ln_onnx_node *n, const char *name, const char *src)
+// Applies the graph in attribute `name`, which keeps shape and type, to `src`; unchanged without
+// it.
+static const char *apply_graph(ln_onnx_node *n, const char *name, const char *src)
 {
     const LnOnnx__Graph *const graph = ln_onnx_graph(n, name);
     const char *dst = NULL;
+    char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];
     if (!graph)
         return src;
     ln_onnx_inline(n, graph, 1, &src, 1, &dst);
     const tl_tensor *const s = ln_onnx_tensor_of(n, src), *const d = ln_onnx_tensor_of(n, dst);
     if (!ln_onnx_failed(n) && (s->dtype != d->dtype || !tl_tensor_issameshape(s, d)))
-        ln_emit_fail(&n->emit, "graph '%s' changes the shape or the type of its input", name);
+        ln_emit_fail(&n->emit, "graph '%s' returns %s %s, expected %s %s as its input", name,
+                     tl_dtype_name(d->dtype), tl_shape_text(text, d->ndim, d->dims),
+                     tl_dtype_name(s->dtype), tl_shape_text(wanted, s->ndim, s->dims));
     return dst;
 }
 
@@ -439,9 +442,9 @@ static void translate_flex_attention(ln_onnx_node *n)
     const double scale = ln_attr_number(&n->emit, "scale", 1 / sqrt(width ? width : 1));
     const char *x = multiply_heads(n, &a, ln_emit_cast(&n->emit, a.query, dtype, LN_EMIT_TEMP),
                                    ln_emit_cast(&n->emit, a.key, dtype, LN_EMIT_TEMP), 1, scale);
-    x = modify(n, "score_mod", x);
+    x = apply_graph(n, "score_mod", x);
     x = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX, LN_ARG("src", x), LN_INT("axis", 3));
-    x = modify(n, "prob_mod", x);
+    x = apply_graph(n, "prob_mod", x);
     x = multiply_heads(n, &a, x, ln_emit_cast(&n->emit, a.value, dtype, LN_EMIT_TEMP), 0, 1);
     ln_emit_cast(&n->emit, x, a.dtype, 0);
 }
@@ -453,7 +456,7 @@ const ln_onnx_row ln_onnx_rows_preview[] = {
 
 // Rotary embedding
 
-// The cache for the positions, [B, S, D / 2], with an axis of length 1 for the heads at `axis`.
+// The rows of a cos or sin cache at the positions, [B, S, D / 2], with axis `axis` for the heads.
 static const char *angles_of(ln_onnx_node *n, int input, int axis)
 {
     const char *cache = ln_onnx_in(n, input);
@@ -478,7 +481,7 @@ static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, 
     return ln_emit_binary(&n->emit, op, first, second, LN_EMIT_TEMP);
 }
 
-// All pairs of the last axis.
+// Rotates all pairs of the last axis.
 static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosines,
                               const char *sines, int is_paired)
 {
@@ -488,10 +491,10 @@ static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosi
         return src;
     ln_emit_dims(&n->emit, src, dims);
     const int len = ln_onnx_tensor_of(n, src)->dims[3];
-    const char *const x =
-        is_paired ? emit_part(n, src, 0, len, 2) : emit_part(n, src, 0, len / 2, 1);
-    const char *const y =
-        is_paired ? emit_part(n, src, 1, len, 2) : emit_part(n, src, len / 2, len, 1);
+    const char *const x = is_paired ? emit_strided_slice(n, src, 0, len, 2)
+                                    : emit_strided_slice(n, src, 0, len / 2, 1);
+    const char *const y = is_paired ? emit_strided_slice(n, src, 1, len, 2)
+                                    : emit_strided_slice(n, src, len / 2, len, 1);
     const char *const real = emit_rotated(n, "TL_BINARY_SUB", cosines, x, sines, y);
     const char *const imaginary = emit_rotated(n, "TL_BINARY_ADD", sines, x, cosines, y);
     if (!is_paired)
@@ -509,13 +512,13 @@ const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines
     const int size = t->ndim == 4 ? t->dims[3] : rotated;
     if (rotated >= size)
         return rotate_all(n, src, cosines, sines, is_paired);
-    const char *const rest = emit_part(n, src, rotated, size, 1);
+    const char *const rest = emit_strided_slice(n, src, rotated, size, 1);
     const char *const x =
-        rotate_all(n, emit_part(n, src, 0, rotated, 1), cosines, sines, is_paired);
+        rotate_all(n, emit_strided_slice(n, src, 0, rotated, 1), cosines, sines, is_paired);
     return ln_onnx_join(n, x, rest, 3, LN_EMIT_TEMP);
 }
 
-// How many of the `size` elements of a head are rotated, in pairs.
+// The number of elements of a head, of `size`, that are rotated.
 static int rotated_size(ln_onnx_node *n, int size)
 {
     const int64_t given = ln_attr_int(&n->emit, "rotary_embedding_dim", 0);

@@ -2,8 +2,8 @@
 // Attention of com.microsoft: Attention and QAttention, which contain the projection of their
 // input, and MultiHeadAttention.
 //
-// Heads come second, as in onnx_attention.c. Masks add a number, `mask_filter_value`, to the scores
-// of masked keys; causality is -infinity. Source: ContribOperators.md of ONNX Runtime.
+// The layout is [B, H, S, D], as in onnx_attention.c. Masks add `mask_filter_value` to the scores
+// of masked keys, causal masks -infinity. Source: ContribOperators.md of ONNX Runtime.
 
 #include <limits.h>
 
@@ -13,17 +13,17 @@
 // Masks
 
 // 0 where `allowed` is true, otherwise mask_filter_value.
-static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
+static const char *masked_bias(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
 {
     const double value = ln_attr_number(&n->emit, "mask_filter_value", -10000);
     return ln_emit_where(&n->emit, allowed, ln_emit_scalar(&n->emit, dtype, 0),
                          ln_emit_scalar(&n->emit, dtype, value), LN_EMIT_TEMP);
 }
 
-// Numbers for each batch, `part` of `mask` (-1: all), compared with the index of each key: [B, 1,
-// 1, T].
-static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const char *op,
-                          const char *mask, int part)
+// Compares the index of each key with an element of `mask` for each sequence, those of half `part`
+// (-1: `mask` has only one): [B, 1, 1, T].
+static const char *compare_keys(ln_onnx_node *n, const ln_onnx_attention *a, const char *op,
+                                const char *mask, int part)
 {
     const ln_dim one = ln_dim_constant(1), column[] = {a->batch, one, one, one};
     const int batch = (int)ln_onnx_max(n, &a->batch);
@@ -34,8 +34,8 @@ static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const cha
                            ln_emit_cast(&n->emit, numbers, TL_INT64, LN_EMIT_TEMP));
 }
 
-// A mask of one dimension: the end of each sequence [B]; or also its start, [2 * B], unless the
-// ends alone are allowed.
+// A mask of one dimension: the end of each sequence, [B], or with may_start, the ends and then the
+// starts, [2 * B].
 static const char *allowed_by_length(ln_onnx_node *n, const ln_onnx_attention *a, int i,
                                      const char *mask, int may_start)
 {
@@ -44,19 +44,19 @@ static const char *allowed_by_length(ln_onnx_node *n, const ln_onnx_attention *a
     if (ln_onnx_failed(n))
         return NULL;
     if (ln_dim_equals(&len, &a->batch) || n_lens == batch)
-        return by_key(n, a, "TL_COMPARE_LESS", mask, -1);
+        return compare_keys(n, a, "TL_COMPARE_LESS", mask, -1);
     ln_onnx_want_fixed(n, mask);
     if (!may_start || n_lens != 2 * batch)
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
                         "input %d, the mask, has %d elements, expected %d%s", i, n_lens, batch,
                         may_start ? ", or twice as many" : "");
-    const char *const end = by_key(n, a, "TL_COMPARE_LESS", mask, 0);
-    const char *const start = by_key(n, a, "TL_COMPARE_GREATER_EQUAL", mask, 1);
+    const char *const end = compare_keys(n, a, "TL_COMPARE_LESS", mask, 0);
+    const char *const start = compare_keys(n, a, "TL_COMPARE_GREATER_EQUAL", mask, 1);
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", start, end, LN_EMIT_TEMP);
 }
 
-// The bias of a mask, input `i`: of one dimension, of lengths; or [B, T] or [B, S, T], above 0
-// where a key is not masked. NULL: none.
+// The bias of optional input `i`, a mask: of lengths (one dimension), or [B, T] or [B, S, T], above
+// 0 where a key is not masked. NULL: no mask.
 static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int i, int may_start)
 {
     static const int rows[] = {1, 2}, heads[] = {1};
@@ -66,7 +66,7 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
     if (!mask)
         return NULL;
     if (t->ndim == 1)
-        return filter(n, allowed_by_length(n, a, i, mask, may_start), a->dtype);
+        return masked_bias(n, allowed_by_length(n, a, i, mask, may_start), a->dtype);
     if (t->ndim != 2 && t->ndim != 3) {
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
                         "input %d, the mask, has %d dimensions, expected 1 to 3", i, t->ndim);
@@ -77,11 +77,11 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
         ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", mask,
                         ln_emit_scalar(&n->emit, ln_onnx_tensor_of(n, mask)->dtype, 0));
     const int ndim = ln_onnx_tensor_of(n, allowed)->ndim;
-    return filter(n, ln_onnx_with_axes(n, allowed, ndim == 2 ? 2 : 1, ndim == 2 ? rows : heads),
-                  a->dtype);
+    return masked_bias(
+        n, ln_onnx_with_axes(n, allowed, ndim == 2 ? 2 : 1, ndim == 2 ? rows : heads), a->dtype);
 }
 
-// Key j is not after query i, the last of which is the last key.
+// Masks key j for query i if j > i + (kv_len - q_len): the last query reads all keys. NULL: none.
 static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const ln_dim before = ln_dim_sub(ln_emit_symbols(&n->emit), &a->kv_len, &a->q_len);
@@ -96,10 +96,10 @@ static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 
 // MultiHeadAttention
 
-// Its inputs.
+// Its inputs, in order.
 enum { QUERY, KEY, VALUE, BIAS, PADDING, SCORE_BIAS, PAST_KEY, PAST_VALUE, PAST_LEN, BEAMS };
 
-// Part `k` of [B, S, H, parts, D]: [B, S, H, D].
+// Element `k` along axis 3 of [B, S, H, n, D]: [B, S, H, D].
 static const char *packed_part(ln_onnx_node *n, const char *src, int k)
 {
     const char *const part = ln_onnx_slice(n, src, 3, k, 1);
@@ -108,7 +108,7 @@ static const char *packed_part(ln_onnx_node *n, const char *src, int k)
                    LN_INTS("axes", 1, &axis));
 }
 
-// Input `i`, which has `parts` packed parts for each head.
+// The node fails unless input `i` is [B, S, heads, parts, D].
 static void want_packed(ln_onnx_node *n, int i, int heads, int parts)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
@@ -133,8 +133,8 @@ static const char *read_separate(ln_onnx_node *n, int i, int heads)
     return ln_onnx_failed(n) ? src : ln_onnx_split_heads(n, src, heads);
 }
 
-// Query, key and value with their heads third; returns 1 where key and value have them second, as
-// they were projected before.
+// Query, key and value as [B, S, H, D]. Returns 1 if key and value are inputs [B, H, T, D] instead:
+// already projected, as in cross-attention.
 static int read_operands(ln_onnx_node *n, int heads, const char **parts)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, QUERY))->ndim;
@@ -162,8 +162,8 @@ static int read_operands(ln_onnx_node *n, int heads, const char **parts)
     return key_ndim == 4;
 }
 
-// Adds the part of the bias that belongs to each operand [B, S, H, D]; those that were projected
-// before have none.
+// Adds to the first `n_parts` operands [B, S, H, D] their parts of the bias; projected keys and
+// values have none.
 static void add_biases(ln_onnx_node *n, const char **parts, int n_parts)
 {
     const char *const bias = ln_onnx_optional(n, BIAS);
@@ -220,11 +220,11 @@ static void translate_multi_head(ln_onnx_node *n)
 
 // Attention, QAttention
 
-// The inputs of the two that the rest needs.
+// The projection of Attention or QAttention, and the indices of other inputs.
 typedef struct projected {
     const char *all; // [B, S, widths of query, key and value]
     int sizes[3];
-    int mask, past, bias; // inputs; -1: none
+    int mask, past, bias; // indices of inputs; -1: none
 } projected;
 
 // The widths of query, key and value: equal parts of `total`, unless the node lists them.
@@ -257,7 +257,7 @@ static const char *past_part(ln_onnx_node *n, const char *past, int k)
                    LN_ARG("src", ln_onnx_slice(n, past, 0, k, 1)), LN_INTS("axes", 1, &axis));
 }
 
-// Puts the past before key and value, and makes output 1 of both.
+// Prepends the past to key and value; output 1 is both, [2, B, H, T, D].
 static void join_past(ln_onnx_node *n, const projected *p, ln_onnx_attention *a)
 {
     const char *const past = ln_onnx_optional(n, p->past);
@@ -299,7 +299,8 @@ static void emit_projected(ln_onnx_node *n, const projected *p, int heads)
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
 }
 
-// The common checks: returns the width of the projection, input 1 [In, width]; 0 after a failure.
+// Checks inputs 0 to 2 and the attributes of both. Returns the width of the projection, input 1
+// [In, width]; 0 after a failure.
 static int read_projection(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));

@@ -10,14 +10,13 @@
 
 // Rotary embedding
 
-// The rows of a cache [M, half] at positions [B or 1, S], as [.., S, 1, half], or with is_second
-// [.., 1, S, half]: for heads third or second.
+// Rows of the cos or sin cache [M, half] at positions [B or 1, S], with an axis of length 1 for the
+// heads: [.., S, 1, half], or with heads_axis 1, [.., 1, S, half].
 static const char *angles_at(ln_onnx_node *n, int input, int half, const char *positions,
-                             int is_second)
+                             int heads_axis)
 {
     const char *const cache = ln_onnx_in(n, input);
     const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
-    const int axis = is_second ? 1 : 2;
     if (!ln_onnx_failed(n) && (t->ndim != 2 || t->dims[1] != half)) {
         char text[TL_SHAPE_TEXT_SIZE];
         ln_emit_fail(&n->emit, "input %d, a cache, has shape %s, expected [.., %d]", input,
@@ -25,10 +24,10 @@ static const char *angles_at(ln_onnx_node *n, int input, int half, const char *p
     }
     const char *const rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", cache),
                                      LN_ARG("index", positions), LN_INT("axis", 0));
-    return ln_onnx_with_axes(n, rows, 1, &axis);
+    return ln_onnx_with_axes(n, rows, 1, &heads_axis);
 }
 
-// The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len].
+// The positions first, first + 1, .. of each sequence, [B or 1, len]; `first`: [1, 1] or [B, 1].
 static const char *positions_from(ln_onnx_node *n, const char *first, const ln_dim *len)
 {
     const ln_dim dims[] = {ln_dim_constant(1), *len};
@@ -37,7 +36,7 @@ static const char *positions_from(ln_onnx_node *n, const char *first, const ln_d
     return ln_onnx_add(n, steps, first);
 }
 
-// Input 1: the first position [1] of all, or all of them [B, S].
+// Input 1, position_ids: the first position of all sequences, [1], or all positions, [B, S].
 static const char *read_positions(ln_onnx_node *n, const ln_dim *batch, const ln_dim *len)
 {
     const char *const given = ln_onnx_in(n, 1);
@@ -50,7 +49,7 @@ static const char *read_positions(ln_onnx_node *n, const ln_dim *batch, const ln
     return given;
 }
 
-// The heads of [B, S, width]: by attribute, or by the size that the cache has for each.
+// The number of heads of [B, S, width]: attribute num_heads, or width / the head size of the cache.
 static int rotary_heads(ln_onnx_node *n, int width)
 {
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
@@ -59,8 +58,7 @@ static int rotary_heads(ln_onnx_node *n, int width)
     const int heads = given ? given : size ? width / size : 1;
     if (heads > 0 && width % heads == 0)
         return heads;
-    ln_emit_fail(&n->emit, "%d heads of a last axis of length %d, expected a divisor", heads,
-                 width);
+    ln_emit_fail(&n->emit, "%d heads, expected a divisor of the last axis, %d", heads, width);
     return 1;
 }
 
@@ -87,8 +85,9 @@ static void translate_rotary(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "%d elements of a head are rotated, expected an even number",
                      rotated);
     const char *const positions = read_positions(n, &dims[0], &dims[is_flat ? 1 : 2]);
-    const char *const cosines = angles_at(n, 2, rotated / 2, positions, !is_flat);
-    const char *const sines = angles_at(n, 3, rotated / 2, positions, !is_flat);
+    const int heads_axis = is_flat ? 2 : 1;
+    const char *const cosines = angles_at(n, 2, rotated / 2, positions, heads_axis);
+    const char *const sines = angles_at(n, 3, rotated / 2, positions, heads_axis);
     const char *const y =
         ln_onnx_rotate(n, x, cosines, sines, rotated, ln_attr_bool(&n->emit, "interleaved", 0));
     if (is_flat)
@@ -99,9 +98,9 @@ static void translate_rotary(ln_onnx_node *n)
 
 // GroupQueryAttention
 //
-// Its keys are those of a cache, followed by new ones: `first` of each batch is the index of the
-// first new key, and the position of the first query. Where one batch alone is computed, and where
-// all keys are new, that follows from the lengths, any of which may be known only at run time.
+// Its keys are those of the KV cache (the past), followed by new ones: `first` of each sequence is
+// the index of its first new key, and the position of its first query. For a batch of 1, or without
+// a past, it follows from the lengths, which may be known only at run time.
 
 enum {
     G_QUERY,
@@ -123,9 +122,9 @@ enum {
 };
 
 typedef struct grouped {
-    int heads, kv_heads, size; // of a head
-    ln_dim batch, len, total;  // of the queries; of the keys, with those of the cache
-    ln_dim past;               // total - len, where it is `first` of each batch; otherwise unknown
+    int heads, kv_heads, size; // size: elements of a head
+    ln_dim batch, len, total;  // len: queries; total: keys, with those of the past
+    ln_dim past;               // total - len, if that is `first` of all sequences; else unknown
     const char *first;         // [B], TL_INT64
 } grouped;
 
@@ -139,8 +138,8 @@ static void refuse_cache_formats(ln_onnx_node *n)
     ln_onnx_refuse_input(n, G_VALUE_SCALE, "v_scale");
 }
 
-// Query, key and value with their heads third.
-static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
+// Query, key and value as [B, S, H, D], from three inputs or packed in input 0.
+static void read_operands(ln_onnx_node *n, grouped *g, const char **parts)
 {
     const char *const query = ln_onnx_in(n, G_QUERY);
     const tl_tensor *const t = ln_onnx_tensor_of(n, query);
@@ -157,7 +156,8 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
     g->len = ln_onnx_axis_size(n, query, 1);
     g->size = t->dims[2] / (is_packed ? g->heads + 2 * g->kv_heads : g->heads);
     if ((int64_t)(g->heads + 2 * g->kv_heads) * g->size > INT_MAX) {
-        ln_emit_fail(&n->emit, "%d and twice %d heads of %d elements, expected at most %d elements",
+        ln_emit_fail(&n->emit,
+                     "%d heads and twice %d key heads of size %d, expected at most %d elements",
                      g->heads, g->kv_heads, g->size, INT_MAX);
         return;
     }
@@ -171,7 +171,7 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
     }
 }
 
-// The length of all keys: a number, or one that follows from the lengths of tensors.
+// Input total_sequence_length: the number of keys, a constant or derived from sizes of inputs.
 static ln_dim read_total(ln_onnx_node *n, const grouped *g)
 {
     ln_dim total = ln_dim_constant(0);
@@ -185,7 +185,7 @@ static ln_dim read_total(ln_onnx_node *n, const grouped *g)
     return total;
 }
 
-// The lengths: of all keys, which must be known, and of those before the new ones.
+// Reads the number of keys, which must be known, and sets `past` and `first`.
 static void read_lengths(ln_onnx_node *n, grouped *g)
 {
     ln_symbols *const symbols = ln_emit_symbols(&n->emit);
@@ -215,7 +215,8 @@ static void read_lengths(ln_onnx_node *n, grouped *g)
     g->first = ln_onnx_add(n, line, ln_emit_length(&n->emit, &next));
 }
 
-// Normalizes each head of `src` [B, S, H, D] with the weight in input `i`, if that is there.
+// Applies RMS normalization to the heads of `src` [B, S, H, D], if the node has the weight, input
+// `i`.
 static const char *with_norm(ln_onnx_node *n, const grouped *g, const char *src, int i)
 {
     if (!ln_onnx_has_input(n, i))
@@ -243,15 +244,15 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
     else
         positions = positions_from(
             n, ln_emit_reshape_dims(&n->emit, g->first, 2, column, LN_EMIT_TEMP), &g->len);
-    const char *const cosines = angles_at(n, G_COSINES, half, positions, 0);
-    const char *const sines = angles_at(n, G_SINES, half, positions, 0);
+    const char *const cosines = angles_at(n, G_COSINES, half, positions, 2);
+    const char *const sines = angles_at(n, G_SINES, half, positions, 2);
     const int is_paired = ln_attr_bool(&n->emit, "rotary_interleaved", 0);
     for (int k = 0; k < 2; k++)
         parts[k] = ln_onnx_rotate(n, parts[k], cosines, sines, 2 * half, is_paired);
 }
 
-// `cache` of length `past`, extended to `len`.
-static const char *with_room(ln_onnx_node *n, const char *cache, const ln_dim *past,
+// Pads `cache` of length `past` with zeros to length `len`.
+static const char *pad_cache(ln_onnx_node *n, const char *cache, const ln_dim *past,
                              const ln_dim *len)
 {
     const ln_dim none[4] = {{0}};
@@ -262,7 +263,7 @@ static const char *with_room(ln_onnx_node *n, const char *cache, const ln_dim *p
                : ln_emit_pad(&n->emit, cache, none, after, "TL_PAD_CONSTANT", NULL, LN_EMIT_TEMP);
 }
 
-// The first `len` of a cache of length `own`.
+// The first `len` keys of a cache with `own` keys.
 static const char *first_keys(ln_onnx_node *n, const char *cache, const ln_dim *own,
                               const ln_dim *len)
 {
@@ -276,7 +277,7 @@ static const char *first_keys(ln_onnx_node *n, const char *cache, const ln_dim *
         LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
-// The length of the cache in input `past` [B, Hk, P, D], or NULL.
+// The length P of `cache`, input `past` [B, Hk, P, D]; 0 for NULL.
 static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char *cache)
 {
     const ln_dim len = cache && ln_onnx_tensor_of(n, cache)->ndim == 4
@@ -292,9 +293,9 @@ static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char 
     return len;
 }
 
-// The cache in input `past`, if any, with `now` from `first` on, as output `i`, extended to the
-// number of keys if that is larger. Returns the keys.
-static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
+// Emits the updated cache, output `i`: optional input `past` with `now` from `first` on, extended
+// to `total` keys if it is shorter. Returns the first `total` keys.
+static const char *extend_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
 {
     const char *const cache = ln_onnx_optional(n, past);
     const int out = ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP;
@@ -309,12 +310,12 @@ static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const
         return now;
     }
     const char *const present =
-        LN_EMIT(&n->emit, out, LN_OP_PUT_RANGE, LN_ARG("src", with_room(n, cache, &len, &all)),
+        LN_EMIT(&n->emit, out, LN_OP_PUT_RANGE, LN_ARG("src", pad_cache(n, cache, &len, &all)),
                 LN_ARG("update", now), LN_ARG("first", g->first), LN_INT("axis", 2));
     return first_keys(n, present, &all, &g->total);
 }
 
-// The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none.
+// The bias that masks keys after the query, outside of the window, and past the end; NULL: none.
 static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
     const int is_causal = ln_attr_bool(&n->emit, "causal", 1);
@@ -337,12 +338,12 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
         return ln_onnx_bias_of(n, ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, end), dtype);
     }
     const char *const positions = ln_onnx_add(n, ln_onnx_indices(n, &g->len, 1), first);
-    // It counts the key of the query itself.
+    // local_window_size counts the key of the query itself.
     const ln_onnx_window keys_read = {window < 0 ? LN_ONNX_UNBOUNDED : window - 1, 0};
     return ln_onnx_bias_of(n, ln_onnx_in_window(n, keys, positions, &keys_read), dtype);
 }
 
-// The sinks of the node, or 0 for each head with smooth_softmax; NULL: none.
+// Input head_sink, or with smooth_softmax 0 for each head; NULL: no sink.
 static const char *read_sink(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
     const int is_smooth = ln_attr_int(&n->emit, "smooth_softmax", 0) > 0;
@@ -359,7 +360,7 @@ static void translate_group_query(ln_onnx_node *n)
                  .kv_heads = ln_onnx_read_heads(n, "kv_num_heads")};
     const char *parts[3] = {NULL, NULL, NULL};
     refuse_cache_formats(n);
-    read_grouped(n, &g, parts);
+    read_operands(n, &g, parts);
     read_lengths(n, &g);
     if (ln_onnx_failed(n))
         return;
@@ -372,8 +373,8 @@ static void translate_group_query(ln_onnx_node *n)
                            .softcap = ln_attr_number(&n->emit, "softcap", 0),
                            .stage = -1,
                            .stage_output = 3};
-    a.key = with_cache(n, &g, G_PAST_KEY, ln_onnx_swap_heads(n, parts[1]), 1);
-    a.value = with_cache(n, &g, G_PAST_VALUE, ln_onnx_swap_heads(n, parts[2]), 2);
+    a.key = extend_cache(n, &g, G_PAST_KEY, ln_onnx_swap_heads(n, parts[1]), 1);
+    a.value = extend_cache(n, &g, G_PAST_VALUE, ln_onnx_swap_heads(n, parts[2]), 2);
     ln_onnx_measure_attention(n, &a);
     if (ln_onnx_failed(n))
         return;
@@ -381,7 +382,7 @@ static void translate_group_query(ln_onnx_node *n)
     a.sink = read_sink(n, &g, a.dtype);
     const int stage = ln_attr_int_in(&n->emit, "qk_output", 0, 0, 2);
     if (ln_onnx_is_read(n, 3) && stage == 0)
-        ln_emit_fail(&n->emit, "output 3 is wanted with 'qk_output' 0, expected 1 or 2");
+        ln_emit_fail(&n->emit, "attribute 'qk_output' is 0, but output 3 is read; expected 1 or 2");
     if (ln_onnx_wants(n, 3) && stage)
         a.stage = stage == 1 ? LN_ONNX_BIASED : LN_ONNX_PROBABILITIES;
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
