@@ -308,7 +308,7 @@ WRONG = [
      "axis 2 of a tensor with 2 dimensions"),
     ("a scan of inputs of different lengths",
      whole([scan(["x", "w"], ["y"], 2, [], ["r", "q"], [node("Relu", ["r"], ["p"])], ["p"])], ["y"]),
-     "has 3 parts, expected 2"),
+     "scan input 1 has length 3, expected 2"),
     ("a scan of a number",
      whole([scan(["one"], ["y"], 1, [], ["r"], [node("Relu", ["r"], ["p"])], ["p"])], ["y"], [number("one", "float", 1)]),
      "axis 0 of a tensor with 0 dimensions"),
@@ -425,8 +425,8 @@ def main():
                                                   for n in (2, 0, 3, 1, 4, 0, 2, 3)]))
     message = error_of(lightnet, no_scan(("n", 3)), {}, ("compile", "--shape", "n=0..4", "-o", os.devnull))
     tap.check("a scan of an open length needs a fixed one to be compiled",
-              [] if message and "the length of scanned input 0 is known only at run time" in message else [f"says {message!r}"])
-    for sentence, shape, part in (("length", "x=2x1..4x3", "the length of scanned input 0"), ("batch", "x=1..2x4x3", "the batch of input 2")):
+              [] if message and "the length of scan input 0 is known only at run time" in message else [f"says {message!r}"])
+    for sentence, shape, part in (("length", "x=2x1..4x3", "the length of scan input 0"), ("batch", "x=1..2x4x3", "the batch of input 2")):
         message = error_of(lightnet, eight("n", [0, 0], "b"), {}, ("compile", "--shape", shape, "-o", os.devnull))
         tap.check(f"so does one of operator set 8, of an open {sentence}",
                   [] if message and part + " is known only at run time" in message else [f"says {message!r}"])

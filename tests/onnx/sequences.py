@@ -504,7 +504,7 @@ REJECTED = [
     ("a loop that makes a sequence longer, as often as data says", raw(
         [node("SequenceEmpty", [], ["e"]), node("Cast", ["a"], ["m"], to=7), node("Loop", ["m", "", "e", "a"], ["y", "z"], body=GROW)],
         [value("a", "float", [])], [typed("y", FLOATS), value("z", "float")], [tensor("k", "float", [], [1.0])]), [],
-     "changes its length from one iteration to the next, and it is known only at run time"),
+     "changes its length from one iteration to the next, and the number of iterations is known only at run time"),
     ("a position that is computed", raw(
         [node("SequenceConstruct", ["a", "b"], ["s"]), node("Cast", ["b"], ["p"], to=7), node("SequenceAt", ["s", "p"], ["y"])],
         [value("a", "float", [2]), value("b", "float", [])], [value("y", "float")]), [],

@@ -26,7 +26,7 @@
 #include "ln_onnx.pb-c.h"
 
 typedef struct ln_onnx_model ln_onnx_model; // the model that is being translated
-typedef struct ln_onnx_scope ln_onnx_scope; // the names that a graph's nodes see
+typedef struct ln_onnx_scope ln_onnx_scope; // the names that are visible to a graph's nodes
 
 struct ln_onnx_row;
 
@@ -42,7 +42,7 @@ typedef struct ln_onnx_node {
 
 typedef void (*ln_onnx_translate)(ln_onnx_node *n);
 
-/** How an operator is translated from an opset on. A table ends with the op_type NULL. A node uses
+/** The translator of an operator since an opset. A table ends with the op_type NULL. A node uses
  * the row with the highest `since` up to its opset. */
 typedef struct ln_onnx_row {
     const char *op_type;
@@ -60,8 +60,8 @@ extern const ln_attr_word ln_onnx_pad_modes[];
 /** Translates the node by the form of its operator. */
 void ln_onnx_translate_form(ln_onnx_node *n);
 
-/** The same for the form of `type`, with these parts in place of its own, or as further
- * ones; its first output is the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
+/** The same for the form of `type`, with `parts` that override or extend its own; its first output
+ * is the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
 const char *ln_onnx_emit_form(ln_onnx_node *n, const char *type, int i, const ln_part *parts);
 
 #define LN_ONNX_FORM_OF(n, type, i, ...) \
@@ -102,25 +102,25 @@ int ln_onnx_depends_on_scalars_only(ln_onnx_node *n, const char *tensor);
 
 // Inputs and outputs of the node
 
-/** How many it lists, those that are left out at the end not counted. */
+/** The number of inputs and outputs, without trailing absent ones. */
 int ln_onnx_num_inputs(const ln_onnx_node *n);
 int ln_onnx_num_outputs(const ln_onnx_node *n);
 
-/** Whether optional input `i` is there, and whether output `i` is wanted. */
+/** Whether the node has input `i`, and whether it names output `i`. */
 int ln_onnx_has_input(const ln_onnx_node *n, int i);
 int ln_onnx_wants(const ln_onnx_node *n, int i);
 
-/** Whether something reads output `i`. One that cannot be computed is a failure only then. */
+/** Whether a node or an output of the graph reads output `i`. Only then must it be computed. */
 int ln_onnx_is_read(const ln_onnx_node *n, int i);
 
-/** Input `i`, a tensor, which must be there; and one that is optional: NULL when it is left out.
- * For other values, see ln_onnx_compound.h. */
+/** Input `i`, a tensor: required, or optional, NULL if absent. For other values, see
+ * ln_onnx_compound.h. */
 const char *ln_onnx_in(ln_onnx_node *n, int i);
 const char *ln_onnx_optional(ln_onnx_node *n, int i);
 
-/** Input `i`, the zero point of the integers `of`: NULL if it is absent or 0 for all of them, so
- * that rules need not match operators without effect. One of another type, or of neither one
- * element nor the length of `axis`, is returned unchanged: the operator will reject it. */
+/** Input `i`, the zero point of the integers `of`: NULL if it is absent, or a constant 0, so that
+ * rules need not match a zero point without effect. One of a wrong type or length is returned, for
+ * the operator to reject. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
 
 /** Required input `i`, a tensor of `ndim` dimensions. */
@@ -139,16 +139,16 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
  * operators compute with; NULL and tensors of other types unchanged. */
 const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor);
 
-/** Whether its size is known only at run time: the record then has the largest one. */
+/** Whether its shape is known only at run time: its record then has the max of each dimension. */
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);
 
 /** The node fails if its first input, `src`, or one axis of it, has a size that is known only at
- * run time. For decisions that use the max size. */
+ * run time. For code that uses the max size. */
 void ln_onnx_want_fixed(ln_onnx_node *n, const char *src);
 void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis);
 
-/** Its value, if it does not depend on run-time data: computed by running its producers. NULL: it
- * does (no failure). Returns borrowed (until the translation ends). */
+/** Its value, computed by running its producers; NULL if it depends on run-time data (no failure).
+ * Returns borrowed (until the translation ends). */
 const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 
 /** As ln_onnx_value, also of a tensor that depends on inputs with values set before compiling:
@@ -190,18 +190,17 @@ int ln_onnx_dims_in(ln_onnx_node *n, int i, int max, ln_dim *dims);
 /** As ln_onnx_ints_in for a single number; `deflt` when the input is left out. */
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
 
-/** As ln_onnx_int_in, of an input that must not be left out; 1 after a failure. */
+/** As ln_onnx_int_in, of a required input; 1 after a failure. */
 int64_t ln_onnx_required_int(ln_onnx_node *n, int i);
 
 /** As ln_onnx_ints_in, of any numeric type. */
 const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len);
 double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt);
 
-/** As ln_onnx_number_in, of an input that must not be left out; 0 after a failure. */
+/** As ln_onnx_number_in, of a required input; 0 after a failure. */
 double ln_onnx_required_number(ln_onnx_node *n, int i);
 
-/** As ln_attr_to_axis, `len` of them to `axes` [LN_MAXDIM]; one that is given twice is a failure.
- */
+/** As ln_attr_to_axis, `len` of them to `axes` [LN_MAXDIM]. Duplicates are a failure. */
 void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes);
 
 // Attributes, beside those of ln_attr.h. Another type is a failure. Returned pointers are borrowed.

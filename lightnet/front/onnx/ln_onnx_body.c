@@ -35,25 +35,25 @@ const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dty
 
 // Moving operators to a body
 
-typedef struct finding {
+typedef struct extraction {
     ln_onnx_node *n;
     ln_onnx_body *body;
-    ln_hash *inside;   // tensors that are made there
-    ln_hash *captured; // tensors that are read there and made outside
-} finding;
+    ln_hash *inside;   // tensors produced in the body
+    ln_hash *captured; // tensors read in the body and produced outside
+} extraction;
 
 static int has(const ln_hash *set, const char *tensor)
 {
     return ln_hash_find_extended(set, tensor, NULL, NULL);
 }
 
-static void enter(finding *f, ln_hash *set, const char *tensor)
+static void insert(extraction *f, ln_hash *set, const char *tensor)
 {
     if (ln_hash_insert(set, tensor, NULL) < 0)
         ln_emit_fail_memory(&f->n->emit);
 }
 
-static int reads_inside(const finding *f, const ln_op *op)
+static int reads_inside(const extraction *f, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (has(f->inside, tle->name))
@@ -93,38 +93,38 @@ static int program_has_effect(const ln_context *root, const ln_context *program)
     return 0;
 }
 
-// Whether only a run that reaches the operator may compute it, as it may fail. Bodies have no
-// inputs of unknown sizes, so an operator with such is computed outside.
-static int must_wait(const ln_op *op)
+// Whether the operator can fail, so that only runs that reach the body may compute it. Bodies have
+// no inputs of unknown sizes, so an operator with such inputs stays outside.
+static int must_run_inside(const ln_op *op)
 {
     return op->op_arg->can_fail && !op->op_arg->isdynamic;
 }
 
-static void take_in(finding *f, ln_op *op)
+static void select_op(extraction *f, ln_op *op)
 {
     ln_onnx_body *body = f->body;
     body->ops[body->n_ops++] = op;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
-        enter(f, f->inside, tle->name);
+        insert(f, f->inside, tle->name);
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
         if (has(f->inside, tle->name) || has(f->captured, tle->name))
             continue;
         body->captures[body->n_captures++] =
             ln_translation_print(&f->n->model->base, "%s", tle->name);
-        enter(f, f->captured, tle->name);
+        insert(f, f->captured, tle->name);
     }
 }
 
-static const ln_list *first_of(const ln_onnx_node *n, const ln_onnx_body *body)
+static const ln_list *first_emitted(const ln_onnx_node *n, const ln_onnx_body *body)
 {
     return body->before ? body->before->next : n->model->base.ctx->ops;
 }
 
-// Room for all that there may be, the outputs' own operators included.
-static void make_room(finding *f, int n_outputs)
+// Allocates the lists for all candidates, and an operator for each output.
+static void reserve_lists(extraction *f, int n_outputs)
 {
     size_t n_ops = (size_t)n_outputs, n_read = (size_t)n_outputs;
-    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
+    for (const ln_list *node = first_emitted(f->n, f->body); node; node = node->next) {
         const ln_op *op = node->data;
         n_ops++;
         n_read += (size_t)ln_tensor_list_length(op->op_arg->tensors_in);
@@ -135,63 +135,63 @@ static void make_room(finding *f, int n_outputs)
     f->body->outputs = ln_translation_alloc(&m->base, ((size_t)n_outputs + 1) * sizeof(char *));
 }
 
-static void find_ops(finding *f)
+static void select_ops(extraction *f)
 {
     for (int i = 0; i < f->body->n_inputs; i++)
-        enter(f, f->inside, f->body->inputs[i]);
-    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
+        insert(f, f->inside, f->body->inputs[i]);
+    for (const ln_list *node = first_emitted(f->n, f->body); node; node = node->next) {
         ln_op *op = node->data;
         // Loop-invariant operators stay outside, unless they can fail.
         const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
         if (!ln_onnx_failed(f->n) &&
-            (has_effect(f->n->model->base.ctx, op) || reads_inside(f, op) || must_wait(op) ||
+            (has_effect(f->n->model->base.ctx, op) || reads_inside(f, op) || must_run_inside(op) ||
              (!is_loop && has_inputs && varies(f->n, op))))
-            take_in(f, op);
+            select_op(f, op);
     }
 }
 
-// Each output is another tensor, and made inside.
-static void find_outputs(finding *f, int n_outputs, const char *const *outputs)
+// Copies outputs that are duplicates or produced outside: each is a separate tensor of the body.
+static void select_outputs(extraction *f, int n_outputs, const char *const *outputs)
 {
-    ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!taken)
+    ln_hash *used = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!used)
         ln_emit_fail_memory(&f->n->emit);
     for (int i = 0; i < n_outputs && !ln_onnx_failed(f->n); i++) {
         const char *tensor = outputs[i];
-        if (!has(f->inside, tensor) || has(taken, tensor)) {
+        if (!has(f->inside, tensor) || has(used, tensor)) {
             tensor = ln_emit_simple(&f->n->emit, LN_OP_FORWARD, tensor, LN_EMIT_TEMP);
             if (tensor)
-                take_in(f, ln_context_creater(f->n->model->base.ctx, tensor));
+                select_op(f, ln_context_creater(f->n->model->base.ctx, tensor));
         }
         if (tensor)
-            enter(f, taken, tensor);
+            insert(f, used, tensor);
         f->body->outputs[f->body->n_outputs++] =
             ln_translation_print(&f->n->model->base, "%s", tensor);
     }
-    ln_hash_free(taken);
+    ln_hash_free(used);
 }
 
 void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
                       const char *const *outputs)
 {
-    finding f = {.n = n,
-                 .body = body,
-                 .inside = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
-                 .captured = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    extraction f = {.n = n,
+                    .body = body,
+                    .inside = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                    .captured = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     if (!f.inside || !f.captured)
         ln_emit_fail_memory(&n->emit);
-    make_room(&f, n_outputs);
+    reserve_lists(&f, n_outputs);
     if (!ln_onnx_failed(n)) {
-        find_ops(&f);
-        find_outputs(&f, n_outputs, outputs);
+        select_ops(&f);
+        select_outputs(&f, n_outputs, outputs);
     }
     ln_hash_free(f.inside);
     ln_hash_free(f.captured);
 }
 
-// Into the body
+// Filling the body
 
-static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
+static int copy_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
 {
     ln_translation inner = {.ctx = made, .file = n->model->base.file};
     for (int i = 0; i < len; i++)
@@ -201,7 +201,7 @@ static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const 
     return 0;
 }
 
-static int enter_ops(ln_context *made, const ln_onnx_body *body)
+static int copy_ops(ln_context *made, const ln_onnx_body *body)
 {
     for (int i = 0; i < body->n_ops; i++) {
         ln_list *end = NULL;
@@ -237,10 +237,10 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
                                                   p->name && *p->name ? p->name : p->op_type,
                                                   ln_bodies_count(n->model->base.ctx));
     ln_context *made = name ? ln_body_create(n->model->base.ctx, name) : NULL;
-    if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
-        enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))
+    if (!made || copy_inputs(n, made, body->n_inputs, body->inputs) ||
+        copy_inputs(n, made, n_captures, captures) || copy_ops(made, body))
         ln_emit_fail_memory(&n->emit);
-    // Readers leave before producers.
+    // Consumers are removed before producers.
     for (int i = body->n_ops; i-- > 0 && !ln_onnx_failed(n);)
         remove_op(n, body->ops[i]);
     for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
@@ -250,8 +250,8 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
 
 // Bodies that do not fit
 
-// Asks for the values of the deciders, if settings decide them and the caller offers values.
-static int asks_values(ln_onnx_node *n, int n_deciders, const char *const *deciders)
+// Requests the values of the deciders, if the caller offers values, and they follow from scalars.
+static int requests_values(ln_onnx_node *n, int n_deciders, const char *const *deciders)
 {
     int n_settings = 0;
     if (!ln_bind_has_offer(n->model->base.ctx, LN_OFFERS_VALUES))
@@ -266,7 +266,7 @@ static int asks_values(ln_onnx_node *n, int n_deciders, const char *const *decid
     return n_settings > 0;
 }
 
-int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *deciders)
+int ln_onnx_can_fail_at_run(ln_onnx_node *n, int n_deciders, const char *const *deciders)
 {
     const ln_context *const ctx = n->model->base.ctx;
     if (!ln_onnx_failed(n) || ln_error_status(ctx->error) != LN_OK ||
@@ -278,8 +278,8 @@ int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *decider
     if (n_deciders && !n_unknown)
         return 0;
     const int has_asked = ln_bind_wants_values(ctx) && ln_bind_has_offer(ctx, LN_OFFERS_VALUES);
-    return !has_asked && !asks_values(n, n_deciders, deciders) &&
-           ln_error_status(ctx->error) == LN_OK; // there was memory and time to find out
+    return !has_asked && !requests_values(n, n_deciders, deciders) &&
+           ln_error_status(ctx->error) == LN_OK; // no limit or lack of memory stopped the search
 }
 
 const char *ln_onnx_body_drop(ln_onnx_node *n, ln_onnx_body *body)
@@ -307,7 +307,7 @@ const char *ln_onnx_fail_at_run(ln_onnx_node *n, const char *why, const tl_tenso
                    LN_DTYPE("dtype", like->dtype), LN_INTS("dims", like->ndim, like->dims));
 }
 
-void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor)
+void ln_onnx_set_unknown(ln_onnx_node *n, const char *tensor)
 {
     if (tensor && !ln_onnx_failed(n))
         ln_onnx_set_variation(n->model, tensor, LN_ONNX_UNKNOWN);

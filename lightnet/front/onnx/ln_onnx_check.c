@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be checked of a model before any size is known, in its graph, in graphs within nodes,
-// and in the functions that it calls: unknown operators, nodes that differ from the schemas of
-// their operators, values that no node produces, and the number of nodes that it unfolds to.
+// Checks of a model before any size is known, in its graph, subgraphs, and the functions that it
+// calls: unknown operators, nodes that violate the schemas of their operators, values that no node
+// produces, and the number of nodes after expanding calls.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,22 +15,22 @@
 
 // Visiting the nodes of graphs and functions, each once
 
-typedef struct survey survey;
+typedef struct visitor visitor;
 
-// A look at a node, of an operator or of a function of the model.
-typedef void (*look_func)(survey *s, ln_onnx_node *n, const LnOnnx__Function *f);
+// Checks a node; `f`: the function of the model that it calls, or NULL.
+typedef void (*visit_func)(visitor *s, ln_onnx_node *n, const LnOnnx__Function *f);
 
-struct survey {
+struct visitor {
     ln_onnx_model *model;
-    look_func look;
-    int is_of_values; // it is also for the order of nodes, and outputs of graphs
+    visit_func visit;
+    int checks_values; // also checks the order of nodes, and outputs of graphs
     ln_missing missing;
     ln_onnx_leftovers leftovers;
-    ln_hash *looked; // functions that were looked at
+    ln_hash *visited; // functions
     int depth;
 };
 
-static void look_at_nodes(survey *s, ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n);
+static void visit_nodes(visitor *s, ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n);
 
 static void define(ln_onnx_scope *scope, const char *name)
 {
@@ -75,23 +75,23 @@ static void check_outputs(const ln_onnx_scope *scope, const LnOnnx__Graph *g)
                                 ln_onnx_text(g->output[i]->name));
 }
 
-// `scope`: of the model, or of the node that has the graph.
-static void look_at_graph(survey *s, const ln_onnx_scope *scope, const LnOnnx__Graph *g)
+// `scope`: of the model, or of the node that contains the graph.
+static void visit_graph(visitor *s, const ln_onnx_scope *scope, const LnOnnx__Graph *g)
 {
     ln_onnx_scope inner;
     if (ln_onnx_scope_init(&inner, s->model, scope))
         return;
     define_all(&inner, g);
-    look_at_nodes(s, &inner, g->node, g->n_node);
-    if (s->is_of_values)
+    visit_nodes(s, &inner, g->node, g->n_node);
+    if (s->checks_values)
         check_outputs(&inner, g);
     ln_onnx_scope_clear(&inner);
 }
 
-static void look_at_function(survey *s, const LnOnnx__Function *f)
+static void visit_function(visitor *s, const LnOnnx__Function *f)
 {
     ln_onnx_scope scope;
-    const int is_new = ln_hash_insert(s->looked, f, NULL);
+    const int is_new = ln_hash_insert(s->visited, f, NULL);
     if (is_new < 0)
         ln_translation_fail_memory(&s->model->base);
     if (is_new <= 0 || ln_onnx_scope_init(&scope, s->model, NULL))
@@ -101,55 +101,55 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
     for (size_t i = 0; i < f->n_input; i++)
         define(&scope, f->input[i]);
     define_outputs(&scope, f->node, f->n_node);
-    look_at_nodes(s, &scope, f->node, f->n_node);
+    visit_nodes(s, &scope, f->node, f->n_node);
     ln_onnx_scope_clear(&scope);
 }
 
-static void look_at_node(survey *s, ln_onnx_scope *scope, const LnOnnx__Node *node)
+static void visit_node(visitor *s, ln_onnx_scope *scope, const LnOnnx__Node *node)
 {
     const LnOnnx__Function *f = ln_onnx_find_function(s->model, node);
     ln_onnx_node n = ln_onnx_node_init(scope, node);
     n.emit.version = n.opset = ln_onnx_scope_opset(scope, node->domain);
     n.row = f ? NULL : ln_onnx_find_row(node->domain, node->op_type, n.opset);
-    s->look(s, &n, f);
+    s->visit(s, &n, f);
     if (f)
-        look_at_function(s, f);
+        visit_function(s, f);
     for (size_t i = 0; i < node->n_attribute; i++)
         if (node->attribute[i]->g)
-            look_at_graph(s, scope, node->attribute[i]->g);
+            visit_graph(s, scope, node->attribute[i]->g);
 }
 
-static void look_at_nodes(survey *s, ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n)
+static void visit_nodes(visitor *s, ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n)
 {
     if (s->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
         return;
     s->depth++;
-    if (s->is_of_values)
+    if (s->checks_values)
         ln_onnx_sort(s->model, nodes, n);
     for (size_t i = 0; i < n && !s->model->base.failed; i++) {
-        look_at_node(s, scope, nodes[i]);
+        visit_node(s, scope, nodes[i]);
         ln_translation_check(&s->model->base);
     }
     s->depth--;
 }
 
 // `scope`: of the model.
-static void look_at_all(survey *s, const ln_onnx_scope *scope, look_func look)
+static void visit_all(visitor *s, const ln_onnx_scope *scope, visit_func visit)
 {
     if (s->model->base.failed)
         return;
-    s->look = look;
-    s->looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    if (s->looked)
-        look_at_graph(s, scope, s->model->proto->graph);
+    s->visit = visit;
+    s->visited = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    if (s->visited)
+        visit_graph(s, scope, s->model->proto->graph);
     else
         ln_translation_fail_memory(&s->model->base);
-    ln_hash_free(s->looked);
+    ln_hash_free(s->visited);
 }
 
-// What nodes need
+// Checks of nodes
 
-static void note_missing(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
+static void note_missing(visitor *s, ln_onnx_node *n, const LnOnnx__Function *f)
 {
     char name[256];
     const LnOnnx__Node *const node = n->proto;
@@ -166,12 +166,12 @@ static void note_missing(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
     ln_missing_note(&s->missing, name, &op);
 }
 
-static void check_schema(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
+static void check_schema(visitor *s, ln_onnx_node *n, const LnOnnx__Function *f)
 {
     ln_onnx_check_node(n, f, &s->leftovers);
 }
 
-static void check_inputs(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
+static void check_inputs(visitor *s, ln_onnx_node *n, const LnOnnx__Function *f)
 {
     (void)s;
     (void)f;
@@ -181,20 +181,20 @@ static void check_inputs(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
 
 // The number of nodes
 
-typedef struct census {
+typedef struct node_counter {
     ln_onnx_model *model;
     ln_hash *counts; // function message -> its nodes
     int depth;
-} census;
+} node_counter;
 
 static size_t add(size_t a, size_t b)
 {
     return ln_size_add(a, b, &a) ? SIZE_MAX : a;
 }
 
-static size_t count_node(census *c, const LnOnnx__Node *node);
+static size_t count_node(node_counter *c, const LnOnnx__Node *node);
 
-static size_t count_nodes(census *c, LnOnnx__Node *const *nodes, size_t n)
+static size_t count_nodes(node_counter *c, LnOnnx__Node *const *nodes, size_t n)
 {
     size_t sum = 0;
     if (c->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
@@ -206,14 +206,14 @@ static size_t count_nodes(census *c, LnOnnx__Node *const *nodes, size_t n)
     return sum;
 }
 
-static void note_count(census *c, const LnOnnx__Function *f, size_t n)
+static void note_count(node_counter *c, const LnOnnx__Function *f, size_t n)
 {
     if (ln_hash_insert(c->counts, f, (void *)n) < 0)
         ln_translation_fail_memory(&c->model->base);
 }
 
 // A function that calls itself, which translation rejects, has no nodes here.
-static size_t count_function(census *c, const LnOnnx__Function *f)
+static size_t count_function(node_counter *c, const LnOnnx__Function *f)
 {
     void *known;
     if (ln_hash_find_extended(c->counts, f, NULL, &known))
@@ -224,7 +224,7 @@ static size_t count_function(census *c, const LnOnnx__Function *f)
     return n;
 }
 
-static size_t count_node(census *c, const LnOnnx__Node *node)
+static size_t count_node(node_counter *c, const LnOnnx__Node *node)
 {
     const LnOnnx__Function *f = ln_onnx_find_function(c->model, node);
     size_t sum = add(1, f ? count_function(c, f) : 0);
@@ -235,7 +235,7 @@ static size_t count_node(census *c, const LnOnnx__Node *node)
     return sum;
 }
 
-static void count_graph(census *c, const LnOnnx__Graph *graph)
+static void count_graph(node_counter *c, const LnOnnx__Graph *graph)
 {
     const LnOnnx__Node *largest = NULL;
     size_t total = 0, max = 0;
@@ -258,7 +258,8 @@ static void count_graph(census *c, const LnOnnx__Graph *graph)
 
 static void check_count(ln_onnx_model *m)
 {
-    census c = {.model = m, .counts = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
+    node_counter c = {.model = m,
+                      .counts = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
     if (c.counts)
         count_graph(&c, m->proto->graph);
     else
@@ -281,17 +282,17 @@ static void check_opset(const ln_onnx_scope *scope)
 static void check_all(ln_onnx_model *m)
 {
     ln_onnx_scope scope;
-    survey s = {.model = m, .missing = {.translation = &m->base}};
+    visitor s = {.model = m, .missing = {.translation = &m->base}};
     if (ln_onnx_scope_init(&scope, m, NULL))
         return;
     ln_onnx_choose_opsets(&scope);
     check_opset(&scope);
     check_count(m);
-    look_at_all(&s, &scope, note_missing);
+    visit_all(&s, &scope, note_missing);
     ln_missing_report(&s.missing, "operators that are not supported");
-    look_at_all(&s, &scope, check_schema);
-    s.is_of_values = 1;
-    look_at_all(&s, &scope, check_inputs);
+    visit_all(&s, &scope, check_schema);
+    s.checks_values = 1;
+    visit_all(&s, &scope, check_inputs);
     if (!m->base.failed)
         ln_onnx_warn_of_leftovers(m, &s.leftovers);
     ln_onnx_scope_clear(&scope);

@@ -8,8 +8,7 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "tensorlight/tl_type.h"
 
-// The max elements of all sequences that are built, each counted once for each copy: a model of few
-// nodes may unfold to many.
+// The max elements of all sequences, counted in each copy: a small model may build many.
 enum { MAX_ITEMS = 4 << 20 };
 
 const ln_onnx_compound *ln_onnx_compound_of(const ln_onnx_model *m, const char *value)
@@ -19,8 +18,8 @@ const ln_onnx_compound *ln_onnx_compound_of(const ln_onnx_model *m, const char *
 
 // Building
 
-// Enters the compound (copied) under a new name, which is returned; NULL after a failure.
-static const char *enter(ln_onnx_node *n, const ln_onnx_compound *c)
+// Adds a copy of the compound. Returns its new name; NULL after a failure.
+static const char *add_compound(ln_onnx_node *n, const ln_onnx_compound *c)
 {
     ln_onnx_model *m = n->model;
     ln_onnx_compound *made = ln_translation_alloc(&m->base, sizeof(*made));
@@ -33,13 +32,13 @@ static const char *enter(ln_onnx_node *n, const ln_onnx_compound *c)
     return name;
 }
 
-// Sequences that grow, as in loops, share their items: the first one that continues another goes on
-// in the same room.
-struct ln_onnx_room {
+// Sequences that grow in loops share a buffer: the first append to a sequence extends it in place,
+// others copy it.
+struct ln_onnx_buffer {
     int n_used, capacity; // items
 };
 
-// An empty sequence with room for `capacity` items, which count against the limit. -1 after a
+// An empty sequence with a buffer for `capacity` items, which count against the limit. -1 after a
 // failure.
 static int init_sequence(ln_onnx_node *n, ln_onnx_compound *seq, tl_dtype dtype, int capacity)
 {
@@ -49,11 +48,11 @@ static int init_sequence(ln_onnx_node *n, ln_onnx_compound *seq, tl_dtype dtype,
     if (m->n_items > MAX_ITEMS)
         ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
                         "the sequences of the model have more than %d elements", (int)MAX_ITEMS);
-    seq->room = ln_translation_alloc(&m->base, sizeof(*seq->room));
+    seq->buffer = ln_translation_alloc(&m->base, sizeof(*seq->buffer));
     seq->items = ln_translation_alloc(&m->base, ((size_t)capacity + 1) * sizeof(char *));
-    if (!seq->room || !seq->items)
+    if (!seq->buffer || !seq->items)
         return -1;
-    seq->room->capacity = capacity;
+    seq->buffer->capacity = capacity;
     return 0;
 }
 
@@ -61,7 +60,7 @@ static void put(ln_onnx_compound *seq, int len, const char *const *items)
 {
     if (len)
         memcpy(seq->items + seq->len, items, (size_t)len * sizeof(*items));
-    seq->room->n_used = seq->len += len;
+    seq->buffer->n_used = seq->len += len;
 }
 
 static void check_dtype(ln_onnx_node *n, tl_dtype dtype, const char *tensor)
@@ -80,25 +79,25 @@ const char *ln_onnx_sequence(ln_onnx_node *n, tl_dtype dtype, int len, const cha
     if (init_sequence(n, &seq, dtype, len))
         return NULL;
     put(&seq, len, items);
-    return enter(n, &seq);
+    return add_compound(n, &seq);
 }
 
 static const char *append(ln_onnx_node *n, const ln_onnx_compound *seq, const char *tensor)
 {
     ln_onnx_compound longer = *seq;
-    if (seq->room->n_used != seq->len || seq->room->capacity == seq->len) {
+    if (seq->buffer->n_used != seq->len || seq->buffer->capacity == seq->len) {
         if (init_sequence(n, &longer, seq->dtype, 2 * seq->len + 2))
             return NULL;
         put(&longer, seq->len, seq->items);
     }
     put(&longer, 1, &tensor);
-    return enter(n, &longer);
+    return add_compound(n, &longer);
 }
 
 const char *ln_onnx_sequence_with(ln_onnx_node *n, const ln_onnx_compound *seq, int position,
-                                  int n_out, const char *tensor)
+                                  int n_removed, const char *tensor)
 {
-    const int behind = position + n_out;
+    const int rest = position + n_removed;
     ln_onnx_compound made;
     if (tensor)
         check_dtype(n, seq->dtype, tensor);
@@ -106,12 +105,12 @@ const char *ln_onnx_sequence_with(ln_onnx_node *n, const ln_onnx_compound *seq, 
         return NULL;
     if (tensor && position == seq->len)
         return append(n, seq, tensor);
-    if (init_sequence(n, &made, seq->dtype, seq->len - n_out + (tensor != NULL)))
+    if (init_sequence(n, &made, seq->dtype, seq->len - n_removed + (tensor != NULL)))
         return NULL;
     put(&made, position, seq->items);
     put(&made, tensor != NULL, &tensor);
-    put(&made, seq->len - behind, seq->items + behind);
-    return enter(n, &made);
+    put(&made, seq->len - rest, seq->items + rest);
+    return add_compound(n, &made);
 }
 
 const char *ln_onnx_optional_of(ln_onnx_node *n, const char *element)
@@ -124,18 +123,18 @@ const char *ln_onnx_optional_of(ln_onnx_node *n, const char *element)
     if (!items || ln_onnx_failed(n))
         return NULL;
     *items = element;
-    return enter(n, &(ln_onnx_compound){
-                        .is_optional = 1,
-                        .dtype = of ? of->dtype : ln_onnx_tensor_of(n, element)->dtype,
-                        .is_of_sequence = of != NULL,
-                        .len = 1,
-                        .items = items,
-                    });
+    return add_compound(n, &(ln_onnx_compound){
+                               .is_optional = 1,
+                               .dtype = of ? of->dtype : ln_onnx_tensor_of(n, element)->dtype,
+                               .is_of_sequence = of != NULL,
+                               .len = 1,
+                               .items = items,
+                           });
 }
 
 const char *ln_onnx_optional_absent(ln_onnx_node *n, tl_dtype dtype, int is_of_sequence)
 {
-    return enter(
+    return add_compound(
         n, &(ln_onnx_compound){.is_optional = 1, .dtype = dtype, .is_of_sequence = is_of_sequence});
 }
 

@@ -16,24 +16,24 @@
 
 typedef struct ln_onnx_compound {
     int is_optional;
-    tl_dtype dtype;            // of the tensors
-    int is_of_sequence;        // of an optional value: its element, if any, is a sequence
-    int len;                   // of a sequence: its tensors; of an optional value: 1, or 0 for none
-    const char **items;        // the tensors, or the element
-    struct ln_onnx_room *room; // of a sequence: where its items are
+    tl_dtype dtype;     // of the tensors
+    int is_of_sequence; // of an optional value: its element, if any, is a sequence
+    int len;            // of a sequence: its tensors; of an optional value: 1, or 0 for none
+    const char **items; // the tensors, or the element
+    struct ln_onnx_buffer *buffer; // of a sequence: that of its items
 } ln_onnx_compound;
 
 /** The sequence or optional value of that name; NULL: it is a tensor. */
 const ln_onnx_compound *ln_onnx_compound_of(const ln_onnx_model *m, const char *value);
 
-/** A new sequence of `len` tensors of a type (copies the list); their types are checked. Returns
- * its name; NULL after a failure. */
+/** A new sequence of `len` tensors (copies the list). Returns its name; NULL after a failure, such
+ * as a tensor of a type other than `dtype`. */
 const char *ln_onnx_sequence(ln_onnx_node *n, tl_dtype dtype, int len, const char *const *items);
 
-/** A new sequence: `seq` without the `n_out` tensors from `position` on, and with `tensor` (NULL:
- * none) there. Appending takes constant time. Returns its name; NULL after a failure. */
+/** A new sequence: `seq` without the `n_removed` tensors from `position` on, and with `tensor`
+ * (NULL: none) there. Appending takes constant time. Returns its name; NULL after a failure. */
 const char *ln_onnx_sequence_with(ln_onnx_node *n, const ln_onnx_compound *seq, int position,
-                                  int n_out, const char *tensor);
+                                  int n_removed, const char *tensor);
 
 /** A new optional value that has this element. Returns its name; NULL after a failure. */
 const char *ln_onnx_optional_of(ln_onnx_node *n, const char *element);

@@ -29,7 +29,7 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
 
 // Sizes that are known only at run time
 
-// Of a constant that sizes are computed with.
+// The value of a small constant or bound tensor, for expressions of sizes; or NULL.
 static const tl_tensor *small_value(void *node, const char *tensor)
 {
     ln_onnx_node *n = node;
@@ -88,7 +88,7 @@ ln_dim ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 
 ln_dim ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 {
-    // A translation that has failed goes on without the tensor.
+    // After a failure, translation continues without the tensor.
     const ln_tensor_entry *const te =
         tensor && !ln_onnx_failed(n)
             ? ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor)

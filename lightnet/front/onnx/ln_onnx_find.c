@@ -230,7 +230,7 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
         ln_translation_fail_memory(&scope->model->base);
 }
 
-// An input that the call of a function leaves out.
+// Marks an input of a function that is absent from the call.
 static const char absent[] = "";
 
 void ln_onnx_scope_set_absent(ln_onnx_scope *scope, const char *name)
@@ -274,7 +274,7 @@ static void note_reads_of_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph
     note_reads(scope, graph->node, graph->n_node, depth);
 }
 
-// Names within graphs of nodes may hide these: then a name counts as read that is not.
+// Ignores that names of subgraphs may shadow others, so a name may count as read that is not.
 static void note_reads(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n, int depth)
 {
     if (depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
@@ -288,7 +288,7 @@ static void note_reads(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t 
     }
 }
 
-// The outputs that the call wants.
+// Outputs of the function count as read if the caller reads those of the call.
 static void note_reads_of_function(ln_onnx_scope *scope)
 {
     const LnOnnx__Function *const f = scope->function;

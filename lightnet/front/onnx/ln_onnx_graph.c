@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translating graphs: constants, sparse ones among them (few elements among zeros, put there by
-// operators that run at load), nodes in their order, functions and graphs within nodes.
+// Translating graphs: constants (sparse ones become operators that run at load), nodes in their
+// order, functions and subgraphs.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -47,16 +47,16 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
     return made;
 }
 
-// Of several of one name, the last one counts, as in ONNX Runtime.
+// Of several initializers of one name, the last one counts, as in ONNX Runtime.
 static void enter_initializer(ln_onnx_scope *scope, const LnOnnx__Tensor *tensor, ln_hash *entered)
 {
     const char *name = ln_onnx_text(tensor->name);
-    const int is_twin = ln_hash_find(entered, name) != NULL;
+    const int is_duplicate = ln_hash_find(entered, name) != NULL;
     // An input that is bound by its name replaces its default.
-    if (!is_twin && ln_hash_find(scope->names, name))
+    if (!is_duplicate && ln_hash_find(scope->names, name))
         return;
-    if (is_twin)
-        ln_onnx_warn_of_twins(scope->model, name, "initializers");
+    if (is_duplicate)
+        ln_onnx_warn_of_duplicates(scope->model, name, "initializers");
     if (ln_hash_insert(entered, name, scope) < 0)
         ln_translation_fail_memory(&scope->model->base);
     ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));
@@ -115,8 +115,8 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
     ln_onnx_scope_clear(&inner);
 }
 
-// Fails where an input or an initializer has the name of an output. Nodes: ln_onnx_sort. A constant
-// replaces an initializer, as one does another.
+// Fails if an input or an initializer has the name of an output (ln_onnx_sort checks other nodes).
+// A node Constant may replace an initializer.
 static void check_names(ln_onnx_node *n)
 {
     for (size_t i = 0; i < n->proto->n_output; i++)
@@ -219,7 +219,7 @@ static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *d
                    LN_INTS("dims", ndim, dims));
 }
 
-// Emits an operator that puts `values` at positions `index`.
+// Emits an operator that scatters `values` to positions `index` of `src`.
 static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
                        const char *values, int i)
 {
@@ -248,7 +248,7 @@ static int read_dims(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int di
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
-// Indices are rows of coordinates, or count the elements.
+// Indices are rows of coordinates, [n, ndim], or linear, [n].
 const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i)
 {
     int dims[LN_MAXDIM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of an ONNX model: their types and shapes, with what was bound to them before.
+// Inputs of an ONNX model: their types and shapes, with the shapes and values bound to them.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -27,8 +27,7 @@ static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimensio
     return bound && bound->ndim == 1 ? bound : NULL;
 }
 
-// The size of a dimension in the model or bound to its name, of a range the max;
-// -1: it is open.
+// The size of a dimension in the model, or bound to its name (the max of a range); -1: unknown.
 static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
     const tl_tensor *bound = bound_dim(m, d);
@@ -42,7 +41,7 @@ static int min_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int other
     return min ? *min : otherwise;
 }
 
-// As in the model, for messages: "batch", "?", "3"; and the binding of the name.
+// For messages: the dimension as in the model ("batch", "?", "3"), with its binding.
 static size_t print_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, char *text, size_t size)
 {
     const char *name = d->dim_param && *d->dim_param ? d->dim_param : "?";
@@ -69,12 +68,12 @@ static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
     return ln_onnx_text(ln_translation_print(&m->base, "%s]", text));
 }
 
-static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
+static int matches_shape(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
 {
     if ((size_t)bound->ndim != shape->n_dim)
         return 0;
     for (int i = 0; i < bound->ndim; i++) {
-        // A model may have 0 for an open size; a size that is bound to 0 is 0.
+        // A model may have 0 for an unknown size; a size that is bound to 0 is 0.
         const int64_t dim = known_dim(m, shape->dim[i]);
         if ((dim > 0 || (!dim && bound_dim(m, shape->dim[i]))) && dim != bound->dims[i])
             return 0;
@@ -82,7 +81,7 @@ static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_t
     return 1;
 }
 
-static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
+static int has_known_sizes(const ln_onnx_model *m, const LnOnnx__Shape *shape)
 {
     for (size_t i = 0; i < shape->n_dim; i++)
         if (known_dim(m, shape->dim[i]) < 0)
@@ -90,23 +89,23 @@ static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
     return 1;
 }
 
-// The bound tensor of the input, if it fits the model. If a bound value does not fit the shape in
-// the model, NULL: data that is set later is checked then, and matters only if an operator reads
-// it.
-static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
-                               const tl_tensor *bound, const int *min)
+// The binding of the input, if it fits the shape in the model. NULL for a value that does not: data
+// is checked again when it is set, and matters only if an operator reads it.
+static const tl_tensor *usable_binding(ln_onnx_model *m, const char *name,
+                                       const LnOnnx__Shape *shape, const tl_tensor *bound,
+                                       const int *min)
 {
     char text[LN_MAX_SHAPE];
-    if (!bound || !shape || agrees(m, shape, bound))
+    if (!bound || !shape || matches_shape(m, shape, bound))
         return bound;
-    if (!is_closed(m, shape) || !bound->data)
+    if (!has_known_sizes(m, shape) || !bound->data)
         ln_translation_fail(&m->base, "input '%s' is given with shape %s, expected %s", name,
                             ln_bind_sprint(text, sizeof(text), bound->ndim, min, bound->dims),
                             shape_text(m, shape));
     return NULL;
 }
 
-// A shape for the input: 1x3x224x224, with 1 for open sizes.
+// For messages: a shape for the input, 1x3x224x224, with 1 for unknown sizes.
 static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
 {
     char text[LN_MAXLINE] = "";
@@ -119,8 +118,8 @@ static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
     return ln_onnx_text(ln_translation_print(&m->base, "%s", text));
 }
 
-static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
-                     int dims[LN_MAXDIM])
+static void read_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
+                      int dims[LN_MAXDIM])
 {
     for (size_t i = 0; i < shape->n_dim; i++) {
         const int64_t dim = known_dim(m, shape->dim[i]);
@@ -136,8 +135,8 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
     }
 }
 
-// The input's record, without data; NULL after a failure. `*bound`: its binding, or NULL;
-// NULL then if it cannot be so.
+// The input's record, without data; NULL after a failure. `*bound`: its binding, or NULL; becomes
+// NULL if it does not fit.
 static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
                                const tl_tensor **bound, const int *min)
 {
@@ -154,9 +153,9 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     if (type->shape && type->shape->n_dim > LN_MAXDIM)
         ln_translation_fail(&m->base, "input '%s' has %zu dimensions, expected at most %d",
                             name_of(input), type->shape->n_dim, LN_MAXDIM);
-    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound, min);
+    *bound = m->base.failed ? NULL : usable_binding(m, name_of(input), type->shape, *bound, min);
     if (!m->base.failed && type->shape && !*bound)
-        own_dims(m, name_of(input), type->shape, dims);
+        read_dims(m, name_of(input), type->shape, dims);
     else if (!m->base.failed && !*bound)
         ln_translation_fail(&m->base,
                             "input '%s' has no shape; give it (--shape '%s=1x3x224x224', option "
@@ -172,7 +171,7 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     return record;
 }
 
-// A value that was given may decide shapes.
+// Stores a bound value, which may determine shapes.
 static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor *bound)
 {
     tl_tensor *copy = tl_tensor_clone(bound);
@@ -182,13 +181,13 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
     }
 }
 
-// The smallest shape of an input, of which `max` is the largest. Returns whether they differ: then
-// the sizes are known in each run, else now.
+// The min shape of an input, of which `max` is the max. Returns whether they differ: sizes are then
+// known only at run time.
 static int find_min(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, const int *bound,
                     const tl_tensor *max, int min[LN_MAXDIM])
 {
     const LnOnnx__Shape *shape = input->type->tensor_type->shape;
-    if (shape && is_closed(m, shape))
+    if (shape && has_known_sizes(m, shape))
         bound = NULL;
     int is_range = 0;
     for (int i = 0; i < max->ndim; i++) {
@@ -216,8 +215,8 @@ void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const 
         ln_translation_fail_memory(&m->base);
 }
 
-// Adds an input that is a tensor, bound to `bound`, or from `bound_min` to that. Returns its
-// name; NULL after a failure.
+// Adds an input that is a tensor, bound to `bound`, or to shapes from `bound_min` to that. Returns
+// its name; NULL after a failure.
 static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
                               const tl_tensor *bound, const int *bound_min)
 {
@@ -271,7 +270,7 @@ static int count_named(ln_onnx_model *m, const compound *c)
     return n;
 }
 
-// The length of a sequence that was given as a shape.
+// The length of a sequence, bound as a shape of one dimension.
 static int bound_len(ln_onnx_model *m, const compound *c, const tl_tensor *bound, const int *min)
 {
     if (bound->data)

@@ -3,8 +3,8 @@
 // ai.onnx.ml read, and the keys as metadata.
 //
 // A map that DictVectorizer reads is [1, C] with the values in the order of its vocabulary, 0 for a
-// key that the map lacks. For CastMap they are in ascending order of the keys, or, in a sparse map,
-// at the places that the keys name.
+// key that the map lacks. For CastMap they are in ascending order of the keys, or in a sparse map,
+// at the indices that are its keys.
 
 #include <jansson.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static const LnOnnx__Attribute *attr_of(const LnOnnx__Node *node, const char *na
     return NULL;
 }
 
-// The length of the map as a tensor; -1: it is open, or not known.
+// The length of the map as a tensor; -1: unknown.
 static int64_t length_of(const LnOnnx__Node *node)
 {
     const LnOnnx__Attribute *const ints = attr_of(node, "int64_vocabulary");
@@ -57,7 +57,7 @@ static void *allocate(size_t size)
     return data;
 }
 
-// A size; below 0: the open one "keys". NULL: no memory.
+// A dimension; below 0: unknown, named "keys". NULL: no memory.
 static LnOnnx__Dimension *new_dim(int64_t size)
 {
     LnOnnx__Dimension *const dim = allocate(sizeof(*dim));
@@ -89,7 +89,7 @@ static LnOnnx__Shape *new_shape(int64_t len)
     return NULL;
 }
 
-// The type of the map's values; 0: not tensors of one.
+// The element type of the map's values; 0: they are not tensors.
 static int value_type(const LnOnnx__MapType *map)
 {
     ln_error err = {0};

@@ -9,7 +9,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
 
-/** Functions that call functions, and graphs within nodes of graphs. */
+/** The max depth of nested function calls and subgraphs. */
 enum { LN_ONNX_MAX_DEPTH = 64 };
 
 struct ln_onnx_model {
@@ -17,21 +17,21 @@ struct ln_onnx_model {
     LnOnnx__Model *proto;
     ln_onnx_source source; // the file with the data of lean tensors
 
-    ln_hash *varying;   // name -> ln_onnx_variation of tensors that differ from run to run
-    ln_hash *values;    // name -> tl_tensor: the known values
-    ln_hash *opened;    // location -> ln_infile: files with external data
-    int n_opened;       // how many of them
-    ln_hash *constants; // tensor message -> name of the constant that was made of it
-    ln_hash *rolled;    // node messages of loops that are too long to be unrolled
-    ln_hash *functions; // the model's functions, themselves the keys
-    ln_hash *indexes;   // long lists of messages -> ln_hash of names -> messages
-    ln_hash *unfolded;  // name -> why its value, a constant, is computed at load
-    ln_hash *compounds; // names, themselves the keys -> ln_onnx_compound
-    size_t n_items;     // of all sequences that were built
-    size_t values_size; // bytes of the data in `values`
-    int depth;          // of graphs and functions within each other
-    int has_twins;      // it has warned of constants of one name
-    size_t n_nodes;     // nodes that were met, those of functions at every call
+    ln_hash *varying;    // name -> ln_onnx_variation of tensors that differ from run to run
+    ln_hash *values;     // name -> tl_tensor: the known values
+    ln_hash *opened;     // location -> ln_infile: files with external data
+    int n_opened;        // how many of them
+    ln_hash *constants;  // tensor message -> name of the constant that was made of it
+    ln_hash *long_loops; // node messages of loops that are too long to unroll
+    ln_hash *functions;  // the model's functions, themselves the keys
+    ln_hash *indexes;    // long lists of messages -> ln_hash of names -> messages
+    ln_hash *unfolded;   // name -> why its value, a constant, is computed at load
+    ln_hash *compounds;  // names, themselves the keys -> ln_onnx_compound
+    size_t n_items;      // elements of all sequences that were built
+    size_t values_size;  // bytes of the data in `values`
+    int depth;           // of graphs and functions within each other
+    int has_warned_of_duplicates; // of constants with one name
+    size_t n_nodes;               // translated nodes, those of functions at every call
 };
 
 /** The dependencies of a tensor, in order of variability. */
@@ -52,7 +52,7 @@ struct ln_onnx_scope {
     const ln_onnx_scope *outer; // NULL: no outer names are visible
     const LnOnnx__Graph *graph; // whose names these are; NULL: those of a function
     ln_hash *names;
-    ln_hash *reads; // names that a node, the graph or the call reads; NULL: not asked for yet
+    ln_hash *reads; // names that a node, the graph or the call reads; NULL: not collected yet
     const LnOnnx__Node *call; // within a function: the node that calls it, for its attributes
     const LnOnnx__Function *function;
     ln_onnx_scope *caller; // within a function: the scope of the call
@@ -72,10 +72,10 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
 /** The tensor bound to the name, here or in outer scopes; NULL: none. */
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
 
-/** The name is an input of a function, which the call leaves out. */
+/** Marks the name, an input of a function, as absent from the call. */
 void ln_onnx_scope_set_absent(ln_onnx_scope *scope, const char *name);
 
-/** Whether that holds for the name, here or in outer scopes. */
+/** Whether the name is marked so, here or in outer scopes. */
 int ln_onnx_scope_is_absent(const ln_onnx_scope *scope, const char *name);
 
 /** Whether a node of the graph or function, a graph within it, or its caller reads the name. */
@@ -83,7 +83,7 @@ int ln_onnx_scope_reads(ln_onnx_scope *scope, const char *name);
 
 // Contents of messages: ln_onnx_find.c
 
-/** A text of a message, "" for one that is left out. */
+/** A text of a message; "" for NULL. */
 const char *ln_onnx_text(const char *text);
 
 /** Whether a domain is ONNX's own. */
@@ -92,7 +92,7 @@ int ln_onnx_is_default_domain(const char *domain);
 /** Returns new: an empty table of indexes. NULL: no memory. */
 ln_hash *ln_onnx_create_indexes(void);
 
-/** Sets the operator sets of the model; without any, the first one. */
+/** Sets the operator sets that the model imports; by default, version 1. */
 void ln_onnx_choose_opsets(ln_onnx_scope *scope);
 
 /** The version of the operator set of a domain: the one that the function imports, else the model;
@@ -129,10 +129,10 @@ const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, con
 
 // Nodes: ln_onnx_emit.c
 
-/** Keeps the value of a small tensor of integers that can be found without running operators. */
+/** Stores the value of a small tensor of integers, if sizes and constants determine it. */
 void ln_onnx_find_small(ln_onnx_node *n, const char *tensor);
 
-/** Keeps the known value (takes it) of the tensor. */
+/** Stores the known value (takes it) of the tensor. */
 void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
 
 /** The node of a scope, to be translated. */
@@ -140,12 +140,12 @@ ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 
 // Inputs: ln_onnx_input.c
 
-/** Enters the model's inputs. An initializer with the name of an input is its default, which stays
- * unless the input is bound by its name. */
+/** Adds the model's inputs. One with an initializer of its name is a constant, unless it is bound
+ * by its name. */
 void ln_onnx_add_inputs(ln_onnx_scope *scope);
 
-/** Notes the names of the sizes that the model leaves open, whether they are bound or not, of the
- * input or output that is tensor `name`. */
+/** Records the names of symbolic dimensions, bound or not, of the input or output that is tensor
+ * `name`. */
 void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name);
 
 /** The form of a value of that type (NULL: a tensor), and the type of its tensors, or NULL. */
@@ -171,8 +171,8 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
  *  borrowed, until the translation ends; NULL after a failure: they form a cycle. ln_onnx_sort.c */
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n);
 
-/** Warns, once, of constants of one name: `what` they are. ln_onnx_sort.c */
-void ln_onnx_warn_of_twins(ln_onnx_model *m, const char *name, const char *what);
+/** Warns, once for a model, of constants with one name; `what`: their kind. ln_onnx_sort.c */
+void ln_onnx_warn_of_duplicates(ln_onnx_model *m, const char *name, const char *what);
 
 /** Changes inputs of the graph that are maps, and that CastMap or DictVectorizer read, into a
  *  tensor, in place: [1, C] of the values, in the order of the vocabulary or of ascending keys. -1:
@@ -183,10 +183,9 @@ int ln_onnx_replace_maps(LnOnnx__Graph *graph);
  *  of DictVectorizer, as "keys of NAME", an array of JSON. -1: no memory. ln_onnx_maps.c */
 int ln_onnx_describe_maps(const LnOnnx__Graph *graph, ln_interface *interface);
 
-/** Checks what no size decides (ln_onnx_check.c): all operators that cannot be translated are one
- *  message, with how often each is used; nodes that differ from the schemas of their operators
- *  (ln_onnx_schema.h); values that no node produces; and more nodes, those of
- *  functions counted at every call, than there may be operators (LN_LIMIT_OPS). Takes time for the
- *  nodes of the file alone. Warns of a newer operator set. -1 with a reason in the context, which
- *  stays empty. */
+/** Checks that depend on no size (ln_onnx_check.c): reports all unsupported operators in one
+ * message, with their counts; nodes that violate the schemas of their operators (ln_onnx_schema.h);
+ * values that no node produces; and more nodes than LN_LIMIT_OPS, those of functions counted at
+ * every call. Linear in the nodes of the file. Warns of a newer operator set. -1 with a reason in
+ * the context, which stays empty. */
 int ln_onnx_check(const ln_context *ctx, const char *name, LnOnnx__Model *proto);

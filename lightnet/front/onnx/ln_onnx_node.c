@@ -161,8 +161,8 @@ static const char *const type_names[END] = {
     "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",        "GRAPH",          "FLOATS",
     "INTS",      "STRINGS", "TENSORS", "GRAPHS", "SPARSE_TENSOR", "SPARSE_TENSORS", "TYPE_PROTO"};
 
-// The type of the value, where it has one and none of the type that it states: files of the first
-// IR version state none. 0: neither.
+// The declared type, if the value has it; otherwise that of the value: IR version 1 has no declared
+// types. 0: neither.
 static int type_of(const LnOnnx__Attribute *a)
 {
     const int values[END] = {[FLOAT] = a->has_f,
@@ -187,7 +187,7 @@ int ln_onnx_want_type(ln_onnx_node *n, const LnOnnx__Attribute *a, int type)
 {
     const int there = type_of(a);
     char buf[32];
-    if (there == type || !there) // an empty list has no sign of its type
+    if (there == type || !there) // an empty list without a declared type
         return 0;
     snprintf(buf, sizeof(buf), "type %d", there);
     ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "attribute '%s' is of type %s, expected %s", a->name,

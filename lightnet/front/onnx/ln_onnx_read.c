@@ -32,7 +32,7 @@ static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *loc
     return status;
 }
 
-// Some exporters write a file for each tensor: a process may not have them all open.
+// Some exporters write a file for each tensor, more than a process may have open.
 enum { MAX_OPEN = 16 };
 
 static const ln_infile *open_external(void *owner, const char *location, ln_error *err)
@@ -70,12 +70,12 @@ static int create_tables(ln_onnx_model *m)
     m->values = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_value);
     m->opened = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    m->long_loops = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->indexes = ln_onnx_create_indexes();
     m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     m->compounds = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->base.ctx->weights = ln_weights_create();
-    return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
+    return m->varying && m->values && m->opened && m->constants && m->long_loops && m->indexes &&
                    m->unfolded && m->compounds && m->base.ctx->weights
                ? 0
                : ln_fail_memory(m->base.ctx);
@@ -87,7 +87,7 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->values);
     ln_hash_free(m->opened);
     ln_hash_free(m->constants);
-    ln_hash_free(m->rolled);
+    ln_hash_free(m->long_loops);
     ln_hash_free(m->functions);
     ln_hash_free(m->indexes);
     ln_hash_free(m->unfolded);
@@ -96,7 +96,7 @@ static void free_model(ln_onnx_model *m)
     ln_translation_clear(&m->base);
 }
 
-// A model that was parsed: its message without the weights, which stay where they are in the file.
+// A parsed model: its message without the weights, which stay in the file.
 typedef struct parsed {
     ln_infile file;
     LnOnnx__Model *proto;
@@ -131,7 +131,7 @@ static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
     if (!p)
         return ln_error_memory_at(ctx->error, name), NULL;
     if (!ln_infile_share(file, &p->file, ctx->error)) {
-        ln_infile_close(file); // any threads can share it from now on
+        ln_infile_close(file); // `p->file` can be shared by threads from now on
         if (!unpack(p, ctx, name))
             return p;
     }
@@ -267,7 +267,8 @@ static void translate(ln_onnx_model *m)
 
 static int build(ln_context *ctx, const char *name, const void *data)
 {
-    ln_onnx_model m = {.base = {.ctx = ctx, .file = name}, .has_twins = 1}; // `parse` has warned
+    ln_onnx_model m = {.base = {.ctx = ctx, .file = name},
+                       .has_warned_of_duplicates = 1}; // `parse` has warned
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     int status = -(create_tables(&m) || open_model(&m, data));
     if (!status) {

@@ -120,7 +120,7 @@ void ln_onnx_warn_of_leftovers(const ln_onnx_model *m, const ln_onnx_leftovers *
 
 enum { HINT_SIZE = 256, NAME_SIZE = 64 };
 
-// The word `name` that the operator set has, or else one that another has: 1, 0.
+// Finds the word `name` in the operator set. 0: not there; *found is one of another set, if any.
 static int find_word(const char *list, const char *name, int opset, ln_onnx_word *found)
 {
     ln_onnx_word word;
@@ -153,7 +153,7 @@ static void list_names(const char *list, int opset, const char *name, char *all,
     }
 }
 
-// What to do about attribute `name`, which operator sets have as in `other` (of length 0: none).
+// How to correct attribute `name`, which other operator sets have as `other` (length 0: none have).
 static void write_hint(char *hint, const char *list, int opset, const char *name,
                        const ln_onnx_word *other)
 {

@@ -2,10 +2,10 @@
 // Sorting the nodes of a graph: the standard requires each node after those whose outputs it
 // reads, but some tools write files that are not sorted.
 //
-// Most files are, so the first pass only compares positions. Otherwise nodes keep their order, but
-// for those that a node before them needs: these come directly before it.
+// Most files are sorted, so the first pass only compares positions. Otherwise nodes keep their
+// order, but a producer that follows its consumer moves directly before it.
 //
-// A name has one definition. Only constants may share one: as in ONNX Runtime, all readers then get
+// A name has one definition. Only constants may share one: as in ONNX Runtime, all readers then use
 // the last one of the file.
 
 #include <string.h>
@@ -14,20 +14,20 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_util.h"
 
-// Names that a graph within a node defines itself, and the graphs around it.
-typedef struct locals {
+// Names that a subgraph defines, and the subgraphs around it.
+typedef struct local_names {
     ln_hash *names;
-    const struct locals *outer;
-} locals;
+    const struct local_names *outer;
+} local_names;
 
 typedef struct sorter {
     ln_onnx_model *model;
     LnOnnx__Node *const *nodes;
     size_t n;
     ln_hash *producers; // output -> 1 + the position of its node, the last one
-    size_t *earlier; // of each node: 1 + the position of a constant of the same name, which comes
-                     // before it; 0: none. NULL: that holds for all
-    size_t reader;   // the node that is looked at
+    size_t *earlier;    // of each node: 1 + the position of the previous constant of its name;
+                        // 0: none. NULL: all 0
+    size_t reader;      // the node that is being visited
     int is_unsorted;
     size_t n_reads;
     size_t *reads;  // positions of producers, those of each reader side by side; or NULL
@@ -37,7 +37,7 @@ typedef struct sorter {
 
 // The values that a node reads
 
-static void note_read(sorter *s, const locals *l, const char *name)
+static void note_read(sorter *s, const local_names *l, const char *name)
 {
     if (s->model->base.failed) // names of `l` may be missing
         return;
@@ -63,13 +63,13 @@ static void note_earlier(sorter *s)
     s->n_reads++;
 }
 
-static void define(sorter *s, locals *l, const char *name)
+static void define(sorter *s, local_names *l, const char *name)
 {
     if (l->names && name && ln_hash_insert(l->names, name, l) < 0)
         ln_translation_fail_memory(&s->model->base);
 }
 
-static void define_all(sorter *s, locals *l, const LnOnnx__Graph *g)
+static void define_all(sorter *s, local_names *l, const LnOnnx__Graph *g)
 {
     for (size_t i = 0; i < g->n_input; i++)
         define(s, l, g->input[i]->name);
@@ -83,13 +83,13 @@ static void define_all(sorter *s, locals *l, const LnOnnx__Graph *g)
             define(s, l, g->node[i]->output[k]);
 }
 
-static void look_at_node(sorter *s, const locals *l, const LnOnnx__Node *node);
+static void visit_node(sorter *s, const local_names *l, const LnOnnx__Node *node);
 
-static void look_at_graph(sorter *s, const locals *outer, const LnOnnx__Graph *g)
+static void visit_graph(sorter *s, const local_names *outer, const LnOnnx__Graph *g)
 {
     if (s->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
         return;
-    locals l = {ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL), outer};
+    local_names l = {ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL), outer};
     if (!l.names) {
         ln_translation_fail_memory(&s->model->base);
         return;
@@ -97,7 +97,7 @@ static void look_at_graph(sorter *s, const locals *outer, const LnOnnx__Graph *g
     s->depth++;
     define_all(s, &l, g);
     for (size_t i = 0; i < g->n_node; i++)
-        look_at_node(s, &l, g->node[i]);
+        visit_node(s, &l, g->node[i]);
     for (size_t i = 0; i < g->n_output; i++)
         if (g->output[i]->name)
             note_read(s, &l, g->output[i]->name);
@@ -105,24 +105,24 @@ static void look_at_graph(sorter *s, const locals *outer, const LnOnnx__Graph *g
     ln_hash_free(l.names);
 }
 
-static void look_at_node(sorter *s, const locals *l, const LnOnnx__Node *node)
+static void visit_node(sorter *s, const local_names *l, const LnOnnx__Node *node)
 {
     for (size_t i = 0; i < node->n_input; i++)
         if (*node->input[i])
             note_read(s, l, node->input[i]);
     for (size_t i = 0; i < node->n_attribute; i++)
         if (node->attribute[i]->g)
-            look_at_graph(s, l, node->attribute[i]->g);
+            visit_graph(s, l, node->attribute[i]->g);
 }
 
-static void look_at_nodes(sorter *s)
+static void visit_nodes(sorter *s)
 {
     s->n_reads = 0;
     for (s->reader = 0; s->reader < s->n && !s->model->base.failed; s->reader++) {
         if (s->begins)
             s->begins[s->reader] = s->n_reads;
         note_earlier(s);
-        look_at_node(s, NULL, s->nodes[s->reader]);
+        visit_node(s, NULL, s->nodes[s->reader]);
     }
     if (s->begins)
         s->begins[s->n] = s->n_reads;
@@ -139,9 +139,10 @@ static void fail_cycle(sorter *s, const LnOnnx__Node *node)
                            ln_onnx_text(node->name), ln_onnx_text(node->op_type));
 }
 
-// Puts a node into `order` at `at`, after all that it needs. Returns the position after it.
-static size_t place(sorter *s, size_t first, unsigned char *states, size_t *path, size_t *next,
-                    LnOnnx__Node **order, size_t at)
+// Appends a node to `order` at `at`, after its producers (depth-first). Returns the position after
+// it.
+static size_t append_after_producers(sorter *s, size_t first, unsigned char *states, size_t *path,
+                                     size_t *next, LnOnnx__Node **order, size_t at)
 {
     size_t len = 1;
     path[0] = first;
@@ -188,10 +189,10 @@ static LnOnnx__Node *const *sort(sorter *s)
     if (s->model->base.failed)
         return NULL;
     memset(states, NEW, s->n);
-    look_at_nodes(s);
+    visit_nodes(s);
     for (size_t i = 0, at = 0; i < s->n && !s->model->base.failed; i++)
         if (states[i] == NEW)
-            at = place(s, i, states, path, next, order, at);
+            at = append_after_producers(s, i, states, path, next, order, at);
     return s->model->base.failed ? NULL : order;
 }
 
@@ -208,8 +209,8 @@ static const char *name_of(const LnOnnx__Node *node)
     return *name || !node->n_output ? name : node->output[0];
 }
 
-// Node `i` has an output of this name, and so has an earlier one.
-static void enter_again(sorter *s, size_t i, const char *name, size_t earlier)
+// Nodes `i` and `earlier` - 1 have outputs of one name: an error, unless both are constants.
+static void enter_duplicate(sorter *s, size_t i, const char *name, size_t earlier)
 {
     const LnOnnx__Node *const node = s->nodes[i], *const other = s->nodes[earlier - 1];
     if (!is_constant(node) || !is_constant(other)) {
@@ -221,7 +222,7 @@ static void enter_again(sorter *s, size_t i, const char *name, size_t earlier)
             ln_onnx_text(node->op_type));
         return;
     }
-    ln_onnx_warn_of_twins(s->model, name, "nodes of type Constant");
+    ln_onnx_warn_of_duplicates(s->model, name, "nodes of type Constant");
     if (!s->earlier)
         s->earlier = alloc(s, s->n, sizeof(*s->earlier));
     if (s->earlier)
@@ -232,7 +233,7 @@ static void enter_producer(sorter *s, size_t i, const char *name)
 {
     const size_t earlier = (size_t)ln_hash_find(s->producers, name);
     if (earlier)
-        enter_again(s, i, name, earlier);
+        enter_duplicate(s, i, name, earlier);
     if (ln_hash_insert(s->producers, name, (void *)(i + 1)) < 0)
         ln_translation_fail_memory(&s->model->base);
 }
@@ -245,12 +246,12 @@ static void enter_producers(sorter *s)
                 enter_producer(s, i, s->nodes[i]->output[k]);
 }
 
-void ln_onnx_warn_of_twins(ln_onnx_model *m, const char *name, const char *what)
+void ln_onnx_warn_of_duplicates(ln_onnx_model *m, const char *name, const char *what)
 {
-    if (!m->has_twins)
+    if (!m->has_warned_of_duplicates)
         ln_warn(m->base.ctx, "%s: '%s' is defined twice, by %s; the last one counts", m->base.file,
                 name, what);
-    m->has_twins = 1;
+    m->has_warned_of_duplicates = 1;
 }
 
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n)
@@ -264,7 +265,7 @@ LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, 
         ln_translation_fail_memory(&m->base);
     } else {
         enter_producers(&s);
-        look_at_nodes(&s);
+        visit_nodes(&s);
         if (s.is_unsorted && !m->base.failed)
             order = sort(&s);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows, and operands of products.
+// Windows, shapes, stacks of tensors, and operands of matrix products.
 
 #include "front/onnx/ln_onnx_steps.h"
 
@@ -43,8 +43,7 @@ void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows)
     const char *const mode = ln_attr_text(&n->emit, "auto_pad", "NOTSET");
     if (ln_onnx_failed(n) || ln_streq(mode, "NOTSET") || ln_streq(mode, ""))
         return;
-    // How much padding makes the output a size of the input over the stride depends on that size,
-    // but for a stride of 1.
+    // The padding for an output of ceil(size / stride) depends on the size, unless the stride is 1.
     for (int i = 0; i < windows->n && !ln_streq(mode, "VALID"); i++)
         if (windows->stride[i] > 1)
             ln_onnx_want_fixed_axis(n, src, 2 + i);

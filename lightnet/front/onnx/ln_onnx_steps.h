@@ -9,7 +9,7 @@
 // Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad.
 
 /** Reads windows over the axes of `src` after the first two. Without kernel_shape, the kernel has
- *  the shape of `weight`; NULL: kernel_shape must be there. Ignores `auto_pad`. The node fails
+ *  the shape of `weight`; NULL: kernel_shape is required. Ignores `auto_pad`. The node fails
  *  where src has no such axes or the attributes do not fit. */
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight);
 
@@ -21,22 +21,22 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 /** Padding by auto_pad, of windows that slide over `src`. */
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 
-/** Whether the windows slide over one axis or two, without gaps between taps where has_dilation is
- *  0, with padding that is not negative, over at least one element, as operators of images do;
- *  one axis is an image of one row. */
+/** Whether an operator of images (conv2d, maxpool2d, ..) supports the windows: over one axis, which
+ *  is an image of one row, or two; padding at least 0; src not empty; unless has_dilation,
+ *  dilation 1. */
 int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *windows,
                      int has_dilation);
 
 /** The tensor [A, B, L] as [A, B, 1, L], any other unchanged. */
 const char *ln_onnx_as_image(ln_onnx_node *n, const char *src);
 
-/** The parameter of an operator of images: `values` of each axis in one or more groups (padding:
- * the begins, the ends); of one axis each group begins with `first`, for the row. */
+/** Sets a parameter of an operator of images: `values` of each axis in one or more groups (padding:
+ * the begins, the ends). For one axis, each group begins with `first`, for the row. */
 void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows *windows,
                             int groups, const int *values, int first);
 
-/** The last output of the operator of images; output `i` of the node has the spatial axes of
- *  `windows`. Returns it. */
+/** Ends the operator of images. Output `i` of the node is its result, without the axis of the row
+ * if `windows` has one axis. Returns it. */
 const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i);
 
 // Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
@@ -55,8 +55,8 @@ extern const ln_onnx_activation ln_onnx_activations[];
  *  and `round_mode`. */
 void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype);
 
-/** Input 1, an operand that is broadcast. Up to opset 6 it begins at attribute `axis` of input 0,
- * at its end by default: it gets axes of length 1 for those of the first that follow. */
+/** Input 1, an operand that is broadcast. Up to opset 6 attribute `axis` is its first axis in input
+ * 0: axes of length 1 are appended for those of input 0 that follow. */
 const char *ln_onnx_second_operand(ln_onnx_node *n);
 
 /** ONNX Runtime's FastGelu, and the gelu of its MoE. */
@@ -96,7 +96,7 @@ void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double
 const char *ln_onnx_channels_first(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i);
 
-/** The node fails unless its input `i` has this shape, in some run if lengths are open. */
+/** The node fails unless its input `i` has this shape, or if lengths are unknown, can have it. */
 void ln_onnx_want_dims(ln_onnx_node *n, int i, const char *name, int ndim, const ln_dim *dims);
 void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims);
 
@@ -129,8 +129,7 @@ const char *ln_onnx_move_axis(ln_onnx_node *n, const char *src, int from, int to
 const char *ln_onnx_stack(ln_onnx_node *n, const char *const *parts, int len, const char *like,
                           int axis);
 
-/** Splits `src` along an axis, which the parts do not have, into *len of them. NULL after a
- * failure. */
+/** Splits `src` into `*len` slices of an axis, without that axis. NULL after a failure. */
 const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *len);
 
 /** Translates a node of another domain as the operator of the same name in ONNX's own, in opset 18.
@@ -138,8 +137,8 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
 void ln_onnx_translate_standard(ln_onnx_node *n);
 
 // Operands of matrix products, vectors among them: NumPy's rule, which MatMul, MatMulInteger and
-// QLinearMatMul share. A vector on the left counts as one row, on the right as one column, and the
-// product loses that axis.
+// QLinearMatMul share. A vector on the left is one row, on the right one column, and that axis of
+// the product is dropped.
 //
 //     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
 //     ... an operator of m.rows and m.cols, whose output is ln_onnx_product_output(&m) ...
@@ -160,5 +159,5 @@ ln_onnx_operands ln_onnx_operands_of(ln_onnx_node *n, int input1, int input2);
 /** Which output of the node the product of the matrices is: 0, or LN_EMIT_TEMP. */
 int ln_onnx_product_output(const ln_onnx_operands *m);
 
-/** Makes the node's output 0 of `dst`, the product, where an operand is a vector. */
+/** If an operand is a vector, emits output 0: `dst`, the product, without its axis. */
 void ln_onnx_drop_axes(ln_onnx_node *n, const char *dst, const ln_onnx_operands *m);

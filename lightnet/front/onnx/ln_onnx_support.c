@@ -24,7 +24,7 @@ static const ln_onnx_row *const training_tables[] = {of_training};
 static const ln_onnx_row *const contrib_tables[] = {LN_ONNX_CONTRIB_TABLES(TABLE)};
 static const ln_onnx_row *const ml_tables[] = {LN_ONNX_ML_TABLES(TABLE)};
 
-// The newest row for an opset, in a table; `found` is the best one of others.
+// The newest row for an opset in a table, or `found`, the newest one of other tables.
 static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, int opset,
                                   const ln_onnx_row *found)
 {

@@ -11,7 +11,7 @@
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_type.h"
 
-// Inlines the nodes of a branch. Names of its outputs go to `outs`.
+// Inlines the nodes of a branch, and writes the values of its outputs to `outs`.
 static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Graph *graph,
                            const char **outs)
 {
@@ -35,7 +35,7 @@ static void inline_branch(ln_onnx_node *n, const char *attr)
 // A branch as a body.
 typedef struct branch {
     ln_onnx_body body;
-    const char **outs; // the values of its outputs, whose tensors are the outputs of the body
+    const char **outs; // values whose tensors are the outputs of the body
 } branch;
 
 static void try_branch(ln_onnx_node *n, const char *attr, branch *b)
@@ -123,23 +123,23 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond, b
     ln_emit_set(&n->emit, LN_TEXT("else_body", else_name));
     ln_onnx_emit_outs(n, "dst", n_outs, is_plain ? 0 : -1, 1, outs);
     for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
-        ln_onnx_body_hide(n, outs[i]);
+        ln_onnx_set_unknown(n, outs[i]);
     if (!is_plain)
         alias_outputs(n, then_branch, outs);
 }
 
-// Branches that do not fit: the sizes may be such that the condition never selects them.
+// Branches with shapes that do not fit: a run may never select them.
 
-// Emits operators that fail when they run, in place of a branch, with outputs like the other's.
-static void stand_in(ln_onnx_node *n, const char *attr, branch *b, const branch *other,
-                     const char *why)
+// Replaces a branch by operators that fail when they run, with the shapes of the other's outputs.
+static void emit_failing_branch(ln_onnx_node *n, const char *attr, branch *b, const branch *other,
+                                const char *why)
 {
     const int n_outs = (int)n->proto->n_output;
     int n_tensors;
     const char **tensors = ln_onnx_flatten(n, n_outs, other->outs, &n_tensors);
     const char *const *next = tensors;
     ln_onnx_body_begin(n, &b->body, 0);
-    if (!ln_onnx_failed(n) && !n_tensors) // no operator chooses a branch
+    if (!ln_onnx_failed(n) && !n_tensors) // without outputs, no operator is emitted
         ln_emit_fail(&n->emit, "'%s': %s", attr, why);
     for (int i = 0; i < n_tensors && !ln_onnx_failed(n); i++)
         tensors[i] = ln_onnx_fail_at_run(n, why, ln_onnx_tensor_of(n, tensors[i]));
@@ -152,27 +152,28 @@ static void stand_in(ln_onnx_node *n, const char *attr, branch *b, const branch 
     ln_onnx_body_end(n, &b->body, n_tensors, tensors);
 }
 
-// As try_branch; returns why the branch does not fit, if it may be left to a failure of the run.
-static const char *try_to_fit(ln_onnx_node *n, const char *attr, branch *b, const char *cond)
+// As try_branch; if a run that selects the branch may fail instead, drops it and returns the
+// reason.
+static const char *try_or_drop(ln_onnx_node *n, const char *attr, branch *b, const char *cond)
 {
     try_branch(n, attr, b);
-    return ln_onnx_can_wait(n, 1, &cond) ? ln_onnx_body_drop(n, &b->body) : NULL;
+    return ln_onnx_can_fail_at_run(n, 1, &cond) ? ln_onnx_body_drop(n, &b->body) : NULL;
 }
 
 static void try_branches(ln_onnx_node *n, const char *cond, branch *then_branch,
                          branch *else_branch)
 {
-    const char *const why_then = try_to_fit(n, "then_branch", then_branch, cond);
+    const char *const why_then = try_or_drop(n, "then_branch", then_branch, cond);
     if (why_then) {
         try_branch(n, "else_branch", else_branch);
-        stand_in(n, "then_branch", then_branch, else_branch, why_then);
+        emit_failing_branch(n, "then_branch", then_branch, else_branch, why_then);
         return;
     }
     if (ln_onnx_failed(n))
         return;
-    const char *const why_else = try_to_fit(n, "else_branch", else_branch, cond);
+    const char *const why_else = try_or_drop(n, "else_branch", else_branch, cond);
     if (why_else)
-        stand_in(n, "else_branch", else_branch, then_branch, why_else);
+        emit_failing_branch(n, "else_branch", else_branch, then_branch, why_else);
 }
 
 static void translate_if(ln_onnx_node *n)
@@ -207,8 +208,8 @@ static void translate_if(ln_onnx_node *n)
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
                  "the branches have outputs of different types, numbers of dimensions, or lengths "
-                 "of sequences, and the condition is known only at run time; give the inputs that "
-                 "it depends on before the model is compiled");
+                 "of sequences, and the condition is known only at run time; set the inputs that "
+                 "it depends on before compiling");
 }
 
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name)
