@@ -246,7 +246,7 @@ WRONG = [
     ("Einsum", [X], 12, {"equation": "ij->ii"}, "a label twice in its result"),
     ("Einsum", [X], 12, {"equation": "i"}, "1 labels for an input of 2 dimensions"),
     ("Einsum", [X], 12, {"equation": "ij?"}, "'?', expected letters"),
-    ("Einsum", [X], 12, {"equation": "ij,jk"}, "is not for 1 inputs"),
+    ("Einsum", [X], 12, {"equation": "ij,jk"}, "has more terms than 1 inputs"),
     ("LpNormalization", [X], 1, {"p": 3}, "attribute 'p' is 3, expected 1 to 2"),
     ("GroupNormalization", [X, X[0], X[0]], 21, {"num_groups": 2}, "3 channels, expected a multiple of 'groups', 2"),
     ("LRN", [X], 13, {}, "attribute 'size' is missing"),

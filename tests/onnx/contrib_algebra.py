@@ -242,7 +242,7 @@ WRONG = [
     ("CDist", [X, X.T.copy()], {}, "'src1' has rows of 3 elements and 'src2' columns of 2"),
     ("CDist", [X, X[0]], {}, "input 1 has 1 dimensions, expected 2"),
     ("SparseToDenseMatMul", [X, X[0]], {}, "input 1 has 1 dimensions, expected 2"),
-    ("MoE", [X, X[:, :2].copy(), *LAYERS], {"k": 3}, "attribute 'k' is 3 of 2 experts"),
+    ("MoE", [X, X[:, :2].copy(), *LAYERS], {"k": 3}, "attribute 'k' is 3, expected at most 2"),
     ("MoE", [X, X, *LAYERS], {}, "input 1, 'router_probs', has shape [2, 3], expected [2, 2]"),
     ("MoE", [X, X[:, :2].copy(), LAYERS[2], None, LAYERS[2]], {},
      "input 2, 'fc1_experts_weights', has shape [2, 3, 4], expected [2, 4, 3]"),

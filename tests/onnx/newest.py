@@ -152,7 +152,7 @@ def check_flex(tap, lightnet):
 
 X, H = real(1, 2, 6), {"q_num_heads": 2, "kv_num_heads": 2}
 WRONG = [
-    ("SwiGLU", [real(2, 3), real(3)], 28, {}, "inputs 0 and 1 differ in shape"),
+    ("SwiGLU", [real(2, 3), real(3)], 28, {}, "inputs 0 and 1 have shapes [2, 3] and [3], expected equal ones"),
     ("LinearAttention", [X, X, X], 27, H, "input 4, 'decay', is missing, which update_rule 'gated_delta' requires"),
     ("LinearAttention", [X, X, X, None, None, real(1, 2, 2)], 27, {**H, "update_rule": "linear"},
      "input 5, 'beta', is present, which update_rule 'linear' does not use"),
@@ -166,7 +166,8 @@ WRONG = [
     ("LinearAttention", [X, X, X, real(1, 2, 3, 2)], 27, {**H, "update_rule": "linear"},
      "'past' has shape [1, 2, 3, 2], expected [B, G, D, E]"),
     ("CausalConvWithState", [real(1, 3, 4), real(2, 1, 3)], 27, {}, "inputs of shapes [1, 3, 4] and [2, 1, 3], expected [B, C, T]"),
-    ("CausalConvWithState", [real(1, 3, 4), real(3, 1, 3), None, real(1, 3, 1)], 27, {}, "'past_state', expected [B, C, 2]"),
+    ("CausalConvWithState", [real(1, 3, 4), real(3, 1, 3), None, real(1, 3, 1)], 27, {},
+     "input 3, 'past_state', has shape [1, 3, 1], expected [1, 3, 2]"),
     ("CausalConvWithState", [real(1, 3, 4), real(3, 1, 3)], 27, {"activation": "relu"}, "\"relu\", expected one of \"none\", \"silu\""),
 ]
 

@@ -379,7 +379,7 @@ def small_ensemble(**changed):
 
 
 WRONG = [
-    (stump(nodes_nodeids=[0, 1, 1]), "node 1 of tree 0 is there twice"),
+    (stump(nodes_nodeids=[0, 1, 1]), "duplicate node 1 of tree 0, expected each once"),
     (stump(nodes_truenodeids=[7, 0, 0]), "element 0 of attribute 'nodes_truenodeids' is node 7, which tree 0 lacks"),
     (stump(nodes_treeids=[0, 0, 1]), "element 0 of attribute 'nodes_falsenodeids' is node 2, which tree 0 lacks"),
     (stump(nodes_truenodeids=[0, 0, 0]), "a node of its trees is a descendant of itself"),
@@ -416,17 +416,17 @@ WRONG_CLASSIFIERS = [
 ]
 WRONG_ENSEMBLES = [
     (small_ensemble(nodes_modes=tensor("", "uint8", [1], [7])), "element 0 of attribute 'nodes_modes' is 7, expected 0 to 6"),
-    (small_ensemble(nodes_modes=tensor("", "float", [1], [0])), "attribute 'nodes_modes' is not a tensor of 1 elements of TL_UINT8"),
+    (small_ensemble(nodes_modes=tensor("", "float", [1], [0])), "attribute 'nodes_modes' has 1 elements of TL_FLOAT, expected 1 of TL_UINT8"),
     (small_ensemble(nodes_modes=tensor("", "uint8", [1], [6])), "attribute 'membership_values' has no set for node 0"),
     (small_ensemble(membership_values=tensor("", "float", [2], [1, math.nan])),
-     "attribute 'membership_values' has more sets than nodes have"),
+     "attribute 'membership_values' has more sets than nodes with mode MEMBER"),
     (small_ensemble(nodes_falsenodeids=[2]), "element 0 of attribute 'nodes_falsenodeids' is 2, expected 0 to 1"),
     (small_ensemble(nodes_falseleafs=[0]), "element 0 of attribute 'nodes_falsenodeids' is 1, expected 0 to 0"),
     (small_ensemble(nodes_falseleafs=[0], nodes_falsenodeids=[0]), "a node of its trees is a descendant of itself"),
     (small_ensemble(nodes_trueleafs=[]), "attribute 'nodes_trueleafs' has 0 elements, expected 1"),
     (small_ensemble(leaf_targetids=[0, 1]), "element 1 of attribute 'leaf_targetids' is 1, expected 0 to 0"),
     (small_ensemble(tree_roots=[1]), "element 0 of attribute 'tree_roots' is 1, expected 0 to 0"),
-    (small_ensemble(tree_roots=[]), "has 1 nodes, 2 leaves, and 0 trees, expected some of each"),
+    (small_ensemble(tree_roots=[]), "has 1 nodes, 2 leaves, and 0 trees, expected at least 1 of each"),
     (small_ensemble(aggregate_function=4), "'aggregate_function' is 4"),
     (small_ensemble(post_transform=5), "'post_transform' is 5"),
 ]

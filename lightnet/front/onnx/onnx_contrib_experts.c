@@ -12,13 +12,13 @@
 
 enum { SRC, ROUTER, FC1, FC1_BIAS, FC2, FC2_BIAS, FC3, FC3_BIAS };
 
-// T tokens of `size` elements; `inner` elements within an expert.
+// T tokens of hidden size `size`; `inner`: the intermediate size of an expert.
 typedef struct mixture {
     int tokens, size, inner, experts, k;
-    int fusion;        // of swiglu: 0: FC1 and FC3; FC1 has both: 1: by turns, 2: in halves
-    int is_swiglu;     // otherwise `func`
-    const char *func;  // "": none
-    const char *index; // [T * k] TL_INT64: the expert of each token that it selects
+    int fusion;       // of swiglu: 0: gate FC1, linear FC3; 1: interleaved in FC1; 2: halves of FC1
+    int is_swiglu;    // otherwise `func`
+    const char *func; // "": none
+    const char *index; // [T * k] TL_INT64: the selected experts of each token
     tl_dtype dtype;
 } mixture;
 
@@ -39,7 +39,8 @@ static void read_activation(ln_onnx_node *n, mixture *m)
         ln_onnx_in(n, FC3);
 }
 
-// Tokens are rows of the source [T, H] or [B, S, H]; only the last axis but one may be open.
+// Tokens are rows of the source [T, H] or [B, S, H]; only the size of the last axis but one may be
+// unknown.
 static void read_shapes(ln_onnx_node *n, mixture *m)
 {
     const char *const src = ln_onnx_in(n, SRC);
@@ -82,9 +83,9 @@ static void want_shapes(ln_onnx_node *n, const mixture *m)
         want_weights(n, m, FC3, "fc3_experts_weights", m->inner, m->size);
     if (m->fusion && ln_onnx_has_input(n, FC3))
         ln_emit_fail(&n->emit,
-                     "input %d, 'fc3_experts_weights', and attribute 'swiglu_fusion' is %d, "
-                     "expected 0",
-                     FC3, m->fusion);
+                     "attribute 'swiglu_fusion' is %d, expected 0 with input %d, "
+                     "'fc3_experts_weights'",
+                     m->fusion, FC3);
 }
 
 // Steps
@@ -94,9 +95,9 @@ static const char *select_experts(ln_onnx_node *n, mixture *m)
 {
     const char *const logits =
         ln_emit_cast(&n->emit, ln_onnx_in(n, ROUTER), TL_FLOAT, LN_EMIT_TEMP);
-    const char *const chances =
+    const char *const probabilities =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX, LN_ARG("src", logits), LN_INT("axis", 1));
-    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", chances), LN_INT("k", m->k),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", probabilities), LN_INT("k", m->k),
                   LN_INT("axis", 1));
     const char *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *const indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
@@ -124,7 +125,7 @@ static const char *repeat_tokens(ln_onnx_node *n, const mixture *m)
     return ln_emit_view(&n->emit, all, 2, (int[]){-1, m->size}, LN_EMIT_TEMP);
 }
 
-// Each row by its expert: with the weights in input `i`, and the bias after it.
+// The layer of each row's expert: weights in input `i`, optional bias in the next one.
 static const char *layer(ln_onnx_node *n, const mixture *m, const char *src, int i)
 {
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_BY, LN_ARG("src", src),
@@ -132,7 +133,7 @@ static const char *layer(ln_onnx_node *n, const mixture *m, const char *src, int
                    LN_ARG("bias", ln_onnx_optional(n, i + 1)));
 }
 
-// Part 0 or 1, [R, inner], of the rows of a fused layer.
+// Part 0 (gate) or 1 (linear), [R, inner], of a fused layer.
 static const char *part_of(ln_onnx_node *n, const mixture *m, const char *src, int part)
 {
     if (m->fusion == 2)
@@ -150,7 +151,7 @@ static const char *clip(ln_onnx_node *n, const char *src, double min, double max
                : src;
 }
 
-// G sigmoid(alpha G) (L + beta), of clipped g and l.
+// g sigmoid(alpha g) (l + beta), of clipped g (gate) and l (linear).
 static const char *swiglu(ln_onnx_node *n, const char *g, const char *l)
 {
     const double alpha = ln_attr_number(&n->emit, "activation_alpha", 1);
@@ -164,8 +165,8 @@ static const char *swiglu(ln_onnx_node *n, const char *g, const char *l)
     return ln_emit_binary(&n->emit, "TL_BINARY_MUL", gate, linear, LN_EMIT_TEMP);
 }
 
-// The elements within the experts, [R, inner].
-static const char *inner_of(ln_onnx_node *n, const mixture *m, const char *rows)
+// The activated first layer of the experts, [R, inner].
+static const char *hidden_layer(ln_onnx_node *n, const mixture *m, const char *rows)
 {
     const char *const first = layer(n, m, rows, FC1);
     if (m->fusion)
@@ -203,12 +204,12 @@ static void translate_moe(ln_onnx_node *n)
         return;
     want_shapes(n, &m);
     if (m.k > m.experts)
-        ln_emit_fail(&n->emit, "attribute 'k' is %d of %d experts, expected at most all", m.k,
-                     m.experts);
+        ln_emit_fail(&n->emit, "attribute 'k' is %d, expected at most %d, the number of experts",
+                     m.k, m.experts);
     if (ln_onnx_failed(n))
         return;
     const char *const weights = select_experts(n, &m);
-    const char *const inner = inner_of(n, &m, repeat_tokens(n, &m));
+    const char *const inner = hidden_layer(n, &m, repeat_tokens(n, &m));
     put_sum(n, &m, layer(n, &m, inner, FC2), weights);
 }
 

@@ -12,7 +12,7 @@ static const char *add(ln_onnx_node *n, const char *a, const char *b, int i)
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", a, b, i);
 }
 
-// Output `i` of the node if it wants that, otherwise a step.
+// `i` if the node names output `i`, otherwise a temporary tensor.
 static int if_wanted(const ln_onnx_node *n, int i)
 {
     return ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP;
@@ -33,7 +33,7 @@ static const char *sum_with_skip(ln_onnx_node *n, int bias_input)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2 or 3", t->ndim);
     if (bias && !ln_onnx_failed(n))
         ln_onnx_want_shape(n, bias_input, "bias", 1, &t->dims[t->ndim - 1]);
-    // Of one batch, or without the axis of batches, the skip is added to each.
+    // A skip with a batch of 1, or without that axis, broadcasts.
     if (t->ndim == 3 && s->ndim == 2)
         ln_onnx_want_shape(n, 1, "skip", 2, t->dims + 1);
     else if (t->ndim == 3 && s->ndim == 3 && s->dims[0] == 1)
@@ -44,14 +44,14 @@ static const char *sum_with_skip(ln_onnx_node *n, int bias_input)
     return bias ? add(n, sum, bias, if_wanted(n, 3)) : sum;
 }
 
-// The epsilon of those whose default is that of ONNX Runtime's kernels.
+// The epsilon; its default is that of ONNX Runtime's kernels.
 static double small_epsilon(ln_onnx_node *n)
 {
     return ln_attr_number(&n->emit, "epsilon", (double)1e-12F);
 }
 
-// Elements of input `i` as floats: those of QEmbedLayerNormalization, 2 to 6, are integers, with
-// scales in inputs 8 to 12, and zero points in the five after them.
+// Elements of input `i` as floats: inputs 2 to 6 of QEmbedLayerNormalization are integers, with
+// scales in inputs 8 to 12, and zero points in inputs 13 to 17.
 static const char *as_floats(ln_onnx_node *n, int i, const char *elements)
 {
     if (!n->row->with)
@@ -112,7 +112,7 @@ static const char *look_up(ln_onnx_node *n, int table, const char *index)
     return as_floats(n, table, rows);
 }
 
-// The embeddings of the positions: of those that are given, otherwise of 0, 1, ..
+// The embeddings of the positions in input position_ids, otherwise of 0, 1, ..
 static const char *position_embedding(ln_onnx_node *n, const char *ids)
 {
     enum { POSITIONS = 3, POSITION_IDS = 8 };
@@ -140,7 +140,7 @@ static const char *position_embedding(ln_onnx_node *n, const char *ids)
                              LN_INTS("steps", 1, &step)));
 }
 
-// How many words each sequence has: the sum of its mask. Without a mask: 0.
+// The length of each sequence, the sum of its mask; without a mask, 0.
 static void emit_mask_index(ln_onnx_node *n, const char *ids)
 {
     enum { MASK = 7 };

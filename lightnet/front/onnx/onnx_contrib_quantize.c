@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized operators of com.microsoft: operators on floats between DequantizeLinear and
-// QuantizeLinear, which rules fuse again; and products of integers with float results.
+// QuantizeLinear, which rules fuse again; and integer matrix multiplications with float results.
 //
 // Source: ContribOperators.md of ONNX Runtime.
 
@@ -87,7 +87,7 @@ static void translate_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "opset");
     const int given = ln_attr_int_in(&n->emit, "opset", 1, 1, INT_MAX);
-    // The default axis is the last one, of old operator sets too. Alone, it means the same in all.
+    // The default axis is the last one in all operator sets, where that means the same.
     const int opset = ln_attr_has(&n->emit, "axis") ? given : 13;
     const char *const y = ln_onnx_emit_softmax(n, real_in(n, X), opset, LN_EMIT_TEMP);
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
@@ -156,7 +156,7 @@ static void translate_concat(ln_onnx_node *n)
     emit_quantized(n, whole, 0, dtype_in(n, FIRST), 0);
 }
 
-// Of bytes, whose order needs no scale.
+// The max of bytes needs no scale.
 static void translate_nhwc_max_pool(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_channels_first(n, ln_onnx_in(n, 0), LN_EMIT_TEMP);

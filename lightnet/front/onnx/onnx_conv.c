@@ -23,7 +23,7 @@ static convolution read_convolution(ln_onnx_node *n, const char *src, int bias)
     return c;
 }
 
-// A convolution over one axis or two, forth or back, up to its own parameters.
+// Begins conv2d or deconv2d with their common parameters.
 static void begin_image(ln_onnx_node *n, const char *optype, const convolution *c,
                         const ln_dim *channels)
 {
@@ -42,7 +42,7 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
     ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
 }
 
-// A convolution over any number of axes, up to its own parameters.
+// Begins a convolution over any number of axes with the common parameters.
 static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 {
     LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", c->src), LN_ARG("weight", c->weight),

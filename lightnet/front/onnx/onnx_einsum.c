@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Einsum: sums of products over labelled axes, as transpositions, products of matrices and
-// reductions.
+// ONNX Einsum, as transpositions, matrix multiplications and reductions.
 //
-// A term is a tensor whose axes have different labels. Each operand becomes one: of axes with the
-// same label the diagonal is selected, and an axis of length 1 with a longer label elsewhere goes.
+// A term is a tensor whose axes have different labels. Each operand becomes one: the diagonal
+// replaces axes with the same label, and axes of length 1 that broadcast are dropped.
 // Then the second term is multiplied into the first, until one is left:
 //
 //     labels of both that are needed later    batch    first  [batch.., m.., k..]
@@ -155,7 +154,7 @@ static void take_diagonals(ln_onnx_node *n, term *t)
             }
 }
 
-// Ignores axes of length 1 whose label is longer elsewhere.
+// Drops axes of length 1 that broadcast.
 static void drop_ones(ln_onnx_node *n, term *t, const int *lens)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, t->tensor);
@@ -275,7 +274,7 @@ static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
 {
     for (s->n = 0;; text++) {
         if (s->n == ln_onnx_num_inputs(n) || s->n == MAX_TERMS) {
-            ln_emit_fail(&n->emit, "attribute 'equation' is not for %d inputs",
+            ln_emit_fail(&n->emit, "attribute 'equation' has more terms than %d inputs",
                          ln_onnx_num_inputs(n));
             return "";
         }

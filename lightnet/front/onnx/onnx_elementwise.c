@@ -7,8 +7,6 @@
 
 // Operands
 
-// Up to opset 6 the second operand begins at `axis` of the first, at its end by default: it gets
-// axes of length 1 for those of the first that follow.
 const char *ln_onnx_second_operand(ln_onnx_node *n)
 {
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
@@ -113,8 +111,12 @@ static void translate_mean(ln_onnx_node *n)
 static void translate_swiglu(ln_onnx_node *n)
 {
     const char *const gate = ln_onnx_in(n, 0), *const value = ln_onnx_in(n, 1);
-    if (!tl_tensor_issameshape(ln_onnx_tensor_of(n, gate), ln_onnx_tensor_of(n, value)))
-        ln_emit_fail(&n->emit, "inputs 0 and 1 differ in shape");
+    const tl_tensor *const g = ln_onnx_tensor_of(n, gate), *const v = ln_onnx_tensor_of(n, value);
+    char text[2][TL_SHAPE_TEXT_SIZE];
+    if (!tl_tensor_issameshape(g, v))
+        ln_emit_fail(&n->emit, "inputs 0 and 1 have shapes %s and %s, expected equal ones",
+                     tl_shape_text(text[0], g->ndim, g->dims),
+                     tl_shape_text(text[1], v->ndim, v->dims));
     const char *const open = ln_emit_unary_with(
         &n->emit, "TL_UNARY_SWISH", gate, ln_attr_number(&n->emit, "alpha", 1), 0, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", open, value, 0);

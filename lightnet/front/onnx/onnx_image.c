@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImageDecoder: image files within a model.
 //
-// The size of an image is that of the result, so the file must be known when the model is read: a
-// constant, or an input whose value was set before. It is decoded then.
+// The file determines the shape of the result, so it is decoded when the model is read: a constant,
+// or an input whose value is set before compiling.
 
 #include "data/ln_image_codec.h"
 #include "front/onnx/ln_onnx.h"

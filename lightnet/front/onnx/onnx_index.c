@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that pick and place elements by index, those that count, and those whose result is
-// as large as the data make it.
+// ONNX operators that gather and scatter by index, count, or have results of data-dependent size.
 
 #include <limits.h>
 
@@ -20,7 +19,7 @@ static void translate_onehot(ln_onnx_node *n)
 
 // Counting
 
-// The length of Range in steps of 1, as far as lengths decide it; or of an empty one.
+// The length of Range with delta 1, if limit - start follows from sizes; else unknown.
 static ln_dim counted_length(ln_onnx_node *n)
 {
     ln_symbols *const symbols = ln_emit_symbols(&n->emit);
@@ -31,8 +30,7 @@ static ln_dim counted_length(ln_onnx_node *n)
     return ln_dim_is(&delta, 1) ? ln_dim_max(symbols, &length, &zero) : ln_dim_unknown();
 }
 
-// The length of Range, which its three inputs decide, or the largest; integers are compared as
-// such.
+// The length of Range, or its max if inputs are known only at run time. Exact for integers.
 static int range_length(ln_onnx_node *n)
 {
     int64_t integers[3];
@@ -91,7 +89,7 @@ static void translate_eye_like(ln_onnx_node *n)
                                       : k));
 }
 
-// The tensor as a line, where the node names no axis; `*axis` is that of the operator.
+// The tensor flattened, if the node has no attribute `axis`; `*axis`: that of the operator.
 static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
 {
     *axis = 0;
@@ -110,14 +108,8 @@ static void translate_nonzero(ln_onnx_node *n)
     LN_ONNX_FORM(n, 0, LN_ARG("src", src));
 }
 
-static void translate_compress(ln_onnx_node *n)
-{
-    int axis;
-    const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    LN_ONNX_FORM(n, 0, LN_ARG("src", src), LN_INT("axis", axis));
-}
-
-static void translate_unique(ln_onnx_node *n)
+// Compress, Unique.
+static void translate_along_axis(ln_onnx_node *n)
 {
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
@@ -137,7 +129,7 @@ static void translate_nms(ln_onnx_node *n)
 
 const ln_onnx_row ln_onnx_rows_index[] = {
     {"EyeLike", 9, translate_eye_like},       {"OneHot", 9, translate_onehot},
-    {"Range", 11, translate_range},           {"Compress", 9, translate_compress},
+    {"Range", 11, translate_range},           {"Compress", 9, translate_along_axis},
     {"NonMaxSuppression", 10, translate_nms}, {"NonZero", 9, translate_nonzero},
-    {"Unique", 11, translate_unique},         {NULL},
+    {"Unique", 11, translate_along_axis},     {NULL},
 };

@@ -57,8 +57,10 @@ static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int ndim = t->ndim;
     if (ndim == 0 || width > INT_MAX)
-        ln_emit_fail(&n->emit, "input %d has %d dimensions and %lld features", i, ndim,
-                     (long long)width);
+        ln_emit_fail(
+            &n->emit,
+            "input %d has %d dimensions and %lld features, expected at least 1 and at most %d", i,
+            ndim, (long long)width, INT_MAX);
     if (ln_onnx_failed(n))
         return NULL;
     const int dims[] = {-2, tl_compute_length(ndim - 1, t->dims + 1)};
@@ -80,7 +82,8 @@ static void translate_feature_vectorizer(ln_onnx_node *n)
     const int64_t *const widths = ln_attr_ints(&n->emit, "inputdimensions", &n_widths);
     const int n_inputs = ln_onnx_num_inputs(n);
     if (n_inputs < 1 || (n_widths && n_widths != n_inputs))
-        ln_emit_fail(&n->emit, "has %d inputs and %d 'inputdimensions'", n_inputs, n_widths);
+        ln_emit_fail(&n->emit, "has %d inputs and %d 'inputdimensions', expected as many of each",
+                     n_inputs, n_widths);
     for (int i = 0; i < n_widths; i++)
         if (widths[i] < 0)
             ln_emit_fail(&n->emit, "attribute 'inputdimensions' has %lld, expected at least 0",
@@ -146,7 +149,7 @@ static void translate_normalizer(ln_onnx_node *n)
 
 // Binary
 
-// The integers above the threshold, which are those above the whole number below it.
+// Compares integers with floor(threshold): exact, without converting them to floats.
 static const char *above_whole(ln_onnx_node *n, const char *src, double threshold)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
@@ -207,7 +210,7 @@ static const char *is_missing(ln_onnx_node *n, const char *src)
     if (tl_dtype_is_float(dtype))
         return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src,
                                ln_emit_scalar(&n->emit, dtype, number));
-    // One that 32 bits do not have is equal to none.
+    // Compares as int64: a value that 32 bits cannot hold equals no element.
     return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL",
                            ln_emit_cast(&n->emit, src, TL_INT64, LN_EMIT_TEMP),
                            ln_emit_constant(&n->emit, TL_INT64, 0, NULL, &whole));
@@ -308,8 +311,7 @@ static const char *equals_number(ln_onnx_node *n, const char *src)
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", equal, is_number, LN_EMIT_TEMP);
 }
 
-// Zeros that are added to `dst`, one for each of its rows, whose computation fails where the row
-// has no one.
+// Adds zeros to `dst`, whose computation fails for a row without a 1: its index is out of range.
 static const char *want_one(ln_onnx_node *n, const char *dst, int i)
 {
     const int axis = ln_onnx_tensor_of(n, dst)->ndim - 1, one = 1;
@@ -317,7 +319,7 @@ static const char *want_one(ln_onnx_node *n, const char *dst, int i)
         ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", dst, 1, &axis, 1, LN_EMIT_TEMP);
     const char *const missing =
         ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", count, -1, 1, LN_EMIT_TEMP);
-    // The only index is 0, that of a row with its category.
+    // The index is 0 for a row with a 1, else 1, out of range.
     const char *const zeros =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE,
                 LN_ARG("src", ln_emit_filled(&n->emit, TL_FLOAT, 1, &one, 0)),

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "front/onnx/onnx_ml_post.h"
 #include "tensorlight/tl_util.h"
@@ -18,16 +17,15 @@ void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size)
             ln_emit_fail_memory(&n->emit);
         return NULL;
     }
-    void *const array = ln_translation_alloc(&n->model->base, bytes);
-    return array ? memset(array, 0, bytes) : NULL;
+    return ln_translation_alloc(&n->model->base, bytes);
 }
 
-// The nodes that a forest becomes, and how far they are written.
+// The nodes that a forest becomes, while they are numbered and written.
 typedef struct nodes {
     const ln_onnx_forest *w;
     int *first;          // [vertices]: 1 + the first node of a vertex; 0: no row reaches it
     int *order, n_order; // reached vertices, each tree level by level
-    int *leaf, n_leaves; // [vertices]: 1 + the number of a leaf; 0: no row reaches it
+    int *leaf, n_leaves; // [vertices]: 1 + the index of a leaf; 0: no row reaches it
     int len;             // nodes
     tl_tensor *split, *feature, *child;
 } nodes;
@@ -55,7 +53,8 @@ static int add_vertex(nodes *g, int v)
         return 0;
     const int64_t end = g->len + size_of_vertex(g->w, v);
     if (end > INT_MAX / 2) {
-        ln_emit_fail(&g->w->n->emit, "its trees have more nodes than LightNet supports");
+        ln_emit_fail(&g->w->n->emit, "its trees have more than %d nodes after expansion",
+                     INT_MAX / 2);
         return -1;
     }
     g->first[v] = 1 + g->len;
@@ -102,7 +101,7 @@ static void store(const ln_onnx_forest *w, tl_tensor *t, int i, double x)
         ((float *)t->data)[i] = (float)x;
 }
 
-// The max number below `x` in the type to compute in. For -inf NaN: no number is at most NaN.
+// The next number below `x` in the type to compute in; NaN for -inf: x <= NaN is always false.
 static double below(const ln_onnx_forest *w, double x)
 {
     if (x == -INFINITY)
@@ -122,7 +121,7 @@ static void write_node(const nodes *g, int i, int v, int is_negated, double spli
     child[1] = no;
 }
 
-// Nodes i and k: yes if the feature is x; NaN goes to nan, which is one of both.
+// Writes nodes i and k: feature == x goes to `yes`, others to `no`, NaN to `nan`, one of these.
 static void write_equal(const nodes *g, int i, int k, int v, double x, int yes, int no, int nan)
 {
     if (nan == no) { // at most x, and at least x
@@ -143,7 +142,7 @@ static void write_member(const nodes *g, int v, int yes, int no)
 {
     const ln_onnx_forest *const w = g->w;
     int node = g->first[v] - 1, depth = 1;
-    search todo[64] = {{w->set[v], w->set[v + 1], node++}}; // halves of halves
+    search todo[64] = {{w->set[v], w->set[v + 1], node++}}; // at most one half of each level
     while (depth > 0) {
         const search s = todo[--depth];
         if (s.end - s.begin == 1) {
@@ -158,11 +157,11 @@ static void write_member(const nodes *g, int v, int yes, int no)
     }
 }
 
-// How a comparison, and its opposite where NaN is true, is one of <=: of the negated feature; with
-// the number below the split, or minus it, in place of it.
+// Each comparison as <=, [1]: its negation, for branches on which NaN is true. is_negated: -feature
+// <= -split; is_below: with the next number below the (negated) split.
 static const struct {
     uint8_t is_negated, is_below;
-} orders[][2] = {
+} as_leq[][2] = {
     [LN_TREE_LEQ] = {{0, 0}, {1, 1}},
     [LN_TREE_LT] = {{0, 1}, {1, 0}},
     [LN_TREE_GTE] = {{1, 0}, {0, 1}},
@@ -186,10 +185,10 @@ static void write_branch(const nodes *g, int v)
     else if (w->mode[v] == LN_TREE_NEQ) // also true for NaN
         write_equal(g, i, i + 1, v, x, no, yes, yes);
     else {
-        const int is_negated = orders[w->mode[v]][tracks].is_negated;
+        const int is_negated = as_leq[w->mode[v]][tracks].is_negated;
         const double split = is_negated ? -x : x;
         write_node(g, i, v, is_negated,
-                   orders[w->mode[v]][tracks].is_below ? below(w, split) : split, tracks ? no : yes,
+                   as_leq[w->mode[v]][tracks].is_below ? below(w, split) : split, tracks ? no : yes,
                    tracks ? yes : no);
     }
 }

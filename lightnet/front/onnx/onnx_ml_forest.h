@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forests: tree ensembles of any version of the domain ai.onnx.ml. The vertices of a forest are
 // branches, of any comparison, or leaves. It becomes nodes of the operator tree_ensemble, which
-// only compare with <= (tl_tree.h): one or two for a branch, and a search for a branch on
-// membership of a set.
+// only compare with <= (tl_tree.h): one or two for a branch, a binary search for membership of a
+// set.
 
 #pragma once
 
@@ -26,7 +26,7 @@ typedef struct ln_onnx_numbers {
     int len;
 } ln_onnx_numbers;
 
-/** The votes of leaves. */
+/** The votes of leaves: weight[i] for target[i] in vertex[i]. */
 typedef struct ln_onnx_votes {
     int len;
     int *vertex, *target;
@@ -54,5 +54,5 @@ typedef struct ln_onnx_forest {
 /** Memory of the translation, zeroed; NULL after a failure. */
 void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size);
 
-/** The aggregated votes, [N, targets], of the rows of input 0: a step. */
+/** Emits the aggregated votes, [N, targets], of the rows of input 0. Returns their tensor. */
 const char *ln_onnx_emit_forest(const ln_onnx_forest *w);

@@ -184,7 +184,8 @@ static void translate_svm_regressor(ln_onnx_node *n)
     const int64_t supports = ln_attr_int(&n->emit, "n_supports", 0);
     const char *score;
     if (supports < 0 || supports > INT_MAX)
-        ln_emit_fail(&n->emit, "attribute 'n_supports' is %lld", (long long)supports);
+        ln_emit_fail(&n->emit, "attribute 'n_supports' is %lld, expected 0 to %d",
+                     (long long)supports, INT_MAX);
     if (ln_onnx_failed(n))
         return;
     if (supports > 0)

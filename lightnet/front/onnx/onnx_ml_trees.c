@@ -116,38 +116,38 @@ static void read_branches(ln_onnx_forest *w, int n)
 // TreeEnsembleClassifier, TreeEnsembleRegressor: vertices by tree and node
 
 // The name of a vertex.
-typedef struct place {
+typedef struct node_name {
     int64_t tree, node;
     int vertex;
-} place;
+} node_name;
 
-static int compare_names(const place *a, const place *b)
+static int compare_names(const node_name *a, const node_name *b)
 {
     return a->tree != b->tree   ? (a->tree < b->tree ? -1 : 1)
            : a->node != b->node ? (a->node < b->node ? -1 : 1)
                                 : 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_node_names(const void *a, const void *b)
 {
-    const place *const p = a, *const q = b;
+    const node_name *const p = a, *const q = b;
     const int order = compare_names(p, q);
     return order ? order : p->vertex - q->vertex;
 }
 
 // All vertices, sorted by name; NULL after a failure, such as two of one name.
-static place *sort_places(const ln_onnx_forest *w, const ints *tree, const ints *node)
+static node_name *sort_node_names(const ln_onnx_forest *w, const ints *tree, const ints *node)
 {
-    place *const places = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*places));
-    for (int i = 0; places && i < w->len; i++)
-        places[i] = (place){tree->at[i], node->at[i], i};
-    if (places)
-        qsort(places, (size_t)w->len, sizeof(*places), compare_places);
-    for (int i = 1; places && i < w->len; i++)
-        if (compare_names(&places[i - 1], &places[i]) == 0)
-            ln_emit_fail(&w->n->emit, "node %lld of tree %lld is there twice",
-                         (long long)places[i].node, (long long)places[i].tree);
-    return ln_onnx_failed(w->n) ? NULL : places;
+    node_name *const node_names = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*node_names));
+    for (int i = 0; node_names && i < w->len; i++)
+        node_names[i] = (node_name){tree->at[i], node->at[i], i};
+    if (node_names)
+        qsort(node_names, (size_t)w->len, sizeof(*node_names), compare_node_names);
+    for (int i = 1; node_names && i < w->len; i++)
+        if (compare_names(&node_names[i - 1], &node_names[i]) == 0)
+            ln_emit_fail(&w->n->emit, "duplicate node %lld of tree %lld, expected each once",
+                         (long long)node_names[i].node, (long long)node_names[i].tree);
+    return ln_onnx_failed(w->n) ? NULL : node_names;
 }
 
 static int compare_for_search(const void *a, const void *b)
@@ -156,12 +156,12 @@ static int compare_for_search(const void *a, const void *b)
 }
 
 // The vertex of this name; -1 after a failure.
-static int find_vertex(const ln_onnx_forest *w, const place *places, int64_t tree, int64_t node,
-                       const char *attribute, int i)
+static int find_vertex(const ln_onnx_forest *w, const node_name *node_names, int64_t tree,
+                       int64_t node, const char *attribute, int i)
 {
-    const place key = {tree, node, 0};
-    const place *const found =
-        bsearch(&key, places, (size_t)w->len, sizeof(*places), compare_for_search);
+    const node_name key = {tree, node, 0};
+    const node_name *const found =
+        bsearch(&key, node_names, (size_t)w->len, sizeof(*node_names), compare_for_search);
     if (!found)
         ln_emit_fail(&w->n->emit,
                      "element %d of attribute '%s' is node %lld, which tree %lld lacks", i,
@@ -169,14 +169,14 @@ static int find_vertex(const ln_onnx_forest *w, const place *places, int64_t tre
     return found ? found->vertex : -1;
 }
 
-// The root of a tree is the first one of its nodes that is listed. Roots are in that order.
-static void find_roots(ln_onnx_forest *w, const place *places)
+// The root of a tree is its first listed node. Roots are in the order of the list.
+static void find_roots(ln_onnx_forest *w, const node_name *node_names)
 {
     uint8_t *const is_root = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*is_root));
     for (int i = 0; is_root && i < w->len;) {
-        int first = places[i].vertex, k = i;
-        for (; k < w->len && places[k].tree == places[i].tree; k++)
-            first = places[k].vertex < first ? places[k].vertex : first;
+        int first = node_names[i].vertex, k = i;
+        for (; k < w->len && node_names[k].tree == node_names[i].tree; k++)
+            first = node_names[k].vertex < first ? node_names[k].vertex : first;
         is_root[first] = 1;
         i = k;
     }
@@ -205,7 +205,7 @@ static void read_modes(ln_onnx_forest *w)
         ln_emit_fail(&w->n->emit, "attribute 'nodes_modes' has more than %d elements", w->len);
 }
 
-static void read_children(ln_onnx_forest *w, const place *places, const ints *tree)
+static void read_children(ln_onnx_forest *w, const node_name *node_names, const ints *tree)
 {
     static const char *const names[] = {"nodes_truenodeids", "nodes_falsenodeids"};
     for (int k = 0; k < 2; k++) {
@@ -213,7 +213,7 @@ static void read_children(ln_onnx_forest *w, const place *places, const ints *tr
         for (int i = 0; i < w->len && !ln_onnx_failed(w->n); i++)
             if (w->mode[i] != LN_TREE_LEAF)
                 w->child[2 * (size_t)i + (size_t)k] =
-                    find_vertex(w, places, tree->at[i], to.at[i], names[k], i);
+                    find_vertex(w, node_names, tree->at[i], to.at[i], names[k], i);
     }
 }
 
@@ -228,7 +228,7 @@ static const vote_names of_classes = {"class_treeids", "class_nodeids", "class_i
                                       "class_weights", "class_weights_as_tensor"};
 
 // Votes of branches do not count: some converters write them.
-static void read_votes(ln_onnx_forest *w, const place *places, const vote_names *names)
+static void read_votes(ln_onnx_forest *w, const node_name *node_names, const vote_names *names)
 {
     const ln_onnx_numbers weight = read_numbers(w->n, names->weight, names->as_tensor, &w->dtype);
     const ints tree = read_ints_of(w->n, names->tree, weight.len, 0);
@@ -239,7 +239,7 @@ static void read_votes(ln_onnx_forest *w, const place *places, const vote_names 
     w->votes.vertex = ln_onnx_forest_array(w->n, (size_t)weight.len, sizeof(int));
     w->votes.target = ln_onnx_forest_array(w->n, (size_t)weight.len, sizeof(int));
     for (int i = 0; i < weight.len && !ln_onnx_failed(w->n); i++) {
-        w->votes.vertex[i] = find_vertex(w, places, tree.at[i], node.at[i], names->node, i);
+        w->votes.vertex[i] = find_vertex(w, node_names, tree.at[i], node.at[i], names->node, i);
         w->votes.target[i] = to_index(w->n, names->id, i, id.at[i], w->n_targets);
     }
 }
@@ -261,12 +261,12 @@ static int read_named_forest(ln_onnx_forest *w, const vote_names *names)
     w->split = split.at;
     read_modes(w);
     read_branches(w, w->len);
-    const place *const places = sort_places(w, &tree, &node);
-    if (!places)
+    const node_name *const node_names = sort_node_names(w, &tree, &node);
+    if (!node_names)
         return -1;
-    read_children(w, places, &tree);
-    find_roots(w, places);
-    read_votes(w, places, names);
+    read_children(w, node_names, &tree);
+    find_roots(w, node_names);
+    read_votes(w, node_names, names);
     w->base = read_numbers(w->n, "base_values", "base_values_as_tensor", &w->dtype);
     return ln_onnx_failed(w->n) ? -1 : 0;
 }
@@ -306,14 +306,15 @@ static void read_sets(ln_onnx_forest *w, int n)
         next += next < all.len;
     }
     if (next < all.len)
-        ln_emit_fail(&w->n->emit, "attribute 'membership_values' has more sets than nodes have");
+        ln_emit_fail(&w->n->emit,
+                     "attribute 'membership_values' has more sets than nodes with mode MEMBER");
     if (set)
         set[w->len] = len;
     w->set = set;
     w->members = members;
 }
 
-// Where a branch goes: another one, or a leaf, which are after the `n` branches.
+// The children of branches: branches, or leaves, which are after the `n` branches.
 static void read_targets_of_branches(ln_onnx_forest *w, int n)
 {
     static const char *const names[2][2] = {{"nodes_truenodeids", "nodes_trueleafs"},
@@ -349,7 +350,8 @@ static void read_mode_bytes(ln_onnx_forest *w, int n)
     const tl_tensor *const t = tensor ? ln_onnx_value(w->n, tensor) : NULL;
     if (!t || t->dtype != TL_UINT8 || t->len != n) {
         ln_emit_fail(&w->n->emit,
-                     "attribute 'nodes_modes' is not a tensor of %d elements of TL_UINT8", n);
+                     "attribute 'nodes_modes' has %d elements of %s, expected %d of TL_UINT8",
+                     t ? t->len : 0, t ? tl_dtype_name(t->dtype) : "no type", n);
         return;
     }
     for (int i = 0; i < n; i++)
@@ -365,7 +367,8 @@ static int read_numbered_forest(ln_onnx_forest *w)
     const ints roots = read_ints(w->n, "tree_roots");
     const int n = split.len;
     if (n == 0 || weight.len == 0 || roots.len == 0)
-        ln_emit_fail(&w->n->emit, "has %d nodes, %d leaves, and %d trees, expected some of each", n,
+        ln_emit_fail(&w->n->emit,
+                     "has %d nodes, %d leaves, and %d trees, expected at least 1 of each", n,
                      weight.len, roots.len);
     if (weight.len > INT_MAX / 4 - n)
         ln_emit_fail(&w->n->emit, "has %d nodes and %d leaves, more than LightNet supports", n,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that normalize: softmax and its kin, normalization by batches, layers, groups,
-// norms.
+// ONNX operators that normalize: softmax, batch, layer and group normalization, norms.
 
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 // Softmax, logsoftmax, hardmax
 
-// 1 where the first maximum is, else 0.
+// 1 at the first max along the axis, else 0.
 static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -17,8 +16,7 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     const tl_dtype dtype = t->dtype;
     const double choice[] = {0, 1};
     if (t->len == 0)
-        return ln_emit_simple(&n->emit, LN_OP_FORWARD, src,
-                              i); // without elements, without a maximum
+        return ln_emit_simple(&n->emit, LN_OP_FORWARD, src, i); // an empty axis has no max
     const ln_dim open_depth = t->ndim ? ln_onnx_axis_size(n, src, axis) : ln_dim_constant(1);
     const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src),
                                      LN_INT("axis", axis), LN_BOOL("keepdims", 0));
@@ -80,7 +78,7 @@ typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
 } batch_stats;
 
-// With one number for each channel.
+// With one value for each channel.
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
     const char *const vectors[] = {s->scale, s->offset, s->mean, s->var};
@@ -88,8 +86,8 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
     return ln_emit_batchnorm(&n->emit, s->src, 1, vectors, epsilon, LN_EMIT_TEMP);
 }
 
-// With one number for each element of an image: spatial 0, before opset 9.
-static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
+// With one value for each element of an image: spatial 0, before opset 9.
+static const char *emit_by_element(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
     const char *const epsilon =
@@ -144,8 +142,8 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
     ln_emit_cast(&n->emit, sum, out, i);
 }
 
-// The mean and the variance of the batch itself, which the running ones then approach.
-static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
+// Replaces mean and variance by those of the batch, and emits the updated running ones.
+static void use_batch_stats(ln_onnx_node *n, batch_stats *s)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
     const ln_dim channels = ln_onnx_axis_size(n, s->scale, 0);
@@ -170,7 +168,7 @@ static void translate_batchnorm(ln_onnx_node *n)
 {
     tl_dtype dtype;
     const int is_training = n->opset >= 14 && ln_attr_bool(&n->emit, "training_mode", 0);
-    const int is_by_place = n->opset < 9 && !ln_attr_bool(&n->emit, "spatial", 1);
+    const int is_by_element = n->opset < 9 && !ln_attr_bool(&n->emit, "spatial", 1);
     batch_stats s = batch_in(n, &dtype);
     for (int i = 1; i < ln_onnx_num_outputs(n) && !is_training; i++)
         if (ln_onnx_is_read(n, i))
@@ -179,14 +177,15 @@ static void translate_batchnorm(ln_onnx_node *n)
                          "opset 14 is not supported",
                          i);
     if (is_training)
-        take_batch_stats(n, &s);
-    ln_emit_cast(&n->emit, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
+        use_batch_stats(n, &s);
+    ln_emit_cast(&n->emit, is_by_element ? emit_by_element(n, &s) : emit_by_channel(n, &s), dtype,
+                 0);
 }
 
 // Layers, groups
 
-// `factor` as one element for each of the axes from `axis` on: repeated to their shape. NULL: it
-// cannot be, because it differs along other axes, or is left out.
+// `factor` broadcast to the axes of `src` from `axis` on. NULL: it is absent, or varies along other
+// axes.
 static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const char *src, int axis)
 {
     const int src_ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -260,8 +259,8 @@ static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
     return a == b ? a : a == TL_DOUBLE || b == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
-// The normalization of layers with its factors: output `i`. Those that differ along the axes
-// before `axis` are applied afterwards.
+// Layer normalization with scale and bias, as output `i`. Factors that vary along the axes before
+// `axis` are applied by separate operators.
 static const char *emit_with_factors(ln_onnx_node *n, ln_onnx_layernorm *norm, int i)
 {
     const char *const scale = norm->scale, *const bias = norm->bias;
@@ -324,33 +323,33 @@ static void translate_instancenorm(ln_onnx_node *n)
         ln_emit_fail(&n->emit,
                      "input 1, 'scale', has %d elements, expected one for each of %d channels", len,
                      t->dims[1]);
-    emit_groupnorm(n, len > 0 ? len : 1); // no channels are a group without elements
+    emit_groupnorm(n, len > 0 ? len : 1); // without channels: one empty group
 }
 
 // Norms
 
-// (x - mean) / (deviation + 1e-9): the axes go to the end, are normalized as a layer, and return.
+// (x - mean) / (deviation + 1e-9), as layer normalization of the axes, transposed to the end.
 static void translate_mvn(ln_onnx_node *n)
 {
     static const int64_t images[] = {0, 2, 3};
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    int len, goes[TL_MAXDIM] = {0}, order[TL_MAXDIM], back[TL_MAXDIM], at = 0;
+    int len, is_normalized[TL_MAXDIM] = {0}, order[TL_MAXDIM], back[TL_MAXDIM], at = 0;
     const int64_t *given = ln_attr_ints(&n->emit, "axes", &len);
     if (!given) {
         given = images;
         len = 3;
     }
     for (int i = 0; i < len; i++)
-        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
+        is_normalized[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int kind = 0; kind < 2; kind++)
         for (int i = 0; i < ndim; i++)
-            if (goes[i] == kind) {
+            if (is_normalized[i] == kind) {
                 back[i] = at;
                 order[at++] = i;
             }
     int axis = 0;
-    while (axis < ndim && !goes[order[axis]])
+    while (axis < ndim && !is_normalized[order[axis]])
         axis++;
     const char *const moved = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
     const char *const dst =
@@ -359,7 +358,7 @@ static void translate_mvn(ln_onnx_node *n)
     ln_emit_transpose(&n->emit, dst, back, 0);
 }
 
-// x / norm, and 0 where the norm is: there it is replaced by the least number above 0.
+// x / norm, or 0 if the norm is 0: divides by the min positive number instead.
 static void translate_lp_norm(ln_onnx_node *n)
 {
     static const double min[TL_DTYPE_SIZE] = {[TL_DOUBLE] = 0x1p-1074,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators for values of any kind: Identity, and those of optional values, which are known to
-// be there or absent when the model is read.
+// ONNX operators for values of any kind: Identity, and those of optional values, whose presence is
+// known when the model is read.
 
 #include "data/ln_onnx_tensor.h"
 #include "front/onnx/ln_onnx_compound.h"

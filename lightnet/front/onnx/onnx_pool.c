@@ -16,8 +16,8 @@ typedef struct pooling {
     tl_windows windows;
 } pooling;
 
-// The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: rounding up
-// becomes padding, which depends on the size. 0: not expressible.
+// The windows as those of maxpool2d or avgpool2d: ceil_mode becomes padding, which depends on the
+// size. 0: not expressible.
 static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, p->src);

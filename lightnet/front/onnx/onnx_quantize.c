@@ -82,7 +82,7 @@ static const char *put_quantize(ln_onnx_node *n, const scaling *s, tl_dtype dtyp
     return emit_quantize(n, s->src, s->scale, s->zero, dtype, s->axis, s->block, i);
 }
 
-// Bytes between the limits of fewer bits, as output 0.
+// Saturates bytes to the range of `dtype`, of fewer bits, as output 0.
 static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
 {
     const tl_dtype wide = ln_onnx_tensor_of(n, bytes)->dtype;
@@ -95,7 +95,7 @@ static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
     LN_EMIT(&n->emit, 0, LN_OP_BITCAST, LN_ARG("src", bytes), LN_DTYPE("dtype", dtype));
 }
 
-// In LightNet quotients are floats. Those for floats of 8 bits are rounded by a cast.
+// Floats of 8 bits or less are quantized to floats, and rounded by a cast.
 static void translate_quantize(ln_onnx_node *n)
 {
     scaling s = read_scaling(n);
@@ -126,7 +126,7 @@ static const char *read_zero(ln_onnx_node *n, const scaling *s)
     return is_one_each ? ln_onnx_zero_point(n, 2, s->src, s->axis) : s->zero;
 }
 
-// The type of the result: that of the scales, which powers of two cannot be.
+// The type of the result: by default that of the scales, unless that is a power of two (E8M0).
 static tl_dtype read_result_dtype(ln_onnx_node *n)
 {
     const tl_dtype own = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype;
@@ -209,7 +209,7 @@ static void translate_qlinear_conv(ln_onnx_node *n)
         ln_onnx_channels_last(n, dst, 0);
 }
 
-// Of vectors: of matrices with one row, or one column, which the result then loses.
+// A vector is a matrix with one row, or one column, an axis that the result drops.
 static void translate_qlinear_matmul(ln_onnx_node *n)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that make elements: Constant in all its forms, and random numbers.
+// ONNX operators that generate tensors: Constant, random numbers, Dropout.
 
 #include <string.h>
 
@@ -9,8 +9,7 @@
 
 // The numbers
 
-// The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. It is a
-// float, of Dropout alone a whole number.
+// The seed: the bits of attribute `seed`, a float, or an integer of Dropout. -1: the node has none.
 static double seed_of(ln_onnx_node *n)
 {
     if (!ln_attr_has(&n->emit, "seed"))
@@ -82,17 +81,17 @@ static void translate_bernoulli(ln_onnx_node *n)
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
     ln_dim dims[LN_MAXDIM];
     ln_emit_dims(&n->emit, src, dims);
-    // Even numbers of 16 bits would be too few.
+    // Uniform numbers of 16 bits would be too coarse.
     const tl_dtype work = given.dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
-    const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
+    const char *const probabilities = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const numbers =
         emit_random(n, work, given.ndim, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
-    const char *const chosen = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", numbers, chances);
+    const char *const chosen = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", numbers, probabilities);
     ln_emit_cast(&n->emit, chosen, ln_attr_dtype(&n->emit, "dtype", given.dtype), 0);
 }
 
-// -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
-// probability plus such a number is greatest comes up with just that probability.
+// Gumbel noise -log(-log(u)) of uniform u. Gumbel-max trick: argmax of log(p) + noise samples a
+// class with probability p.
 static const char *gumbel(ln_onnx_node *n, const ln_dim *dims)
 {
     const char *const x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
@@ -139,8 +138,8 @@ static void pass_all(ln_onnx_node *n)
     ln_emit_expand_dims(&n->emit, kept, t->ndim, dims, 1);
 }
 
-// The type in which dropout computes: in 16 bits, factors would be inexact or infinite.
-static tl_dtype type_of_work(ln_onnx_node *n)
+// The type to compute Dropout in: factors of 16 bits could be inexact or infinite.
+static tl_dtype dropout_dtype(ln_onnx_node *n)
 {
     return ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
@@ -152,7 +151,7 @@ static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char 
     ln_emit_dims(&n->emit, ln_onnx_in(n, 0), dims);
     const int is_cast = ln_onnx_wants(n, 1) && n->opset < 10;
     const char *const numbers =
-        emit_random(n, type_of_work(n), data->ndim, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+        emit_random(n, dropout_dtype(n), data->ndim, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) && !is_cast ? 1 : LN_EMIT_TEMP,
                                      LN_OP_COMPARE, LN_ARG("src1", numbers), LN_ARG("src2", ratio),
                                      LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
@@ -162,12 +161,12 @@ static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char 
 }
 
 // Multiplies each element by 0 with the probability `ratio`, otherwise by `factor`; both are
-// scalars of type_of_work.
+// scalars of dropout_dtype.
 static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor data = *ln_onnx_tensor_of(n, src);
-    const tl_dtype work = type_of_work(n);
+    const tl_dtype work = dropout_dtype(n);
     const int is_cast = data.dtype != work;
     if (!tl_dtype_is_float(data.dtype))
         ln_emit_fail(&n->emit, "input 0 is %s, expected a floating-point type",
@@ -182,10 +181,10 @@ static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
         ln_emit_cast(&n->emit, dst, data.dtype, 0);
 }
 
-// By a ratio of 0 nothing is dropped. `what`: the node's input or attribute.
+// Drops with a constant ratio; `what`: the input or attribute, for messages.
 static void drop_by(ln_onnx_node *n, const char *what, double ratio)
 {
-    const tl_dtype work = type_of_work(n);
+    const tl_dtype work = dropout_dtype(n);
     if (!(ratio >= 0 && ratio < 1))
         ln_emit_fail(&n->emit, "%s is %g, expected 0 or more and less than 1", what, ratio);
     if (ratio > 0)
@@ -204,11 +203,10 @@ static const char *single_in(ln_onnx_node *n, int i, const char *what)
                                            : src;
 }
 
-// If the ratio, or whether the node trains, is known only at run time: without training, the ratio
-// is 0.
+// For a ratio or training_mode known only at run time: without training, the ratio is 0.
 static void drop_at_run_time(ln_onnx_node *n)
 {
-    const tl_dtype work = type_of_work(n);
+    const tl_dtype work = dropout_dtype(n);
     const char *const zero = ln_emit_scalar(&n->emit, work, 0);
     const char *const given = ln_onnx_has_input(n, 1) ? single_in(n, 1, "the ratio")
                                                       : ln_emit_scalar(&n->emit, work, 0.5);
@@ -258,7 +256,9 @@ static const char *constant_of_numbers(ln_onnx_node *n)
     }
     const float *const values = ln_onnx_floats(n, "value_floats", &len);
     if (!ln_attr_has(&n->emit, "value_floats"))
-        ln_emit_fail(&n->emit, "no attribute with a value");
+        ln_emit_fail(
+            &n->emit,
+            "has no attribute with a value, such as 'value' or 'value_ints'; expected one");
     return ln_emit_constant(&n->emit, TL_FLOAT, 1, &len, values);
 }
 

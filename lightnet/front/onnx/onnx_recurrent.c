@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's recurrent networks: RNN, GRU, LSTM; and DynamicQuantizeLSTM of com.microsoft.
 //
-// D directions, T steps, B sequences, I numbers of input, H of state, G gates. The products of the
-// input and its weights are one matmul for all steps; the operator `recurrent` does the rest.
+// Letters: D directions, T steps, B sequences, I input size, H hidden size, G gates. One matmul
+// computes the contributions of the input for all steps; the operator `recurrent` does the rest.
 
 #include <strings.h>
 
@@ -41,7 +41,10 @@ static const ln_onnx_activation *find_activation(ln_onnx_node *n, const char *na
     for (const ln_onnx_activation *a = ln_onnx_activations; name && a->name; a++)
         if (strcasecmp(a->name, name) == 0)
             return a;
-    ln_emit_fail(&n->emit, "activation '%s' is unknown", name ? name : "");
+    ln_emit_fail(&n->emit,
+                 "activation '%s' is unknown, expected Affine, Elu, HardSigmoid, LeakyRelu, Relu, "
+                 "ScaledTanh, Sigmoid, Softplus, Softsign, Tanh or ThresholdedRelu",
+                 name ? name : "");
     return ln_onnx_activations;
 }
 
@@ -124,7 +127,7 @@ static int find_shape(ln_onnx_node *n, network *net)
         ln_emit_fail(&n->emit, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
                      (long long)hidden, net->hidden);
     if (net->hidden > INT32_MAX / 8)
-        ln_emit_fail(&n->emit, "'R' is for a state of %d numbers, expected at most %d", net->hidden,
+        ln_emit_fail(&n->emit, "'R' has hidden size %d, expected at most %d", net->hidden,
                      INT32_MAX / 8);
     const int gates = ln_onnx_failed(n) ? 0 : net->n_gates * net->hidden;
     check_weights(n, net, 1, "W", gates, net->inputs);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that make few elements of many along axes: reductions, indices of extremes,
-// cumulative sums and products, the k best; and losses.
+// ONNX operators that reduce axes: reductions, TopK, and losses.
 
 #include "front/onnx/ln_onnx.h"
 
@@ -12,11 +11,11 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     const int is_all = len == 0 && !ln_attr_bool(&n->emit, "noop_with_empty_axes", 0);
-    int axes[TL_MAXDIM], n_axes = 0, goes[TL_MAXDIM] = {0};
+    int axes[TL_MAXDIM], n_axes = 0, is_reduced[TL_MAXDIM] = {0};
     for (int i = 0; i < len; i++)
-        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
+        is_reduced[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int i = 0; i < ndim; i++)
-        if (is_all || goes[i])
+        if (is_all || is_reduced[i])
             axes[n_axes++] = i;
     ln_emit_reduce(&n->emit, n->row->with, src, n_axes, axes, ln_attr_bool(&n->emit, "keepdims", 1),
                    0);
@@ -31,7 +30,7 @@ static void translate_reduce(ln_onnx_node *n)
     emit_reduce(n, axes, len);
 }
 
-// The k best
+// TopK, losses
 
 static void translate_topk(ln_onnx_node *n)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's Resize and Upsample: each way to map coordinates becomes the numbers of `resample`.
+// ONNX's Resize and Upsample: coordinate transformations become parameters of `resample`.
 
 #include <limits.h>
 #include <math.h>
@@ -96,12 +96,14 @@ static map_func *find_map(ln_onnx_node *n, const char *name)
         row++;
     if (!row->name)
         ln_emit_fail(&n->emit,
-                     "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be",
+                     "attribute 'coordinate_transformation_mode' is \"%s\", expected half_pixel, "
+                     "half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, "
+                     "tf_half_pixel_for_nn or tf_crop_and_resize",
                      name);
     return row->name ? row->func : half_pixel;
 }
 
-// The common form of these operators.
+// The arguments of all these operators.
 typedef struct resizing {
     const char *src, *mode, *rounding;
     map_func *map;
@@ -127,15 +129,15 @@ static resizing begin_resizing(ln_onnx_node *n)
     return r;
 }
 
-// Lets the axis be scaled.
+// Sets the scale of an axis, and the output length.
 static void set_scale(ln_onnx_node *n, axis *a, double scale)
 {
     a->scale = scale;
     const double out = floor(ln_onnx_resize_length(a));
     if (!(scale > 0) || !(out <= INT_MAX)) {
         ln_emit_fail(&n->emit,
-                     "scale %g of length %d, expected more than 0 and at most %d elements", scale,
-                     a->in, INT_MAX);
+                     "scale %g of length %d, expected a scale above 0 and at most %d elements",
+                     scale, a->in, INT_MAX);
         return;
     }
     a->out = (int)out;
@@ -150,10 +152,10 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
     const int crops = r->map == ln_onnx_resize_crop;
     for (int i = 0; i < r->ndim; i++) {
         const axis *const a = &r->axes[i];
-        const int stays = !crops && a->scale == 1 && a->in == a->out;
-        const map m = stays ? (map){0.5, 1, 1, -0.5} : r->map(a);
+        const int is_identity = !crops && a->scale == 1 && a->in == a->out;
+        const map m = is_identity ? (map){0.5, 1, 1, -0.5} : r->map(a);
         const ln_dim size = ln_onnx_axis_size(n, r->src, i);
-        if (!stays)
+        if (!is_identity)
             ln_onnx_want_fixed_axis(n, r->src, i);
         dims[i] = ln_dim_is_constant(&size) ? a->out : -2;
         shift[i] = m.shift;
@@ -174,7 +176,7 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
 
 // Upsample, and Resize of opset 10
 
-// Resizes the axes that shrink, with positions rounded up to the nearest; `r` keeps the others.
+// Emits the axes that shrink, with coordinates rounded up, and removes them from `r`.
 static void shrink(ln_onnx_node *n, resizing *r)
 {
     resizing shrinking = *r;
@@ -205,7 +207,7 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
     emit(n, &r, 0);
 }
 
-// Scales of images are attributes, since opset 7 one for all axes, and since 9 an input.
+// Scales: height_scale and width_scale, since opset 7 attribute scales, since 9 input 1.
 static void translate_upsample(ln_onnx_node *n)
 {
     double scales[TL_MAXDIM] = {1, 1, ln_attr_number(&n->emit, "height_scale", 1),
@@ -221,7 +223,7 @@ static void translate_upsample(ln_onnx_node *n)
 
 // Resize since opset 11
 
-// The axes that scales, sizes and roi speak of; returns how many.
+// Reads the axes to which scales, sizes and roi apply. Returns their number.
 static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
 {
     int len;
@@ -239,21 +241,21 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
     return len;
 }
 
-// The given sizes, or those of one scale for all of these axes (keep_aspect_ratio_policy).
+// Sets the given sizes, or by keep_aspect_ratio_policy, those of one scale for all the axes.
 static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, const int64_t *sizes)
 {
-    const char *const policy = ln_attr_text(&n->emit, "keep_aspect_ratio_policy", "stretch");
+    static const ln_attr_word policies[] = {{"stretch"}, {"not_larger"}, {"not_smaller"}, {0}};
+    const char *const policy =
+        ln_attr_choose(&n->emit, "keep_aspect_ratio_policy", "stretch", policies);
     const int is_larger = ln_streq(policy, "not_smaller");
     const int is_free = ln_streq(policy, "stretch");
-    if (!is_free && !is_larger && !ln_streq(policy, "not_larger"))
-        ln_emit_fail(&n->emit, "attribute 'keep_aspect_ratio_policy' is \"%s\", which it cannot be",
-                     policy);
+
     double scale = is_larger ? 0 : INFINITY;
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
         axis *const a = &r->axes[axes[i]];
         if (sizes[i] < 0 || sizes[i] > INT_MAX || (a->in == 0 && sizes[i] > 0)) {
-            ln_emit_fail(&n->emit, "size %lld of length %d along axis %d", (long long)sizes[i],
-                         a->in, axes[i]);
+            ln_emit_fail(&n->emit, "size %lld along axis %d of length %d, expected 0 to %d",
+                         (long long)sizes[i], axes[i], a->in, a->in ? INT_MAX : 0);
             return;
         }
         a->out = (int)sizes[i];
@@ -272,7 +274,7 @@ static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, co
     }
 }
 
-// roi: the begins, then the ends.
+// Reads roi: the begins of the axes, then their ends.
 static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int input)
 {
     int n_roi;

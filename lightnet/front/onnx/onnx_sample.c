@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's operators that sample, move or put back parts of images.
+// ONNX's operators on images: AffineGrid, RoiAlign, DeformConv, Col2Im, DepthToSpace, SpaceToDepth.
 
 #include <limits.h>
 
@@ -26,7 +26,7 @@ static double coordinate(int i, int len, int aligns_corners)
     return (2.0 * i + 1) / len - 1;
 }
 
-// The positions of all elements, the last axis first, and 1: [1, elements, axes + 1].
+// Homogeneous coordinates of all elements, the last axis first: [1, elements, axes + 1].
 static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents, int axes,
                              int aligns_corners)
 {
@@ -52,7 +52,7 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     return name;
 }
 
-// Each position is the matrix times (x, y, .., 1).
+// Each position is theta x (x, y, .., 1).
 static void translate_affine_grid(ln_onnx_node *n)
 {
     const char *const theta = ln_onnx_in(n, 0);
@@ -90,7 +90,7 @@ static void translate_affine_grid(ln_onnx_node *n)
 
 // Regions
 
-// Coordinates are those of centers before opset 16.
+// Before opset 16, coordinates are not shifted by half a pixel.
 static void translate_roi_align(ln_onnx_node *n)
 {
     const int size[] = {ln_attr_int_in(&n->emit, "output_height", 1, 0, INT_MAX),
@@ -101,7 +101,7 @@ static void translate_roi_align(ln_onnx_node *n)
 
 // DeformConv, Col2Im
 
-// The product of the weights and the columns, group by group, which are [N, group, .., windows].
+// Multiplies the weights by the columns of each group, [N, group, .., windows].
 static void multiply_columns(ln_onnx_node *n, const char *columns, const char *weight,
                              const char *bias, int group, const int *dst_dims)
 {
@@ -132,8 +132,10 @@ static void translate_deform_conv(ln_onnx_node *n)
         return;
     if (group < 1 || w->dims[0] % group != 0 || (int64_t)w->dims[1] * group != s->dims[1] ||
         w->dims[2] != windows.size[0] || w->dims[3] != windows.size[1])
-        ln_emit_fail(&n->emit, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
-                     w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
+        ln_emit_fail(
+            &n->emit,
+            "weights [%d, %d, %d, %d] in %d groups do not match the %d channels of input 0",
+            w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
     const char *const columns =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEFORM_COLUMNS, LN_ARG("src", src),
                 LN_ARG("offset", offset), LN_ARG("mask", mask),

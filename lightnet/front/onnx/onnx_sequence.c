@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators of sequences. Lengths of sequences are known when a model is read, and most
-// positions must be: what remains of these operators is the work on tensors.
+// ONNX operators of sequences. Lengths of sequences, and most positions, are known when a model is
+// read, so that only operators on tensors are emitted.
 
 #include <inttypes.h>
 
@@ -52,8 +52,8 @@ static int position(ln_onnx_node *n, int i, int len, int last, int deflt)
     return ln_onnx_failed(n) ? -1 : (int)(given < 0 ? given + len : given);
 }
 
-// Whether a stack of the tensors is one tensor.
-static int has_one_shape(ln_onnx_node *n, const ln_onnx_compound *seq)
+// Whether the tensors have one fixed shape, and dimensions left for a stack of them.
+static int can_be_stacked(ln_onnx_node *n, const ln_onnx_compound *seq)
 {
     for (int i = 0; i < seq->len; i++)
         if (ln_onnx_is_dynamic(n, seq->items[i]) ||
@@ -62,7 +62,7 @@ static int has_one_shape(ln_onnx_node *n, const ln_onnx_compound *seq)
     return seq->len && ln_onnx_tensor_of(n, seq->items[0])->ndim < LN_MAXDIM;
 }
 
-// A position that is known only in runs.
+// Emits SequenceAt for a position known only at run time.
 static void take_at(ln_onnx_node *n, const ln_onnx_compound *seq, const char *at)
 {
     const char *rows = ln_onnx_stack(n, seq->items, seq->len, seq->items[0], 0);
@@ -75,7 +75,7 @@ static void translate_at(ln_onnx_node *n)
 {
     const ln_onnx_compound *seq = ln_onnx_sequence_in(n, 0);
     const char *given = ln_onnx_in(n, 1);
-    if (seq && ln_onnx_varies(n, 1) && has_one_shape(n, seq)) {
+    if (seq && ln_onnx_varies(n, 1) && can_be_stacked(n, seq)) {
         take_at(n, seq, given);
         return;
     }
@@ -115,7 +115,7 @@ static void fail_lens(ln_onnx_node *n, const int64_t *given, int len, int dim)
                      len, dim);
 }
 
-// The lengths of the parts of an axis of length `dim`, *len of them; NULL after a failure.
+// The lengths of the parts of an axis of length `dim`, `*len` of them; NULL after a failure.
 static int *part_lens(ln_onnx_node *n, int dim, int *len)
 {
     int n_given;
@@ -195,14 +195,14 @@ static void translate_concat_from_sequence(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_JOIN, LN_ARGS("src", seq->len, seq->items), LN_INT("axis", axis));
 }
 
-// SequenceMap: its graph for each position
+// SequenceMap: unrolled, its graph for each position
 
 typedef struct map {
     const LnOnnx__Graph *body;
     int len;
-    const char **given; // the inputs of the node
+    const char **given; // the values of the node's inputs
     const char **ins, **outs;
-    const char ***made; // of each output its tensors
+    const char ***results; // the tensors of each output
 } map;
 
 static int begin_map(ln_onnx_node *n, map *m)
@@ -219,9 +219,10 @@ static int begin_map(ln_onnx_node *n, map *m)
     m->given = ln_onnx_new_names(n, (size_t)n_ins);
     m->ins = ln_onnx_new_names(n, (size_t)n_ins);
     m->outs = ln_onnx_new_names(n, m->body->n_output);
-    m->made = ln_translation_alloc(&n->model->base, (m->body->n_output + 1) * sizeof(*m->made));
-    for (size_t k = 0; k < m->body->n_output && m->made; k++)
-        m->made[k] = ln_onnx_new_names(n, (size_t)m->len);
+    m->results =
+        ln_translation_alloc(&n->model->base, (m->body->n_output + 1) * sizeof(*m->results));
+    for (size_t k = 0; k < m->body->n_output && m->results; k++)
+        m->results[k] = ln_onnx_new_names(n, (size_t)m->len);
     for (int k = 0; k < n_ins && !ln_onnx_failed(n); k++) {
         m->given[k] = ln_onnx_any_in(n, k);
         const ln_onnx_compound *seq =
@@ -245,17 +246,17 @@ static void map_at(ln_onnx_node *n, const map *m, int i)
     ln_onnx_inline(n, m->body, n_ins, m->ins, n_outs, m->outs);
     for (int k = 0; k < n_outs && !ln_onnx_failed(n); k++) {
         ln_onnx_want_tensor(n, "an output of its graph", m->outs[k]);
-        m->made[k][i] = m->outs[k];
+        m->results[k][i] = m->outs[k];
     }
 }
 
-// Of an output without tensors, the type that the graph declares; TL_FLOAT: none.
+// The type of the tensors of output `k`; if it is empty, as the graph declares, or else TL_FLOAT.
 static tl_dtype type_of(ln_onnx_node *n, const map *m, int k)
 {
     const LnOnnx__Type *type = m->body->output[k]->type;
     const LnOnnx__TensorType *tensor = type ? type->tensor_type : NULL;
     const tl_dtype dtype = tensor ? ln_onnx_dtype(tensor->elem_type) : TL_DTYPE_INVALID;
-    return m->len                      ? ln_onnx_tensor_of(n, m->made[k][0])->dtype
+    return m->len                      ? ln_onnx_tensor_of(n, m->results[k][0])->dtype
            : dtype == TL_DTYPE_INVALID ? TL_FLOAT
                                        : dtype;
 }
@@ -274,7 +275,7 @@ static void translate_map(ln_onnx_node *n)
                             (int)LN_ONNX_MAX_UNROLLED);
     }
     for (int k = 0; k < (int)n->proto->n_output && !ln_onnx_failed(n); k++)
-        ln_onnx_alias(n, k, ln_onnx_sequence(n, type_of(n, &m, k), m.len, m.made[k]));
+        ln_onnx_alias(n, k, ln_onnx_sequence(n, type_of(n, &m, k), m.len, m.results[k]));
 }
 
 const ln_onnx_row ln_onnx_rows_sequence[] = {

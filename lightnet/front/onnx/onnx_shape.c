@@ -32,25 +32,18 @@ static const int64_t *given_axes(ln_onnx_node *n, int since, int input, int *len
     return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_attr_ints(&n->emit, "axes", len);
 }
 
-// A tensor of indices as TL_INT64.
-static const char *as_int64(ln_onnx_node *n, const char *src)
-{
-    if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
-        return src;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_CAST, LN_ARG("src", src),
-                   LN_DTYPE("dtype", TL_INT64));
-}
-
 // Views
 
-// Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
+// Converts the shape of Reshape to `dims`: 0 becomes -2 (the length in src), unless allowzero is
+// set.
 static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims)
 {
     const int allowzero = ln_attr_bool(&n->emit, "allowzero", 0);
     const int ndim = to_ints(n, "dimensions", given, len, dims);
     for (int i = 0; i < ndim; i++) {
         if (dims[i] < -1)
-            ln_emit_fail(&n->emit, "%d at %d of the new shape, expected at least -1", dims[i], i);
+            ln_emit_fail(&n->emit, "the new shape has %d at index %d, expected at least -1",
+                         dims[i], i);
         if (dims[i] == 0 && !allowzero)
             dims[i] = -2;
     }
@@ -71,8 +64,8 @@ static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
     ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
-// The `dims` of a view with a new shape that is known only at run time: at most one length may be
-// neither a number nor that of the same axis of src. 0: a view cannot express the shape.
+// The `dims` of a view with a shape known only at run time: at most one length is neither a
+// constant nor that of the same axis of src. 0: a view cannot express the shape.
 static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
 {
     const int src_ndim = ln_onnx_tensor_of(n, src)->ndim,
@@ -94,7 +87,7 @@ static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
     return n_rest <= 1;
 }
 
-// A shape that is known only at run time, as far as the largest one is known.
+// Emits Reshape with a shape known only at run time, of which the max must be known.
 static void reshape_to(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -118,7 +111,8 @@ static void reshape_to(ln_onnx_node *n)
     else if (rest >= 0 && tl_compute_length(ndim, dims) < t->len)
         dims[rest]++; // room for all elements where the other axes turn out to be shorter
     LN_EMIT(&n->emit, 0, LN_OP_RESHAPE_TO, LN_ARG("src", src),
-            LN_ARG("shape", as_int64(n, ln_onnx_in(n, 1))), LN_INTS("dims", ndim, dims),
+            LN_ARG("shape", ln_emit_cast(&n->emit, ln_onnx_in(n, 1), TL_INT64, LN_EMIT_TEMP)),
+            LN_INTS("dims", ndim, dims),
             LN_BOOL("zero_is_a_length", ln_attr_bool(&n->emit, "allowzero", 0)));
 }
 
@@ -173,17 +167,18 @@ static void translate_squeeze(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0, goes[LN_MAXDIM] = {0}, n_axes = 0;
+    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0, is_removed[LN_MAXDIM] = {0},
+             n_axes = 0;
     const int64_t *const given = given_axes(n, 13, 1, &len);
     ln_onnx_axes(n, given, len, t->ndim, axes);
     if (ln_onnx_failed(n))
         return;
     for (int k = 0; k < len; k++)
-        goes[axes[k]] = 1;
+        is_removed[axes[k]] = 1;
     for (int i = 0; i < t->ndim; i++) {
-        if (goes[i] && t->dims[i] != 1)
+        if (is_removed[i] && t->dims[i] != 1)
             ln_emit_fail(&n->emit, "axis %d has length %d, expected 1", i, t->dims[i]);
-        if (goes[i] || (!given && t->dims[i] == 1))
+        if (is_removed[i] || (!given && t->dims[i] == 1))
             axes[n_axes++] = i;
         else
             dims[ndim++] = t->dims[i];
@@ -299,8 +294,7 @@ static void translate_concat(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-// The lengths of `parts` parts of `dim`, as even as ONNX wants them: all ceil(dim / parts) but for
-// the last.
+// The lengths of `parts` parts of `dim`: ceil(dim / parts), except for the last one.
 static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *lens)
 {
     const int max = parts > 0 ? (int)(((int64_t)dim + parts - 1) / parts) : 0;
@@ -313,8 +307,8 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
         lens[i] = i < parts - 1 ? max : dim - max * (parts - 1);
 }
 
-// The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
-// they are known only at run time, the max that each can have; otherwise even ones.
+// The lengths of the parts of an axis of length `dim`: the `len` given ones; `dim`, the max of
+// each, if they are known only at run time; otherwise equal ones.
 static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
                        int dim, int parts, int *lens)
 {
@@ -358,7 +352,7 @@ typedef struct slice {
     const char *starts_now, *ends_now; // where they are known only at run time
 } slice;
 
-static int takes_all(const slice *s, const tl_tensor *t)
+static int is_whole(const slice *s, const tl_tensor *t)
 {
     for (int i = 0; i < s->len; i++) {
         int first;
@@ -372,7 +366,7 @@ static int takes_all(const slice *s, const tl_tensor *t)
 
 static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
 {
-    if (takes_all(s, ln_onnx_tensor_of(n, src))) {
+    if (is_whole(s, ln_onnx_tensor_of(n, src))) {
         ln_onnx_alias(n, 0, src);
         return;
     }
@@ -388,9 +382,8 @@ static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, i
     return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_attr_ints(&n->emit, name, len);
 }
 
-// Lets a slice whose bounds are known only at run time be planned as long as it can become: where
-// both bounds are known as sums, by their distance. Returns 1 where that is so in each run, for all
-// axes.
+// Limits the planned lengths of a slice with run-time bounds to the max of end - start, if that
+// follows from sizes. Returns 1 if all lengths are constant.
 static int limit_lengths(ln_onnx_node *n, slice *s)
 {
     int is_fixed = 1;
@@ -401,8 +394,7 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
         if (!ln_dim_is_known(&len) || s->steps[i] != 1 || ln_onnx_min(n, &start) < 0 ||
             ln_onnx_min(n, &end) < 0)
             return 0;
-        const int max =
-            (int)(ln_dim_is_known(&len) && ln_onnx_max(n, &len) > 0 ? ln_onnx_max(n, &len) : 0);
+        const int max = (int)(ln_onnx_max(n, &len) > 0 ? ln_onnx_max(n, &len) : 0);
         if (s->starts_now)
             s->starts[i] = s->ends_now || s->ends[i] < max ? 0 : s->ends[i] - max;
         if (s->ends_now)
@@ -413,21 +405,20 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
     return is_fixed && s->len > 0;
 }
 
-// A slice that is as long in each run, from somewhere else: nothing that is computed from it has
-// open sizes for its sake.
+// Emits a slice of constant lengths from run-time starts, which keeps the shapes of its consumers
+// constant.
 static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
 {
     int lens[LN_MAXDIM];
-    const char *const start = as_int64(n, ln_onnx_in(n, 1));
+    const char *const start = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), TL_INT64, LN_EMIT_TEMP);
     for (int i = 0; i < s->len; i++)
         lens[i] = s->ends[i] - s->starts[i];
     LN_EMIT(&n->emit, 0, LN_OP_SLICE_FROM, LN_ARG("src", src), LN_ARG("start", start),
             LN_INTS("axes", s->len, s->axes), LN_INTS("lens", s->len, lens));
 }
 
-// Reads the starts or ends and returns their number, -1: not given. Those that are known
-// only at run time, `*now`, get their widest value: everything from the end where the step begins,
-// up to the other one.
+// Reads the starts or ends and returns their number, -1: not given. Run-time bounds, `*now`, are
+// set to those of the whole axis in the direction of the step.
 static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int *steps, int *bounds,
                         const char **now)
 {
@@ -456,7 +447,7 @@ static void translate_slice(ln_onnx_node *n)
         s.axes[i] = i;
         s.steps[i] = i < n_steps ? clamp_to_int(steps[i]) : 1;
         if (s.steps[i] == 0)
-            ln_emit_fail(&n->emit, "a step of 0, expected another");
+            ln_emit_fail(&n->emit, "'steps' has 0 at index %d, expected another value", i);
     }
     s.len = slice_bounds(n, "starts", 1, s.steps, s.starts, &s.starts_now);
     const int n_ends = slice_bounds(n, "ends", 2, s.steps, s.ends, &s.ends_now);
@@ -477,7 +468,7 @@ static void translate_slice(ln_onnx_node *n)
         emit_slice(n, src, &s);
 }
 
-// More elements
+// Padding and repetition
 
 const ln_attr_word ln_onnx_pad_modes[] = {
     {"constant", "TL_PAD_CONSTANT", 0},
@@ -487,7 +478,7 @@ const ln_attr_word ln_onnx_pad_modes[] = {
     {0},
 };
 
-// Pads are all those before the axes, then all those after them.
+// `pads`: those before each axis, then those after each axis.
 static void emit_pads(ln_onnx_node *n, const ln_dim *pads, int n_pads, const int64_t *given,
                       int n_given, const char *value)
 {
@@ -546,7 +537,7 @@ static ln_dim halved(ln_symbols *symbols, const ln_dim *more)
     return ln_dim_sub(symbols, &half, &other);
 }
 
-// Crops or pads on both sides; of an odd number the larger half goes last.
+// Crops or pads on both sides; the larger half of an odd difference is at the end.
 static void translate_center_crop_pad(ln_onnx_node *n)
 {
     ln_symbols *const symbols = ln_emit_symbols(&n->emit);
@@ -576,8 +567,8 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         ln_emit_pad(&n->emit, src, before, after, "TL_PAD_CONSTANT", NULL, 0);
 }
 
-// The `dims` of an expand to the shape in input `i`, which is known only at run time: 1 where the
-// length is that of src. 0: some lengths are neither this nor numbers.
+// The `dims` of an expand to the run-time shape in input `i`: 1 where the length is that of src. 0:
+// a length is neither that nor constant.
 static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *dims)
 {
     const int shift = len - ln_onnx_tensor_of(n, src)->ndim;
@@ -633,7 +624,7 @@ static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
             LN_INTS("repeats", ln_onnx_tensor_of(n, src)->ndim, repeats));
 }
 
-// Copies along one axis, both numbers being inputs of the type of the tensor.
+// Opset 1: inputs 1 and 2, of the type of input 0, are the number of copies and the axis.
 static void translate_tile_1(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);

@@ -8,7 +8,7 @@
 
 // Fourier transforms
 
-// Input `i`, a length of at least 1, must be there.
+// Required input `i`, a length of at least 1.
 static int length_in(ln_onnx_node *n, int i, const char *name)
 {
     const int64_t len = ln_onnx_required_int(n, i);
@@ -71,16 +71,12 @@ static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
-    double *const values =
-        ln_onnx_failed(n)
-            ? NULL
-            : ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*values));
-    for (int i = 0; values && i < len; i++)
-        values[i] = 0;
-    return values;
+    return ln_onnx_failed(n)
+               ? NULL
+               : ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(double));
 }
 
-// The numbers of a constant that is computed when compiling: more would only cost time.
+// The max elements of a constant that is computed when compiling.
 enum { MAX_NUMBERS = 1 << 24 };
 
 static const double pi = 3.14159265358979323846;
@@ -95,7 +91,7 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
     const int period = ln_attr_bool(&n->emit, "periodic", 1) ? len : len - 1;
     double *const values = zeros(n, 1, &len);
     for (int i = 0; values && i < len; i++) {
-        const double angle = period ? 2 * pi * i / period : pi; // a single number is the peak
+        const double angle = period ? 2 * pi * i / period : pi; // a single element is the peak
         values[i] = a0 - a1 * cos(angle) + a2 * cos(2 * angle);
     }
     if (values)

@@ -6,6 +6,7 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_attention.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 // LinearAttention
 
@@ -16,7 +17,7 @@ static const char *by_head(ln_onnx_node *n, const char *src, int heads)
     return ln_onnx_split_heads(n, wide, heads);
 }
 
-// The decay of heads, [B, T, G], unchanged; of elements, [B, T, G * D], as [B, T, G, D].
+// The decay as floats: [B, T, G] of heads, or [B, T, G * D] of elements as [B, T, G, D].
 static const char *decay_of(ln_onnx_node *n, int heads)
 {
     const char *const decay = ln_onnx_optional(n, 4);
@@ -34,7 +35,7 @@ static const char *to_float(ln_onnx_node *n, const char *src)
     return src ? ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP) : NULL;
 }
 
-// Whether the rule has a decay, and is the delta rule, which has a beta.
+// Whether the update rule uses decay, and beta (the delta rule).
 typedef struct update_rule {
     int has_decay, is_delta;
 } update_rule;
@@ -151,11 +152,10 @@ static void translate_causal_conv(ln_onnx_node *n)
     const tl_dtype dtype = s->dtype;
     const int before = ln_onnx_tensor_of(n, weight)->dims[2] - 1;
     const int state[] = {s->dims[0], s->dims[1], before}, is_empty = s->len == 0;
-    if (past &&
-        (ln_onnx_tensor_of(n, past)->ndim != 3 || ln_onnx_tensor_of(n, past)->dims[2] != before)) {
-        ln_emit_fail(&n->emit, "input 3, 'past_state', expected [B, C, %d]", before);
+    if (past)
+        ln_onnx_want_shape(n, 3, "past_state", 3, state);
+    if (ln_onnx_failed(n))
         return;
-    }
     if (!past)
         past = ln_emit_filled(&n->emit, dtype, 3, state, 0);
     const char *const whole = before ? join_in_time(n, past, src) : src;

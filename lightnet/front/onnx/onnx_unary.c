@@ -94,8 +94,7 @@ static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, in
     return LN_EMIT(&n->emit, i, LN_OP_BITCAST, LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
-// Bytes with the bits of elements, which are those of numbers without sign, or with one, whose
-// highest bit all higher ones repeat.
+// Zero-extends elements of `bits` bits in bytes, or if is_signed, sign-extends them.
 static const char *sign_bytes(ln_onnx_node *n, const char *bytes, int bits, int is_signed)
 {
     const char *const limit =
@@ -131,8 +130,8 @@ static void translate_bit_cast(ln_onnx_node *n)
         bit_cast(n, src, to, 0);
 }
 
-// A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays unchanged: its
-// upper half alone may be infinity.
+// Truncates a float to the upper 16 bits, those of TL_BFLOAT16. NaN stays unchanged: its upper bits
+// alone may be infinity.
 static const char *upper_half(ln_onnx_node *n, const char *src)
 {
     const char *const bits = bit_cast(n, src, TL_UINT32, LN_EMIT_TEMP);
@@ -161,8 +160,7 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
                 LN_BOOL("saturates", saturates), LN_TEXT("rounding", mode));
 }
 
-// Output 0 from a string to a number, or back. Types of 8 bits and less are converted by way of
-// one that computes.
+// Casts a string to a number, or back, as output 0; types of 8 bits and less by way of a wider one.
 static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtype to)
 {
     const tl_dtype number = to == TL_STRING ? from : to;
@@ -179,7 +177,7 @@ static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtyp
         ln_onnx_cast(n, result, to);
 }
 
-// Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16.
+// Input 0 as `dtype`. A row with "cut" truncates to TL_BFLOAT16 instead of rounding.
 static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
 {
     const char *src = ln_onnx_in(n, 0);
