@@ -21,7 +21,7 @@ typedef struct ln_front {
     // the whole file in memory.
     int reads_parts;
 
-    // Reading needs the shapes of inputs, which the files do not have.
+    // Reading requires the shapes of inputs, which the files lack.
     int asks_shapes;
 
     // Its models are compiled, for sizes chosen at compilation.
@@ -58,9 +58,9 @@ typedef struct ln_front {
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
     int (*write)(ln_context *ctx, const char *file);
 
-    /** The same with all large data in a file beside it, FILE.data: the format "NAME-external".
-     * NULL: the format has no such file. */
-    int (*write_apart)(ln_context *ctx, const char *file);
+    /** The same with external data in FILE.data: the format "NAME-external". NULL: the format has
+     * no external data. */
+    int (*write_external)(ln_context *ctx, const char *file);
 
     /** Writes the model in `in` in this format, which it has, to `file`, without the context, which
      * stays empty: if possible without the shapes of its inputs. 1: not possible. -1 with the
@@ -82,11 +82,11 @@ const ln_front *ln_front_for(const unsigned char *data, size_t size);
 
 /** The same for an open file, which is then in memory unless the front end reads parts; *front is
  * NULL if none accepts it. -1 with a reason: the file cannot be read, or none accepts it and it is
- * large and no text. */
+ * large and not text. */
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
-/** Fails for bytes that are not a model: another kind of file, or nothing that begins like JSON and
- * that `front`, their front end or NULL, supports. */
+/** Fails for bytes that are not a model: another kind of file, or, without their front end `front`,
+ * bytes that do not begin like JSON. */
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);
 
@@ -96,7 +96,7 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
  * all zero then. */
 int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file);
 
-/** Reads JSON IR, called `name` in messages, into a context that has nothing but a source yet. -1
+/** Reads JSON IR, called `name` in messages, into a context that has only a source. -1
  * with a reason: the caller cleans it up. */
 int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len);
 
@@ -104,7 +104,7 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
 int ln_context_init_parsed(ln_context *ctx, const char *name, const ln_front *front,
                            const void *parsed);
 
-// Those that can be built in.
+// Front ends that can be built in.
 
 extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_nnvm;

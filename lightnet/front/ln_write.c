@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a model as it was read, in any format that can be written.
+// Writing an uncompiled model in any format that has a writer.
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
-// LightNet IR, which no front end writes.
+// LightNet IR, which has no front end.
 static const char ir_name[] = "ir";
 
 int ln_context_print(const ln_context *ctx, const char *outfile)
@@ -24,8 +24,8 @@ int ln_context_print(const ln_context *ctx, const char *outfile)
     return ln_ir_write_file(ctx, outfile);
 }
 
-// Behind the name of a format: its data goes to a file beside it.
-static const char apart[] = "-external";
+// The suffix of a format with external data.
+static const char external_suffix[] = "-external";
 
 typedef int write_func(ln_context *ctx, const char *file);
 
@@ -36,9 +36,9 @@ static write_func *find_writer(const char *format)
         const size_t len = strlen(front->format);
         if (front->write && !strcasecmp(front->format, format))
             return front->write;
-        if (front->write_apart && !strncasecmp(front->format, format, len) &&
-            !strcasecmp(format + len, apart))
-            return front->write_apart;
+        if (front->write_external && !strncasecmp(front->format, format, len) &&
+            !strcasecmp(format + len, external_suffix))
+            return front->write_external;
     }
     return NULL;
 }
@@ -50,9 +50,9 @@ static int fail_format(const ln_context *ctx, const char *format)
     LN_FOREACH (const ln_front *, front, ln_front_list()) {
         if (front->write && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
-        if (front->write_apart && len < sizeof(known))
+        if (front->write_external && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s%s'", front->format,
-                                    apart);
+                                    external_suffix);
     }
     for (char *p = known; *p; p++) // as users write them
         *p = (char)tolower((unsigned char)*p);
@@ -63,7 +63,7 @@ static int fail_format(const ln_context *ctx, const char *format)
 static int prepare(ln_context *ctx, const char *datafile)
 {
     if (!ctx->source)
-        return ln_fail(ctx, "there is no model to write");
+        return ln_fail(ctx, "the context has no model to write");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled, for '%s'; convert the original model",
                        ctx->target);

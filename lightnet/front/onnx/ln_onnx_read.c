@@ -387,6 +387,6 @@ const ln_front ln_front_onnx = {
     .describe = describe,
     .drop = drop,
     .write = ln_onnx_write,
-    .write_apart = ln_onnx_write_apart,
+    .write_external = ln_onnx_write_external,
     .operator_at = ln_onnx_operator_at,
 };

@@ -27,7 +27,7 @@ static void *allocate(ln_onnx_writer *w, size_t size)
     return memory;
 }
 
-// Protobuf texts are not const.
+// Copies a string, as those of protobuf are not const.
 static char *text(ln_onnx_writer *w, const char *str)
 {
     char *const copy = ln_translation_print(&w->base, "%s", str ? str : "");
@@ -56,20 +56,20 @@ int ln_onnx_put_dtype(tl_dtype dtype)
 
 // Names
 
-static void take_name(ln_onnx_writer *w, const char *name)
+static void reserve_name(ln_onnx_writer *w, const char *name)
 {
     if (!w->base.failed && ln_hash_insert(w->names, name, (void *)name) < 0)
         ln_translation_fail_memory(&w->base);
 }
 
-// A number that no name has yet makes each try another one.
+// Appends a counter until the name is unused.
 static const char *unique(ln_onnx_writer *w, const char *wanted)
 {
     const char *name = text(w, wanted);
     while (!w->base.failed && (!*name || ln_hash_find(w->names, name)))
         name =
             ln_translation_print(&w->base, "%.*s_%zu", ln_name_stem(wanted), wanted, w->n_names++);
-    take_name(w, name);
+    reserve_name(w, name);
     return name ? name : "";
 }
 
@@ -97,7 +97,7 @@ const char *ln_onnx_domain_name(ln_onnx_domain domain)
 }
 
 // The name without its domain.
-static const char *plain(const char *op_type)
+static const char *without_domain(const char *op_type)
 {
     const char *const colon = strchr(op_type, ':');
     return colon ? colon + 1 : op_type;
@@ -121,7 +121,7 @@ void ln_onnx_put_begin(ln_onnx_op *n, const char *op_type)
     if (!node)
         return;
     ln_onnx__node__init(node);
-    node->op_type = (char *)plain(op_type);
+    node->op_type = (char *)without_domain(op_type);
     set_domain(n, node, op_type);
 }
 
@@ -158,26 +158,26 @@ static ProtobufCBinaryData bytes_of(ln_onnx_op *n, const char *str)
     return (ProtobufCBinaryData){.len = strlen(copy), .data = (uint8_t *)copy};
 }
 
-// Room for an attribute's list.
-static void *list_of(ln_onnx_op *n, const ln_part *part, size_t size)
+// Allocates an attribute's list.
+static void *alloc_list(ln_onnx_op *n, const ln_part *part, size_t size)
 {
     return allocate(n->writer, ((size_t)part->len + 1) * size);
 }
 
 static void set_list(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *part)
 {
-    if (attr->type == A_INTS && (attr->ints = list_of(n, part, sizeof(*attr->ints))))
+    if (attr->type == A_INTS && (attr->ints = alloc_list(n, part, sizeof(*attr->ints))))
         for (int i = 0; i < part->len; i++)
             attr->ints[attr->n_ints++] = part->ints[i];
-    if (attr->type == A_FLOATS && (attr->floats = list_of(n, part, sizeof(*attr->floats))))
+    if (attr->type == A_FLOATS && (attr->floats = alloc_list(n, part, sizeof(*attr->floats))))
         for (int i = 0; i < part->len; i++)
             attr->floats[attr->n_floats++] = (float)part->numbers[i];
-    if (attr->type == A_STRINGS && (attr->strings = list_of(n, part, sizeof(*attr->strings))))
+    if (attr->type == A_STRINGS && (attr->strings = alloc_list(n, part, sizeof(*attr->strings))))
         for (int i = 0; i < part->len; i++)
             attr->strings[attr->n_strings++] = bytes_of(n, part->texts[i]);
 }
 
-// The type of an attribute for a kind of part; 0: it is none.
+// The AttributeType of each kind of part; 0: not an attribute.
 static const int attr_types[] = {
     [LN_PART_INT] = A_INT,        [LN_PART_NUMBER] = A_FLOAT,  [LN_PART_BOOL] = A_INT,
     [LN_PART_TEXT] = A_STRING,    [LN_PART_DTYPE] = A_INT,     [LN_PART_INTS] = A_INTS,
@@ -214,7 +214,7 @@ void ln_onnx_put_int64s(ln_onnx_op *n, const char *name, int len, const int64_t 
     attr->n_ints = (size_t)len;
 }
 
-// Strings where they are; NULL: no memory.
+// Borrows the bytes of strings; NULL: no memory.
 static ProtobufCBinaryData *borrow(ln_onnx_writer *w, int len, const tl_string *const *strings)
 {
     ProtobufCBinaryData *const all = allocate(w, ((size_t)len + 1) * sizeof(*all));
@@ -273,14 +273,14 @@ static void name_node(ln_onnx_op *n, LnOnnx__Node *node)
     node->name = text(n->writer, !strcmp(out, n->label) ? n->op->op_arg->name : out);
 }
 
-// The operator does not support the type of its input, but moves the same values as another type.
-// Returns the input's type; TL_DTYPE_INVALID: it does.
-static tl_dtype carry_inputs(ln_onnx_op *n, LnOnnx__Node *node)
+// Casts inputs of types that the operator cannot move to wider ones. Returns their type;
+// TL_DTYPE_INVALID: none was cast.
+static tl_dtype cast_inputs(ln_onnx_op *n, LnOnnx__Node *node)
 {
     tl_dtype small = TL_DTYPE_INVALID;
     for (size_t i = 0; i < node->n_input; i++) {
         const tl_dtype dtype = ln_onnx_type_of(n->writer, node->input[i]);
-        const tl_dtype as = ln_onnx_moves_as(node->op_type, dtype);
+        const tl_dtype as = ln_onnx_carrier_type(node->op_type, dtype);
         if (as == dtype)
             continue;
         small = dtype;
@@ -293,17 +293,17 @@ static void add_node(ln_onnx_op *n, LnOnnx__Node *node)
 {
     name_node(n, node);
     ln_onnx_check_type(n, node);
-    ln_onnx_note_moved(n->writer, node);
+    ln_onnx_note_output_type(n->writer, node);
     ln_onnx_list_add(n->writer, &n->level->nodes, node);
 }
 
-// Outputs that moved as another type. Infinities stay.
-static void carry_outputs(ln_onnx_op *n, LnOnnx__Node *node, tl_dtype dtype)
+// Casts outputs back to the type of the inputs, without saturation: infinities stay.
+static void cast_outputs(ln_onnx_op *n, LnOnnx__Node *node, tl_dtype dtype)
 {
     const char *outs[LN_MAXDIM];
     const size_t len = node->n_output;
     if (len > LN_MAXDIM) {
-        ln_onnx_op_reject(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
+        ln_onnx_op_reject(n, "ONNX's %s does not support %s", node->op_type, tl_dtype_name(dtype));
         return;
     }
     for (size_t i = 0; i < len; i++) {
@@ -338,11 +338,11 @@ void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs)
         node->output[node->n_output++] = (char *)outs[i];
     if (!node->output)
         return;
-    const tl_dtype small = carry_inputs(n, node);
+    const tl_dtype small = cast_inputs(n, node);
     if (small == TL_DTYPE_INVALID)
         add_node(n, node);
     else
-        carry_outputs(n, node, small);
+        cast_outputs(n, node, small);
 }
 
 void ln_onnx_put_parts_outs(ln_onnx_op *n, int n_outs, const char *const *outs, const char *op_type,
@@ -356,7 +356,7 @@ void ln_onnx_put_parts_outs(ln_onnx_op *n, int n_outs, const char *const *outs, 
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
 {
-    const char *const out = ln_onnx_put_name(n, plain(op_type));
+    const char *const out = ln_onnx_put_name(n, without_domain(op_type));
     ln_onnx_put_parts_outs(n, 1, &out, op_type, parts);
     return out;
 }
@@ -426,7 +426,7 @@ static void add_initializer(ln_onnx_writer *w, LnOnnx__Tensor *t, const char *na
 ln_onnx_data ln_onnx_data_for(tl_dtype dtype, int len)
 {
     return (ln_onnx_data){.size = tl_packed_size(dtype, (size_t)len),
-                          .apart = tl_dtype_bits(dtype) < 8 ? (size_t)len : 0,
+                          .n_unpacked = tl_dtype_bits(dtype) < 8 ? (size_t)len : 0,
                           .dtype = dtype};
 }
 
@@ -450,7 +450,7 @@ const char *ln_onnx_put_strings(ln_onnx_writer *w, const char *name, int ndim, c
     return name;
 }
 
-// A text for the type, the shape and the elements.
+// The key of a small constant: type, shape, and elements in hexadecimal.
 static const char *key_of(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
                           const void *data, size_t size)
 {
@@ -471,7 +471,7 @@ const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const 
     ln_onnx_writer *const w = n->writer;
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
-        ln_onnx_op_reject(n, "a constant of it: %s", tl_last_error());
+        ln_onnx_op_reject(n, "cannot write a constant: %s", tl_last_error());
     if (ln_onnx_op_failed(n) || len < 0)
         return "";
     const size_t size = (size_t)len * tl_size_of(dtype);
@@ -483,10 +483,10 @@ const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const 
     if (!own)
         return "";
     memcpy(own, data, size);
-    ln_onnx_data held = ln_onnx_data_for(dtype, len);
-    held.bytes = own;
+    ln_onnx_data record = ln_onnx_data_for(dtype, len);
+    record.bytes = own;
     const char *const name = ln_onnx_put_weight(w, ln_onnx_put_name(n, "const"),
-                                                ln_onnx_put_dtype(dtype), ndim, dims, &held);
+                                                ln_onnx_put_dtype(dtype), ndim, dims, &record);
     if (tl_dtype_is_stored(dtype))
         ln_onnx_note_type(w, name, dtype);
     if (key && ln_hash_insert(w->constants, key, (void *)name) < 0)
@@ -529,7 +529,7 @@ LnOnnx__Tensor *ln_onnx_put_elements(ln_onnx_op *n, tl_dtype dtype, int len, con
     return t;
 }
 
-// An attribute of one element.
+// A tensor [1] for an attribute.
 static LnOnnx__Tensor *element_tensor(ln_onnx_op *n, tl_dtype dtype, double value)
 {
     void *const element = allocate(n->writer, TL_DTYPE_MAX_SIZE);
@@ -577,7 +577,7 @@ const char *ln_onnx_put_cast(ln_onnx_op *n, const char *src, tl_dtype dtype)
     return v;
 }
 
-// Without allowzero, a length of 0 would be a copy.
+// Without allowzero, 0 copies the length of the source's axis.
 const char *ln_onnx_put_reshape(ln_onnx_op *n, const char *src, int ndim, const int *dims)
 {
     int has_empty = 0;

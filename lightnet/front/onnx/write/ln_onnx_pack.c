@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs an ONNX model into a file, with the data of its initializers there or in a file beside it.
+// Packs an ONNX model into a file, with the data of its initializers inside or as external data.
 //
 // Data stays where it is until it is written: in a message, the address of a record (ln_onnx_data)
 // represents it. The packer passes such an address on, and `append` writes the data instead.
@@ -18,11 +18,11 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-// The max message size: readers count in 32 bits.
+// The max size of a protobuf message.
 enum { MAX_MESSAGE = INT32_MAX };
 
-// Data from MIN_APART bytes on goes to the file beside the model, at multiples of ALIGNMENT.
-enum { MIN_APART = 1024, ALIGNMENT = 64 };
+// Data of at least MIN_EXTERNAL bytes can be external, at multiples of ALIGNMENT.
+enum { MIN_EXTERNAL = 1024, ALIGNMENT = 64 };
 
 enum { PIECE = 1 << 16 };
 
@@ -41,7 +41,7 @@ typedef struct packing {
     int failed;
 } packing;
 
-// The random numbers of the operator with the context's seed.
+// Writes the operator's random numbers, with the context's seed.
 static int write_random(FILE *fp, const ln_op *op, ln_error *err)
 {
     const ln_param_entry *const ran = ln_op_param(op, "ran");
@@ -69,16 +69,16 @@ static int read_piece(const ln_onnx_data *data, size_t at, uint8_t *piece, size_
 static int write_data(FILE *fp, const ln_onnx_data *data, ln_error *err)
 {
     uint8_t piece[PIECE], packed[PIECE];
-    const size_t end = data->apart ? data->apart : data->size;
+    const size_t end = data->n_unpacked ? data->n_unpacked : data->size;
     if (data->random)
         return write_random(fp, data->random, err);
     for (size_t at = 0; at < end; at += PIECE) {
         const size_t len = end - at < PIECE ? end - at : PIECE;
         if (read_piece(data, at, piece, len, err))
             return -1;
-        for (size_t i = 0; i < len && data->flips; i++)
-            piece[i] ^= data->flips;
-        if (data->apart) {
+        for (size_t i = 0; i < len && data->xor_mask; i++)
+            piece[i] ^= data->xor_mask;
+        if (data->n_unpacked) {
             tl_pack(packed, piece, data->dtype, len);
             fwrite(packed, 1, tl_packed_size(data->dtype, len), fp);
         } else {
@@ -117,7 +117,7 @@ static int write_message(FILE *fp, const void *arg, ln_error *err)
     return p.failed;
 }
 
-// Data beside the model
+// External data
 
 static size_t aligned(size_t offset)
 {
@@ -130,18 +130,18 @@ static const ln_onnx_data *data_of(const LnOnnx__Tensor *t)
     return (const ln_onnx_data *)(const void *)t->raw_data.data;
 }
 
-static int is_external(const ln_onnx_data *data)
+static int is_large(const ln_onnx_data *data)
 {
-    return data && data->size >= MIN_APART;
+    return data && data->size >= MIN_EXTERNAL;
 }
 
-static int write_apart(FILE *fp, const void *arg, ln_error *err)
+static int write_external_data(FILE *fp, const void *arg, ln_error *err)
 {
     const ln_onnx_list *const tensors = arg;
     size_t at = 0;
     for (size_t i = 0; i < tensors->len; i++) {
         const ln_onnx_data *const data = data_of(tensors->items[i]);
-        if (!is_external(data))
+        if (!is_large(data))
             continue;
         for (; at < aligned(at); at++)
             fputc(0, fp);
@@ -163,8 +163,8 @@ static LnOnnx__Entry *entry(ln_onnx_writer *w, const char *key, char *value)
     return e;
 }
 
-// The tensor has its data in the file beside.
-static void move_apart(ln_onnx_writer *w, LnOnnx__Tensor *t, const char *location, size_t offset)
+// Refers to external data instead of raw_data.
+static void make_external(ln_onnx_writer *w, LnOnnx__Tensor *t, const char *location, size_t offset)
 {
     ln_onnx_list entries = {NULL};
     ln_translation *const base = &w->base;
@@ -179,22 +179,22 @@ static void move_apart(ln_onnx_writer *w, LnOnnx__Tensor *t, const char *locatio
     t->has_raw_data = 0;
 }
 
-// Returns whether any data goes apart.
-static int move_all_apart(ln_onnx_writer *w, const char *location)
+// Returns whether any data is external.
+static int make_all_external(ln_onnx_writer *w, const char *location)
 {
     size_t at = 0;
     for (size_t i = 0; i < w->initializers.len && !w->base.failed; i++) {
         LnOnnx__Tensor *const t = w->initializers.items[i];
-        if (!is_external(data_of(t)))
+        if (!is_large(data_of(t)))
             continue;
         at = aligned(at);
-        move_apart(w, t, location, at);
+        make_external(w, t, location, at);
         at += t->raw_data.len;
     }
     return at > 0;
 }
 
-// The tensors' records stay in `raw_data`.
+// Writes the model and its external data, whose records stay in `raw_data`.
 static int write_both(ln_onnx_writer *w, const packing *p)
 {
     const char *const file = w->base.file, *const slash = strrchr(file, '/');
@@ -205,20 +205,20 @@ static int write_both(ln_onnx_writer *w, const packing *p)
     if (!beside || !location)
         return -1;
     if (!strcmp(file, "-"))
-        return ln_error_set(err, "standard output: the model has data for a file beside it, which "
-                                 "only a file has");
-    const int is_apart = move_all_apart(w, location);
+        return ln_error_set(err,
+                            "standard output: the model has external data; write it to a file");
+    const int is_external = make_all_external(w, location);
     if (w->base.failed ||
-        (is_apart && ln_outfile_write(beside, write_apart, &w->initializers, err)))
+        (is_external && ln_outfile_write(beside, write_external_data, &w->initializers, err)))
         return -1;
     if (!ln_outfile_write(file, write_message, p, err))
         return 0;
-    if (is_apart)
+    if (is_external)
         unlink(beside); // of no use without the model
     return -1;
 }
 
-int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_apart)
+int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_external)
 {
     packing p = {.w = w, .model = model, .n_records = w->data.len};
     p.records = ln_translation_alloc(&w->base, (w->data.len + 1) * sizeof(*p.records));
@@ -227,7 +227,7 @@ int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_apart)
     for (size_t i = 0; i < w->data.len; i++)
         p.records[i] = w->data.items[i];
     qsort(p.records, p.n_records, sizeof(*p.records), compare_addresses);
-    if (is_apart || ln_onnx__model__get_packed_size(model) > MAX_MESSAGE)
+    if (is_external || ln_onnx__model__get_packed_size(model) > MAX_MESSAGE)
         return write_both(w, &p);
     return ln_outfile_write_or_print(w->base.file, write_message, &p, w->base.ctx->error);
 }

@@ -21,10 +21,10 @@ enum {
     T = 1 << TL_BOOL,
 };
 
-// The types of operators, and those that a newer operator set adds.
+// The types of operators, and those that operator set `since` adds.
 static const struct group {
     const char *op_types; // each between blanks
-    int types, more, since;
+    int types, added, since;
 } groups[] = {
     {" Acos Acosh Asin Asinh Atan Atanh Cos Cosh Elu HardSigmoid HardSwish Mish Round "
      "Selu Sin Sinh Softplus Softsign Swish Tan ThresholdedRelu AveragePool Conv "
@@ -60,11 +60,11 @@ static const struct group {
     {" Neg Relu ", F | B | I, 0, 0},
 };
 
-// Operators with types of 8 bits and less, in the operator sets that have these or from that
-// one on. The output has the input's type if it "keeps" it.
+// Operators that support all types of 8 bits and less of an operator set, from set `since` on.
+// `keeps_type`: the output has the input's type.
 static const struct small {
     const char *op_types;
-    int since, keeps;
+    int since, keeps_type;
 } small[] = {
     {" BitCast Cast Constant ConstantOfShape DequantizeLinear QuantizeLinear Shape Size ", 0, 0},
     {" If Loop ", 0, 0},
@@ -72,7 +72,7 @@ static const struct small {
     {" Flatten Pad Squeeze Transpose Unsqueeze ", 21, 1},
 };
 
-// Types, and the operator sets that brought them.
+// Types, and the operator sets that introduced them; 0: older than all written ones.
 static const struct type {
     tl_dtype dtype;
     int since;
@@ -135,32 +135,32 @@ tl_dtype ln_onnx_type_of(const ln_onnx_writer *w, const char *value)
     return t ? t->dtype : TL_DTYPE_INVALID;
 }
 
-tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype)
+tl_dtype ln_onnx_carrier_type(const char *op_type, tl_dtype dtype)
 {
     if (dtype == TL_DTYPE_INVALID || !tl_dtype_is_stored(dtype) || find_small(op_type))
         return dtype;
     return tl_dtype_has_fractions(dtype) ? TL_FLOAT : ln_raw_dtype(dtype);
 }
 
-void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node)
+void ln_onnx_note_output_type(ln_onnx_writer *w, const LnOnnx__Node *node)
 {
     const struct small *const row = find_small(node->op_type);
     const tl_dtype dtype = node->n_input ? ln_onnx_type_of(w, node->input[0]) : TL_DTYPE_INVALID;
     if (!row || dtype == TL_DTYPE_INVALID || !tl_dtype_is_stored(dtype))
         return;
     w->needed = row->since > w->needed ? row->since : w->needed;
-    if (row->keeps)
+    if (row->keeps_type)
         ln_onnx_note_type(w, node->output[0], dtype);
 }
 
 int ln_onnx_supports(const ln_onnx_op *n, const char *op_type, tl_dtype dtype)
 {
     const struct group *const g = find_group(op_type);
-    const int more = g && ln_onnx_op_opset(n) >= g->since ? g->more : 0;
-    return !g || (g->types | more) >> dtype & 1;
+    const int added = g && ln_onnx_op_opset(n) >= g->since ? g->added : 0;
+    return !g || (g->types | added) >> dtype & 1;
 }
 
-// Intermediate values whose type is not known are of the type of others that are.
+// Accepts unknown types: those values have the type of others, which are checked.
 void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node)
 {
     const tl_dtype dtype =
@@ -168,8 +168,8 @@ void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node)
     const struct group *const g = dtype != TL_DTYPE_INVALID ? find_group(node->op_type) : NULL;
     if (!g || tl_dtype_is_stored(dtype) || g->types >> dtype & 1)
         return;
-    if (g->more >> dtype & 1)
+    if (g->added >> dtype & 1)
         ln_onnx_op_since(n, g->since);
     else
-        ln_onnx_op_reject(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
+        ln_onnx_op_reject(n, "ONNX's %s does not support %s", node->op_type, tl_dtype_name(dtype));
 }

@@ -74,7 +74,7 @@ static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
     const ln_onnx_op_row *const row = find_row(op);
     ln_onnx_op n = {.writer = w, .level = level, .op = op, .label = op->op_arg->name};
     if (ln_produces_inputs(op->op_arg->optype) || ln_is_placeholder(op))
-        return; // at its reader
+        return; // written with its reader
     const ln_tensor_list_entry *const first = outs ? outs->data : NULL;
     if (first)
         n.label = ln_onnx_op_out(&n, first->arg_name);
@@ -90,7 +90,8 @@ void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level)
         ln_translation_check(&w->base);
         if (w->n_ops++ >= MAX_OPS && !w->base.failed)
             ln_translation_fail_as(&w->base, LN_LIMIT_REACHED,
-                                   "more than %d operators, those of bodies for each use", MAX_OPS);
+                                   "more than %d operators, with bodies counted at each use",
+                                   MAX_OPS);
         if (!w->base.failed)
             write_op(w, level, op);
     }
@@ -105,17 +106,15 @@ static void check_name(ln_onnx_writer *w, const char *name)
     for (size_t len; left && !w->base.failed; p += len, left -= len) {
         len = ln_utf8_length(p, left);
         if (!len) {
-            ln_translation_fail(&w->base,
-                                "tensor '%.256s': its name is not UTF-8, as names of "
-                                "ONNX are",
-                                name);
+            ln_translation_fail(
+                &w->base, "tensor '%.256s': the name is not UTF-8, which ONNX requires", name);
             return;
         }
     }
 }
 
-// The names of the model's tensors are theirs, also where no node has them in the end.
-static void take_names(ln_onnx_writer *w, const ln_context *ctx)
+// Reserves the names of the model's tensors, also of those that no node produces in the end.
+static void reserve_names(ln_onnx_writer *w, const ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         LN_FOREACH (const ln_tensor_list_entry *, out, op->op_arg->tensors_out) {
@@ -126,7 +125,7 @@ static void take_names(ln_onnx_writer *w, const ln_context *ctx)
         }
     }
     LN_FOREACH (const ln_context *, body, ctx->bodies)
-        take_names(w, body);
+        reserve_names(w, body);
 }
 
 // Inputs and outputs
@@ -136,7 +135,7 @@ static const ln_open_sizes *sizes_of(const ln_context *ctx, const char *name, in
     return ln_fixed_sizes_of(ctx->fixed, name, ndim);
 }
 
-// An open size without a name gets one, as equal names mean equal sizes to readers.
+// The dim_param of an open size: its name, or a unique one, as equal names mean equal sizes.
 static const char *size_name(ln_onnx_writer *w, const ln_open_sizes *sizes, const char *tensor,
                              int i)
 {
@@ -165,7 +164,7 @@ static void add_input(ln_onnx_writer *w, ln_onnx_level *level, const char *name)
     ln_onnx_level_set(w, level, name, name);
 }
 
-// A constant that is an output has another name than the output.
+// Copies a value of another name, such as a constant, to the output.
 static void put_output(ln_onnx_op *n, const char *value)
 {
     ln_onnx_put_begin(n, "Identity");
@@ -197,7 +196,7 @@ static void add_output(ln_onnx_writer *w, ln_onnx_level *level, const char *name
 
 // The model
 
-// The version of the file format that brought an operator set.
+// The ir_version that introduced an operator set.
 static int ir_version(int opset)
 {
     static const int since[][2] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {0, 8}};
@@ -210,7 +209,7 @@ static int ir_version(int opset)
 static void write_graph(ln_onnx_writer *w, ln_onnx_level *level)
 {
     const ln_context *const ctx = level->ctx;
-    take_names(w, ctx);
+    reserve_names(w, ctx);
     LN_FOREACH (const char *, name, ctx->inputs)
         if (!w->base.failed)
             add_input(w, level, name);
@@ -236,7 +235,7 @@ static void add_import(imports *list, const char *domain, int version)
     list->each[list->len++] = set;
 }
 
-static int pack(ln_onnx_writer *w, const ln_onnx_level *level, int is_apart)
+static int pack(ln_onnx_writer *w, const ln_onnx_level *level, int is_external)
 {
     imports list = {.len = 0};
     const ln_onnx_list infos = ln_onnx_level_infos(w, level);
@@ -264,7 +263,7 @@ static int pack(ln_onnx_writer *w, const ln_onnx_level *level, int is_apart)
     model.graph = &graph;
     model.opset_import = list.each;
     model.n_opset_import = list.len;
-    return w->base.failed ? -1 : ln_onnx_pack(w, &model, is_apart);
+    return w->base.failed ? -1 : ln_onnx_pack(w, &model, is_external);
 }
 
 static int create_tables(ln_onnx_writer *w)
@@ -277,8 +276,8 @@ static int create_tables(ln_onnx_writer *w)
     return w->base.failed ? -1 : 0;
 }
 
-// Writes the graph in an operator set. The nodes may need a newer one.
-static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_apart)
+// Writes the graph in an operator set. 1: its nodes need a newer one, w->needed.
+static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_external)
 {
     ln_onnx_level level;
     w->opset = w->needed = opset;
@@ -296,7 +295,7 @@ static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_apart)
     const int is_done = w->base.failed || w->needed <= opset;
     int status = w->base.failed ? -1 : 0;
     if (!status && is_done)
-        status = pack(w, &level, is_apart);
+        status = pack(w, &level, is_external);
     ln_onnx_level_clear(&level);
     ln_hash_free(w->names);
     ln_hash_free(w->constants);
@@ -305,12 +304,12 @@ static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_apart)
     return is_done ? status : 1;
 }
 
-static int write_model(ln_context *ctx, const char *file, int is_apart)
+static int write_model(ln_context *ctx, const char *file, int is_external)
 {
     int opset = LN_ONNX_OLDEST_WRITTEN, status = ln_pass_lower(ctx, has_op) ? -1 : 1;
     while (status == 1) {
         ln_onnx_writer w = {.base = {.ctx = ctx, .file = file}};
-        status = write_in(&w, opset, ctx, is_apart);
+        status = write_in(&w, opset, ctx, is_external);
         opset = w.needed;
     }
     return status;
@@ -321,7 +320,7 @@ int ln_onnx_write(ln_context *ctx, const char *file)
     return write_model(ctx, file, 0);
 }
 
-int ln_onnx_write_apart(ln_context *ctx, const char *file)
+int ln_onnx_write_external(ln_context *ctx, const char *file)
 {
     return write_model(ctx, file, 1);
 }

@@ -11,14 +11,14 @@
 //                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
-// An operator whose description has its ONNX form ("onnx") needs no writer, and one that it
-// defines by others ("means") is replaced by these before.
+// An operator whose description has an ONNX form ("onnx") needs no writer; one that is defined by
+// others ("means") is replaced by them first.
 //
 // A value is the name of a node's output, an input or an initializer. Attributes are parts of
-// ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
-// number of a data type, and LN_INTS, LN_NUMBERS, LN_TEXTS are lists of these.
+// ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is a
+// TensorProto.DataType, and LN_INTS, LN_NUMBERS, LN_TEXTS are lists of these.
 //
-// An operator of another domain has that before its name: "ai.onnx.ml:LabelEncoder".
+// A domain other than ONNX's precedes the name of the operator: "ai.onnx.ml:LabelEncoder".
 //
 // The operator set is the oldest, from 17 on, in which all nodes can be written. A writer asks
 // ln_onnx_op_since(n, 18) for a node that needs a newer one. The graph is then written again, so
@@ -37,7 +37,7 @@ enum {
     LN_ONNX_NEWEST_WRITTEN = 27,
 };
 
-/** Domains but ONNX's own, and their operator sets. */
+/** Domains other than ONNX's own. */
 typedef enum ln_onnx_domain { LN_ONNX_ML, LN_ONNX_CONTRIB, LN_ONNX_DOMAINS } ln_onnx_domain;
 
 /** A list of messages under construction: `items` has room for one more. */
@@ -46,7 +46,7 @@ typedef struct ln_onnx_list {
     size_t len;
 } ln_onnx_list;
 
-/** The graph that is being written: the model's, or one within a node. */
+/** A graph under construction: the model's, or a subgraph of a node. */
 typedef struct ln_onnx_level {
     struct ln_onnx_level *outer; // NULL: the model's
     const ln_context *ctx;       // its operators
@@ -54,20 +54,20 @@ typedef struct ln_onnx_level {
     ln_onnx_list nodes, outputs;
 } ln_onnx_level;
 
-/** The data of an initializer: in the weight, of the operator's random numbers, or here. */
+/** The data of an initializer: of a weight, random numbers of an operator, or `bytes`. */
 typedef struct ln_onnx_data {
     const ln_weight *weight;
     const ln_op *random;
     const void *bytes;
-    size_t size;    // in the file
-    size_t apart;   // elements that are adjacent in the file, with a byte each here; or 0
-    tl_dtype dtype; // their type
-    uint8_t flips;  // bits of each byte that the file has the other way round
+    size_t size;       // in the file
+    size_t n_unpacked; // elements below 8 bits, a byte each here and packed in the file; or 0
+    tl_dtype dtype;    // their type
+    uint8_t xor_mask;  // applied to each byte before writing
 } ln_onnx_data;
 
 typedef struct ln_onnx_writer {
     ln_translation base;          // `file`: of the model, "-" for standard output
-    int opset, needed;            // the operator set, and the one that its nodes need
+    int opset, needed;            // the operator set, and the oldest that its nodes need
     int domains[LN_ONNX_DOMAINS]; // the operator set of each domain; 0: not used
     ln_hash *names;               // of all values
     ln_hash *types;               // value -> tl_dtype, if known
@@ -112,8 +112,8 @@ LN_ONNX_WRITE_TABLES(LN_ONNX_DECLARE_WRITE)
 /** Whether the operator has a form. */
 int ln_onnx_has_form(const ln_op *op);
 
-/** Writes the node of the operator's form; with these parts (NULL: none) in place of those
- *  for inputs, by the operator's names for them, and for attributes, or as further ones. */
+/** Writes the node of the operator's form. `parts` (NULL: none) replace inputs, by the operator's
+ *  names for them, and attributes, or add attributes. */
 void ln_onnx_write_form(ln_onnx_op *n, const ln_part *parts);
 #define LN_ONNX_WRITE_FORM(n, ...) \
     ln_onnx_write_form(n, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
@@ -132,7 +132,7 @@ int ln_onnx_op_failed(const ln_onnx_op *n);
 int ln_onnx_op_opset(const ln_onnx_op *n);
 void ln_onnx_op_since(ln_onnx_op *n, int opset);
 
-/** The operator set of another domain, at least. */
+/** Requires an operator set of another domain. */
 void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset);
 
 /** The name of a domain. */
@@ -145,10 +145,10 @@ const char *ln_onnx_op_in(ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_optional(ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_in_at(ln_onnx_op *n, const char *arg, int i);
 
-/** Whether the input is a constant of the model: `data` is then its data. */
+/** Whether the input is a constant; sets `data` to its data. */
 int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data);
 
-/** The elements of an input, which must be a constant; NULL: it is none, or after a failure. */
+/** The elements of a constant input; NULL: rejects another input, or after a failure. */
 const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg);
 
 /** The value of an input of integers as TL_INT64. */
@@ -157,7 +157,7 @@ const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg);
 /** The parameter 'axis' of the input 'src', from 0 on. */
 int ln_onnx_op_axis(const ln_onnx_op *n);
 
-/** The numbers of inputs and of outputs of a variadic one. */
+/** The number of inputs, or outputs, of a variadic argument. */
 int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);
 
@@ -165,11 +165,11 @@ int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_out(ln_onnx_op *n, const char *arg);
 const char *ln_onnx_op_out_at(ln_onnx_op *n, const char *arg, int i);
 
-/** The role of number `i` of a variadic one; "": no more. */
+/** The role of element `i` of a variadic argument; "": past the end. */
 const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i);
 
-/** The record of an input or output; of a scalar of TL_FLOAT if it is absent. With sizes that are
- *  known only at run time, it has the largest ones. */
+/** The record of an input or output; of a scalar of TL_FLOAT if it is absent. Sizes that are known
+ *  only at run time have their max. */
 const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg);
 
@@ -220,14 +220,14 @@ void ln_onnx_put_tensor(ln_onnx_op *n, const char *attr, LnOnnx__Tensor *tensor)
 LnOnnx__Tensor *ln_onnx_put_elements(ln_onnx_op *n, tl_dtype dtype, int len, const void *elements);
 void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs);
 
-/** A new value, for a step of that kind. */
+/** A unique name for a value, from the operator's label and `what`. */
 const char *ln_onnx_put_name(ln_onnx_op *n, const char *what);
 
-/** The value of the last node is the operator's output `arg`; another value becomes it by a node
+/** Makes `value` the operator's output `arg`: renames it if the last node produces it, else adds
  * Identity. */
 void ln_onnx_op_ends_with(ln_onnx_op *n, const char *arg, const char *value);
 
-/** The value is the operator's output `arg`: a node Identity. */
+/** Copies `value` to the operator's output `arg`: a node Identity. */
 void ln_onnx_put_as(ln_onnx_op *n, const char *arg, const char *value);
 
 // Constants
@@ -238,18 +238,16 @@ const char *ln_onnx_put_ints(ln_onnx_op *n, int len, const int *values); // [len
 const char *ln_onnx_put_int(ln_onnx_op *n, int value);                   // [1] of TL_INT64
 const char *ln_onnx_put_scalar(ln_onnx_op *n, tl_dtype dtype, double value);
 
-/** Equal elements, a node ConstantOfShape: as the value `out`, or as a step. */
+/** ConstantOfShape of `value`: named `out`, or with a new name. */
 const char *ln_onnx_put_filled_as(ln_onnx_op *n, const char *out, tl_dtype dtype, int ndim,
                                   const int *dims, double value);
 const char *ln_onnx_put_filled(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
                                double value);
 
-/** A record for `len` elements, which have a byte each if they have fewer than 8 bits; without
- *  data. */
+/** Describes `len` elements, of a byte each if they have fewer than 8 bits, without the data. */
 ln_onnx_data ln_onnx_data_for(tl_dtype dtype, int len);
 
-/** An initializer with this name, which is its own; `type`: its number in ONNX. Returns the name.
- */
+/** Adds an initializer of this unique name; `type`: TensorProto.DataType. Returns the name. */
 const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, int ndim,
                                const int *dims, const ln_onnx_data *data);
 
@@ -264,11 +262,11 @@ const char *ln_onnx_put_pair(ln_onnx_op *n, const char *op_type, const char *a, 
 const char *ln_onnx_put_cast(ln_onnx_op *n, const char *src, tl_dtype dtype);
 const char *ln_onnx_put_reshape(ln_onnx_op *n, const char *src, int ndim, const int *dims);
 
-/** The same, where 0 copies the length of an axis, also with -1 for the remaining length. */
+/** The same, where 0 copies the length of an axis, and -1 infers one. */
 const char *ln_onnx_put_view(ln_onnx_op *n, const char *src, int ndim, const int *dims);
 const char *ln_onnx_put_transpose(ln_onnx_op *n, const char *src, int ndim, const int *axes);
 
-/** A value in the shape of `src`. */
+/** Reshapes `value` to the shape of `src`. */
 const char *ln_onnx_put_like(ln_onnx_op *n, const char *value, const char *src);
 
 /** Elements begin .. end - 1 of an axis. */
@@ -278,43 +276,42 @@ const char *ln_onnx_put_slice(ln_onnx_op *n, const char *src, int axis, int begi
 const char *ln_onnx_put_reduce(ln_onnx_op *n, const char *op_type, const char *src, int n_axes,
                                const int *axes, int keeps);
 
-/** The number of an element type in ONNX; 0: none. */
+/** The TensorProto.DataType of a dtype; 0: none. */
 int ln_onnx_put_dtype(tl_dtype dtype);
 
 // The model
 
-/** The value has this type, which the operator set must have. */
+/** Records the type of a value, and requires an operator set that has it. */
 void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);
 
 /** The type of a value; TL_DTYPE_INVALID: not known. */
 tl_dtype ln_onnx_type_of(const ln_onnx_writer *w, const char *value);
 
-/** The type as which the operator moves elements of this one: itself, or one that has all its
- *  values, as few operators support types of 8 bits and less. */
-tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype);
+/** The type in which ONNX's operator moves elements of `dtype`: itself if supported, else a wider
+ *  one with all its values, as few operators support types of 8 bits and less. */
+tl_dtype ln_onnx_carrier_type(const char *op_type, tl_dtype dtype);
 
-/** A node that moves elements has an output of the type of its input, where this is of 8 bits or
- *  less. */
-void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node);
+/** Records the output type of a node that moves elements of 8 bits or less. */
+void ln_onnx_note_output_type(ln_onnx_writer *w, const LnOnnx__Node *node);
 
 /** Whether an operator supports an element type, in the operator set that is being written. */
 int ln_onnx_supports(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);
 
-/** ONNX cannot express a node whose first input has a type that its operator does not support. */
+/** Rejects a node whose operator does not support the type of its first input. */
 void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node);
 
-/** Removes nodes and initializers of the model's level whose values nothing reads. */
+/** Removes unread nodes and initializers of the model's graph. */
 void ln_onnx_prune(ln_onnx_writer *w, ln_onnx_level *level);
 
 /** Writes all operators of the level's context. */
 void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level);
 
-/** Begins a level for a body, and ends it; also after a failure. */
+/** Initializes a level for a body, and frees it, also after a failure. */
 void ln_onnx_level_init(ln_onnx_writer *w, ln_onnx_level *level, ln_onnx_level *outer,
                         const ln_context *ctx);
 void ln_onnx_level_clear(ln_onnx_level *level);
 
-/** The types of values from nodes of other domains, which not all readers infer. */
+/** The value_info of outputs of other domains' nodes, which not all readers infer. */
 ln_onnx_list ln_onnx_level_infos(ln_onnx_writer *w, const ln_onnx_level *level);
 
 /** Binds a tensor to a value. */
@@ -324,15 +321,15 @@ void ln_onnx_level_set(ln_onnx_writer *w, ln_onnx_level *level, const char *tens
 /** Adds to a list. */
 void ln_onnx_list_add(ln_onnx_writer *w, ln_onnx_list *list, void *item);
 
-/** An input or output of a graph. `names`: those of open sizes, "" for one without, NULL for a
- * number; NULL: all are numbers. */
+/** An input or output of a graph. `names`: of open sizes (dim_param), "" for one without, NULL for
+ * a fixed size; NULL: all are fixed. */
 LnOnnx__ValueInfo *ln_onnx_put_info(ln_onnx_writer *w, const char *name, const tl_tensor *like,
                                     const char *const *names);
 
-/** Writes the model, of abstract operators, to a file. `apart`: with its data in a file beside it.
+/** Writes the model, of abstract operators, to a file; `external`: with external data in FILE.data.
  *  -1 with the reason in the context, which lists all operators that ONNX cannot express. */
 int ln_onnx_write(ln_context *ctx, const char *file);
-int ln_onnx_write_apart(ln_context *ctx, const char *file);
+int ln_onnx_write_external(ln_context *ctx, const char *file);
 
 /** Packs the model, with the data of its initializers, to the file. -1 with a reason. */
-int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_apart);
+int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_external);

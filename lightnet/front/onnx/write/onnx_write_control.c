@@ -12,12 +12,12 @@
 #include "lightnet/ln_body.h"
 #include "lightnet/ln_hash.h"
 
-// A body that becomes a graph.
+// A subgraph under construction.
 typedef struct graph {
     ln_onnx_level level;
     ln_onnx_op at; // the operator, for nodes in the graph
     ln_onnx_list inputs;
-    const ln_list *names; // those of the body's inputs that have no value yet
+    const ln_list *names; // the body's inputs that are not bound yet
 } graph;
 
 static const ln_context *find_body(ln_onnx_op *n, const char *param)
@@ -26,23 +26,23 @@ static const ln_context *find_body(ln_onnx_op *n, const char *param)
     const ln_context *const ctx = n->writer->base.ctx;
     const ln_context *const body = ctx->body_names ? ln_hash_find(ctx->body_names, name) : NULL;
     if (!body)
-        ln_onnx_op_reject(n, "there is no body '%.256s'", name);
+        ln_onnx_op_reject(n, "parameter '%s' is '%.256s', expected a body", param, name);
     return body;
 }
 
-// 0 after a failure, too; ended by end_graph in any case.
+// 0: rejected, or after a failure; call end_graph in any case.
 static int begin_graph(ln_onnx_op *n, graph *g, const ln_context *body)
 {
     *g = (graph){.at = *n, .names = body->inputs};
     ln_onnx_level_init(n->writer, &g->level, n->level, body);
     g->at.level = &g->level;
     if (n->writer->depth++ >= LN_ONNX_MAX_DEPTH)
-        ln_onnx_op_reject(n, "bodies within bodies, more than %d", LN_ONNX_MAX_DEPTH);
+        ln_onnx_op_reject(n, "nested bodies, expected at most %d levels", LN_ONNX_MAX_DEPTH);
     return !ln_onnx_op_failed(n) && !n->is_rejected;
 }
 
-// The next input of the body has a value.
-static void set_input(graph *g, const char *value)
+// Binds the body's next input to a value.
+static void bind_input(graph *g, const char *value)
 {
     if (!g->names)
         return;
@@ -128,7 +128,7 @@ static LnOnnx__Graph *branch_graph(ln_onnx_op *n, const char *param)
         return NULL;
     if (begin_graph(n, &g, body)) {
         for (int i = 0; i < len; i++)
-            set_input(&g, ln_onnx_op_in_at(n, "src", i));
+            bind_input(&g, ln_onnx_op_in_at(n, "src", i));
         write_body(&g);
     }
     return end_graph(n, &g);
@@ -163,7 +163,7 @@ static void write_branch(ln_onnx_op *n)
 
 // Loops
 
-// The numbers of a loop's parts.
+// The numbers of a loop's inputs and outputs, by argument.
 typedef struct loop {
     int states, rows, srcs, parts;
     const char *length; // the number of rows, a scalar; NULL: none
@@ -182,7 +182,7 @@ static const char *num_rows(ln_onnx_op *n)
     return ln_onnx_put_pair(n, "Gather", shape, ln_onnx_put_scalar(n, TL_INT64, 0));
 }
 
-// The min of both, each of which may be NULL.
+// The smaller of two optional values, or NULL.
 static const char *min(ln_onnx_op *n, const char *a, const char *b)
 {
     return a && b ? ln_onnx_put_pair(n, "Min", a, b) : a ? a : b;
@@ -198,7 +198,7 @@ static const char *trips_of(ln_onnx_op *n, const loop *l)
     return min(n, min(n, trips, limit), l->length);
 }
 
-// The part of a row for an iteration.
+// The slice of input `row` for iteration `number`.
 static const char *row_part(graph *g, const loop *l, int k, const char *row, const char *number)
 {
     const char *index = number;
@@ -215,16 +215,16 @@ static const tl_tensor *state_record(const ln_onnx_op *n, int i)
     return ln_onnx_op_tensor(n, ln_onnx_op_arg_at(n->op->op_arg->tensors_in, "state", i));
 }
 
-// The inputs of the body, in order; the values are those of the operator.
-static void give_inputs(ln_onnx_op *n, graph *g, const loop *l, const char *number)
+// Binds the body's inputs, in order.
+static void bind_inputs(ln_onnx_op *n, graph *g, const loop *l, const char *number)
 {
-    set_input(g, number);
+    bind_input(g, number);
     for (int i = 0; i < l->states; i++)
-        set_input(g, add_input(g, "state", state_record(n, i)));
+        bind_input(g, add_input(g, "state", state_record(n, i)));
     for (int i = 0; i < l->rows; i++)
-        set_input(g, row_part(g, l, i, ln_onnx_op_in_at(n, "row", i), number));
+        bind_input(g, row_part(g, l, i, ln_onnx_op_in_at(n, "row", i), number));
     for (int i = 0; i < l->srcs; i++)
-        set_input(g, ln_onnx_op_in_at(n, "src", i));
+        bind_input(g, ln_onnx_op_in_at(n, "src", i));
 }
 
 // An iteration: (number, condition, states) -> (condition, states, parts).
@@ -239,7 +239,7 @@ static LnOnnx__Graph *iteration(ln_onnx_op *n, const loop *l)
     if (begin_graph(n, &g, body)) {
         const char *const index = add_input(&g, "number", &number);
         const char *const cond = add_input(&g, "cond", &truth);
-        give_inputs(n, &g, l, index);
+        bind_inputs(n, &g, l, index);
         if (!ln_op_bool(n->op, "conditional"))
             ln_onnx_list_add(
                 n->writer, &g.level.outputs,
@@ -249,7 +249,7 @@ static LnOnnx__Graph *iteration(ln_onnx_op *n, const loop *l)
     return end_graph(n, &g);
 }
 
-// The parts from the last one to the first.
+// Reverses the output `part` of number i along its first axis.
 static void put_backward(ln_onnx_op *n, int i, const char *parts)
 {
     const char *const name = ln_onnx_op_arg_at(n->op->op_arg->tensors_out, "part", i);

@@ -15,9 +15,9 @@ enum { AXES = LN_MAXDIM - 2 };
 typedef struct windows {
     int n;
     int size[AXES], stride[AXES], dilation[AXES];
-    int more[AXES];        // of a transposed convolution: output_padding
-    int padding[2 * AXES]; // before each axis, then after each
-    const char *autopad;   // by sizes that are known only at run time; or NULL
+    int output_padding[AXES]; // of a transposed convolution
+    int padding[2 * AXES];    // before each axis, then after each
+    const char *autopad;      // SAME_*, where open sizes determine the padding; or NULL
 } windows;
 
 static void read_ints(const ln_onnx_op *n, const char *param, int deflt, int len, int *values)
@@ -53,8 +53,8 @@ static void read_padding(ln_onnx_op *n, windows *w, int is_transposed)
     }
     // Cannot fail: the operator has computed the same.
     if (is_transposed)
-        ln_autopadding_deconv(w->padding, in, w->size, w->stride, w->more, w->dilation, out, w->n,
-                              mode);
+        ln_autopadding_deconv(w->padding, in, w->size, w->stride, w->output_padding, w->dilation,
+                              out, w->n, mode);
     else
         ln_autopadding_conv(w->padding, in, w->size, w->stride, w->dilation, w->n, mode);
 }
@@ -65,7 +65,7 @@ static windows read_windows(ln_onnx_op *n, int is_transposed)
     read_ints(n, "size", 1, w.n, w.size);
     read_ints(n, "stride", 1, w.n, w.stride);
     read_ints(n, "dilation", 1, w.n, w.dilation);
-    read_ints(n, "output_padding", 0, w.n, w.more);
+    read_ints(n, "output_padding", 0, w.n, w.output_padding);
     read_padding(n, &w, is_transposed);
     return w;
 }
@@ -78,7 +78,7 @@ static int has_dilation(const windows *w)
     return 0;
 }
 
-// Their attributes.
+// The attributes of windows.
 #define WINDOWS(w)                                                                       \
     LN_INTS("kernel_shape", (w)->n, (w)->size), LN_INTS("strides", (w)->n, (w)->stride), \
         LN_ONLY_IF(has_dilation(w), LN_INTS("dilations", (w)->n, (w)->dilation)),        \
@@ -87,8 +87,7 @@ static int has_dilation(const windows *w)
 
 // Convolutions
 
-// The source with the elements cropped that a negative padding removes; no padding is negative
-// then.
+// Crops the elements that negative padding removes, and sets that padding to 0.
 static const char *crop(ln_onnx_op *n, const char *src, windows *w)
 {
     for (int i = 0; i < w->n; i++) {
@@ -109,7 +108,7 @@ static void write_conv(ln_onnx_op *n)
     LN_ONNX_WRITE_FORM(n, LN_ARG("src", src), WINDOWS(&w));
 }
 
-// A padding that enlarges the result is one of more elements of the source, which are 0.
+// Pads the source with zeros in place of negative padding, which enlarges the result.
 static const char *enlarge(ln_onnx_op *n, const char *src, windows *w)
 {
     int pads[2 * LN_MAXDIM] = {0}, adds = 0;
@@ -132,7 +131,8 @@ static void write_deconv(ln_onnx_op *n)
 {
     windows w = read_windows(n, 1);
     const char *const src = enlarge(n, ln_onnx_op_in(n, "src"), &w);
-    LN_ONNX_WRITE_FORM(n, LN_ARG("src", src), WINDOWS(&w), LN_INTS("output_padding", w.n, w.more));
+    LN_ONNX_WRITE_FORM(n, LN_ARG("src", src), WINDOWS(&w),
+                       LN_INTS("output_padding", w.n, w.output_padding));
 }
 
 static void write_conv_int(ln_onnx_op *n)
@@ -176,16 +176,16 @@ static void write_deform_columns(ln_onnx_op *n)
 
 // Pools
 
-// A pool of a kind, with what only some kinds have.
+// The node of a pool, with attributes that only some operators have.
 typedef struct pool {
     const char *op_type;
     int is_ceil, counts_padding;
-    int p;                          // 0: none
-    int plain_since, dilated_since; // the operator sets that round up, and that have dilations
+    int p;                         // 0: none
+    int ceil_since, dilated_since; // the first operator sets with ceil_mode, and dilations
 } pool;
 
-// The type in which a maximum is found, where ONNX's MaxPool lacks that of the source:
-// another one that has all of its values.
+// The source's type if MaxPool supports it, else a wider one with all its values; unsupported types
+// of 8 bytes have none.
 static tl_dtype type_of_max(const ln_onnx_op *n, tl_dtype dtype)
 {
     if (ln_onnx_supports(n, "MaxPool", dtype) || tl_size_of(dtype) == 8)
@@ -205,7 +205,7 @@ static void put_pool(ln_onnx_op *n, const pool *p)
     if (has_dilation(&w))
         ln_onnx_op_since(n, p->dilated_since);
     if (p->is_ceil)
-        ln_onnx_op_since(n, p->plain_since);
+        ln_onnx_op_since(n, p->ceil_since);
     LN_ONNX_PUT_OUTS(n, 1, &out, p->op_type, LN_ONNX_SRC(src), WINDOWS(&w),
                      LN_ONLY_IF(p->is_ceil, LN_INT("ceil_mode", 1)),
                      LN_ONLY_IF(p->counts_padding, LN_INT("count_include_pad", 1)),
@@ -237,9 +237,9 @@ static void write_poolnd(ln_onnx_op *n)
         const double exponent = ln_op_number(n->op, "p");
         p.op_type = "LpPool";
         p.p = ln_op_int(n->op, "p");
-        p.plain_since = p.dilated_since = 18;
+        p.ceil_since = p.dilated_since = 18;
         if (p.p != exponent || p.p < 1)
-            ln_onnx_op_reject(n, "parameter 'p' is %g, expected a whole number", exponent);
+            ln_onnx_op_reject(n, "parameter 'p' is %g, expected a positive integer", exponent);
     }
     put_pool(n, &p);
 }

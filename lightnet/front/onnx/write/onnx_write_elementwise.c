@@ -12,7 +12,7 @@
 
 // Unary functions
 
-// A function of x, with its two numbers.
+// A function of x, with its parameters.
 typedef struct function {
     const char *x;
     tl_dtype dtype;
@@ -49,7 +49,7 @@ static const char *put_lrelu(ln_onnx_op *n, const function *f)
     return is_float ? v : ln_onnx_put_cast(n, v, f->dtype);
 }
 
-// The transform of a regressor, whose results are floats of 32 bits.
+// ONNX has probit as post_transform of LinearRegressor only, with results of float32.
 static const char *put_probit(ln_onnx_op *n, const function *f)
 {
     static const int column[] = {-1, 1};
@@ -69,11 +69,11 @@ static const char *put_clip(ln_onnx_op *n, const function *f)
                        LN_ONNX_SRC(scalar(n, f, f->beta)));
 }
 
-// Functions that depend on the type, and those of other operators.
+// Functions that depend on the type, or are another operator of ONNX.
 static const struct special {
     const char *func;
     const char *(*put)(ln_onnx_op *n, const function *f);
-    int is_of_floats; // of 32 bits, as several nodes are
+    int is_of_floats; // computes in float32
 } specials[] = {
     {"TL_UNARY_NOT", put_not},   {"TL_UNARY_RELU", put_relu},        {"TL_UNARY_LRELU", put_lrelu},
     {"TL_UNARY_CLIP", put_clip}, {"TL_UNARY_PROBIT", put_probit, 1},
@@ -202,16 +202,16 @@ static void end_with(ln_onnx_op *n, const char *value)
     ln_onnx_op_ends_with(n, "dst", value);
 }
 
-// Floats of 16 bits are rounded once: several nodes compute in 32 bits, as do those that lack
-// TL_BFLOAT16.
+// Several nodes compute 16-bit floats in float32, so as to round once, as do nodes that lack the
+// type.
 static tl_dtype work_dtype(const ln_onnx_op *n, const char *func, const function *f)
 {
     const struct special *const special = LN_ROW_NAMED(specials, func);
     if (!tl_dtype_is_float(f->dtype) || tl_size_of(f->dtype) != 2)
         return f->dtype;
-    const int takes = special ? f->dtype == TL_FLOAT16 && !special->is_of_floats
-                              : find_single(n, func, f) != NULL;
-    return takes ? f->dtype : TL_FLOAT;
+    const int is_supported = special ? f->dtype == TL_FLOAT16 && !special->is_of_floats
+                                     : find_single(n, func, f) != NULL;
+    return is_supported ? f->dtype : TL_FLOAT;
 }
 
 static void write_unary(ln_onnx_op *n)

@@ -18,14 +18,14 @@ static const char *word_of(const ln_onnx_op *n, const char *param, const ln_attr
     return ln_attr_word_for(words, ln_op_string(n->op, param))->name;
 }
 
-// Where the scale of an axis comes from: its lengths, the step, or the step from end to end.
+// What determines the scale of an axis: its lengths, the step, or the step between the corners.
 typedef enum scaling { BY_SIZE, BY_STEP, BY_ENDS } scaling;
 
 // A resampling, and the attributes that express it.
 typedef struct resampling {
     int ndim;
     ln_onnx_resize_axis axes[LN_MAXDIM];
-    double first[LN_MAXDIM], step[LN_MAXDIM]; // index i looks at first + i * step
+    double first[LN_MAXDIM], step[LN_MAXDIM]; // output i is at source coordinate first + i * step
     double stretch[LN_MAXDIM];
     int is_open, fills, antialiases;
     const char *rounding;
@@ -59,20 +59,20 @@ static resampling read_resampling(ln_onnx_op *n)
     return r;
 }
 
-// Numbers that are the same but for the precision of a float.
+// Whether numbers are equal within the precision of a float.
 static int is_near(double a, double b)
 {
     return fabs(a - b) <= 1e-6 * (1 + fabs(a) + fabs(b));
 }
 
-// The axis stays unchanged, in every mode.
-static int stays(const resampling *r, int i)
+// Whether the axis is unchanged, as in every mode.
+static int is_unchanged(const resampling *r, int i)
 {
     return r->axes[i].in == r->axes[i].out && r->step[i] == 1 && r->first[i] == 0;
 }
 
-// Sets the scale of an axis, as a float unless it is the ratio of its lengths. 0: that scale gives
-// another length.
+// Sets the scale of an axis, as a float unless it is the ratio of its lengths. 0: Resize computes
+// another length from that scale.
 static int set_scale(resampling *r, int i)
 {
     ln_onnx_resize_axis *const a = &r->axes[i];
@@ -87,21 +87,23 @@ static int set_scale(resampling *r, int i)
     return floor(ln_onnx_resize_length(a)) == a->out;
 }
 
-static int filters(const resampling *r, int i)
+// Whether Resize stretches the antialiasing filter as the operator does.
+static int has_stretch(const resampling *r, int i)
 {
     const ln_onnx_resize_axis *const a = &r->axes[i];
     const double wanted = r->antialiases && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
     return is_near(wanted, r->stretch[i]);
 }
 
-static int is_said(resampling *r)
+// Whether mode r->row of Resize has the coordinates of the operator.
+static int has_coordinates(resampling *r)
 {
     for (int i = 0; i < r->ndim; i++) {
-        if (stays(r, i) && !r->fills) {
+        if (is_unchanged(r, i) && !r->fills) {
             r->axes[i].scale = 1;
             continue;
         }
-        if (!set_scale(r, i) || !filters(r, i))
+        if (!set_scale(r, i) || !has_stretch(r, i))
             return 0;
         const ln_onnx_resize_map m = r->row->func(&r->axes[i]);
         const double step = m.span / m.steps;
@@ -112,8 +114,8 @@ static int is_said(resampling *r)
     return 1;
 }
 
-// The part of an axis that tf_crop_and_resize reads.
-static void set_parts(resampling *r)
+// Sets the roi of tf_crop_and_resize.
+static void set_roi(resampling *r)
 {
     for (int i = 0; i < r->ndim; i++) {
         ln_onnx_resize_axis *const a = &r->axes[i];
@@ -123,7 +125,7 @@ static void set_parts(resampling *r)
     }
 }
 
-// Finds the mode in which Resize has these positions, by sizes if possible.
+// Finds the coordinate_transformation_mode of these coordinates, by sizes if possible.
 static int find_mode(ln_onnx_op *n, resampling *r)
 {
     for (r->row = ln_onnx_resize_rows; r->row->name; r->row++) {
@@ -132,8 +134,8 @@ static int find_mode(ln_onnx_op *n, resampling *r)
             continue;
         for (r->scaling = r->is_open ? BY_STEP : BY_SIZE; r->scaling <= BY_ENDS; r->scaling++) {
             if (is_crop)
-                set_parts(r);
-            if (!is_said(r))
+                set_roi(r);
+            if (!has_coordinates(r))
                 continue;
             ln_onnx_op_since(n, r->row->since);
             return 1;
@@ -142,8 +144,8 @@ static int find_mode(ln_onnx_op *n, resampling *r)
     return 0;
 }
 
-// Positions half an element further, as those of tf_half_pixel_for_nn, which newer operator sets
-// lack: the nearest elements are those of half_pixel, rounded otherwise.
+// Coordinates of tf_half_pixel_for_nn, which newer operator sets lack, are those of half_pixel plus
+// 0.5: the nearest elements are the same with another rounding.
 static int find_shifted(ln_onnx_op *n, resampling *r)
 {
     static const char *const others[][2] = {{"round_prefer_floor", "ceil"},
@@ -153,24 +155,24 @@ static int find_shifted(ln_onnx_op *n, resampling *r)
         strcmp(r->rounding, others[k][0]) != 0)
         return 0;
     for (int i = 0; i < r->ndim; i++)
-        r->first[i] -= stays(r, i) ? 0 : 0.5;
+        r->first[i] -= is_unchanged(r, i) ? 0 : 0.5;
     r->rounding = others[k][1];
     return find_mode(n, r);
 }
 
-// The scales or the sizes of all axes, and for parts of the source these.
+// Writes Resize with the scales or the sizes of all axes, and with a roi for crops.
 static void put_resize(ln_onnx_op *n, const resampling *r)
 {
-    float scales[LN_MAXDIM], parts[2 * LN_MAXDIM];
+    float scales[LN_MAXDIM], rois[2 * LN_MAXDIM];
     int sizes[LN_MAXDIM];
     const int twice = 2 * r->ndim;
     for (int i = 0; i < r->ndim; i++) {
         sizes[i] = r->axes[i].out;
         scales[i] = (float)r->axes[i].scale;
-        parts[i] = (float)r->axes[i].begin;
-        parts[r->ndim + i] = (float)r->axes[i].end;
+        rois[i] = (float)r->axes[i].begin;
+        rois[r->ndim + i] = (float)r->axes[i].end;
     }
-    const char *const roi = r->fills ? ln_onnx_put_constant(n, TL_FLOAT, 1, &twice, parts) : NULL;
+    const char *const roi = r->fills ? ln_onnx_put_constant(n, TL_FLOAT, 1, &twice, rois) : NULL;
     const char *const scale =
         r->scaling == BY_SIZE ? NULL : ln_onnx_put_constant(n, TL_FLOAT, 1, &r->ndim, scales);
     const char *const size = r->scaling == BY_SIZE ? ln_onnx_put_ints(n, r->ndim, sizes) : NULL;
@@ -193,10 +195,10 @@ static void write_resample(ln_onnx_op *n)
     if (find_mode(n, &r) || find_shifted(n, &r))
         put_resize(n, &r);
     else
-        ln_onnx_op_reject(n, "its positions are those of no mode of Resize");
+        ln_onnx_op_reject(n, "no coordinate_transformation_mode of Resize has its coordinates");
 }
 
-// The nearest whole number, of two the one away from 0.
+// Rounds to the nearest integer, halves away from 0.
 static const char *round_away(ln_onnx_op *n, const char *x)
 {
     const char *const half = ln_onnx_put_scalar(n, TL_DOUBLE, 0.5);
@@ -204,7 +206,7 @@ static const char *round_away(ln_onnx_op *n, const char *x)
     return ln_onnx_put_pair(n, "Mul", ln_onnx_put(n, "Sign", x), ln_onnx_put(n, "Floor", sum));
 }
 
-// Resize truncates integers: they are rounded here.
+// Rounds integers here, as Resize truncates them.
 static void write_resize(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
@@ -212,7 +214,7 @@ static void write_resize(ln_onnx_op *n)
     const int rounds = is_linear && !tl_dtype_is_float(dst->dtype);
     const char *const src = ln_onnx_op_in(n, "src");
     if (ln_onnx_op_is_dynamic(n, "dst"))
-        ln_onnx_op_reject(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "the size of 'dst' is known only at run time");
     const char *const v =
         LN_ONNX_PUT(n, "Resize", LN_ONNX_SRC(rounds ? ln_onnx_put_cast(n, src, TL_DOUBLE) : src),
                     LN_ONNX_SRC(NULL), LN_ONNX_SRC(NULL),
@@ -225,7 +227,7 @@ static void write_resize(ln_onnx_op *n)
 
 // Positions and regions
 
-// Up to operator set 19, of images only, with other words.
+// Up to operator set 19, GridSample is of images only, and its modes have other names.
 static void write_grid_sample(ln_onnx_op *n)
 {
     const int is_cubic = ln_op_has_string(n->op, "mode", "TL_RESAMPLE_CUBIC");

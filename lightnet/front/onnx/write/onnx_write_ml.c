@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing operators of the domain ai.onnx.ml: labels, probabilities of pairs of classes.
+// Writing operators of the domain ai.onnx.ml: label encoding, pairwise coupling.
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 // Labels
 
-// The attributes for elements of a type, and the type as which others are written.
+// The attributes for a type, and the type to which elements are converted.
 static const struct labels {
     const char *list, *deflt;
     tl_dtype dtype;
@@ -108,12 +108,12 @@ static void write_lookup(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", values == to ? out : ln_onnx_put_cast(n, out, to));
 }
 
-// Probabilities of pairs of classes
+// Pairwise coupling
 
 // Max elements of the support vectors.
 enum { MAX_ELEMENTS = 1 << 24 };
 
-// One where `at` is `len` + 1 elements from the one before, of a square of `len`; the rest are 0.
+// The identity matrix [len, len], whose rows are unit vectors.
 static double *unit_vectors(ln_onnx_op *n, int len)
 {
     double *const all =
@@ -123,7 +123,7 @@ static double *unit_vectors(ln_onnx_op *n, int len)
     return all;
 }
 
-// The coefficients of the vector of each pair (i, j), in row j - 1; numbers of vectors by class.
+// Coefficient 1 of the vector of each pair (i, j), in row j - 1; `counts`: vectors_per_class.
 static double *pair_coefficients(ln_onnx_op *n, int classes, int pairs, int64_t *counts)
 {
     const size_t len = (size_t)(classes - 1) * (size_t)pairs;
@@ -176,15 +176,15 @@ static void put_couple(ln_onnx_op *n, const char *src, const char *dst, int clas
     ln_onnx_put_end(n, 2, outs);
 }
 
-// The probabilities of a support vector machine, whose scores of pairs are log(p / (1 - p)). Each
-// pair has a vector, one in its own dimension, so the score is that element of the source.
+// Writes SVMClassifier, which couples the scores log(p / (1 - p)) of pairs. The support vector of
+// each pair is a unit vector, so that its score is an element of the source.
 static void write_couple(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
     const int classes = dst->dims[1], pairs = ln_onnx_op_tensor(n, "src")->dims[1];
     const char *const p = ln_onnx_op_in(n, "src");
     if (pairs > MAX_ELEMENTS / pairs) {
-        ln_onnx_op_reject(n, "%d classes, more than have %d elements of support vectors", classes,
+        ln_onnx_op_reject(n, "%d classes need more than %d elements of support vectors", classes,
                           MAX_ELEMENTS);
         return;
     }

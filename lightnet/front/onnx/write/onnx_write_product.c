@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing products of matrices, and attention.
+// Writing matrix multiplication, and attention.
 
 #include <math.h>
 
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-// Products of matrices
+// Matrix multiplication
 
 static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
 {
@@ -18,7 +18,7 @@ static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
     return ln_onnx_put_transpose(n, src, ndim, axes);
 }
 
-static const char *times(ln_onnx_op *n, const char *src, tl_dtype dtype, double factor)
+static const char *scaled(ln_onnx_op *n, const char *src, tl_dtype dtype, double factor)
 {
     return factor == 1 ? src
                        : ln_onnx_put_pair(n, "Mul", src, ln_onnx_put_scalar(n, dtype, factor));
@@ -40,13 +40,13 @@ static void write_matmul(ln_onnx_op *n)
     }
     a = trans1 ? swap_last(n, a, t1->ndim) : a;
     b = trans2 ? swap_last(n, b, t2->ndim) : b;
-    const char *v = times(n, ln_onnx_put_pair(n, "MatMul", a, b), t1->dtype, alpha);
+    const char *v = scaled(n, ln_onnx_put_pair(n, "MatMul", a, b), t1->dtype, alpha);
     if (bias)
-        v = ln_onnx_put_pair(n, "Add", v, times(n, bias, t1->dtype, beta));
+        v = ln_onnx_put_pair(n, "Add", v, scaled(n, bias, t1->dtype, beta));
     ln_onnx_op_ends_with(n, "dst", v);
 }
 
-// A zero point as ONNX has it: a scalar, one number for each row or column, or more axes.
+// A zero point in the shape of ONNX: scalar, vector per row or column, or of more axes.
 static const char *zero_point(ln_onnx_op *n, const char *arg)
 {
     const char *const value = ln_onnx_op_optional(n, arg);
@@ -75,7 +75,7 @@ static const char *joined_heads(ln_onnx_op *n, const char *arg)
     return ln_onnx_put_view(n, src, 3, (const int[]){0, 0, t->dims[2] * t->dims[3]});
 }
 
-// In ONNX the delta rule has a beta, no other rule has one, and a scale of 0 means another one.
+// In ONNX only the delta rules have a beta, and they require it; scale 0 means the default.
 static void check_linear_attention(ln_onnx_op *n, int is_delta, float scale)
 {
     const int *const q = ln_onnx_op_tensor(n, "q")->dims;
@@ -106,9 +106,9 @@ static void write_linear_attention(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", ln_onnx_put_view(n, outs[0], 4, dims));
 }
 
-// Products of ONNX Runtime's operators
+// Operators of ONNX Runtime
 
-// The numbers of rows, [m, 1].
+// 0 .. m - 1 for the m rows, as [m, 1].
 static const char *row_numbers(ln_onnx_op *n)
 {
     static const int column[] = {-1, 1};
@@ -138,7 +138,7 @@ static void write_matmul_by(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
-// Of floats of 32 bits or more. Nodes of ONNX would need the differences of all pairs of points.
+// Writes CDist of float and double: ONNX's own nodes would need the differences of all pairs.
 static void write_distance(ln_onnx_op *n)
 {
     static const int swapped[] = {1, 0};

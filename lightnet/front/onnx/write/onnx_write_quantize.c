@@ -12,7 +12,7 @@
 
 // Scales and zero points
 
-// Of one element: a scalar, as one number for the whole tensor.
+// A per-tensor scale or zero point, of one element, as a scalar.
 static const char *as_scale(ln_onnx_op *n, const char *arg, const char *value)
 {
     const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
@@ -24,14 +24,14 @@ static const char *scale_of(ln_onnx_op *n, const char *arg)
     return as_scale(n, arg, ln_onnx_op_optional(n, arg));
 }
 
-// Floats of 16 bits as floats of 32.
+// Casts 16-bit floats to float32.
 static const char *widen(ln_onnx_op *n, const char *arg, const char *value)
 {
     return tl_size_of(ln_onnx_op_tensor(n, arg)->dtype) == 2 ? ln_onnx_put_cast(n, value, TL_FLOAT)
                                                              : value;
 }
 
-// A node of these operands, and the attributes of scales along an axis.
+// Writes a node with these inputs, and with axis and block_size if the scales need them.
 static void put_scaled(ln_onnx_op *n, const char *op_type, const char *src, const char *scale,
                        const char *zero)
 {
@@ -44,7 +44,7 @@ static void put_scaled(ln_onnx_op *n, const char *op_type, const char *src, cons
                    LN_ONLY_IF(block, LN_INT("block_size", block)));
 }
 
-// The zero point decides the type of the result: that of TL_UINT8 need not be there.
+// The zero point determines the output type. TL_UINT8, the default, needs none.
 static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
 {
     const tl_tensor *const scale = ln_onnx_op_tensor(n, "scale");
@@ -55,13 +55,13 @@ static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
                            : ln_onnx_put_filled(n, dtype, scale->ndim, scale->dims, 0);
 }
 
-// A number for each block as one for each element.
-static const char *by_element(ln_onnx_op *n, const char *arg, const char *value, int block)
+// Repeats blocked scales or zero points for each element of the axis.
+static const char *expand_blocks(ln_onnx_op *n, const char *arg, const char *value, int block)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const int axis = ln_op_axis(n->op, src->ndim), len = src->dims[axis];
     if (ln_onnx_op_is_dynamic(n, "src"))
-        ln_onnx_op_reject(n, "'%s' of blocks with these types and an open size", arg);
+        ln_onnx_op_reject(n, "input '%s' is blocked, expected 'src' without open sizes", arg);
     int *const index = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*index));
     for (int i = 0; i < len && index; i++)
         index[i] = i / block;
@@ -71,8 +71,8 @@ static const char *by_element(ln_onnx_op *n, const char *arg, const char *value,
                        LN_ONNX_SRC(ln_onnx_put_ints(n, len, index)), LN_INT("axis", axis));
 }
 
-// Scales or zero points that are read beside each element of the source: [n] as [n, 1, ...].
-static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
+// Reshapes scales or zero points to broadcast to the source: [n] as [n, 1, ...].
+static const char *broadcastable(ln_onnx_op *n, const char *arg, const char *value)
 {
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, arg)->len;
     const int block = ln_op_int(n->op, "block");
@@ -80,32 +80,32 @@ static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
     if (len == 1)
         return value;
     if (block)
-        return by_element(n, arg, value, block);
+        return expand_blocks(n, arg, value, block);
     return ln_onnx_put_reshape(n, value, ndim - ln_op_axis(n->op, ndim), dims);
 }
 
 // Types of 8 bits and less
 
-// Integers of fewer bits, and the bytes that have their values.
-static const struct few {
+// Integers of fewer than 8 bits, and the types in which LightNet stores their values.
+static const struct sub_byte {
     tl_dtype dtype, bytes;
     int bits;
-} few[] = {
+} sub_bytes[] = {
     {TL_INT4, TL_INT8, 4}, {TL_UINT4, TL_UINT8, 4}, {TL_INT2, TL_INT8, 2}, {TL_UINT2, TL_UINT8, 2}};
 
-// The operator that produces an input, if it is of this type, with its own inputs.
-static int is_made_by(const ln_onnx_op *n, const char *arg, const char *optype, ln_onnx_op *made)
+// Whether an operator of this type produces the input; it becomes `*from`.
+static int is_made_by(const ln_onnx_op *n, const char *arg, const char *optype, ln_onnx_op *from)
 {
     const char *const tensor = ln_op_input_name(n->op, arg);
     const ln_op *const op = tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
     if (!ln_op_is_form_of(op, optype))
         return 0;
-    *made = *n;
-    made->op = op;
+    *from = *n;
+    from->op = op;
     return 1;
 }
 
-// Whether the data is one byte, which it reads.
+// Reads data of one byte. 0: another size, or after a failure.
 static int read_byte(ln_onnx_op *n, const ln_onnx_data *data, uint8_t *byte)
 {
     if (data->size != 1)
@@ -118,7 +118,7 @@ static int read_byte(ln_onnx_op *n, const ln_onnx_data *data, uint8_t *byte)
     return 1;
 }
 
-// Whether an operator unpacks a constant; it may have some bits the other way round.
+// Whether an operator unpacks a constant, or its XOR with a constant byte.
 static int is_packed(const ln_onnx_op *n, ln_onnx_data *data)
 {
     ln_onnx_op at = *n, flip;
@@ -131,11 +131,11 @@ static int is_packed(const ln_onnx_op *n, ln_onnx_data *data)
         !ln_onnx_op_constant(&flip, "src1", data) || !ln_onnx_op_constant(&flip, "src2", &bits) ||
         !read_byte(&at, &bits, &byte))
         return 0;
-    data->flips = byte;
+    data->xor_mask = byte;
     return 1;
 }
 
-// The constant that the operator unpacks, of a type with as many bits.
+// Adds the constant that `unpack` reads as an initializer of a sub-byte type.
 static const char *put_packed(ln_onnx_op *unpack, tl_dtype dtype, const ln_onnx_data *data)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(unpack, "dst");
@@ -154,23 +154,24 @@ static const char *put_packed(ln_onnx_op *unpack, tl_dtype dtype, const ln_onnx_
     return name;
 }
 
-static const struct few *find_few(const ln_onnx_op *unpack)
+static const struct sub_byte *find_sub_byte(const ln_onnx_op *unpack)
 {
     const int bits = ln_op_int(unpack->op, "bits");
-    const struct few *f = few;
-    while (f < few + 3 && (f->bits != bits || f->bytes != ln_onnx_op_tensor(unpack, "dst")->dtype))
+    const struct sub_byte *f = sub_bytes;
+    while (f < sub_bytes + 3 &&
+           (f->bits != bits || f->bytes != ln_onnx_op_tensor(unpack, "dst")->dtype))
         f++;
     return f;
 }
 
-// The input as the type of few bits that a step before turned into bytes or floats; NULL: it has no
-// such type.
+// The input of a type of 8 bits or less that its producer unpacks or converts to bytes or floats;
+// NULL: none.
 static const char *small_value(ln_onnx_op *n, const char *arg, tl_dtype *dtype)
 {
     ln_onnx_op made;
     ln_onnx_data data;
     if (is_made_by(n, arg, LN_OP_UNPACK_BITS, &made)) {
-        *dtype = find_few(&made)->dtype;
+        *dtype = find_sub_byte(&made)->dtype;
         return is_packed(&made, &data) ? put_packed(&made, *dtype, &data) : NULL;
     }
     if (!is_made_by(n, arg, LN_OP_BITCAST, &made) && !is_made_by(n, arg, LN_OP_CAST, &made))
@@ -185,14 +186,14 @@ static const char *small_value(ln_onnx_op *n, const char *arg, tl_dtype *dtype)
 
 // Operators
 
-// The node always rounds.
+// QuantizeLinear rounds, so a result of TL_FLOAT is a quotient.
 static void write_quotient(ln_onnx_op *n)
 {
     const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
-    const char *const scale = beside(n, "scale", widen(n, "scale", scale_of(n, "scale")));
+    const char *const scale = broadcastable(n, "scale", widen(n, "scale", scale_of(n, "scale")));
     const char *const zero = scale_of(n, "zero"), *dst = ln_onnx_put_pair(n, "Div", src, scale);
     if (zero)
-        dst = ln_onnx_put_pair(n, "Add", dst, beside(n, "zero", zero));
+        dst = ln_onnx_put_pair(n, "Add", dst, broadcastable(n, "zero", zero));
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
@@ -211,14 +212,14 @@ static void write_quantize(ln_onnx_op *n)
     put_scaled(n, "QuantizeLinear", src, scale, zero);
 }
 
-// Floats are no type of the node.
+// DequantizeLinear does not support floats.
 static void write_scaled(ln_onnx_op *n)
 {
     const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
-    const char *const scale = beside(n, "scale", widen(n, "scale", scale_of(n, "scale")));
+    const char *const scale = broadcastable(n, "scale", widen(n, "scale", scale_of(n, "scale")));
     const char *const zero = scale_of(n, "zero"), *dst = ln_onnx_op_in(n, "src");
     if (zero)
-        dst = ln_onnx_put_pair(n, "Sub", dst, beside(n, "zero", zero));
+        dst = ln_onnx_put_pair(n, "Sub", dst, broadcastable(n, "zero", zero));
     dst = ln_onnx_put_pair(n, "Mul", dst, scale);
     ln_onnx_op_ends_with(n, "dst", dtype == TL_FLOAT ? dst : ln_onnx_put_cast(n, dst, dtype));
 }
@@ -233,7 +234,7 @@ static void put_dequantize(ln_onnx_op *n, const char *src, const char *zero)
     put_scaled(n, "DequantizeLinear", src, scale, zero);
 }
 
-// Of small types, where both the source and the zero points have one.
+// Writes types of 8 bits and less directly if the source and the zero points have the same one.
 static void write_dequantize(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
@@ -251,14 +252,14 @@ static void write_dequantize(ln_onnx_op *n)
     }
     const char *value = ln_onnx_op_in(n, "src"), *zero = scale_of(n, "zero");
     if (zero && src->dtype == TL_INT32) {
-        // The node has no zero point of integers of 32 bits: it is subtracted before.
-        value = ln_onnx_put_pair(n, "Sub", value, beside(n, "zero", zero));
+        // DequantizeLinear has no int32 zero point: subtract it first.
+        value = ln_onnx_put_pair(n, "Sub", value, broadcastable(n, "zero", zero));
         zero = NULL;
     }
     put_dequantize(n, value, zero);
 }
 
-// The quantized numbers themselves are another operator.
+// Ignores the quantized output: LightNet has another operator for it.
 static void write_quantize_range(ln_onnx_op *n)
 {
     const char *const src = ln_onnx_op_in(n, "src");
@@ -267,8 +268,8 @@ static void write_quantize_range(ln_onnx_op *n)
     LN_ONNX_PUT_OUTS(n, 3, outs, "DynamicQuantizeLinear", LN_ONNX_SRC(src));
 }
 
-// Elements of bytes that are not constant: shifted, and without the bits of others.
-static const char *put_unpacked(ln_onnx_op *n, const struct few *f, int bits)
+// Unpacks bytes that are not constant, by shifts and masks.
+static const char *put_unpacked(ln_onnx_op *n, const struct sub_byte *f, int bits)
 {
     static const int flat[] = {-1, 1}, all[] = {-1};
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
@@ -294,10 +295,10 @@ static const char *put_unpacked(ln_onnx_op *n, const struct few *f, int bits)
     return ln_onnx_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-// Elements of 2 or 4 bits are types of ONNX.
+// A packed constant is an initializer of a type of 2 or 4 bits.
 static void write_unpack_bits(ln_onnx_op *n)
 {
-    const struct few *const f = find_few(n);
+    const struct sub_byte *const f = find_sub_byte(n);
     ln_onnx_data data;
     const char *const value = is_packed(n, &data)
                                   ? ln_onnx_put_cast(n, put_packed(n, f->dtype, &data), f->bytes)
@@ -313,13 +314,13 @@ static const char *put_bits(ln_onnx_op *n, const char *value, tl_dtype dtype)
     return v;
 }
 
-// Whether elements are of fewer bits than the bytes that LightNet has for them.
-static int is_few(tl_dtype dtype)
+// Whether LightNet stores an element of fewer than 8 bits in a byte.
+static int is_sub_byte(tl_dtype dtype)
 {
     return tl_dtype_bits(dtype) < 8;
 }
 
-// The constant is the output; one of the model has its own name.
+// Binds the output to the constant; an output of the model needs a node with its name.
 static void put_alias(ln_onnx_op *n, const char *arg, const char *constant)
 {
     const char *const tensor = ln_op_output_name(n->op, arg);
@@ -329,31 +330,31 @@ static void put_alias(ln_onnx_op *n, const char *arg, const char *constant)
         ln_onnx_level_set(n->writer, n->level, tensor, constant);
 }
 
-// A view of bytes. Elements of fewer bits have these as their values, but for those of floats,
-// which are the bits of TL_UINT4.
+// Reinterprets bytes. ONNX has no byte for an element of fewer bits: integers are cast by value,
+// floats by their bits, as TL_UINT4.
 static void write_bitcast(ln_onnx_op *n)
 {
     const tl_dtype from = ln_onnx_op_tensor(n, "src")->dtype;
     const tl_dtype to = ln_onnx_op_tensor(n, "dst")->dtype;
-    const tl_dtype from_bytes = is_few(from) ? ln_raw_dtype(from) : from;
-    const tl_dtype to_bytes = is_few(to) ? ln_raw_dtype(to) : to;
+    const tl_dtype from_bytes = is_sub_byte(from) ? ln_raw_dtype(from) : from;
+    const tl_dtype to_bytes = is_sub_byte(to) ? ln_raw_dtype(to) : to;
     ln_onnx_op unpack;
     ln_onnx_data data;
-    if (is_few(to) && is_made_by(n, "src", LN_OP_UNPACK_BITS, &unpack) &&
+    if (is_sub_byte(to) && is_made_by(n, "src", LN_OP_UNPACK_BITS, &unpack) &&
         is_packed(&unpack, &data)) {
         put_alias(n, "dst", put_packed(&unpack, to, &data));
         return;
     }
     const char *v = ln_onnx_op_in(n, "src");
-    if (is_few(from) && tl_dtype_has_fractions(from))
+    if (is_sub_byte(from) && tl_dtype_has_fractions(from))
         v = put_bits(n, v, TL_UINT4);
-    if (is_few(from))
+    if (is_sub_byte(from))
         v = ln_onnx_put_cast(n, v, from_bytes);
     if (from_bytes != to_bytes)
         v = put_bits(n, v, to_bytes);
-    if (is_few(to) && tl_dtype_has_fractions(to))
+    if (is_sub_byte(to) && tl_dtype_has_fractions(to))
         v = put_bits(n, ln_onnx_put_cast(n, v, TL_UINT4), to);
-    else if (is_few(to))
+    else if (is_sub_byte(to))
         v = ln_onnx_put_cast(n, v, to);
     ln_onnx_op_ends_with(n, "dst", v);
 }

@@ -10,10 +10,10 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_recurrent.h"
 
-// D directions, T steps, B sequences, H numbers of state, G gates.
+// D directions, T steps, batch B, hidden size H, G gates.
 typedef struct network {
     tl_cell cell;
-    int directions, steps, rows, gates, hidden;
+    int directions, steps, batch, gates, hidden;
     const char *x, *weights;
 } network;
 
@@ -23,7 +23,7 @@ static network read_network(ln_onnx_op *n)
     network net = {.cell = tl_cell_from_str(ln_op_string(n->op, "cell")),
                    .directions = dims[0],
                    .steps = dims[1],
-                   .rows = dims[2],
+                   .batch = dims[2],
                    .hidden = ln_onnx_op_tensor(n, "recurrence")->dims[3]};
     net.gates = tl_cell_gates(net.cell);
     return net;
@@ -37,7 +37,7 @@ static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *a
     return tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
 }
 
-// The product [1, T * B, I] x [D, I, G * H] that src is a view of; NULL: it is none.
+// The MatMul [1, T * B, I] x [D, I, G * H] that src is a view of; NULL: another producer.
 static const ln_op *find_product(const ln_onnx_op *n, const network *net)
 {
     const ln_op *const view = producer(n, n->op, "src");
@@ -50,18 +50,18 @@ static const ln_op *find_product(const ln_onnx_op *n, const network *net)
     const tl_tensor *const x = ln_op_input(op, "src1")->tensor;
     const tl_tensor *const w = ln_op_input(op, "src2")->tensor;
     const int fits = x->ndim == 3 && w->ndim == 3 && x->dims[0] == 1 &&
-                     (int64_t)x->dims[1] == (int64_t)net->steps * net->rows &&
+                     (int64_t)x->dims[1] == (int64_t)net->steps * net->batch &&
                      w->dims[0] == net->directions && w->dims[2] == net->gates * net->hidden;
     return fits ? op : NULL;
 }
 
-static void take_product(ln_onnx_op *n, network *net, const ln_op *product)
+static void use_product(ln_onnx_op *n, network *net, const ln_op *product)
 {
     static const int axes[] = {0, 2, 1};
     const tl_tensor *const x = ln_op_input(product, "src1")->tensor;
-    const char *const lines = ln_onnx_op_value(n, ln_op_input_name(product, "src1"));
+    const char *const input = ln_onnx_op_value(n, ln_op_input_name(product, "src1"));
     const char *const weights = ln_onnx_op_value(n, ln_op_input_name(product, "src2"));
-    net->x = ln_onnx_put_reshape(n, lines, 3, (int[]){net->steps, net->rows, x->dims[2]});
+    net->x = ln_onnx_put_reshape(n, input, 3, (int[]){net->steps, net->batch, x->dims[2]});
     net->weights = ln_onnx_put_transpose(n, weights, 3, axes);
 }
 
@@ -75,11 +75,12 @@ static const char *identity(ln_onnx_op *n, const network *net, int direction)
     return ln_onnx_put_pair(n, "Unsqueeze", matrix, ln_onnx_put_int(n, 0));
 }
 
-static void take_gates(ln_onnx_op *n, network *net)
+// Writes `src` as the input, with identity matrices as its weights.
+static void use_gates(ln_onnx_op *n, network *net)
 {
     static const int axes[] = {1, 2, 0, 3};
     const int gates = net->gates * net->hidden;
-    const int dims[] = {net->steps, net->rows, net->directions * gates};
+    const int dims[] = {net->steps, net->batch, net->directions * gates};
     const char *const src = ln_onnx_put_transpose(n, ln_onnx_op_in(n, "src"), 4, axes);
     net->x = ln_onnx_put_reshape(n, src, 3, dims);
     net->weights = identity(n, net, 0);
@@ -88,7 +89,7 @@ static void take_gates(ln_onnx_op *n, network *net)
                                    LN_ONNX_SRC(identity(n, net, 1)), LN_INT("axis", 0));
 }
 
-// [D, G, H, H] as [D, G * H, H], to the gates from the state.
+// The recurrence weights: [D, G, H, H] as [D, G * H, H], transposed to (gate, state).
 static const char *recurrence(ln_onnx_op *n, const network *net)
 {
     static const int axes[] = {0, 1, 3, 2};
@@ -104,7 +105,7 @@ static const ln_onnx_activation *find_activation(ln_onnx_op *n, const char *func
     for (const ln_onnx_activation *a = ln_onnx_activations; a->name; a++)
         if (!strcmp(a->func, func))
             return a;
-    ln_onnx_op_reject(n, "activation %s", func);
+    ln_onnx_op_reject(n, "parameter 'acts' has %s, which ONNX lacks", func);
     return ln_onnx_activations;
 }
 
@@ -138,7 +139,7 @@ static void set_direction(ln_onnx_op *n, const network *net)
 {
     const ln_bool *const reverse = ln_op_param(n->op, "reverse")->value_array_bool;
     if (net->directions == 2 && (reverse[0] || !reverse[1]))
-        ln_onnx_op_reject(n, "two directions, expected forward, then backward");
+        ln_onnx_op_reject(n, "parameter 'reverse' has two directions, expected [false, true]");
     ln_onnx_put_set(n, LN_TEXT("direction", net->directions == 2 ? "bidirectional"
                                             : reverse[0]         ? "reverse"
                                                                  : "forward"));
@@ -166,11 +167,11 @@ static void write_recurrent(ln_onnx_op *n)
     const ln_op *const product = find_product(n, &net);
     const char *srcs[8], *outs[3];
     if (ln_onnx_op_is_dynamic(n, "src"))
-        ln_onnx_op_reject(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "the size of 'src' is known only at run time");
     if (product)
-        take_product(n, &net, product);
+        use_product(n, &net, product);
     else
-        take_gates(n, &net);
+        use_gates(n, &net);
     srcs[0] = net.x;
     srcs[1] = net.weights;
     srcs[2] = recurrence(n, &net);

@@ -55,7 +55,6 @@ static void write_sort1d(ln_onnx_op *n)
 static void write_sort1d_by_key(ln_onnx_op *n)
 {
     const char *index;
-
     const char *const values = ln_onnx_op_in(n, "src_val");
     ln_onnx_put_as(n, "dst_key", put_sorted(n, &index));
     LN_ONNX_PUT_AS(n, "dst_val", "Gather", LN_ONNX_SRC(values), LN_ONNX_SRC(index));
@@ -65,7 +64,7 @@ static void write_sort1d_by_key(ln_onnx_op *n)
 
 // Chosen
 
-// In ONNX a missing number of boxes is 0.
+// NonMaxSuppression without max_output_boxes_per_class selects nothing.
 static void write_nms(ln_onnx_op *n)
 {
     const int limit = ln_op_int(n->op, "limit");
@@ -79,8 +78,8 @@ static void write_nms(ln_onnx_op *n)
 
 // Random numbers
 
-// The float with the bits of the seed, as a reader reads it. A seed of more bits, or with those
-// of NaN, becomes another one.
+// The float whose bits are the seed, as the reader interprets it. A seed of more bits, or with the
+// bits of NaN, is rounded instead.
 static double seed_of(const ln_onnx_op *n)
 {
     const double seed = ln_op_number(n->op, "seed");

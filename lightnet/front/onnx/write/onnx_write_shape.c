@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing views, parts and joins of tensors, and constants that operators make.
+// Writing reshapes, slices, concatenation, padding, and generated constants.
 
 #include <limits.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void write_view(ln_onnx_op *n)
     for (int i = 0; i < len && i < LN_MAXDIM; i++) {
         dims[i] = given[i] == -2 ? 0 : given[i];
         if (given[i] == 0)
-            ln_onnx_op_reject(n, "axis %d of an open shape has length 0", i);
+            ln_onnx_op_reject(n, "parameter 'dims' has 0 for axis %d, expected a length", i);
     }
     put_reshape_as(n, ln_onnx_put_ints(n, len, dims), 0);
 }
@@ -51,7 +51,7 @@ static void write_view(ln_onnx_op *n)
 static void write_reshape(ln_onnx_op *n)
 {
     if (ln_onnx_op_is_dynamic(n, "dst"))
-        ln_onnx_op_reject(n, "its size is known only at run time");
+        ln_onnx_op_reject(n, "the size of 'dst' is known only at run time");
     write_fixed(n);
 }
 
@@ -73,7 +73,7 @@ static void write_squeeze(ln_onnx_op *n)
         ln_onnx_put_as(n, "dst", src);
 }
 
-// The shape of a source with open sizes: the axes before, one product, and those after.
+// The shape of `src` with axes start .. end - 1 as one, computed at run time.
 static const char *flat_shape(ln_onnx_op *n, int start, int end)
 {
     static const int first[] = {0};
@@ -82,8 +82,8 @@ static const char *flat_shape(ln_onnx_op *n, int start, int end)
     const char *const before = ln_onnx_put_slice(n, shape, 0, 0, start);
     const char *const inside = ln_onnx_put_slice(n, shape, 0, start, end);
     const char *const product = ln_onnx_put_reduce(n, "ReduceProd", inside, 1, first, 1);
-    const char *const behind = ln_onnx_put_slice(n, shape, 0, end, ndim);
-    return LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(before), LN_ONNX_SRC(product), LN_ONNX_SRC(behind),
+    const char *const after = ln_onnx_put_slice(n, shape, 0, end, ndim);
+    return LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(before), LN_ONNX_SRC(product), LN_ONNX_SRC(after),
                        LN_INT("axis", 0));
 }
 
@@ -99,7 +99,7 @@ static void write_flatten(ln_onnx_op *n)
 
 // Parts
 
-// Bounds from a tensor, or from a parameter in the type of the tensor that has the other ones.
+// Optional input `arg`, or else parameter `param`, as dtype.
 static const char *bounds(ln_onnx_op *n, const char *arg, const char *param, tl_dtype dtype)
 {
     int len;
@@ -186,7 +186,7 @@ static const char *crop(ln_onnx_op *n, const char *src, int ndim, int *pads)
                        LN_ONNX_SRC(ln_onnx_put_ints(n, ndim, axes)));
 }
 
-// The pads that are known only at run time.
+// Input `pads` of amounts that are known only at run time.
 static const char *open_pads(ln_onnx_op *n)
 {
     const char *const before = bounds(n, "before_now", "before", TL_INT64);

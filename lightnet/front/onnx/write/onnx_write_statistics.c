@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing normalizations, and operators that make few elements of many.
+// Writing normalizations, reductions and losses.
 
 #include <string.h>
 
@@ -10,21 +10,21 @@
 
 // Normalizations
 
-// A normalization over the axes from one on.
-typedef struct layers {
+// The axes of a normalization: all from `axis` on.
+typedef struct norm_axes {
     const tl_tensor *src;
     int axis, n_axes;
-} layers;
+} norm_axes;
 
-static layers layers_of(ln_onnx_op *n)
+static norm_axes read_axes(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const int axis = ln_op_axis(n->op, src->ndim);
-    return (layers){src, axis, src->ndim - axis};
+    return (norm_axes){src, axis, src->ndim - axis};
 }
 
-// A factor or summand with the shape of the normalized axes; absent: NULL.
-static const char *weights(ln_onnx_op *n, const layers *l, const char *arg)
+// An optional scale or bias in the shape of the normalized axes; absent: NULL.
+static const char *weights(ln_onnx_op *n, const norm_axes *l, const char *arg)
 {
     const char *const value = ln_onnx_op_optional(n, arg);
     const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
@@ -40,10 +40,10 @@ static int has_layernorm(const ln_op *op)
     return ln_op_input(op, "src")->tensor->dtype != TL_DOUBLE;
 }
 
-// The node must have a factor.
+// LayerNormalization requires a scale.
 static void write_layernorm(ln_onnx_op *n)
 {
-    const layers l = layers_of(n);
+    const norm_axes l = read_axes(n);
     const char *const x = ln_onnx_op_in(n, "src");
     const char *scale = weights(n, &l, "scale");
     const char *const bias = weights(n, &l, "bias");
@@ -77,8 +77,8 @@ static const struct reduction {
     {"TL_REDUCE_LOG_SUM", "ReduceLogSum"}, {"TL_REDUCE_LOG_SUM_EXP", "ReduceLogSumExp"},
 };
 
-// A reduction of a type that ONNX's operator may lack: integers of few bits as ones of 32, of
-// which the low bits stay.
+// Reduces integers of 8 and 16 bits that ONNX's operator may lack in int32, and casts back: sums
+// and products keep the low bits.
 static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char *src,
                                  tl_dtype dtype, int n_axes, const int *axes, int keeps)
 {
@@ -109,7 +109,7 @@ static void write_reduce(ln_onnx_op *n)
                                        len ? len : 1, len ? axes : &first, len && keeps));
 }
 
-// The input in an order that ONNX supports.
+// Input 'src', bools as uint8: ArgMax and ArgMin lack bool.
 static const char *ordered(ln_onnx_op *n)
 {
     const char *const src = ln_onnx_op_in(n, "src");

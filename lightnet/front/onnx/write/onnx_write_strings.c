@@ -48,19 +48,19 @@ static void write_normalize(ln_onnx_op *n)
 
 // N-grams
 
-static int sorts(const ln_op *op)
+static int is_sorting(const ln_op *op)
 {
     return ln_op_is_form_of(op, LN_OP_TFIDF) || ln_op_is_form_of(op, LN_OP_LOOKUP_KEY);
 }
 
-// Readers of ONNX sort n-grams and keys by themselves, so only these operators may read the order.
+// Readers of ONNX sort n-grams and keys, so only the operators that need them may read the order.
 static void write_order(ln_onnx_op *n)
 {
     const char *const dst = ln_op_output_name(n->op, "dst");
     int is_read = ln_context_is_output(n->level->ctx, dst);
     LN_FOREACH (const ln_op *, op, n->level->ctx->ops)
         LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
-            is_read |= !strcmp(tle->name, dst) && !sorts(op);
+            is_read |= !strcmp(tle->name, dst) && !is_sorting(op);
     if (is_read)
         ln_onnx_op_reject(n, "ONNX has no node for the order of n-grams");
 }
@@ -72,7 +72,7 @@ static void check_order(ln_onnx_op *n)
     const int is_order = ln_op_is_form_of(op, LN_OP_NGRAMS_ORDER);
     const char *const pool = is_order ? ln_op_input_name(op, "pool") : NULL;
     if (is_order && strcmp(pool, ln_op_input_name(n->op, "pool")) != 0)
-        ln_onnx_op_reject(n, "input 'order' is that of another pool");
+        ln_onnx_op_reject(n, "input 'order' is of another pool, expected that of input 'pool'");
     if (!is_order)
         ln_onnx_op_elements(n, "order");
 }

@@ -7,24 +7,24 @@
 
 #include "front/onnx/write/ln_onnx_write.h"
 
-// Max nodes and votes of a written ensemble, and how many a node may become where trees share
-// it: FEW in any case.
-enum { MAX_NODES = 1 << 24, MAX_COPIES = 16, FEW = 1 << 16 };
+// A written ensemble may have MAX_COPIES nodes for each of the operator's, which its trees may
+// share, but no more than MAX_NODES nodes and votes, and in any case MIN_LIMIT nodes.
+enum { MAX_NODES = 1 << 24, MAX_COPIES = 16, MIN_LIMIT = 1 << 16 };
 
-// A node in a single tree, without the others that share it in LightNet.
-typedef struct place {
-    int node, tree, id; // `id`: within the tree, where the root is 0
+// A node of a written tree, a copy of one of the operator's.
+typedef struct tree_node {
+    int node, tree, id; // `node`: the operator's; `id`: within the tree, where the root is 0
     int yes, no;        // the ids of its children
-} place;
+} tree_node;
 
-// An ensemble: the operator's constants, and the attributes.
+// An ensemble: the operator's constants, the written nodes, and the attributes.
 typedef struct forest {
     ln_onnx_op *n;
     tl_dtype dtype;
     const void *split, *weight;
     const int32_t *feature, *child, *root, *target, *start;
     int n_nodes, n_roots, n_votes, n_leaves, features;
-    place *places;
+    tree_node *copies;
     int len, max, n_voted, n_targets, has_tracks;
     int64_t *tree, *id, *featureid, *yes, *no, *tracks;
     const char **mode;
@@ -75,7 +75,7 @@ static int read_forest(forest *f)
     f->weight = ln_onnx_op_elements(n, "weight");
     f->target = optional_elements(n, "target");
     f->start = optional_elements(n, "start");
-    f->max = f->n_nodes < FEW / MAX_COPIES         ? FEW
+    f->max = f->n_nodes < MIN_LIMIT / MAX_COPIES   ? MIN_LIMIT
              : f->n_nodes < MAX_NODES / MAX_COPIES ? f->n_nodes * MAX_COPIES
                                                    : MAX_NODES;
     f->n_targets = ln_op_int(n->op, "targets");
@@ -96,7 +96,8 @@ static int is_valid(const forest *f)
     return 1;
 }
 
-static double next(const forest *f, double x, double to)
+// The next number of the ensemble's type from x toward `to`.
+static double next_toward(const forest *f, double x, double to)
 {
     return f->dtype == TL_FLOAT ? (double)nextafterf((float)x, (float)to) : nextafter(x, to);
 }
@@ -108,52 +109,52 @@ static int is_opposite(const forest *f, int node, int k)
            f->feature[k] - f->features == f->feature[node];
 }
 
-// A comparison of a negated feature is the opposite one, with the negated number. Two nodes that
-// share a child may be one comparison for equality (onnx_ml_forest.c).
+// -x <= s of a negated feature is x >= -s. Two nodes that share a child may be one BRANCH_EQ
+// (onnx_ml_forest.c).
 static branch branch_of(const forest *f, int node)
 {
     const int32_t *const to = f->child + 2 * (size_t)node;
     const int32_t *const below = f->child + 2 * (size_t)to[0];
     const int32_t *const above = f->child + 2 * (size_t)to[1];
     const int feature = f->feature[node];
-    const double split = number_at(f, f->split, node), up = next(f, split, INFINITY);
+    const double split = number_at(f, f->split, node), up = next_toward(f, split, INFINITY);
     if (is_opposite(f, node, to[0]) && below[1] == to[1] && number_at(f, f->split, to[0]) == -split)
         return (branch){"BRANCH_EQ", feature, below[0], to[1], 0, split};
     if (is_opposite(f, node, to[1]) && above[0] == to[0] &&
-        number_at(f, f->split, to[1]) == next(f, -up, -INFINITY))
+        number_at(f, f->split, to[1]) == next_toward(f, -up, -INFINITY))
         return (branch){"BRANCH_EQ", feature, above[1], to[0], 1, up};
     if (feature >= f->features)
         return (branch){"BRANCH_GTE", feature - f->features, to[0], to[1], 0, -split};
     return (branch){"BRANCH_LEQ", feature, to[0], to[1], 0, split};
 }
 
-// Returns the node's place, which is the last one; 0 after a failure.
-static int add_place(forest *f, int node, int tree, int id)
+// Appends a written node. 0: too many, or after a failure.
+static int add_node(forest *f, int node, int tree, int id)
 {
-    place *const grown = f->len < f->max ? ln_translation_grow(&f->n->writer->base, f->places,
-                                                               (size_t)f->len, sizeof(*grown))
-                                         : NULL;
+    tree_node *const grown = f->len < f->max ? ln_translation_grow(&f->n->writer->base, f->copies,
+                                                                   (size_t)f->len, sizeof(*grown))
+                                             : NULL;
     if (!grown)
         return 0;
-    f->places = grown;
-    f->places[f->len++] = (place){.node = node, .tree = tree, .id = id};
+    f->copies = grown;
+    f->copies[f->len++] = (tree_node){.node = node, .tree = tree, .id = id};
     return 1;
 }
 
-// All nodes below a root, a node for each way to it. 0 after a failure.
+// Appends a tree, with a copy of a node for each path to it. 0: too many nodes, or a failure.
 static int add_tree(forest *f, int tree)
 {
     const int first = f->len;
-    if (!add_place(f, f->root[tree], tree, 0))
+    if (!add_node(f, f->root[tree], tree, 0))
         return 0;
     for (int i = first; i < f->len; i++) {
-        const int node = f->places[i].node, id = f->len - first;
+        const int node = f->copies[i].node, id = f->len - first;
         if (f->feature[node] < 0)
             continue;
         const branch b = branch_of(f, node);
-        f->places[i].yes = id;
-        f->places[i].no = id + 1;
-        if (!add_place(f, b.yes, tree, id) || !add_place(f, b.no, tree, id + 1))
+        f->copies[i].yes = id;
+        f->copies[i].no = id + 1;
+        if (!add_node(f, b.yes, tree, id) || !add_node(f, b.no, tree, id + 1))
             return 0;
     }
     return 1;
@@ -170,18 +171,18 @@ static int votes_of(const forest *f, int node, int *first, int *end)
     return -(*first < 0 || *first > *end || *end > f->n_votes);
 }
 
-// Leaves of a single target have one vote each for ONNX Runtime; of two targets, they have any
-// number. -1: the data is invalid, or too many.
+// ONNX Runtime requires one vote for each leaf of a single target, and supports any number for two
+// targets. -1: the data is invalid, or too large.
 static int count_votes(forest *f)
 {
     for (int i = 0; i < f->len; i++) {
         int first = 0, end = 0;
-        if (f->feature[f->places[i].node] < 0 && votes_of(f, f->places[i].node, &first, &end))
+        if (f->feature[f->copies[i].node] < 0 && votes_of(f, f->copies[i].node, &first, &end))
             return -1;
         if (end - first > MAX_NODES - f->n_voted)
             return -1;
         f->n_voted += end - first;
-        if (f->feature[f->places[i].node] < 0 && end - first != 1 && f->n_targets == 1)
+        if (f->feature[f->copies[i].node] < 0 && end - first != 1 && f->n_targets == 1)
             f->n_targets = 2;
     }
     return 0;
@@ -204,7 +205,7 @@ static int allocate_attributes(forest *f)
     return !ln_onnx_op_failed(f->n);
 }
 
-static void set_votes(forest *f, const place *p)
+static void set_votes(forest *f, const tree_node *p)
 {
     int first = 0, end = 0;
     votes_of(f, p->node, &first, &end);
@@ -218,37 +219,37 @@ static void set_votes(forest *f, const place *p)
 
 static void set_branch(forest *f, int i)
 {
-    const branch b = branch_of(f, f->places[i].node);
+    const branch b = branch_of(f, f->copies[i].node);
     f->mode[i] = b.mode;
     f->value[i] = b.split;
     f->featureid[i] = b.feature;
     f->tracks[i] = b.tracks;
     f->has_tracks |= b.tracks;
-    f->yes[i] = f->places[i].yes;
-    f->no[i] = f->places[i].no;
+    f->yes[i] = f->copies[i].yes;
+    f->no[i] = f->copies[i].no;
 }
 
 static void set_attributes(forest *f)
 {
     f->n_voted = 0;
     for (int i = 0; i < f->len; i++) {
-        f->tree[i] = f->places[i].tree;
-        f->id[i] = f->places[i].id;
+        f->tree[i] = f->copies[i].tree;
+        f->id[i] = f->copies[i].id;
         f->mode[i] = "LEAF";
-        if (f->feature[f->places[i].node] < 0)
-            set_votes(f, &f->places[i]);
+        if (f->feature[f->copies[i].node] < 0)
+            set_votes(f, &f->copies[i]);
         else
             set_branch(f, i);
     }
     if (f->n_voted == 0) {
-        const place *const leaf = &f->places[f->len - 1]; // the last node is one
+        const tree_node *const leaf = &f->copies[f->len - 1]; // the last node is one
         f->vote_tree[0] = leaf->tree;
         f->vote_id[0] = leaf->id;
         f->n_voted = 1;
     }
 }
 
-// Numbers as the attribute, or doubles as that with a tensor.
+// Sets attribute `name` to floats, or `as_tensor` to doubles.
 static void put_numbers(forest *f, const char *name, const char *as_tensor, int len,
                         const double *numbers)
 {
@@ -295,7 +296,7 @@ static void put_forest(forest *f, const char *src, const char *out)
     ln_onnx_put_end(n, 1, &out);
 }
 
-// All trees. -1: the data is invalid, or the failure is known.
+// Appends all trees. -1: the data is invalid or too large, or after a failure.
 static int add_trees(forest *f)
 {
     if (!is_valid(f))
@@ -306,8 +307,8 @@ static int add_trees(forest *f)
     return count_votes(f);
 }
 
-// The targets of the operator, with their base values, which ONNX Runtime leaves out for targets
-// without votes. The result of the node has 32 bits.
+// Slices the operator's targets, converts float32, and adds the base values, which ONNX Runtime
+// ignores for targets without votes.
 static const char *finish_scores(forest *f, const char *scores)
 {
     ln_onnx_op *const n = f->n;
@@ -328,8 +329,8 @@ static void write_trees(ln_onnx_op *n)
         return;
     if (add_trees(&f)) {
         ln_onnx_op_reject(n,
-                          "its trees are invalid, or have more than %d nodes with those that they "
-                          "share",
+                          "its trees are invalid, or have more than %d nodes, counting shared "
+                          "ones in each tree",
                           f.max);
         return;
     }
