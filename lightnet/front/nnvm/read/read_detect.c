@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that find objects: priors, boxes that a network moved, the best of those that overlap.
+// Object detection: anchor boxes, their decoding, and non-maximum suppression.
 // Source: W. Liu et al. 2016, "SSD: Single Shot MultiBox Detector".
 
 #include <limits.h>
@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
+#include "tensorlight/tl_type.h"
 
-// Priors
+// Anchor boxes (priors)
 
 // The max number of box coordinates that are written as a constant.
 enum { MAX_NUMBERS = 1 << 26 };
 
-// The boxes of a cell: of each size with the first ratio, then of the first size with each other
-// ratio. Steps and offsets are [y, x].
+// The anchor boxes of a cell: of each size with ratio 1, then of the first size with each ratio but
+// the first. Steps and offsets are [y, x].
 typedef struct priors {
     double sizes[LN_NNVM_MAX_TUPLE], ratios[LN_NNVM_MAX_TUPLE];
     int n_sizes, n_ratios, n_boxes;
@@ -79,19 +80,22 @@ static void write_boxes(const priors *p, int h, int w, float *to)
             }
 }
 
-// Only the shape of the data counts, so the boxes are a constant.
+// The boxes depend on the shape of the data only, so they are a constant.
 static void translate_prior(ln_nnvm_node *n)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
     const priors p = read_priors(n);
     if (t->ndim != 4 || !t->len)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+        ln_emit_fail(&n->emit,
+                     "its data has %d dimensions and %d elements, expected 4 and at least 1",
+                     t->ndim, t->len);
     if (ln_nnvm_failed(n))
         return;
     const int h = t->dims[2], w = t->dims[3];
     const int64_t n_boxes = (int64_t)h * w * p.n_boxes;
     if ((int64_t)h * w > MAX_NUMBERS || 4 * n_boxes > MAX_NUMBERS) {
-        ln_emit_fail(&n->emit, "%d boxes for each of %d x %d cells, too many", p.n_boxes, h, w);
+        ln_emit_fail(&n->emit, "%d boxes for each of %d x %d cells, expected at most %d in all",
+                     p.n_boxes, h, w, MAX_NUMBERS / 4);
         return;
     }
     const int dims[] = {1, (int)n_boxes, 4};
@@ -103,7 +107,7 @@ static void translate_prior(ln_nnvm_node *n)
     ln_nnvm_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 3, dims, boxes));
 }
 
-// Boxes that a network moved
+// Decoding
 
 static const char *part(ln_nnvm_node *n, const char *src, int axis, int start, int end)
 {
@@ -111,8 +115,8 @@ static const char *part(ln_nnvm_node *n, const char *src, int axis, int start, i
     return ln_nnvm_slice(n, src, 1, &axis, &start, &end, &one, LN_EMIT_TEMP);
 }
 
-// center + moves * variances * size, and half of exp(moves * variances) * size, as corners.
-static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *anchor)
+// Decodes center + deltas * variances * size and exp(deltas * variances) * size to corners.
+static const char *emit_boxes(ln_nnvm_node *n, const char *deltas, const char *anchor)
 {
     static const int pair = 2;
     double v[LN_NNVM_MAX_TUPLE] = {0.1, 0.1, 0.2, 0.2};
@@ -124,15 +128,15 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
     const char *const scales = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_center);
     const char *const powers = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_size);
     const char *const size = ln_emit_formula(&n->emit, "a - x", low, high, NULL, LN_EMIT_TEMP);
-    const char *const middle =
+    const char *const center =
         ln_emit_formula(&n->emit, "(x + a) * 0.5", low, high, NULL, LN_EMIT_TEMP);
-    const char *const shift =
-        ln_emit_formula(&n->emit, "x * a * b", part(n, moves, 2, 0, 2), scales, size, LN_EMIT_TEMP);
-    const char *const reach = ln_emit_formula(&n->emit, "exp(x * a) * b * 0.5",
-                                              part(n, moves, 2, 2, 4), powers, size, LN_EMIT_TEMP);
+    const char *const shift = ln_emit_formula(&n->emit, "x * a * b", part(n, deltas, 2, 0, 2),
+                                              scales, size, LN_EMIT_TEMP);
+    const char *const half = ln_emit_formula(&n->emit, "exp(x * a) * b * 0.5",
+                                             part(n, deltas, 2, 2, 4), powers, size, LN_EMIT_TEMP);
     const char *const corners[] = {
-        ln_emit_formula(&n->emit, "x + a - b", shift, middle, reach, LN_EMIT_TEMP),
-        ln_emit_formula(&n->emit, "x + a + b", shift, middle, reach, LN_EMIT_TEMP)};
+        ln_emit_formula(&n->emit, "x + a - b", shift, center, half, LN_EMIT_TEMP),
+        ln_emit_formula(&n->emit, "x + a + b", shift, center, half, LN_EMIT_TEMP)};
     const char *const boxes = ln_nnvm_join(n, 2, corners, 2, LN_EMIT_TEMP);
     return clips ? ln_nnvm_clip(n, boxes, 0, 1, LN_EMIT_TEMP) : boxes;
 }
@@ -152,8 +156,8 @@ static detections check_detections(ln_nnvm_node *n, const char *const in[3])
         t[i] = ln_nnvm_tensor_of(n, in[i]);
         const int ndim = i == 1 ? 2 : 3;
         if (t[i]->ndim != ndim || t[i]->dtype != TL_FLOAT || !t[i]->len) {
-            ln_emit_fail(&n->emit, "input %d has %d dimensions, expected %d, of float32", i,
-                         t[i]->ndim, ndim);
+            ln_emit_fail(&n->emit, "input %d is %s of %d dimensions, expected TL_FLOAT of %d", i,
+                         tl_dtype_name(t[i]->dtype), t[i]->ndim, ndim);
             return (detections){0};
         }
     }
@@ -162,7 +166,7 @@ static detections check_detections(ln_nnvm_node *n, const char *const in[3])
         ln_emit_fail(&n->emit, "%d classes, expected the background and at least one",
                      t[0]->dims[1]);
     if (t[1]->dims[0] != n_batches || t[1]->dims[1] / 4 != n_anchors || t[1]->dims[1] % 4)
-        ln_emit_fail(&n->emit, "its moves are %d x %d, expected %d batches of 4 x %d",
+        ln_emit_fail(&n->emit, "its deltas are %d x %d, expected %d batches of 4 x %d",
                      t[1]->dims[0], t[1]->dims[1], n_batches, n_anchors);
     if (t[2]->dims[0] != 1 || t[2]->dims[1] != n_anchors || t[2]->dims[2] != 4)
         ln_emit_fail(&n->emit, "its anchors are %d x %d x %d, expected 1 x %d x 4", t[2]->dims[0],
@@ -170,8 +174,7 @@ static detections check_detections(ln_nnvm_node *n, const char *const in[3])
     return (detections){n_batches, n_anchors, NULL, NULL};
 }
 
-// The class is the best one besides the background, which is the first; without it they count from
-// 0. Rows of boxes that score less than 'threshold' are -1.
+// Classes count from 0 after the background, the first. Rows below 'threshold' are -1.
 static detections emit_detections(ln_nnvm_node *n)
 {
     static const int classes = 1;
@@ -188,10 +191,10 @@ static detections emit_detections(ln_nnvm_node *n)
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", objects), LN_INT("axis", 1),
                 LN_BOOL("is_min", 0), LN_BOOL("keepdims", 0));
     const char *const label = ln_emit_cast(&n->emit, best, TL_FLOAT, LN_EMIT_TEMP);
-    const char *const moves = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
+    const char *const deltas = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
     const char *const columns[] = {ln_emit_reshape(&n->emit, label, 3, each, LN_EMIT_TEMP),
                                    ln_emit_reshape(&n->emit, score, 3, each, LN_EMIT_TEMP),
-                                   emit_boxes(n, moves, in[2])};
+                                   emit_boxes(n, deltas, in[2])};
     const char *const rows = ln_nnvm_join(n, 3, columns, 2, LN_EMIT_TEMP);
     d.found = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER_EQUAL", score,
                               ln_nnvm_scalar_like(n, score, threshold));
@@ -200,13 +203,13 @@ static detections emit_detections(ln_nnvm_node *n)
     return d;
 }
 
-// Rows with objects first, in their order; and their number.
+// Outputs the rows with objects first, in their order, and their number.
 static void translate_transform(ln_nnvm_node *n)
 {
     static const int anchors = 1;
     const detections d = emit_detections(n);
     const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
-    // The operator keeps the order of equal ones.
+    // topk is stable.
     LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", d.found), LN_INT("k", d.n_anchors),
                   LN_INT("axis", 1));
     ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
@@ -219,7 +222,7 @@ static void translate_transform(ln_nnvm_node *n)
                    ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1, &anchors, 0, 1);
 }
 
-// The best of boxes that overlap
+// Non-maximum suppression
 
 // Arguments of `nms_rows`.
 typedef struct suppression {
@@ -239,14 +242,14 @@ static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char 
                   LN_BOOL("across_labels", s->across_labels), LN_BOOL("packs", s->packs));
 }
 
-// How many at most; values <= 0 mean all, which is 0 here.
+// Reads a limit. Values <= 0 mean none, which is 0 in LightNet.
 static int read_max(ln_nnvm_node *n, const char *key)
 {
     const int max = ln_attr_int_in(&n->emit, key, -1, INT_MIN, INT_MAX);
     return max > 0 ? max : 0;
 }
 
-// The rows, the best first, or where they were.
+// Outputs the rows, the best first, or their indices.
 static void translate_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
@@ -266,7 +269,7 @@ static void translate_nms(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", wants_index ? LN_EMIT_TEMP : 0);
 }
 
-// Of operators with fewer choices.
+// The arguments of older operators.
 static suppression old_suppression(ln_nnvm_node *n)
 {
     return (suppression){.box = 2,
@@ -276,7 +279,7 @@ static suppression old_suppression(ln_nnvm_node *n)
                          .max_compared = read_max(n, "nms_topk")};
 }
 
-// As non_max_suppression was called before.
+// nms, the older name of non_max_suppression.
 static void translate_old_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
@@ -286,7 +289,7 @@ static void translate_old_nms(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-// multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing.
+// multibox_transform_loc and non_max_suppression in one. A threshold above 1 suppresses nothing.
 static void translate_detection(ln_nnvm_node *n)
 {
     suppression s = old_suppression(n);
@@ -304,24 +307,24 @@ static const char *as_batches(ln_nnvm_node *n, const char *rows)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
     if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len)
-        return ln_emit_fail(&n->emit, "its data is not a list of rows of float32"), NULL;
+        return ln_emit_fail(&n->emit, "its data is not float32 [.., rows, columns]"), NULL;
     const int height = t->dims[t->ndim - 2], width = t->dims[t->ndim - 1];
     const int dims[] = {t->len / height / width, height, width};
     return t->ndim == 3 ? rows : ln_emit_reshape(&n->emit, rows, 3, dims, LN_EMIT_TEMP);
 }
 
-// -1 in rows [B, N, K] whose number at `column` fails a comparison.
-static const char *only_where(ln_nnvm_node *n, const char *rows, int column, const char *compare,
-                              double number)
+// Sets rows [B, N, K] to -1 unless the comparison holds for their `column`.
+static const char *filter_rows(ln_nnvm_node *n, const char *rows, int column, const char *compare,
+                               double number)
 {
     const char *const column_of = part(n, rows, 2, column, column + 1);
-    const char *const stays =
+    const char *const is_kept =
         ln_emit_compare(&n->emit, compare, column_of, ln_nnvm_scalar_like(n, rows, number));
-    return ln_emit_where(&n->emit, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+    return ln_emit_where(&n->emit, is_kept, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
 }
 
-// MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
-// score no more than 'valid_thresh' or are background. The remaining rows come first.
+// MXNet's box_nms, of any rows: removes boxes that overlap by more than 'overlap_thresh', and rows
+// that score at most 'valid_thresh' or are background. The remaining rows come first.
 static void translate_box_nms(ln_nnvm_node *n)
 {
     static const ln_attr_word formats[] = {{"corner"}, {0}};
@@ -338,18 +341,18 @@ static void translate_box_nms(ln_nnvm_node *n)
     ln_attr_choose(&n->emit, "in_format", "corner", formats);
     ln_attr_choose(&n->emit, "out_format", "corner", formats);
     if (!(min >= 0 && s.overlap > 0))
-        ln_emit_fail(&n->emit, "a threshold below 0, expected at least 0");
+        ln_emit_fail(&n->emit, "a threshold is negative or NaN, expected at least 0");
     int dims[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
     const char *rows = as_batches(n, ln_nnvm_in(n, 0));
     if (!ln_nnvm_failed(n) && (s.score >= dims[ndim - 1] || s.label >= dims[ndim - 1]))
-        ln_emit_fail(&n->emit, "a row has %d numbers, none at %d", dims[ndim - 1],
-                     s.score > s.label ? s.score : s.label);
+        ln_emit_fail(&n->emit, "index %d exceeds a row of %d numbers",
+                     s.score > s.label ? s.score : s.label, dims[ndim - 1]);
     if (ln_nnvm_failed(n))
         return;
-    rows = only_where(n, rows, s.score, "TL_COMPARE_GREATER", min);
+    rows = filter_rows(n, rows, s.score, "TL_COMPARE_GREATER", min);
     if (s.label >= 0 && background >= 0)
-        rows = only_where(n, rows, s.label, "TL_COMPARE_NOT_EQUAL", background);
+        rows = filter_rows(n, rows, s.label, "TL_COMPARE_NOT_EQUAL", background);
     begin_suppression(n, &s, rows, NULL);
     const char *const dst = ln_emit_end(&n->emit, "dst", ndim == 3 ? 0 : LN_EMIT_TEMP);
     if (ndim != 3)
@@ -358,8 +361,8 @@ static void translate_box_nms(ln_nnvm_node *n)
 
 // YOLO
 
-// The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
-// result is in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s].
+// Views the data as [N, C / s^2, H, s, W, s], and moves positions in a block to the outermost
+// channels. The result, [N, C, H, W] in memory, has the shape [N, C s^2, H / s, W / s].
 static void translate_reorg(ln_nnvm_node *n)
 {
     static const int axes[] = {0, 3, 5, 1, 2, 4};
@@ -370,6 +373,8 @@ static void translate_reorg(ln_nnvm_node *n)
     if (!ln_nnvm_failed(n) && (d[1] % (s * s) || d[2] % s || d[3] % s))
         ln_emit_fail(&n->emit, "an image of %d x %d x %d, expected multiples of %d, %d and %d",
                      d[1], d[2], d[3], s * s, s, s);
+    if (ln_nnvm_failed(n)) // d[1] * s * s may overflow
+        return;
     const int blocks[] = {d[0], d[1] / (s * s), d[2], s, d[3], s};
     const int dims[] = {d[0], d[1] * s * s, d[2] / s, d[3] / s};
     src = ln_emit_reshape(&n->emit, src, 6, blocks, LN_EMIT_TEMP);
