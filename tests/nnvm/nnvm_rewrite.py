@@ -140,7 +140,7 @@ def check_variables(tap, lightnet):
     with tempfile.TemporaryDirectory() as folder:
         source, *_, weights = write(folder, small_graph(), {}, {"w": np.array([1, -2, 3], np.int8)})
         said = call([lightnet, "convert", source, "-o", "-", "--to", "nnvm", "-f", weights]).stderr
-        wanted = "warning: standard output: 1 parameters are not written; only a file has a file beside it for them\n"
+        wanted = "warning: standard output: 1 parameters are not written; write to a file for FILE.params\n"
         tap.check("parameters_have_no_place_beside_standard_output", [] if said == wanted else [said])
     with tempfile.TemporaryDirectory() as folder:
         source = write(folder, with_state(), {}, {})[0]

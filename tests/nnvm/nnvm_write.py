@@ -439,7 +439,7 @@ def rejected(tap):
              {"group": 1, "size": [2] * 3, "stride": [1] * 3, "dilation": [1] * 3, "padding": [0] * 6}, ["op2", "3 axes"]),
             ("sizes_beyond_a_deconvolution", "deconv2d", {"src": IMAGE, "weight": floats(4, 5, 1, 1), "bias": floats(5)},
              {"group": 1, "size": [1, 1], "stride": [1, 1], "dilation": [1, 1], "padding": [0] * 4, "autopad": "SAME_UPPER", "output_padding": [0, 0],
-              "output_dims": [2, 5, IMAGE.shape[2] + 1, IMAGE.shape[3]]}, ["op3", "a padding of 0 and -1, expected at least 0"]),
+              "output_dims": [2, 5, IMAGE.shape[2] + 1, IMAGE.shape[3]]}, ["op3", "parameter 'padding' has 0 and -1, expected at least 0"]),
             ("the_last_of_equal_ones", "argreduce", {"src": X}, {"axis": 1, "is_last": True}, ["op1", "'is_last'"]),
             ("roots_of_integers", "reduce", {"src": INTS}, {"op": "TL_REDUCE_L2", "axes": [0]}, ["op1", "expected floats, not TL_INT32"]),
             ("logarithms_of_integers", "reduce", {"src": INTS}, {"op": "TL_REDUCE_LOG_SUM_EXP", "axes": [0]}, ["op1", "expected floats, not TL_INT32"]),

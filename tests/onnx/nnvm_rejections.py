@@ -6,9 +6,9 @@ import re
 
 REASONS = {"operators that core lacks": r"operators that NNVM's core lacks: \w+ \(\d+ nodes?, first '",
            "a form of an operator that core lacks": r"operator '.*' \(\w+\): .*NNVM",
-           "a parameter of an operator": r"operator '.*' \(\w+\): (parameter|a padding)",
+           "a parameter of an operator": r"operator '.*' \(\w+\): parameter",
            "an input without dimensions or elements": r"tensor '.*': an input without dimensions or elements",
-           "a tensor without elements": r"its output '.*' has no elements|tensor '.*': no elements",
+           "a tensor without elements": r"its output '.*' has 0 elements|tensor '.*': 0 elements",
            "open sizes": r"operator '.*' \(\w+\): the size of its output '.*' is known only at run time|input '.*' has open sizes",
            "a data type": r"(operator|tensor) '.*': NNVM has no data type TL_\w+|parameter '.*' is TL_\w+, which the format lacks"}
 

@@ -61,15 +61,15 @@ typedef struct ln_nnvm_row {
     const char *op; // its names, separated by blanks
     uint8_t dialects;
     ln_nnvm_translate translate; // NULL: it is rewritten, or not supported
-    const char *with;            // distinguishes rows of one function; or why it is not supported
-    uint8_t min, max;            // number of inputs; max 0: any number
+    const char *with;    // selects a case of `translate` or `rewrite`; or why it is not supported
+    uint8_t min, max;    // number of inputs; max 0: any number
     uint16_t weights;    // bit i: input i is a parameter, with a shape inferred from the others
     uint16_t unread;     // bit i: input i is ignored: labels
     uint8_t keeps_shape; // the output has the shape of the only input, and vice versa
     const char *ignored; // attributes without effect
     struct ln_nnvm_value (*rewrite)(struct ln_nnvm_op *n); // ln_nnvm_core.h
     const char *attrs; // names of its attributes in core (ln_nnvm_next_rename)
-    const char *needs; // attributes that must be there
+    const char *needs; // required attributes
 } ln_nnvm_row;
 
 // The tables of translators, and those of rewriters, one for each kind of operators.
@@ -97,8 +97,8 @@ const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
 
 int ln_nnvm_failed(const ln_nnvm_node *n);
-/** Whether its operator is one of MXNet; whether it is or was, before it was rewritten to a core
- * operator, which may then have attributes that core lacks. */
+/** Whether its operator is one of MXNet; or was, before the rewrite to a core operator, which may
+ * then have attributes that core lacks. */
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
 int ln_nnvm_was_mxnet(const ln_nnvm_node *n);
 
@@ -113,7 +113,7 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i);
  * if it is the last. */
 const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims);
 
-/** Whether the shape of input `i` is known. */
+/** Whether the shape of input `i` is known already. */
 int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i);
 
 /** The tensor; see ln_translation_tensor. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes: the syntax of their values, and reading those of a node.
+// Attributes of a node: the syntax of their values, and reading them.
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t\r\n");
 }
 
-// The text after an integer, or NULL: none.
-static const char *take_int(const char *at, int64_t *value)
+// Parses an integer. Returns the text after it; NULL: invalid.
+static const char *scan_int(const char *at, int64_t *value)
 {
     char *end;
     errno = 0;
@@ -29,7 +29,7 @@ static const char *take_int(const char *at, int64_t *value)
     return end + (*end == 'L'); // as Python 2 wrote long integers
 }
 
-static const char *take_float(const char *at, double *value)
+static const char *scan_float(const char *at, double *value)
 {
     char *end;
     *value = ln_number_read(at, &end);
@@ -38,13 +38,13 @@ static const char *take_float(const char *at, double *value)
 
 int ln_nnvm_parse_int(const char *text, int64_t *value)
 {
-    const char *end = take_int(text, value);
+    const char *end = scan_int(text, value);
     return end && !*skip_blanks(end) ? 0 : -1;
 }
 
 static int parse_float(const char *text, double *value)
 {
-    const char *end = take_float(text, value);
+    const char *end = scan_float(text, value);
     return end && !*skip_blanks(end) ? 0 : -1;
 }
 
@@ -63,13 +63,13 @@ static int parse_bool(const char *text, int *value)
     return -1;
 }
 
-static const char *take_element(const char *at, int64_t *ints, double *floats)
+static const char *scan_element(const char *at, int64_t *ints, double *floats)
 {
     if (ints && !strncmp(at, "None", 4)) {
         *ints = LN_NNVM_NONE;
         return at + 4;
     }
-    return ints ? take_int(at, ints) : take_float(at, floats);
+    return ints ? scan_int(at, ints) : scan_float(at, floats);
 }
 
 int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
@@ -94,7 +94,7 @@ int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
         } else {
             if (!expected || len == LN_NNVM_MAX_TUPLE)
                 return -1;
-            at = take_element(at, ints ? ints + len : NULL, floats ? floats + len : NULL);
+            at = scan_element(at, ints ? ints + len : NULL, floats ? floats + len : NULL);
             if (!at)
                 return -1;
             len++;
@@ -129,7 +129,7 @@ const char *ln_nnvm_dtype_name(tl_dtype dtype)
     return NULL;
 }
 
-// Those of a node
+// The attributes of a node
 
 // The emitter is the node's first member.
 static const char *find(const ln_emit *e, const char *key)
@@ -139,7 +139,7 @@ static const char *find(const ln_emit *e, const char *key)
 }
 
 // Reads up to one of the characters `ends`. Returns the rest.
-static const char *take_word(const char *at, const char *ends, char word[40])
+static const char *scan_word(const char *at, const char *ends, char word[40])
 {
     const size_t len = strcspn(at, ends);
     snprintf(word, 40, "%.*s", (int)len, at);
@@ -156,11 +156,11 @@ const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r)
         return NULL;
     r->is_needed = *attrs == '!';
     r->is_added = *attrs == '+';
-    attrs = take_word(attrs + (r->is_needed || r->is_added), "=: ", r->key);
+    attrs = scan_word(attrs + (r->is_needed || r->is_added), "=: ", r->key);
     memcpy(r->core_key, r->key, sizeof(r->key));
     if (*attrs == '=')
-        attrs = take_word(attrs + 1, ": ", r->core_key);
-    return *attrs == ':' ? take_word(attrs + 1, " ", r->deflt) : attrs;
+        attrs = scan_word(attrs + 1, ": ", r->core_key);
+    return *attrs == ':' ? scan_word(attrs + 1, " ", r->deflt) : attrs;
 }
 
 const char *ln_nnvm_key(ln_nnvm_node *n, const char *key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of core operators: putting them together, and writing them as JSON with their parameters.
+// Builds graphs of core operators, and writes them as JSON with their parameters.
 
 #include "front/nnvm/ln_nnvm_draft.h"
 
@@ -29,8 +29,8 @@ typedef struct ln_nnvm_draft_node {
     uint32_t *deps;
     size_t n_deps;
     uint32_t n_outs;
-    size_t origin;         // 1 + the node that it was; 0: none
-    size_t source;         // the node that it was drafted for
+    size_t origin;         // 1 + the corresponding node of the source graph; 0: none
+    size_t source;         // the node of the source graph that it replaces
     const tl_tensor *data; // of a parameter
     ln_nnvm_variable kind;
 } node;
@@ -71,7 +71,7 @@ static const char *copy(ln_nnvm_draft *d, const char *text)
 
 // Names
 
-// Counts how often a step has been called so.
+// The next number for a name with this prefix, from 0.
 static int next_number(ln_nnvm_draft *d, const char *prefix)
 {
     int *count = ln_hash_find(d->steps, prefix);
@@ -87,7 +87,7 @@ static int next_number(ln_nnvm_draft *d, const char *prefix)
     return 0;
 }
 
-void ln_nnvm_draft_take_name(ln_nnvm_draft *d, const char *name)
+void ln_nnvm_draft_reserve_name(ln_nnvm_draft *d, const char *name)
 {
     if (!d->base.failed && ln_hash_insert(d->names, name, (void *)name) < 0)
         ln_translation_fail_memory(&d->base);
@@ -104,7 +104,7 @@ const char *ln_nnvm_draft_step(ln_nnvm_draft *d, const char *label, const char *
         snprintf(name, sizeof(name), number ? "%s_%d" : "%s", prefix, number);
     } while (!d->base.failed && ln_hash_find(d->names, name));
     const char *const own = copy(d, name);
-    ln_nnvm_draft_take_name(d, own);
+    ln_nnvm_draft_reserve_name(d, own);
     return d->base.failed ? NULL : own;
 }
 
@@ -119,7 +119,7 @@ static void add_node(ln_nnvm_draft *d, const char *op, const char *name)
             (node){.op = own_op, .name = own_name, .n_outs = 1, .source = d->source});
 }
 
-// The node that was begun last, whose parts come now; NULL after a failure.
+// The node under construction; NULL after a failure.
 static node *last_node(ln_nnvm_draft *d)
 {
     return d->base.failed ? NULL : &d->nodes[d->n_nodes - 1];
@@ -138,7 +138,7 @@ void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
     ln_nnvm_draft_set(d, LN_DTYPE("dtype", dtype));
 }
 
-// A shape without dimensions, or with a dimension of 0, is unknown.
+// In NNVM, a shape without dimensions, or with a dimension of 0, is unknown.
 static int has_shape(const tl_tensor *like)
 {
     return like->ndim && like->len;
@@ -155,7 +155,7 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, ln_nnvm_variable kind, co
     if (added < 0)
         ln_translation_fail_memory(&d->base);
     else if (!added)
-        ln_translation_fail(&d->base, "two variables are called \"%.256s\"", v->name);
+        ln_translation_fail(&d->base, "two variables have the name \"%.256s\"", v->name);
     v->kind = kind;
     v->data = data;
     if (like && (has_shape(like) || like->dtype != TL_FLOAT))
@@ -165,7 +165,7 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, ln_nnvm_variable kind, co
     return ln_nnvm_draft_end(d, 1);
 }
 
-// A record in the translation's memory, with its shape and its data.
+// Copies a tensor, with its data, to the translation's memory.
 static const tl_tensor *copy_tensor(ln_nnvm_draft *d, const tl_tensor *t)
 {
     const size_t size = tl_tensor_size(t);
@@ -304,12 +304,12 @@ static void LN_PRINTF(2, 3) append(tuple *t, const char *fmt, ...)
         t->len += (size_t)len;
 }
 
-// Of integers, or of pairs of them.
+// Sets a tuple of integers, or of pairs of them.
 static void set_tuple(ln_nnvm_draft *d, const ln_part *p)
 {
     tuple t = {.len = 0};
     if (p->len > LN_NNVM_MAX_TUPLE) {
-        ln_translation_fail(&d->base, "attribute '%s' of %d numbers, expected at most %d", p->name,
+        ln_translation_fail(&d->base, "attribute '%s' has %d numbers, expected at most %d", p->name,
                             p->len, LN_NNVM_MAX_TUPLE);
         return;
     }
@@ -371,23 +371,23 @@ ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)
 
 // The order of the nodes
 
-// Nodes that outputs need, inputs before their users; then kept ones.
+// A topological order of the nodes that outputs need; then unread inputs.
 typedef struct order {
     const ln_nnvm_draft *draft;
-    size_t *nodes; // the node at each place
+    size_t *nodes; // in order
     size_t len;
-    size_t *places; // 1 + the place of each node; 0: none yet
-    size_t *path;   // the nodes of the walk that are not left yet
-    size_t *next;   // of each node: its input, or node to run before, that comes next
+    size_t *places; // 1 + the position of each node in `nodes`; 0: none yet
+    size_t *path;   // the stack of the walk
+    size_t *next;   // of each node: its next predecessor to visit
 } order;
 
-// The nodes that must precede it, inputs first.
-static size_t before(const node *n, size_t i)
+// Predecessor `i`: an input, then a control dependency.
+static size_t predecessor(const node *n, size_t i)
 {
     return i < n->n_inputs ? n->inputs[i].node : n->deps[i - n->n_inputs];
 }
 
-// From one node; a list instead of recursion, as graphs may be deep.
+// Visits a node after its predecessors; by a stack instead of recursion, as graphs may be deep.
 static void walk(order *o, size_t start)
 {
     size_t depth = 0;
@@ -397,10 +397,10 @@ static void walk(order *o, size_t start)
         const size_t at = o->path[depth - 1];
         const node *n = &o->draft->nodes[at];
         const size_t len = n->n_inputs + n->n_deps;
-        while (o->next[at] < len && o->places[before(n, o->next[at])])
+        while (o->next[at] < len && o->places[predecessor(n, o->next[at])])
             o->next[at]++;
         if (o->next[at] < len) {
-            o->path[depth++] = before(n, o->next[at]);
+            o->path[depth++] = predecessor(n, o->next[at]);
         } else {
             depth--;
             o->nodes[o->len++] = at;
@@ -433,7 +433,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(((const ln_nnvm_attr *)a)->key, ((const ln_nnvm_attr *)b)->key);
 }
 
-// `before`, then a member of an object.
+// Writes the text `before`, then a member of an object.
 static int write_member(FILE *fp, const char *before, const char *key, const char *value,
                         ln_error *err)
 {
@@ -475,7 +475,7 @@ static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
     return 0;
 }
 
-// Variables in the order in which they were made, which is that of the inputs; then parameters.
+// Writes variables in the order of their creation, that of the inputs; then parameters.
 static void write_arg_nodes(FILE *fp, const order *o)
 {
     const node *nodes = o->draft->nodes;
@@ -511,7 +511,7 @@ static json_t *reorder(const order *o, const json_t *values)
     for (size_t i = 0; i < o->len; i++) {
         const node *n = &o->draft->nodes[o->nodes[i]];
         const size_t first = n->origin ? ln_nnvm_graph_entry(g, n->origin - 1) : 0;
-        // The node must have as many entries as the one that it was.
+        // The node must have as many entries as its origin.
         int failed =
             !n->origin || n->n_outs != (g->row_ptr ? ln_nnvm_graph_entry(g, n->origin) - first : 1);
         for (uint32_t k = 0; k < n->n_outs && !failed; k++)
@@ -607,10 +607,10 @@ static int write_files(const ln_nnvm_draft *d, const order *o, const params *p)
     char file[LN_MAXLINE];
     if (!strcmp(d->base.file, "-")) {
         if (p->n)
-            ln_warn(d->base.ctx,
-                    "standard output: %d parameters are not written; only a file has a file beside "
-                    "it for them",
-                    p->n);
+            ln_warn(
+                d->base.ctx,
+                "standard output: %d parameters are not written; write to a file for FILE.params",
+                p->n);
         return ln_outfile_print(stdout, "standard output", write_graph, o, d->base.ctx->error);
     }
     if (p->n && (ln_data_name_beside(file, sizeof(file), d->base.file, ".params") ||
@@ -628,7 +628,7 @@ int ln_nnvm_draft_write(ln_nnvm_draft *d)
     order o = {0};
     params p = {0};
     if (!d->base.failed && !d->n_heads)
-        ln_translation_fail(&d->base, "a graph without outputs");
+        ln_translation_fail(&d->base, "the graph has no outputs, expected at least one");
     if (d->base.failed || make_order(&o, d) || keep_graph_attrs(d, &o) || find_params(&p, d, &o))
         return -1;
     return write_files(d, &o, &p);

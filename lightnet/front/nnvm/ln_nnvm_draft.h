@@ -26,8 +26,8 @@ typedef struct ln_nnvm_draft {
     ln_nnvm_entry *heads;
     size_t n_heads;
     ln_hash *variables; // names of variables
-    ln_hash *names;     // those that tensors and nodes have
-    ln_hash *steps;     // the prefix of step names -> int: its uses
+    ln_hash *names;     // names of tensors and nodes
+    ln_hash *steps;     // prefix of step names -> int, its last number
     // The source of graph attributes, with the same core operators; NULL: none. Lists with a value
     // for each entry follow the new order of entries.
     const ln_nnvm_graph *graph;
@@ -61,7 +61,7 @@ ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dt
                                      const int *dims, const void *data);
 
 /** Reserves a name (borrowed). */
-void ln_nnvm_draft_take_name(ln_nnvm_draft *d, const char *name);
+void ln_nnvm_draft_reserve_name(ln_nnvm_draft *d, const char *name);
 
 /** A unique name for a node: that of an operator and `what`, the purpose; NULL after a failure. */
 const char *ln_nnvm_draft_step(ln_nnvm_draft *d, const char *label, const char *what);
@@ -75,7 +75,7 @@ void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
 /** The last node corresponds to node `i` of `graph`. */
 void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 
-/** ((first, second), ..); and inputs, as parts of a node. */
+/** Parts of a node: ((first, second), ..), and an input. */
 #define LN_PAIRS(param, n, first, second) \
     ((ln_part){LN_PART_PAIRS, param, .len = n, .ints = first, .seconds = second})
 #define LN_ENTRY(input) ln_nnvm_draft_input_part(input)
@@ -104,8 +104,6 @@ void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
  * fields, else its origin is the vertex that it replaces. Borrows from the draft. */
 ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes);
 
-/** Writes the nodes that outputs need, inputs before users, inputs that are not read, and
- * parameters with data to the file beside (ln_data_file_beside, .params). -1 with the reason in the
- * context: writes neither file.
- */
+/** Writes the nodes that outputs need, inputs before users, and unread inputs; and parameters with
+ * data to FILE.params (ln_data_name_beside). -1 with the reason in the context: writes neither. */
 int ln_nnvm_draft_write(ln_nnvm_draft *d);

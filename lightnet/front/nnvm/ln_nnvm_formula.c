@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as formulas of NNVM's core operators.
+// Formulas of NNVM's core operators for functions that it lacks.
 
 #include <string.h>
 
@@ -43,8 +43,8 @@ static const struct formula {
     {"atanh", "(fabs(x) < 0.5 ? log1p(x * 2 / (1 - x)) : log((x + 1) / (1 - x))) * 0.5"},
 };
 
-// Operators of one value that core has, and reductions.
-static const char *const words[] = {
+// Functions of formulas that are operators of core, and its reductions.
+static const char *const core_ops[] = {
     "abs",  "negative", "exp",     "log",  "sqrt",        "ceil",          "floor",
     "tanh", "relu",     "sigmoid", "clip", "logical_not", "broadcast_sub", "broadcast_div"};
 static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
@@ -58,7 +58,7 @@ static int is_reduction(const char *name)
 static const char *core_op(const char *name)
 {
     const char *const op = strcmp(name, "neg") ? name : "negative";
-    return LN_ROW_NAMED(words, op) || ln_nnvm_is_operation(op) || is_reduction(op) ? op : NULL;
+    return LN_ROW_NAMED(core_ops, op) || ln_nnvm_is_operation(op) || is_reduction(op) ? op : NULL;
 }
 
 // The formula of a function that core lacks, or NULL.
@@ -73,17 +73,17 @@ static const char *text_of(const char *name)
 static int is_of_core(const char *name)
 {
     ln_formula f;
-    int is_of = text_of(name) != NULL;
-    if (is_of)
+    int fits = text_of(name) != NULL;
+    if (fits)
         ln_formula_read(&f, text_of(name));
-    for (int i = 0; is_of && i < f.len; i++) {
+    for (int i = 0; fits && i < f.len; i++) {
         const ln_formula_node *const n = &f.nodes[i];
         if (ln_formula_is(&f, i, "choice"))
-            is_of = !ln_formula_is_number(&f, n->srcs[1]) && !ln_formula_is_number(&f, n->srcs[2]);
+            fits = !ln_formula_is_number(&f, n->srcs[1]) && !ln_formula_is_number(&f, n->srcs[2]);
         else if (n->n_srcs && !ln_formula_is(&f, i, "less") && !core_op(n->name))
-            is_of = strcmp(n->name, name) != 0 && is_of_core(n->name);
+            fits = strcmp(n->name, name) != 0 && is_of_core(n->name);
     }
-    return is_of;
+    return fits;
 }
 
 const char *ln_nnvm_formula_of(const char *func)
@@ -103,7 +103,7 @@ static int is_one(ln_nnvm_value v)
     return v.is_number && v.number == 1;
 }
 
-// Products and quotients with 1 are no node. The condition a < b is a number that is not 0.
+// Omits products and quotients with 1. The condition a < b is relu(b - a), which is not 0 if true.
 static ln_nnvm_value put_call(ln_nnvm_op *n, const ln_formula_node *call, const ln_nnvm_value *v,
                               const ln_put_axes *axes)
 {
@@ -137,7 +137,7 @@ ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *text, ln_nnvm_value x, d
 {
     ln_formula f;
     ln_nnvm_value values[LN_FORMULA_NODES], v[LN_FORMULA_SRCS];
-    x.is_number = 0; // it has a node
+    x.is_number = 0; // a node produces it
     ln_formula_read(&f, text);
     for (int i = 0; i < f.len; i++) {
         const ln_formula_node *const node = &f.nodes[i];

@@ -21,9 +21,9 @@ enum { NEWEST_MXNET = 20000 };
 typedef struct reader {
     ln_translation *t;
     ln_nnvm_graph *g;
-    const ln_nnvm_vertex *strange; // the first node with an unknown key, which is this one
-    const char *strange_key;
-    size_t n_strange;
+    const ln_nnvm_vertex *unknown; // the first node with an unknown key, `unknown_key`
+    const char *unknown_key;
+    size_t n_unknown; // nodes with unknown keys
 } reader;
 
 // Keys and their types
@@ -150,15 +150,15 @@ static void read_control_deps(reader *r, const json_t *json, const char *where, 
     v->deps = ln_translation_alloc(r->t, (v->n_deps + 1) * sizeof(*v->deps));
     for (size_t i = 0; i < v->n_deps && !r->t->failed; i++) {
         if (read_index(json_array_get(deps, i), &v->deps[i]) || v->deps[i] >= r->g->n_nodes)
-            ln_translation_fail(r->t, "%s.control_deps[%zu]: expected a node, of %zu", where, i,
+            ln_translation_fail(r->t, "%s.control_deps[%zu]: expected an index below %zu", where, i,
                                 r->g->n_nodes);
         else if (v->deps[i] >= at)
-            ln_translation_fail(r->t, "%s.control_deps[%zu]: %" PRIu32 ", expected a node before",
+            ln_translation_fail(r->t, "%s.control_deps[%zu]: %" PRIu32 ", expected an earlier one",
                                 where, i, v->deps[i]);
     }
 }
 
-// Counts nodes with keys that have no meaning, for one warning.
+// Counts nodes with unknown keys, for one warning.
 static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex *v)
 {
     static const char *const known[] = {
@@ -169,9 +169,9 @@ static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex
     json_object_foreach ((json_t *)json, key, value) {
         if (LN_ROW_NAMED(known, key))
             continue;
-        if (r->n_strange++ == 0) {
-            r->strange = v;
-            r->strange_key = key;
+        if (r->n_unknown++ == 0) {
+            r->unknown = v;
+            r->unknown_key = key;
         }
         return;
     }
@@ -279,9 +279,9 @@ static void warn_unknown_keys(reader *r)
     json_object_foreach ((json_t *)r->g->json, key, value)
         if (!LN_ROW_NAMED(known, key))
             ln_warn(r->t->ctx, "%s: unknown key '%s'", r->t->file, key);
-    if (r->strange)
+    if (r->unknown)
         ln_warn(r->t->ctx, "%s: nodes[%zu] \"%.256s\": unknown key '%.256s' (in %zu nodes)",
-                r->t->file, r->strange->at, r->strange->name, r->strange_key, r->n_strange);
+                r->t->file, r->unknown->at, r->unknown->name, r->unknown_key, r->n_unknown);
 }
 
 static void check_row_ptr(reader *r)
@@ -295,7 +295,7 @@ static void check_row_ptr(reader *r)
     for (size_t i = 0; i < json_array_size(rows) && !r->t->failed; i++) {
         if (read_index(json_array_get(rows, i), &row) || row < last || (i == 0 && row != 0))
             ln_translation_fail(r->t, "node_row_ptr[%zu]: expected %s", i,
-                                i ? "a number no less than the one before" : "0");
+                                i ? "a number at least as large as the last" : "0");
         last = row;
     }
 }
@@ -443,7 +443,7 @@ int ln_nnvm_is(const unsigned char *data, size_t size)
             if (end < size && is_word(data + i + 1, end - i - 1, keys[k]))
                 return 1;
         if (depth == 1 && end < size && is_word(data + i + 1, end - i - 1, "ops"))
-            return 0; // the IR's own
+            return 0; // LightNet's own JSON IR
         i = end;
     }
     return 0;

@@ -19,7 +19,7 @@ typedef struct ln_nnvm_entry {
 /** An attribute of a node. */
 typedef struct ln_nnvm_attr {
     const char *key, *value;
-    int is_read; // it has been read
+    int is_read;
 } ln_nnvm_attr;
 
 /** The index of a variable that is not in the file. */
@@ -38,8 +38,8 @@ typedef struct ln_nnvm_vertex {
     int is_variable;
     int is_mxnet;                  // its operator is one of MXNet
     int is_live;                   // an output needs it
-    int is_read;                   // a node has it among its inputs
-    int is_listed;                 // a variable among the graph's `variables`
+    int is_read;                   // an input of some node
+    int is_listed;                 // in the graph's `variables`
     int is_weight;                 // a variable that a node reads as a parameter
     const struct ln_nnvm_row *row; // the translator of its operator
     const char **outs;             // its output tensors after translation
@@ -71,7 +71,7 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
                         size_t size);
 void ln_nnvm_graph_clear(ln_nnvm_graph *g);
 
-/** The value of the node's attribute, or NULL; it counts as read. */
+/** The value of the node's attribute, or NULL; sets its `is_read`. */
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
 
 /** The index of the first entry of node `i`, by `node_row_ptr`; without it: `i`. */
@@ -88,5 +88,5 @@ int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);
  * from it. NULL after a failure. */
 const char *ln_nnvm_output_name(ln_translation *t, const char *node, uint32_t index);
 
-/** Whether the bytes are such a file: JSON whose top level has a key of a graph. */
+/** Whether the bytes are an NNVM file: JSON whose top level has a key of a graph. */
 int ln_nnvm_is(const unsigned char *data, size_t size);

@@ -57,11 +57,11 @@ void ln_put_set(ln_nnvm_op *n, ln_part part)
     ln_nnvm_draft_set(n->draft, part);
 }
 
-// Intermediate results are checked, too: they may be larger than the output.
+// Checks intermediate results, too, as they may be larger than the output.
 ln_nnvm_value ln_put_end(ln_nnvm_op *n, ln_nnvm_value like, uint32_t n_outs)
 {
     if (!ln_nnvm_op_failed(n) && tl_compute_length(like.ndim, like.dims) < 0)
-        ln_nnvm_op_fail(n, "a step towards it: %s", tl_last_error());
+        ln_nnvm_op_fail(n, "intermediate result: %s", tl_last_error());
     like.entry = ln_nnvm_draft_end(n->draft, n_outs);
     like.is_number = 0;
     return like;
@@ -85,8 +85,8 @@ ln_nnvm_value ln_put_pair(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnv
     return LN_PUT(n, op, a, LN_SRC(a), LN_SRC(b));
 }
 
-// The number with the fewest digits that becomes the same one in the type, as it does when the
-// operator computes.
+// The number with the fewest digits that the type rounds to the same value, as operators do with
+// their attributes.
 static double shortest(tl_dtype dtype, double number)
 {
     char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_NUMBER_SIZE];
@@ -100,7 +100,7 @@ static double shortest(tl_dtype dtype, double number)
         tl_convert(there, dtype, &few, TL_DOUBLE);
         const int fits = tl_dtype_min_double(dtype) <= few && few <= tl_dtype_max_double(dtype);
         if (fits && !memcmp(wanted, there, tl_size_of(dtype)))
-            return few; // a larger one is read as infinite
+            return few; // a number beyond the limits would be read as infinite
     }
     return number;
 }
@@ -112,8 +112,8 @@ ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, do
     return LN_PUT(n, name, src, LN_SRC(src), LN_NUMBER("scalar", shortest(src.dtype, number)));
 }
 
-// The operations with a number on the right or the left, and of equal shapes, that core has beside
-// those that are broadcast.
+// The operations that core has, besides `broadcast_op`, with a scalar on the right or the left, or
+// for equal shapes.
 static const struct operation {
     const char *op, *right, *left; // "sub", and in __sub_scalar__ and __rsub_scalar__
     int has_elemwise;
@@ -128,7 +128,7 @@ int ln_nnvm_is_operation(const char *op)
     return LN_ROW_NAMED(operations, op) != NULL;
 }
 
-// Whether `b` is a number that keeps the shape of `a`.
+// Whether `b` is a number that broadcasts to the shape of `a`.
 static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 {
     return b.is_number && b.ndim <= (a.ndim ? a.ndim : 1);
@@ -214,7 +214,7 @@ ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, c
         ends[i] = end[i] < 0 ? end[i] - src.dims[i] : end[i];
         is_all &= step[i] == 1 && dims[i] == src.dims[i];
         if (!dims[i])
-            ln_nnvm_op_fail(n, "axis %d has no elements left", i);
+            ln_nnvm_op_fail(n, "the slice of axis %d is empty, expected at least one element", i);
     }
     if (is_all)
         return src;
@@ -248,7 +248,7 @@ ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, co
         pads |= before[i] || after[i];
         dst.dims[i] = len > INT_MAX ? INT_MAX : (int)len;
         if (len > INT_MAX)
-            ln_nnvm_op_fail(n, "axis %d becomes longer than %d with its padding", i, INT_MAX);
+            ln_nnvm_op_fail(n, "padding makes axis %d longer than %d elements", i, INT_MAX);
     }
     if (!pads)
         return src;
@@ -268,24 +268,23 @@ ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const in
                   LN_INTS("shape", ndim, dims));
 }
 
-// Fewer elements
+// Reductions
 
 ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src,
                             const ln_put_axes *axes)
 {
-    int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, named[LN_MAXDIM], ndim = 0, n_named = 0;
+    int is_reduced[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, reduced[LN_MAXDIM], ndim = 0, len = 0;
     for (int i = 0; i < axes->len && src.ndim; i++)
-        goes[axes->axes[i]] = 1;
+        is_reduced[axes->axes[i]] = 1;
     for (int i = 0; i < src.ndim; i++) {
-        if (goes[i])
-            named[n_named++] = i;
-        if (axes->keeps || !goes[i])
-            dims[ndim++] = goes[i] ? 1 : src.dims[i];
+        if (is_reduced[i])
+            reduced[len++] = i;
+        if (axes->keeps || !is_reduced[i])
+            dims[ndim++] = is_reduced[i] ? 1 : src.dims[i];
     }
     const ln_nnvm_value dst = src.ndim ? ln_nnvm_shaped(src, ndim ? ndim : 1, dims) : src;
     return LN_PUT(n, op, dst, LN_SRC(src),
-                  src.ndim ? LN_INTS("axis", n_named, named)
-                           : LN_INTS("axis", axes->len, axes->axes),
+                  src.ndim ? LN_INTS("axis", len, reduced) : LN_INTS("axis", axes->len, axes->axes),
                   LN_ONLY_IF(axes->keeps, LN_BOOL("keepdims", 1)));
 }
 

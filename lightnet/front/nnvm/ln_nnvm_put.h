@@ -24,25 +24,25 @@ typedef struct ln_nnvm_value {
     tl_dtype dtype;
     int ndim;
     int dims[LN_MAXDIM];
-    int is_number; // it is one element, this one
+    int is_number; // one element of known value, `number`
     double number;
 } ln_nnvm_value;
 
 /** The operator for which nodes are made. */
 typedef struct ln_nnvm_op {
     ln_nnvm_draft *draft;
-    const char *label;   // its first output, after which its nodes are called
-    uint32_t first_node; // the nodes from here on are its own
+    const char *label;   // its first output, the stem of its nodes' names
+    uint32_t first_node; // its nodes are those from here on
 
     // Of a program that is written (ln_nnvm_write.h)
     struct ln_nnvm_writer *writer;
     const ln_op *op;
-    int keeps_name; // the node that it ends with is not called after the output
+    int keeps_name; // its last node does not get the name of the output
 
     // Of a graph that is rewritten (ln_nnvm_core.h)
     struct ln_nnvm_core *core;
     ln_emit *e;     // the node in the file, for its attributes (ln_attr.h)
-    int is_reading; // the graph is read, not written
+    int is_reading; // the rewritten graph will be read, not written
     const struct ln_nnvm_row *row;
 } ln_nnvm_op;
 
@@ -61,7 +61,7 @@ void ln_put_set(ln_nnvm_op *n, ln_part part);
  */
 ln_nnvm_value ln_put_end(ln_nnvm_op *n, ln_nnvm_value like, uint32_t n_outs);
 
-/** All of it, of one output. LN_PUT(n, op, like, part, part, ..). */
+/** Adds a node of one output, with these parts: LN_PUT(n, op, like, part, part, ..). */
 ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, ln_nnvm_value like, const ln_part *parts);
 #define LN_PUT(n, op, like, ...) \
     ln_put_parts(n, op, like, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
@@ -77,22 +77,22 @@ ln_nnvm_value ln_put_pair(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnv
 /** src op number, as `__op_scalar__`. */
 ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, double number);
 
-/** `__op_scalar__` with a number, `elemwise_op` where both have one shape, as far as core has
- * these, else `broadcast_op`. */
+/** `__op_scalar__` with a number, `elemwise_op` for equal shapes, if core has these, else
+ * `broadcast_op`. */
 ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b);
 
-/** Whether ln_put_binary has forms of the operation that are not broadcast. */
+/** Whether core has `__op_scalar__` or `elemwise_op` of the operation. */
 int ln_nnvm_is_operation(const char *op);
 
-/** The same for "max" and "min", which are a clip of floats with a number. NaN stays in all. */
+/** The same for "max" and "min", which are a clip of floats by a number. All propagate NaN. */
 ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b);
 
 ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double min, double max);
 
-/** No node if it has that type. */
+/** Adds no node if it has that type. */
 ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype);
 
-/** No node if it has that shape. */
+/** Adds no node if it has that shape. */
 ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims);
 
 /** A tensor [A, B, L] as [A, B, 1, L], others unchanged. */
@@ -101,27 +101,27 @@ ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src);
 /** dims'[k] = dims[axes[k]]. */
 ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes);
 
-/** Indices begin[i], begin[i] + step[i], .. before end[i], which may be -1 for a negative step; no
- *  node if these are all. An empty one is a failure. */
+/** Slices [begin[i] : end[i] : step[i]], where end[i] may be -1 for a negative step; adds no node
+ * for the whole tensor. Fails if the slice is empty. */
 ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, const int *end,
                            const int *step);
 
-/** No node for a single one. */
+/** Concatenates; adds no node for a single tensor. */
 ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int axis);
 
-/** No node where nothing is added. */
+/** Adds no node without padding. */
 ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, const int *after,
                          double value);
 
-/** Repeated to a shape to which it broadcasts: none to two nodes. */
+/** Broadcasts to a shape: none to two nodes. */
 ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims);
 
-/** The axes of a reduction, which stay with length 1 if `keeps`. */
+/** The axes of a reduction, which remain with length 1 if `keeps`. */
 typedef struct ln_put_axes {
     int len, axes[LN_MAXDIM], keeps;
 } ln_put_axes;
 
-/** Along axes, at least one; all of them without `keeps` return [1]. */
+/** Reduces along at least one axis; along all of them without `keeps`, returns [1]. */
 ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src,
                             const ln_put_axes *axes);
 
@@ -129,14 +129,14 @@ ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src,
 ln_nnvm_value ln_put_constant(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims,
                               const void *data);
 
-/** Equal elements, under the name of that tensor, which may be NULL; a single one is a number. */
+/** `full`, named `tensor`, which may be NULL; a single element is a number. */
 ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int ndim,
                           const int *dims, double value);
 
 /** 1 where an element is not 0, else 0: two nodes. */
 ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src);
 
-/** Truth values as numbers: core's logic returns the type of its inputs. No node for others. */
+/** Casts TL_BOOL to TL_UINT8, as core's logic returns the type of its inputs; others unchanged. */
 ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 
 /** cond ? a : b, of one shape; cond != 0 is true. */
@@ -151,11 +151,11 @@ int ln_nnvm_same_shape(ln_nnvm_value a, ln_nnvm_value b);
 /** The number of elements. */
 int ln_nnvm_value_len(ln_nnvm_value v);
 
-// Functions as formulas of core's operators (ir/ln_formula.h): "x / (fabs(x) + 1)". Functions are
-// operators of core's, or have formulas themselves. + - * / are of two values of one shape, or of
-// one and a number.
+// Formulas of core's operators (ir/ln_formula.h): "x / (fabs(x) + 1)". Functions are operators of
+// core, or have formulas themselves. + - * / are of two values of one shape, or of one and a
+// number.
 //
-//     broadcast_sub .. of two values, which are broadcast
+//     broadcast_sub .. of two values that broadcast
 //     clip(x, a, b)    x between two numbers
 //     c ? x : y        x where c is not 0, else y
 //     sum mean max ..  a reduction along the axes

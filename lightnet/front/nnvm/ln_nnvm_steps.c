@@ -39,13 +39,13 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
     return n_axes;
 }
 
-int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
+int ln_nnvm_has_bias(ln_nnvm_node *n, int no_bias)
 {
     const char *const key = ln_nnvm_is_mxnet(n) ? "no_bias" : "use_bias";
-    const int has_bias = ln_nnvm_is_mxnet(n) ? !ln_attr_bool(&n->emit, key, without)
+    const int has_bias = ln_nnvm_is_mxnet(n) ? !ln_attr_bool(&n->emit, key, no_bias)
                                              : ln_attr_bool(&n->emit, key, 1);
     if (!has_bias && ln_nnvm_num_inputs(n) > 2)
-        ln_emit_fail(&n->emit, "%d inputs, expected 2, as attribute '%s' says that it has no bias",
+        ln_emit_fail(&n->emit, "%d inputs, expected 2: attribute '%s' disables the bias",
                      ln_nnvm_num_inputs(n), key);
     return has_bias;
 }
@@ -93,7 +93,7 @@ const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *
                                     LN_INTS("axes", len, axes), LN_INTS("starts", len, starts),
                                     LN_INTS("ends", len, ends), LN_INTS("steps", len, steps));
     if (!ln_nnvm_failed(n) && !ln_nnvm_tensor_of(n, dst)->len)
-        ln_emit_fail(&n->emit, "the slice is empty");
+        ln_emit_fail(&n->emit, "the slice is empty, expected at least one element");
     return dst;
 }
 
@@ -111,8 +111,8 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
     int own[LN_MAXDIM], dims[LN_MAXDIM + 1];
     const int ndim = ln_nnvm_copy_dims(n, src, own);
     if (ndim == LN_MAXDIM || own[axis] > INT_MAX / repeats)
-        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, own[axis],
-                     repeats);
+        ln_emit_fail(&n->emit, "attribute 'repeats' is %d for axis %d of length %d, of %d axes",
+                     repeats, axis, own[axis], ndim);
     for (int k = 0; k <= ndim; k++)
         dims[k] = k <= axis ? own[k] : own[k - 1];
     dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
@@ -125,7 +125,7 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
 
 // Layouts
 
-// The axes in the order of the text. -1: it is no layout.
+// Parses the axes in the order of the text. -1: invalid.
 static int read_axes(const char *text, ln_nnvm_layout *layout)
 {
     for (; *text; text++) {
@@ -141,8 +141,8 @@ static int read_axes(const char *text, ln_nnvm_layout *layout)
     return 0;
 }
 
-// The places of the axis: that of the outer part, then those of the inner ones. Returns how many
-// outer ones there are.
+// Adds the positions of the axis: of the outer part, then of the inner ones. Returns the number of
+// outer parts.
 static int place_axis(ln_nnvm_layout *layout, char axis, int *n_placed)
 {
     int n_outer = 0;
@@ -193,9 +193,9 @@ int ln_nnvm_is_plain(const ln_nnvm_layout *layout)
     return is_ordered(layout);
 }
 
-// Moving
+// Conversion
 
-// The plain shape with its axes split, the outer part before the inner ones; returns the number of
+// Splits the axes of a plain shape, the outer part before the inner ones. Returns the number of
 // plain axes.
 static int split_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
                       int split[LN_MAXDIM])
@@ -224,8 +224,8 @@ void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const in
         there[layout->places[i]] = split[i];
 }
 
-// The product of the parts of each axis of the plain layout; returns the number of axes. Inner
-// parts have the length in the layout.
+// Multiplies the parts of each axis to the plain shape. Returns the number of axes. Inner parts
+// must have their lengths in the layout.
 static int merge_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *own, int *dims)
 {
     int n_axes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a graph, and which rows its operators have.
+// Variables of a graph, and the rows of its operators.
 
 #include "front/nnvm/ln_nnvm_vars.h"
 
@@ -21,12 +21,12 @@ static const ln_nnvm_row unsupported[] = {
      "_contrib_conv2d_winograd_weight_transform",
      LN_IN_CORE, NULL, "its weights are packed for one target"},
     {"_conv2d_grad _max_pool2d_grad _assign _max_mask _min_mask", LN_IN_CORE, NULL,
-     "it is for training"},
+     "only for training"},
     {"yolo_region yolo2_region", LN_IN_CORE, NULL, "not supported yet"},
     {"ROIPooling _contrib_Proposal", LN_IN_MXNET, NULL, "not supported yet"},
     {"RNN", LN_IN_MXNET, NULL, "its weights are one packed vector"},
-    {"Custom", LN_IN_MXNET, NULL, "it is a program of its own"},
-    {"_foreach _while_loop _cond", LN_IN_MXNET, NULL, "it runs graphs of its own"},
+    {"Custom", LN_IN_MXNET, NULL, "a user-defined operator"},
+    {"_foreach _while_loop _cond", LN_IN_MXNET, NULL, "subgraphs are not supported"},
     {NULL},
 };
 
@@ -89,7 +89,7 @@ static int is_mxnet_only(const char *op)
 
 // Compiled graphs: the error lists their inputs and functions
 
-// Text that ends with how many items found no room.
+// A text that lists items, and ends with the number of those omitted for lack of space.
 typedef struct listing {
     char text[LN_MAXLINE / 3];
     size_t len, n_items, n_left_out;
@@ -161,7 +161,7 @@ static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
     return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
 }
 
-// Nodes that outputs do not need, and labels, are ignored; is_unread_input finds inputs to keep.
+// Marks nodes that outputs need, except labels; is_unread_input finds further inputs to keep.
 static void mark_live(ln_nnvm_graph *g)
 {
     for (size_t i = 0; i < g->n_heads; i++)
@@ -176,7 +176,7 @@ static void mark_live(ln_nnvm_graph *g)
     }
 }
 
-// Also by nodes that outputs do not need.
+// Marks nodes that any node reads, also one that outputs do not need.
 static void mark_read(ln_nnvm_graph *g)
 {
     for (size_t i = 0; i < g->n_nodes; i++)
@@ -227,7 +227,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
         reject_compiled(m);
         return;
     }
-    // Nodes of other dialects are rewritten, without a node that corresponds to them.
+    // Nodes of other dialects are rewritten: none may remain for a dependency to refer to.
     g->keeps_deps &= g->dialect == LN_NNVM_CORE;
     for (size_t i = 0; i < g->n_nodes; i++) {
         ln_nnvm_vertex *v = &g->nodes[i];
@@ -240,7 +240,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
 
 // Shapes of variables
 
-// A shape attribute without unknown lengths: the number of dimensions, or -1.
+// Parses a shape attribute. Returns the number of dimensions; -1: missing, or a length is unknown.
 static int attr_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *key, int dims[LN_MAXDIM])
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -277,8 +277,8 @@ static tl_dtype dtype_of_code(const ln_nnvm_graph *g, int64_t code)
     return code >= 0 && code < n ? ln_params_codes[code] : TL_DTYPE_INVALID;
 }
 
-// The code that the variable, or else the graph, has for it; UNSET: none. Where the variable has a
-// name instead, that is `*name`.
+// The type code in an attribute of the variable, or else of the graph; UNSET: none. An attribute
+// with a name of a type sets `*name` instead.
 static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **name)
 {
     const char *text = ln_nnvm_graph_attr(v, "dtype");
@@ -288,11 +288,11 @@ static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **
         text = NULL;
     if (text && ln_nnvm_parse_int(text, &code))
         *name = text;
-    const json_t *const told = ln_nnvm_graph_value(g, "dtype", v->at);
-    return !*name && code == UNSET && json_is_integer(told) ? json_integer_value(told) : code;
+    const json_t *const given = ln_nnvm_graph_value(g, "dtype", v->at);
+    return !*name && code == UNSET && json_is_integer(given) ? json_integer_value(given) : code;
 }
 
-// By name or by code, whose name the graph's attributes may have.
+// The type by name or by code; graph attribute dltype may name the type of an ambiguous code.
 tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     const ln_nnvm_graph *const g = &m->graph;
@@ -309,11 +309,11 @@ tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
         return dtype;
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     if (name)
-        ln_emit_fail(&n.emit, "data type \"%.64s\" is not known", name);
+        ln_emit_fail(&n.emit, "unknown data type \"%.64s\", expected one such as float32", name);
     else
         ln_emit_fail(&n.emit,
                      "data type %" PRId64 " of variable \"%.256s\" has meant different types, or "
-                     "none; give its name, such as int16, as attribute 'dtype', or in 'dltype' of "
+                     "none; set its name, such as int16, as attribute 'dtype', or in 'dltype' of "
                      "the graph",
                      code, v->name);
     return TL_FLOAT;
@@ -345,7 +345,7 @@ tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v)
                                                          ln_nnvm_variable_dtype(m, v));
 }
 
-// Their tensors
+// Tensors of variables
 
 static const char *add_source(ln_nnvm_model *m, const char *wanted, tl_dtype dtype, int ndim,
                               const int *dims, int is_param)
@@ -383,16 +383,16 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     int own[LN_MAXDIM];
     const int is_named = ln_bind_has(m->base.ctx, v->name);
-    const tl_tensor *told = is_named ? NULL : ln_bind_param(m->base.ctx, v->name);
-    const int is_param = !is_named && (told || v->is_weight);
+    const tl_tensor *param = is_named ? NULL : ln_bind_param(m->base.ctx, v->name);
+    const int is_param = !is_named && (param || v->is_weight);
     const tl_tensor *bound = is_param ? NULL : find_bound(m, v, m->n_unbound);
     m->n_unbound += !is_param && !is_named;
-    const tl_tensor *like = told ? told : bound;
+    const tl_tensor *like = param ? param : bound;
     const int ndim = like ? like->ndim : own_shape(m, v, own);
     if (ndim >= 0 && !m->base.failed)
         bind_tensor(m, v,
-                    add_source(m, v->name, told ? told->dtype : ln_nnvm_variable_dtype(m, v), ndim,
-                               like ? like->dims : own, is_param));
+                    add_source(m, v->name, param ? param->dtype : ln_nnvm_variable_dtype(m, v),
+                               ndim, like ? like->dims : own, is_param));
 }
 
 // An input of a core graph, of known shape, that no node reads. Other variables that outputs do not

@@ -5,7 +5,7 @@
 
 #include "front/nnvm/ln_nnvm.h"
 
-/** The node, to be translated. */
+/** The node as input of its translator. */
 ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v);
 
 /** Determines the dialect, finds rows, and marks nodes that outputs need. Fails if needed operators
@@ -28,7 +28,7 @@ void ln_nnvm_check_inputs(ln_nnvm_node *n);
 /** Fails: the entry names an output that its node, which has `n_outs`, lacks. */
 void ln_nnvm_fail_output(ln_nnvm_node *n, const ln_nnvm_entry *e, uint32_t n_outs);
 /** The name of a parameter that a file of MXNet 0.8 omits; NULL after a failure. */
-const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg);
+const char *ln_nnvm_omitted_name(ln_nnvm_node *n, const char *arg);
 
 /** Creates the tensors of all variables with a known shape (bound before reading, or from
  *  attributes), and declares inputs in the order of the file. */

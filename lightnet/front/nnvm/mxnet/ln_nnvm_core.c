@@ -13,12 +13,12 @@
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
-// The entries that replace a node's outputs. `stays`: the node is kept; only its first entry is
+// The entries that replace a node's outputs. `is_kept`: the node is; only its first entry is
 // stored.
 typedef struct outputs {
     ln_nnvm_entry *entries;
     uint32_t n;
-    int stays;
+    int is_kept;
 } outputs;
 
 // A graph that is being rewritten.
@@ -102,7 +102,7 @@ void ln_nnvm_recast_lacks(ln_nnvm_op *n, int lacks)
 static ln_nnvm_entry find_entry(ln_nnvm_op *n, const ln_nnvm_entry *e)
 {
     const outputs *from = &n->core->outs[e->node];
-    if (from->stays)
+    if (from->is_kept)
         return (ln_nnvm_entry){from->entries[0].node, e->index};
     if (e->index < from->n)
         return from->entries[e->index];
@@ -124,7 +124,7 @@ ln_nnvm_value ln_nnvm_recast_weight(ln_nnvm_op *n, int i, const char *arg)
     ln_nnvm_node *const node = ln_nnvm_recast_node(n);
     if (i < ln_nnvm_num_inputs(node) || !node->model->graph.is_oldest)
         return ln_nnvm_recast_in(n, i);
-    const char *const name = ln_nnvm_left_out_name(node, arg);
+    const char *const name = ln_nnvm_omitted_name(node, arg);
     const ln_nnvm_entry none = {0, 0};
     return value_of(!name           ? none
                     : n->is_reading ? add_bare_variable(n->core, name)
@@ -201,7 +201,7 @@ static int is_bracket(char c, const char *kinds)
     return c && strchr(kinds, c);
 }
 
-// The tuple in `text` as Python prints it, in `to`, which has room for three times the text.
+// Prints the tuple in `text` as Python does, to `to`, which has three times its size.
 static void print_tuple(char *to, const char *text)
 {
     int lens[LN_NNVM_MAX_TUPLE] = {0}, depth = 0;
@@ -224,7 +224,7 @@ static void print_tuple(char *to, const char *text)
     *to = '\0';
 }
 
-// A value as core writes it: tuples and truth values as Python does.
+// The value in core's notation: tuples and bools as in Python.
 static const char *canonical(ln_nnvm_op *n, const char *text)
 {
     int64_t numbers[LN_NNVM_MAX_TUPLE];
@@ -264,7 +264,7 @@ void ln_nnvm_recast_attrs(ln_nnvm_op *n)
     }
 }
 
-// Core's own operators stay unchanged
+// Operators of core, which stay unchanged
 
 // Operators of several outputs: all of them, and those that may be used.
 static const struct {
@@ -307,15 +307,15 @@ static void keep_node(ln_nnvm_op *n)
 
 // Nodes
 
-// A node of MXNet that has a translator, to be read.
-static void leave_node(ln_nnvm_op *n)
+// Keeps a node of MXNet that has a translator, in a graph to be read.
+static void keep_mxnet_node(ln_nnvm_op *n)
 {
     const ln_nnvm_vertex *v = ln_nnvm_recast_node(n)->vertex;
     ln_nnvm_draft_begin(n->draft, v->op, v->name);
     add_inputs(n);
     ln_nnvm_draft_set_origin(n->draft, v->at);
     ln_nnvm_recast_out(n, 0, value_of(ln_nnvm_draft_end(n->draft, 1)));
-    n->core->outs[v->at].stays = !ln_nnvm_failed(ln_nnvm_recast_node(n));
+    n->core->outs[v->at].is_kept = !ln_nnvm_failed(ln_nnvm_recast_node(n));
 }
 
 static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
@@ -323,7 +323,7 @@ static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
     ln_nnvm_node node = ln_nnvm_node_init(c->model, v);
     ln_nnvm_op n = op_init(c, &node);
     if (c->is_reading && v->row->translate) {
-        leave_node(&n);
+        keep_mxnet_node(&n);
         return;
     }
     ln_nnvm_check_inputs(&node);
@@ -363,7 +363,7 @@ static void rewrite_graph(ln_nnvm_core *c)
     }
 }
 
-// The whole, to be read
+// Rewriting to read
 
 static void replace_graph(ln_nnvm_core *c)
 {
@@ -398,7 +398,7 @@ void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d)
         replace_graph(&c);
 }
 
-// The whole, to be written
+// Rewriting to write
 
 // 1: it needs information beyond the graph, such as shapes.
 static int rewrite(ln_nnvm_core *c)

@@ -23,8 +23,8 @@ static inline ln_nnvm_node *ln_nnvm_recast_node(const ln_nnvm_op *n)
     return (ln_nnvm_node *)n->e; // its first member
 }
 
-/** If `lacks` and the graph is written, fails without a message, as core alone cannot express the
- * node: the model is then read, and written with its shapes. */
+/** If `lacks` and the graph is written, fails without a message, as core cannot express the node
+ * without shapes: the caller then reads the model, and writes it with its shapes. */
 void ln_nnvm_recast_lacks(ln_nnvm_op *n, int lacks);
 
 /** Input `i`; fails if it is missing. */
@@ -33,8 +33,8 @@ ln_nnvm_value ln_nnvm_recast_in(ln_nnvm_op *n, int i);
 /** Input `i`, a parameter `arg`, which files of MXNet 0.8 omit. */
 ln_nnvm_value ln_nnvm_recast_weight(ln_nnvm_op *n, int i, const char *arg);
 
-/** Sets output `i`, the next one, of a node with several. If the entry's node was drafted for this
- * node, it gets its name. */
+/** Sets output `i`, the next one, of a node with several. A node drafted for output 0 gets the
+ * node's name. */
 void ln_nnvm_recast_out(ln_nnvm_op *n, uint32_t i, ln_nnvm_value value);
 
 /** Begins a node with the inputs of the node in the file. */
@@ -53,8 +53,8 @@ ln_nnvm_value ln_nnvm_recast_end(ln_nnvm_op *n, uint32_t n_outs);
 /** `rewrite` of an operator that is a formula, `with`, of input 0. */
 ln_nnvm_value ln_nnvm_recast_with(ln_nnvm_op *n);
 
-/** `rewrite` of an operator that core has: one output, `with` its name there, `attrs` the names of
- * its attributes there; and of one with as many inputs as attribute num_args. */
+/** `rewrite` of an operator of one output that core has: `with` is its name there (NULL: the same),
+ * `attrs` those of its attributes; _many: of as many inputs as attribute num_args. */
 ln_nnvm_value ln_nnvm_recast_same(ln_nnvm_op *n);
 ln_nnvm_value ln_nnvm_recast_many(ln_nnvm_op *n);
 

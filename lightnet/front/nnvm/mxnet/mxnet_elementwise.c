@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNet's operators on each element in core's.
+// Rewrites MXNet's element-wise operators to core's.
 
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 
 // Functions
 
-// A function that LightNet has: one operator, which it adds to core's, or in a graph that is
-// written the function's formula.
+// A function of LightNet: by operator _unary, which it adds to core, or to write, by its formula.
 static ln_nnvm_value function(ln_nnvm_op *n, const char *func, ln_nnvm_value x, double alpha,
                               double beta)
 {
@@ -22,7 +21,7 @@ static ln_nnvm_value function(ln_nnvm_op *n, const char *func, ln_nnvm_value x, 
                   LN_NUMBER("beta", beta));
 }
 
-// `with`: a function without numbers.
+// `with`: a function without parameters.
 static ln_nnvm_value rewrite_function(ln_nnvm_op *n)
 {
     return function(n, n->row->with, ln_nnvm_recast_in(n, 0), 1, 0);
@@ -42,7 +41,7 @@ static ln_nnvm_value rewrite_activation(ln_nnvm_op *n)
     return *type == 'T' ? function(n, type, x, 1, 0) : ln_put(n, type, x);
 }
 
-// Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu.
+// Source of selu's constants: Klambauer et al. 2017, "Self-Normalizing Neural Networks".
 static ln_nnvm_value rewrite_leaky_relu(ln_nnvm_op *n)
 {
     static const ln_attr_word types[] = {{"leaky"}, {"rrelu"}, {"prelu"}, {"elu"},
@@ -77,14 +76,14 @@ static ln_nnvm_value rewrite_hard_sigmoid(ln_nnvm_op *n)
 static ln_nnvm_value rewrite_dropout(ln_nnvm_op *n)
 {
     if (!strcmp(ln_attr_text(n->e, "mode", "training"), "always"))
-        ln_emit_fail(n->e, "attribute 'mode' is \"always\": random numbers at inference");
+        ln_emit_fail(n->e, "attribute 'mode' is \"always\", expected \"training\"");
     ln_nnvm_recast_begin(n, "dropout");
     return ln_nnvm_recast_end(n, 2);
 }
 
-// Two tensors, or one and a number
+// Binary operators
 
-// Written as an operation on truth values as numbers: core's own does not broadcast.
+// Writes arithmetic on 0 and 1, as core's logical operators do not broadcast.
 static ln_nnvm_value rewrite_logical(ln_nnvm_op *n)
 {
     const char *const with = n->row->with;
@@ -99,8 +98,8 @@ static ln_nnvm_value rewrite_logical(ln_nnvm_op *n)
                        a, b);
 }
 
-// `with`: an operator that LightNet adds to core. It is written as core's of two tensors, which
-// has that name without `scalar_`, of a tensor that the number fills, or as a clip.
+// `with`: "scalar_" and an operator of core. LightNet adds it to core; it is written as that
+// operator of x and full_like, or as a clip.
 static ln_nnvm_value rewrite_scalar(ln_nnvm_op *n)
 {
     const char *const core = n->row->with + strlen("scalar_");

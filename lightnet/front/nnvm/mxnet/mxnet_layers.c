@@ -10,7 +10,7 @@
 
 // With weights
 
-// How many axes the windows have, 1 to 3; core alone has those of images.
+// The number of spatial axes, 1 to 3; core has 2 only.
 static int count_axes(ln_nnvm_op *n)
 {
     ln_attr_require(n->e, "kernel");
@@ -23,19 +23,19 @@ static int count_axes(ln_nnvm_op *n)
     return 1;
 }
 
-// LightNet adds attribute `key` to core's, which means nothing where it has zeros.
+// Core lacks attribute `key`, unless all its numbers are 0, without effect.
 static void lacks_unless_zeros(ln_nnvm_op *n, const char *key)
 {
     int len;
     const int64_t *const given = ln_attr_ints(n->e, key, &len);
     for (int i = 0; i < len; i++)
-        ln_nnvm_recast_lacks(n, given[i] != 0); // core computes no further rows
+        ln_nnvm_recast_lacks(n, given[i] != 0); // core computes no output padding
 }
 
-// Weight and, unless attribute no_bias is set, bias.
-static void begin_weighted(ln_nnvm_op *n, const char *op, ln_nnvm_value src, int without_bias)
+// Begins a node with weight and bias. `no_bias`: the default of that attribute.
+static void begin_weighted(ln_nnvm_op *n, const char *op, ln_nnvm_value src, int no_bias)
 {
-    const int with_bias = ln_nnvm_has_bias(ln_nnvm_recast_node(n), without_bias);
+    const int with_bias = ln_nnvm_has_bias(ln_nnvm_recast_node(n), no_bias);
     const ln_nnvm_value weight = ln_nnvm_recast_weight(n, 1, "weight"), none = {.ndim = 0};
     const ln_nnvm_value bias = with_bias ? ln_nnvm_recast_weight(n, 2, "bias") : none;
     ln_put_begin(n, op);
@@ -61,7 +61,7 @@ static ln_nnvm_value rewrite_conv(ln_nnvm_op *n)
     return ln_nnvm_recast_end(n, 1);
 }
 
-// Whether it is known to be a matrix: the result of a flatten, or of operators on one.
+// Whether the value is known to be a matrix: from flatten, by way of operators that keep matrices.
 static int is_matrix(const ln_nnvm_op *n, ln_nnvm_value v)
 {
     const char *op = ln_nnvm_draft_op(n->draft, v.entry);
@@ -170,7 +170,7 @@ static void begin_windows(ln_nnvm_op *n, int is_max)
     ln_nnvm_value src = ln_nnvm_recast_in(n, 0);
     int padding[3] = {0};
     ln_attr_ints_of(n->e, "pad", axes, 0, 0, padding);
-    // Where core's windows reach over the end, their means are others.
+    // Core's means differ for windows that exceed the end.
     ln_nnvm_recast_lacks(n, !is_max && counts && is_full && !is_old);
     if (is_max && is_old && !n->is_reading && (padding[0] || padding[1])) {
         const int around[] = {0, 0, padding[0], padding[1]}; // zeros, which old maxima include
@@ -210,7 +210,7 @@ static ln_nnvm_value rewrite_adaptive_pool(ln_nnvm_op *n)
 {
     int size[2];
     ln_attr_ints_of(n->e, "output_size", 2, 1, 1, size);
-    ln_nnvm_recast_lacks(n, size[0] != 1 || size[1] != 1); // core's is over the whole image
+    ln_nnvm_recast_lacks(n, size[0] != 1 || size[1] != 1); // core has only global pooling
     return ln_nnvm_recast_same(n);
 }
 
@@ -270,7 +270,7 @@ static ln_nnvm_value rewrite_softmax(ln_nnvm_op *n)
     return ln_put_end(n, x, 1);
 }
 
-// Over all but the first axis as one.
+// Softmax over all axes but the first.
 static ln_nnvm_value softmax_of_rest(ln_nnvm_op *n, ln_nnvm_value src)
 {
     const ln_nnvm_value rows = flattened(n, src), x = softmax(n, "softmax", rows, 1);
@@ -301,7 +301,7 @@ static ln_nnvm_value rewrite_softmax_output(ln_nnvm_op *n)
             .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "     \
                      "dilate=dilation num_group=groups layout" added                            \
     }
-// The label is not looked at.
+// Ignores the label.
 #define OTHER_LOSS(op, formula)                                                  \
     {                                                                            \
         op, LN_IN_MXNET, NULL, formula, 1, 2,                                    \

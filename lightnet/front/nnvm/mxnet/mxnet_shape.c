@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNet's operators that move and reduce elements in core's.
+// Rewrites MXNet's operators that move and reduce elements to core's.
 
 #include <limits.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 // Shapes
 
-// The way before MXNet 0.9: one 0 is inferred.
+// Attribute target_shape, from before MXNet 0.9: a 0 is inferred.
 static ln_nnvm_value target_shape(ln_nnvm_op *n, const int64_t *target, int len)
 {
     const ln_nnvm_value src = ln_nnvm_recast_in(n, 0);
@@ -25,7 +25,7 @@ static ln_nnvm_value rewrite_reshape(ln_nnvm_op *n)
     int len, n_target;
     const int64_t *const target = ln_attr_ints(n->e, "target_shape", &n_target);
     ln_nnvm_recast_lacks(n, ln_attr_bool(n->e, "reverse", 0)); // core counts from the left
-    ln_attr_bool(n->e, "keep_highest", 0);                     // means nothing beside `shape`
+    ln_attr_bool(n->e, "keep_highest", 0);                     // no effect beside `shape`
     ln_attr_ints(n->e, "shape", &len);
     return !len && n_target ? target_shape(n, target, n_target) : ln_nnvm_recast_same(n);
 }
@@ -42,7 +42,7 @@ static int bound_of(int64_t value, int none)
                                  : (int)value;
 }
 
-// `axis`: the only one, which LightNet adds to core's; NULL: the first ones.
+// Slices `axis`, an attribute that LightNet adds to core's; NULL: the first axes.
 static ln_nnvm_value slice(ln_nnvm_op *n, int len, const int *begin, const int *end,
                            const int *stride, const int *axis)
 {
@@ -52,7 +52,7 @@ static ln_nnvm_value slice(ln_nnvm_op *n, int len, const int *begin, const int *
                   LN_ONLY_IF(axis, LN_INTS("axis", 1, axis)));
 }
 
-// Bounds that are None are those of the whole axis.
+// A bound of None is that of the whole axis.
 static ln_nnvm_value rewrite_slice(ln_nnvm_op *n)
 {
     int n_begin, n_end, n_step, begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE],
@@ -64,13 +64,13 @@ static ln_nnvm_value rewrite_slice(ln_nnvm_op *n)
     const int64_t *const steps = ln_attr_ints(n->e, "step", &n_step);
     const int len = n_begin > n_end ? n_begin : n_end;
     if (n_step > len)
-        ln_emit_fail(n->e, "%d steps of %d axes", n_step, len);
+        ln_emit_fail(n->e, "attribute 'step' has %d numbers, expected at most %d", n_step, len);
     for (int i = 0; i < len; i++) {
         step[i] = i < n_step ? bound_of(steps[i], 1) : 1;
-        const int turns = step[i] < 0;
-        begin[i] = bound_of(i < n_begin ? begins[i] : LN_NNVM_NONE, turns ? TO_THE_END : 0);
-        end[i] =
-            bound_of(i < n_end ? ends[i] : LN_NNVM_NONE, turns ? TO_THE_BEGINNING : TO_THE_END);
+        const int is_backward = step[i] < 0;
+        begin[i] = bound_of(i < n_begin ? begins[i] : LN_NNVM_NONE, is_backward ? TO_THE_END : 0);
+        end[i] = bound_of(i < n_end ? ends[i] : LN_NNVM_NONE,
+                          is_backward ? TO_THE_BEGINNING : TO_THE_END);
     }
     return slice(n, len, begin, end, n_step > 0 ? step : NULL, NULL);
 }
@@ -90,7 +90,7 @@ static ln_nnvm_value rewrite_slice_axis(ln_nnvm_op *n)
     return slice(n, at + 1, begin, end, NULL, n->is_reading ? &axis : NULL);
 }
 
-// Rows and columns to given lengths, or those of the second input.
+// Crops images to the given size, or to that of the second input.
 static ln_nnvm_value rewrite_crop(ln_nnvm_op *n)
 {
     static const int rows_and_columns[] = {2, 3};
@@ -99,7 +99,7 @@ static ln_nnvm_value rewrite_crop(ln_nnvm_op *n)
     ln_attr_ints_of(n->e, "offset", 2, 0, 0, offset);
     ln_attr_ints_of(n->e, "h_w", 2, 0, 0, size);
     ln_attr_int(n->e, "num_args", 1);
-    // Where it cuts may depend on lengths.
+    // The offset may depend on lengths.
     ln_nnvm_recast_lacks(n, ln_attr_bool(n->e, "center_crop", 0) ||
                                 (is_like && (offset[0] || offset[1])));
     if (is_like) {
@@ -113,7 +113,7 @@ static ln_nnvm_value rewrite_crop(ln_nnvm_op *n)
     return slice(n, 4, begin, end, NULL, NULL);
 }
 
-// Joins and parts
+// Concatenation and split
 
 static ln_nnvm_value rewrite_stack(ln_nnvm_op *n)
 {
@@ -155,21 +155,21 @@ static ln_nnvm_value rewrite_slice_channel(ln_nnvm_op *n)
     return split(n, ln_attr_int_in(n->e, "num_outputs", 1, 1, 1 << 16), NULL, 0);
 }
 
-// By the points of cuts; or in parts of which the first ones are longer by one, if need be.
+// Splits at points; or in parts, of which the first ones may be longer by one.
 static ln_nnvm_value rewrite_split_v2(ln_nnvm_op *n)
 {
     int len, points[LN_NNVM_MAX_TUPLE] = {0};
     const int parts = ln_attr_int_in(n->e, "sections", 0, 0, 1 << 16);
     const int64_t *const given = ln_attr_ints(n->e, "indices", &len);
-    ln_nnvm_recast_lacks(n, parts); // core has it for the points of cuts only
+    ln_nnvm_recast_lacks(n, parts); // core splits unevenly at points only
     if (!parts && (len < 1 || given[0]))
-        ln_emit_fail(n->e, "attribute 'indices' does not begin with 0");
+        ln_emit_fail(n->e, "attribute 'indices' does not begin with 0, as expected");
     for (int i = 1; i < len; i++)
         points[i - 1] = bound_of(given[i], 0);
     return split(n, parts ? parts : len ? len : 1, parts ? NULL : points, parts > 0);
 }
 
-// Order
+// Flip and pad
 
 static ln_nnvm_value rewrite_flip(ln_nnvm_op *n)
 {
@@ -210,7 +210,7 @@ static ln_nnvm_value rewrite_arg(ln_nnvm_op *n)
     const int is_channel = !strcmp(ln_nnvm_recast_node(n)->vertex->op, "argmax_channel");
     const int version = (int)ln_nnvm_recast_node(n)->model->graph.version;
     const int axis = is_channel ? 1 : ln_attr_int_in(n->e, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
-    // Up to 0.9.4, -1 is how an axis that is not given is written.
+    // Up to 0.9.4, a missing axis is written as -1.
     const int is_all = !is_channel && (!ln_attr_has(n->e, "axis") || (axis == -1 && version < 905));
     ln_nnvm_recast_begin(n, n->row->with);
     ln_put_set(n, LN_ONLY_IF(!is_all, LN_INTS("axis", 1, &axis)));
@@ -218,7 +218,7 @@ static ln_nnvm_value rewrite_arg(ln_nnvm_op *n)
     return LN_PUT(n, "cast", index, LN_SRC(index), LN_DTYPE("dtype", TL_FLOAT));
 }
 
-// The sum of sizes, or the root of the sum of squares.
+// The L1 norm, or the L2 norm.
 static ln_nnvm_value rewrite_norm(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_recast_in(n, 0);
@@ -237,7 +237,7 @@ static ln_nnvm_value rewrite_take(ln_nnvm_op *n)
     const ln_nnvm_value src = ln_nnvm_recast_in(n, 0), index = ln_nnvm_recast_in(n, 1);
     const int axis = ln_attr_int_in(n->e, "axis", 0, INT_MIN, INT_MAX);
     ln_nnvm_recast_lacks(n, axis < -LN_MAXDIM || axis >= LN_MAXDIM);
-    // Core moves indices out of range to the nearest.
+    // Core clips indices.
     ln_nnvm_recast_lacks(n, strcmp(ln_attr_text(n->e, "mode", "clip"), "clip"));
     return ln_nnvm_recast_take(n, src, index, axis);
 }
@@ -251,7 +251,7 @@ static ln_nnvm_value rewrite_dot(ln_nnvm_op *n)
     return ln_nnvm_recast_same(n);
 }
 
-// A constant; its device is ignored. Core has no open lengths.
+// Creates a constant; ignores its device.
 static ln_nnvm_value rewrite_full(ln_nnvm_op *n)
 {
     int len;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading an NNVM graph into a context: variables, nodes in order, heads.
 //
-// A variable is a parameter or an input. The shape of a parameter may follow only from its reader,
-// through nodes that keep shapes (a quantized weight is scaled, rounded and clipped before the
-// convolution): such nodes wait until another node reads their output.
+// A variable is a parameter or an input. The shape of a parameter may be inferred only from its
+// reader, through nodes that keep shapes (a quantized weight is scaled, rounded and clipped before
+// the convolution): such nodes are pending until another node reads their output.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static const char *output(const ln_emit *e, int i)
     return ln_nnvm_output_name(e->translation, name(e), (uint32_t)i);
 }
 
-// Outputs are made in order.
-static void made(ln_emit *e, int i, const char *tensor)
+// Records output `i`; outputs come in order.
+static void set_output(ln_emit *e, int i, const char *tensor)
 {
     ln_nnvm_vertex *v = node_of(e)->vertex;
     if (i >= 0 && (uint32_t)i == v->n_outs)
@@ -61,7 +61,8 @@ static void made(ln_emit *e, int i, const char *tensor)
 
 ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
-    static const ln_emit_front front = {&ln_nnvm_attrs, place, name, type, output, made, NULL};
+    static const ln_emit_front front = {&ln_nnvm_attrs, place,      name, type,
+                                        output,         set_output, NULL};
     return (ln_nnvm_node){
         .emit = {.translation = &m->base, .front = &front}, .model = m, .vertex = v, .row = v->row};
 }
@@ -89,7 +90,7 @@ const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor)
 void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor)
 {
     if (tensor && !ln_nnvm_failed(n))
-        made(&n->emit, i, tensor);
+        set_output(&n->emit, i, tensor);
 }
 
 // Nodes
@@ -124,7 +125,7 @@ void ln_nnvm_check_inputs(ln_nnvm_node *n)
 {
     const ln_nnvm_row *row = n->row;
     const int len = ln_nnvm_num_inputs(n);
-    // Parameters at the end may be left out of old files.
+    // Old files may omit parameters at the end.
     const int min = n->model->graph.is_oldest && row->weights ? 1 : row->min;
     if (len < min || (row->max && len > row->max))
         ln_emit_fail(&n->emit, "%d inputs, expected %s%d", len,
@@ -145,32 +146,34 @@ static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
         ln_nnvm_check_attrs(&n);
 }
 
-// Variables and nodes that wait
+// Pending variables and nodes
 
-static int waits(const ln_nnvm_vertex *v)
+static int is_pending(const ln_nnvm_vertex *v)
 {
     return !v->n_outs;
 }
 
-// The variable whose shape decides that of `v`, itself or through nodes that keep shapes. Where
-// that still waits so does all after it, as nodes are translated from there on: chains may be
-// long, and are not walked along again.
+// The variable that determines the shape of `v`, through nodes that keep shapes; `v` itself if none
+// does. Caches the last pending vertex of the chain, `root`: chains may be long, and all vertices
+// after a pending one are pending.
 static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_nnvm_vertex *root = v;
-    while (!root->is_variable && root->row->keeps_shape && root->n_inputs && waits(root))
-        root = root->root && waits(root->root) ? root->root : &m->graph.nodes[root->inputs[0].node];
+    while (!root->is_variable && root->row->keeps_shape && root->n_inputs && is_pending(root))
+        root = root->root && is_pending(root->root) ? root->root
+                                                    : &m->graph.nodes[root->inputs[0].node];
     if (root != v)
         v->root = root;
     return root;
 }
 
-// Translates the nodes after one that is there, up to `v`; a list of them instead of recursion, as
-// chains may be long.
+// Translates pending nodes of the chain, up to `v`; by a list instead of recursion, as chains may
+// be long.
 static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_list *path = NULL;
-    for (; waits(v) && !v->is_variable && !m->base.failed; v = &m->graph.nodes[v->inputs[0].node])
+    for (; is_pending(v) && !v->is_variable && !m->base.failed;
+         v = &m->graph.nodes[v->inputs[0].node])
         if (ln_list_push(&path, v, NULL))
             ln_translation_fail_memory(&m->base);
     LN_LIST_FOREACH (v, path)
@@ -203,7 +206,7 @@ int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i)
 {
     const ln_nnvm_model *m = n->model;
     return i < ln_nnvm_num_inputs(n) &&
-           !waits(root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]));
+           !is_pending(root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]));
 }
 
 const char *ln_nnvm_in(ln_nnvm_node *n, int i)
@@ -215,7 +218,7 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
         return NULL;
     const ln_nnvm_entry *e = &n->vertex->inputs[i];
     ln_nnvm_vertex *v = &m->graph.nodes[e->node], *root = root_of(m, v);
-    if (waits(root)) {
+    if (is_pending(root)) {
         ln_emit_fail(&n->emit,
                      "the shape of variable \"%.256s\" is not known; give it (--shape "
                      "'%.256s=1x3x224x224', option 'shape'), or the file of parameters",
@@ -226,7 +229,7 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
     return entry_tensor(n, e);
 }
 
-const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg)
+const char *ln_nnvm_omitted_name(ln_nnvm_node *n, const char *arg)
 {
     return ln_translation_print(&n->model->base, "%.*s_%s", ln_name_stem(n->vertex->name),
                                 n->vertex->name, arg);
@@ -238,12 +241,12 @@ const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, co
     if (ln_nnvm_failed(n))
         return NULL;
     if (i >= ln_nnvm_num_inputs(n) && m->graph.is_oldest) {
-        const char *own = ln_nnvm_left_out_name(n, arg);
+        const char *own = ln_nnvm_omitted_name(n, arg);
         return own ? ln_nnvm_add_param(m, own, TL_FLOAT, ndim, dims) : NULL;
     }
     if (i < ln_nnvm_num_inputs(n)) {
         ln_nnvm_vertex *root = root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]);
-        if (waits(root) && root->is_variable)
+        if (is_pending(root) && root->is_variable)
             ln_nnvm_add_variable(m, root, ndim, dims);
     }
     return ln_nnvm_in(n, i);
@@ -253,17 +256,17 @@ static void translate_nodes(ln_nnvm_model *m)
 {
     for (size_t i = 0; i < m->graph.n_nodes && !m->base.failed; i++) {
         ln_nnvm_vertex *v = &m->graph.nodes[i];
-        // A node that keeps its shape waits for a variable that has none yet.
-        if (v->is_live && !v->is_variable && waits(v) &&
-            !(v->row->keeps_shape && v->n_inputs && waits(root_of(m, v))))
+        // A node that keeps shapes is pending as long as its variable is.
+        if (v->is_live && !v->is_variable && is_pending(v) &&
+            !(v->row->keeps_shape && v->n_inputs && is_pending(root_of(m, v))))
             translate_node(m, v);
     }
 }
 
 // Heads
 
-// An output has the name of its node, and separate memory: the tensor in the node's place may be
-// that of another node, an input, a constant, or another output.
+// Adds an output, which has its node's name and separate memory: copies a tensor that belongs to
+// another node, an input, a constant, or another output.
 static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
 {
     const ln_nnvm_entry *e = &m->graph.heads[k];
@@ -271,7 +274,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     ln_nnvm_vertex head = {.op = "head", .name = ln_nnvm_output_name(&m->base, v->name, e->index)};
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     ln_nnvm_vertex *root = root_of(m, v);
-    if (waits(root))
+    if (is_pending(root))
         ln_emit_fail(
             &n.emit,
             "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it by option "
@@ -301,9 +304,9 @@ static void add_heads(ln_nnvm_model *m)
     ln_hash_free(taken);
 }
 
-// The whole
+// The model
 
-// Reserves the names of nodes for their outputs: intermediate tensors of other nodes get others.
+// Reserves the names of nodes for their outputs, against intermediate tensors of other nodes.
 static void reserve_names(ln_nnvm_model *m)
 {
     m->base.reserved = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that create constants, and those that return more elements: padding and repetition.
+// Operators that create constants, pad, broadcast and repeat.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -9,9 +9,8 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-// The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
-// have where a sequence begins; that is the first length of the inputs. Returns the number of
-// dimensions.
+// Attribute 'shape'. MXNet's may begin with 0 for the batch size, as initial states of cells do,
+// which is the first length of all inputs. Returns the number of dimensions.
 static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
 {
     int len;
@@ -36,8 +35,8 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
     return ln_nnvm_failed(n) ? 0 : len;
 }
 
-// `with`: the value, or NULL: an attribute has it. The type and the shape are those of the input,
-// if any.
+// `with`: the value; NULL: that of an attribute. The type and the shape are those of the input, if
+// any.
 static void translate_full(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
@@ -59,7 +58,7 @@ static void translate_arange(ln_nnvm_node *n)
     const tl_dtype dtype = ln_attr_dtype(&n->emit, "dtype", TL_FLOAT);
     const int repeats = ln_attr_int_in(&n->emit, "repeat", 1, 1, INT_MAX);
     if (ln_attr_bool(&n->emit, "infer_range", 0))
-        ln_emit_fail(&n->emit, "attribute 'infer_range' is True: the length is unknown");
+        ln_emit_fail(&n->emit, "attribute 'infer_range' is True, expected False");
     const double len = ceil((stop - start) / step);
     const int fits = len >= 1 && len <= INT_MAX / repeats;
     if (!fits)
@@ -113,7 +112,7 @@ static void translate_pad(ln_nnvm_node *n)
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
-// The same number of dimensions; 0 keeps one.
+// The rank stays the same; 0 keeps a length.
 static void translate_broadcast_to(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM], len;
@@ -123,8 +122,9 @@ static void translate_broadcast_to(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
         if (given[i] < 0 || given[i] > INT_MAX || (given[i] && dims[i] != 1 && given[i] != dims[i]))
-            ln_emit_fail(&n->emit, "attribute 'shape' has %" PRId64 " for a length of %d", given[i],
-                         dims[i]);
+            ln_emit_fail(&n->emit,
+                         "attribute 'shape' has %" PRId64 " for length %d, expected it, or 0",
+                         given[i], dims[i]);
         dims[i] = given[i] ? (int)given[i] : dims[i];
     }
     ln_emit_expand(&n->emit, ln_nnvm_in(n, 0), ndim, dims, 0);
@@ -137,7 +137,7 @@ static void translate_broadcast_like(ln_nnvm_node *n)
     ln_emit_expand(&n->emit, src, ln_nnvm_in_dims(n, 1, dims), dims, 0);
 }
 
-// New axes at `axis`, or at all others, then as large as the second input.
+// Inserts axes at 'axis', or at all others, and broadcasts to the shape of the second input.
 static void translate_expand_like(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
@@ -167,12 +167,12 @@ static void translate_broadcast_axis(ln_nnvm_node *n)
     const int64_t *const axes = ln_attr_ints(&n->emit, "axis", &len);
     const int64_t *const sizes = ln_attr_ints(&n->emit, "size", &n_sizes);
     if (len != n_sizes)
-        ln_emit_fail(&n->emit, "%d axes and %d sizes, expected as many", len, n_sizes);
+        ln_emit_fail(&n->emit, "%d axes and %d sizes, expected equal numbers", len, n_sizes);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         const int axis = ln_attr_to_axis(&n->emit, axes[i], ndim);
         if (sizes[i] < 1 || sizes[i] > INT_MAX || dims[axis] != 1)
-            ln_emit_fail(&n->emit, "axis %d of length %d to %" PRId64 ", expected 1 to a number",
-                         axis, dims[axis], sizes[i]);
+            ln_emit_fail(&n->emit, "axis %d of length %d to %" PRId64 ", expected length 1", axis,
+                         dims[axis], sizes[i]);
         else
             dims[axis] = (int)sizes[i];
     }
@@ -199,7 +199,7 @@ static void translate_tile(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, LN_OP_TILE, LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
 }
 
-// Without 'axis', of all elements in order.
+// Without 'axis', repeats the elements of the flattened input.
 static void translate_repeat(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are a function of each element.
+// Unary element-wise operators.
 
 #include <float.h>
 #include <string.h>
@@ -28,9 +28,8 @@ static void translate_dropout(ln_nnvm_node *n)
     translate_identity(n);
 }
 
-// sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
-// number would be rounded up to it; with the number below it, they stay, and those of halves are
-// rounded to the whole number, being halfway to it or closer.
+// Rounds half away from zero: sign(x) floor(|x| + h), where h is the number below 1/2. With 1/2
+// itself, sums just below an integer would be rounded up to it; with h, sums of halves still are.
 static void translate_round(ln_nnvm_node *n)
 {
     static const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
@@ -92,7 +91,7 @@ static void translate_prelu(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
 }
 
-// LightNet's own, which MXNet's functions are rewritten to.
+// LightNet's operator _unary, to which MXNet's functions are rewritten.
 static void translate_own_function(ln_nnvm_node *n)
 {
     const double alpha = ln_attr_number(&n->emit, "alpha", 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on the elements of two tensors, or of one and a number.
+// Element-wise operators of two tensors, or of a tensor and a number.
 
 #include <string.h>
 
@@ -13,13 +13,13 @@ static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
 
 // Two tensors
 
-// Types that differ meet in the wider one; of an integer and a float in the float.
+// Casts both to the wider type; an integer and a float to the float.
 static void unify(ln_nnvm_node *n, const char **a, const char **b)
 {
     const tl_dtype of_a = ln_nnvm_tensor_of(n, *a)->dtype, of_b = ln_nnvm_tensor_of(n, *b)->dtype;
     const int is_float = tl_dtype_is_float(of_a), differ = is_float != tl_dtype_is_float(of_b);
-    const int takes_a = differ ? is_float : tl_size_of(of_a) >= tl_size_of(of_b);
-    const tl_dtype dtype = takes_a ? of_a : of_b;
+    const int is_a = differ ? is_float : tl_size_of(of_a) >= tl_size_of(of_b);
+    const tl_dtype dtype = is_a ? of_a : of_b;
     *a = ln_emit_cast(&n->emit, *a, dtype, LN_EMIT_TEMP);
     *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
 }
@@ -55,8 +55,8 @@ static int is_prefixed(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-// a op b, `op` being a name of tl_binary_op or tl_compare_op, or one of tl_binary_op in lower case
-// for truth values.
+// a op b. `op`: a name of tl_compare_op or tl_binary_op, "logical " and one of the latter for
+// bools, or "hypot".
 static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const char *b)
 {
     const char *const like = a;
@@ -74,7 +74,7 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
     }
 }
 
-// LightNet adds to core whether MXNet's operands broadcast.
+// Attribute 'broadcasts', which LightNet adds to core, overrides it for rewritten MXNet operators.
 static void translate_pair(ln_nnvm_node *n, int broadcasts)
 {
     const char *a, *b;
@@ -102,8 +102,7 @@ static void translate_float_compare(ln_nnvm_node *n)
     ln_emit_cast(&n->emit, ln_emit_compare(&n->emit, n->row->with, a, b), TL_FLOAT, 0);
 }
 
-// A tensor and a number, which is converted to the tensor's type first; or with the number on the
-// left.
+// A tensor and a number, which is converted to the tensor's type first.
 static void translate_scalar(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -111,6 +110,7 @@ static void translate_scalar(ln_nnvm_node *n)
                    ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)));
 }
 
+// The number is the left operand.
 static void translate_scalar_left(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -118,7 +118,7 @@ static void translate_scalar_left(ln_nnvm_node *n)
                    ln_nnvm_scalar_like(n, src, ln_attr_number(&n->emit, "scalar", 0)), src);
 }
 
-// The sum of any number of tensors.
+// Adds any number of tensors.
 static void translate_sum_of_many(ln_nnvm_node *n)
 {
     const int len = ln_nnvm_check_args(n);
@@ -127,7 +127,7 @@ static void translate_sum_of_many(ln_nnvm_node *n)
     for (int i = 1; i < len && !ln_nnvm_failed(n); i++) {
         const char *const next = ln_nnvm_in(n, i);
         if (!tl_tensor_issameshape(t, ln_nnvm_tensor_of(n, next)))
-            ln_emit_fail(&n->emit, "input %d has another shape than the first", i);
+            ln_emit_fail(&n->emit, "input %d has another shape than input 0, expected the same", i);
         sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", sum, next, i < len - 1 ? LN_EMIT_TEMP : 0);
     }
     if (len == 1)
@@ -143,7 +143,7 @@ static void translate_where(ln_nnvm_node *n)
         cond = ln_emit_reshape(&n->emit, cond, t->ndim, dims, LN_EMIT_TEMP);
     }
     if (!tl_tensor_issameshape(t, ln_nnvm_tensor_of(n, y)))
-        ln_emit_fail(&n->emit, "the operands have different shapes, expected the same");
+        ln_emit_fail(&n->emit, "inputs 1 and 2 have different shapes, expected the same");
     cond = ln_nnvm_is_set(n, cond);
     ln_emit_where(&n->emit, cond, x, y, 0);
 }
@@ -152,7 +152,7 @@ static void translate_where(ln_nnvm_node *n)
     {                                       \
         op, dialects, translate, with, 2, 2 \
     }
-// MXNet states since 1.7 whether the number was an integer; this has no effect.
+// Since MXNet 1.7, is_int is set for integers; it has no effect.
 #define SCALAR_OF(op, dialects, translate, with)                                    \
     {                                                                               \
         op, dialects, translate, with, 1, 1, .keeps_shape = 1, .ignored = "is_int", \
@@ -161,7 +161,7 @@ static void translate_where(ln_nnvm_node *n)
 #define SCALAR(op, dialects, with)      SCALAR_OF(op, dialects, translate_scalar, with)
 #define SCALAR_LEFT(op, dialects, with) SCALAR_OF(op, dialects, translate_scalar_left, with)
 
-// An operation of core, broadcast: by its name and its sign.
+// The two names of a broadcast operation of core.
 #define CORE_BROADCAST(name, with) \
     PAIR("broadcast_" name " __" name "_symbol__", LN_IN_CORE, translate_broadcast, with)
 

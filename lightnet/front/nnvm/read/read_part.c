@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that slice and join tensors.
+// Operators that slice, concatenate and split tensors.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static void translate_flip(ln_nnvm_node *n)
     ln_nnvm_slice(n, ln_nnvm_in(n, 0), len, axes, first, last, first, 0);
 }
 
-// Missing values, or None, are those of a slice of the whole axis.
+// A bound of a slice; `deflt` if it is missing or None.
 static int bound_of(const int64_t *given, int len, int i, int deflt)
 {
     const int64_t value = i < len ? given[i] : LN_NNVM_NONE;
@@ -47,7 +47,7 @@ static void translate_slice(ln_nnvm_node *n)
     const int64_t *const end = ln_attr_ints(&n->emit, "end", &n_end);
     const int64_t *const step = ln_attr_ints(&n->emit, "stride", &n_step);
     if (n_begin > ndim || n_end > ndim || n_step > ndim)
-        ln_emit_fail(&n->emit, "a slice of more axes than the data's %d", ndim);
+        ln_emit_fail(&n->emit, "a slice of more than %d axes", ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
         steps[i] = bound_of(step, n_step, i, 1);
         starts[i] = bound_of(begin, n_begin, i, steps[i] < 0 ? INT_MAX - 1 : 0);
@@ -76,7 +76,7 @@ static void translate_slice_like(ln_nnvm_node *n)
         ends[i] = like[axis];
         steps[i] = 1;
         if (axis >= n_like)
-            ln_emit_fail(&n->emit, "axis %d of a tensor with %d dimensions", axis, n_like);
+            ln_emit_fail(&n->emit, "axis %d of input 1, expected at most %d", axis, n_like - 1);
         if (ends[i] > dims[axis])
             ln_emit_fail(&n->emit, "axis %d has length %d, expected at least %d", axis, dims[axis],
                          ends[i]);
@@ -84,8 +84,7 @@ static void translate_slice_like(ln_nnvm_node *n)
     ln_nnvm_slice(n, ln_nnvm_in(n, 0), len, axes, starts, ends, steps, 0);
 }
 
-// Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
-// the middle.
+// Crops images to the size of the second input, or to 'h_w', at 'offset' or in the center.
 static void translate_crop(ln_nnvm_node *n)
 {
     static const int axes[] = {2, 3}, ones[] = {1, 1};
@@ -98,17 +97,17 @@ static void translate_crop(ln_nnvm_node *n)
     ln_nnvm_image_dims(n, ln_nnvm_in(n, 0), dims);
     ln_nnvm_image_dims(n, ln_nnvm_in(n, has_like), like);
     for (int i = 0; i < 2; i++) {
-        const int there = dims[2 + i], wanted = has_like ? like[2 + i] : size[i];
-        starts[i] = is_central && wanted <= there ? (there - wanted) / 2 : starts[i];
-        if (wanted < 1 || wanted > there - starts[i])
-            ln_emit_fail(&n->emit, "%d of %d %s from %d on", wanted, there, i ? "columns" : "rows",
-                         starts[i]);
+        const int len = dims[2 + i], wanted = has_like ? like[2 + i] : size[i];
+        starts[i] = is_central && wanted <= len ? (len - wanted) / 2 : starts[i];
+        if (wanted < 1 || wanted > len - starts[i])
+            ln_emit_fail(&n->emit, "%d %s from offset %d on, expected 1 to %d", wanted,
+                         i ? "columns" : "rows", starts[i], len - starts[i]);
         ends[i] = ln_nnvm_failed(n) ? 0 : starts[i] + wanted;
     }
     ln_nnvm_slice(n, ln_nnvm_in(n, 0), 2, axes, starts, ends, ones, 0);
 }
 
-// Joins and parts
+// Concatenation and split
 
 static void translate_concat(ln_nnvm_node *n)
 {
@@ -124,7 +123,7 @@ static void translate_concat(ln_nnvm_node *n)
         ln_nnvm_join(n, len, parts, axis, 0);
 }
 
-// Parts of the lengths `lens`.
+// Splits into the lengths `lens`.
 static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens)
 {
     LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", src), LN_INT("axis", axis),
@@ -136,7 +135,7 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
     }
 }
 
-// `n_parts` parts; those that `dim` leaves over make the first ones longer by one, if `is_uneven`.
+// Splits into `n_parts` equal parts; if `is_uneven`, the first ones may be longer by one.
 static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven)
 {
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
@@ -149,8 +148,8 @@ static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_pa
     emit_split(n, src, axis, n_parts, lens);
 }
 
-// Parts: the first begins at 0, each of the others at a point.
-static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
+// Splits at the points.
+static void split_at(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
 {
     int lens[LN_NNVM_MAX_TUPLE + 1];
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
@@ -159,7 +158,7 @@ static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t 
         const int64_t end = i < len ? points[i] : dim;
         if (end <= begin || end > dim)
             ln_emit_fail(&n->emit,
-                         "a cut at %" PRId64 " of an axis of length %d, expected %" PRId64 " to %d",
+                         "point %" PRId64 " of an axis of length %d, expected %" PRId64 " to %d",
                          end, dim, begin + 1, dim - 1);
         lens[i] = (int)(end - begin);
         begin = end;
@@ -167,7 +166,7 @@ static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t 
     emit_split(n, src, axis, len + 1, lens);
 }
 
-// Text that starts with a digit is a number of parts, other text the points of cuts.
+// An attribute that begins with a digit is the number of parts, otherwise the points to split at.
 static void translate_split(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
@@ -180,7 +179,7 @@ static void translate_split(ln_nnvm_node *n)
         return;
     }
     const int64_t *const points = ln_attr_ints(&n->emit, key, &len);
-    emit_cuts(n, src, axis, points, len);
+    split_at(n, src, axis, points, len);
 }
 
 const ln_nnvm_row ln_nnvm_rows_part[] = {

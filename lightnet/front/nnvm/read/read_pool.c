@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling. The number of windows is computed here, and padding at the end then reaches just as far
-// as the last one, so that all ways to round become the operators' own.
+// Pooling. The number of windows is computed here, and the padding at the end is set to reach the
+// end of the last one, which expresses all rounding modes.
 
 #include <limits.h>
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-// The divisor of a sum: the elements of the window inside the source (at least 1), all of the
-// window, or those inside the source and the padding of the node.
+// The divisor of a mean: the elements of the window inside the source (at least 1), all of the
+// window, or those inside the source and the node's padding.
 typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
 
 // Max weights of a mean over windows of unequal sizes.
@@ -27,13 +27,13 @@ typedef struct pool {
     int len[3], end[3]; // the number of windows; how far the last one reaches beyond the source
 } pool;
 
-// Of windows over `extent` elements along axis i.
+// Sets `len` and `end` for windows over `extent` elements along axis i.
 static void count_windows(ln_nnvm_node *n, pool *p, int i, int extent)
 {
     const int64_t room = (int64_t)extent + p->before[i] + p->after[i] - p->size[i];
     if (room < 0) {
-        ln_emit_fail(&n->emit, "a window of %d over %d elements with padding %d and %d", p->size[i],
-                     extent, p->before[i], p->after[i]);
+        ln_emit_fail(&n->emit, "a window of %d elements, expected at most %lld, those with padding",
+                     p->size[i], (long long)room + p->size[i]);
         return;
     }
     const int64_t len = (room + (p->rounds_up ? p->stride[i] - 1 : 0)) / p->stride[i] + 1;
@@ -99,7 +99,7 @@ static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int ext
     return ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP);
 }
 
-// Whether the last windows along the axis exceed the padding, which alone counts for means.
+// Whether the last windows along the axis exceed the padding, so that means need factors.
 static int overhangs(const pool *p, int i)
 {
     return p->kind == POOL_MEAN && p->divisor == PADDED && p->end[i] > p->after[i];
@@ -131,12 +131,12 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
         src = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                       LN_INTS("before", p->axes + 2, before), LN_INTS("after", p->axes + 2, after));
     }
-    const int computes = p->kind != POOL_MAX && !tl_dtype_is_float(own);
-    n_steps += computes;
-    if (computes)
+    const int is_cast = p->kind != POOL_MAX && !tl_dtype_is_float(own);
+    n_steps += is_cast;
+    if (is_cast)
         src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
     const char *dst = emit_windows(n, p, src, n_steps ? LN_EMIT_TEMP : i);
-    const tl_dtype dtype = computes ? TL_DOUBLE : own;
+    const tl_dtype dtype = is_cast ? TL_DOUBLE : own;
     for (int k = 0; k < p->axes; k++)
         if (overhangs(p, k))
             dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
@@ -145,7 +145,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
     if (p->kind == POOL_SUM)
         dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
                              ln_emit_scalar(&n->emit, dtype, window), --n_steps ? LN_EMIT_TEMP : i);
-    return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
+    return is_cast ? ln_emit_cast(&n->emit, dst, own, i) : dst;
 }
 
 // Reads the source in its layout, pools, and returns the result in the same layout; `is_global`:
@@ -171,7 +171,7 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 
 // Windows of one size
 
-// One number for all sides, two for (top and bottom, left and right), or four.
+// Attribute 'padding': one number for all sides, [y, x], or [top, left, bottom, right].
 static void read_core_padding(ln_nnvm_node *n, pool *p)
 {
     int len;
@@ -241,7 +241,8 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
 {
     const int dims[] = {out, in};
     if ((int64_t)out * in > MAX_WEIGHTS) {
-        ln_emit_fail(&n->emit, "%d windows of unequal sizes over %d elements", out, in);
+        ln_emit_fail(&n->emit, "%d windows over %d elements, expected a product of at most %d", out,
+                     in, MAX_WEIGHTS);
         return NULL;
     }
     double *weights =
@@ -256,7 +257,7 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
                    : NULL;
 }
 
-// Means over a given number of windows, as equal as possible: pooling where they are equal.
+// Means over a given number of windows of sizes as equal as possible: pooling for equal ones.
 static void translate_adaptive_pool(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements: shapes, joins and parts.
+// Operators that reshape and transpose.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 // The codes of a requested shape: see the operator's documentation.
 enum { COPY = 0, INFER = -1, COPY_REST = -2, MERGE = -3, SPLIT = -4 };
 
-// A shape that is being made: the source's dimensions are used up one after the other.
+// A shape under construction, from the source's dimensions in order.
 typedef struct reshaping {
     const int *src;
     int n_src, at;
@@ -25,7 +25,7 @@ static int64_t next_dim(reshaping *r)
     return r->at < r->n_src ? r->src[r->at++] : -2;
 }
 
-// The two parts of a dimension, one of which may be -1. Returns -1: they do not make it up.
+// Splits the next dimension into a and b, one of which may be -1. -1: a * b is not the dimension.
 static int split_dim(reshaping *r, int64_t a, int64_t b)
 {
     const int64_t dim = next_dim(r);
@@ -40,7 +40,7 @@ static int split_dim(reshaping *r, int64_t a, int64_t b)
     return 0;
 }
 
-// One code; `*i` moves past the lengths that it consumes. -1: it is invalid.
+// Applies a code; `*i` moves past the lengths that it consumes. -1: invalid.
 static int apply_code(reshaping *r, const int64_t *codes, int len, int *i)
 {
     const int64_t code = codes[*i];
@@ -75,8 +75,7 @@ static void reverse(int *dims, int len)
     }
 }
 
-// The shape of the codes, with inferred lengths. Returns the number of dimensions; 0 after a
-// failure.
+// Infers the remaining length of the shape. Returns the number of dimensions; 0 after a failure.
 static int finish_shape(ln_nnvm_node *n, reshaping *r, int len, int dims[LN_MAXDIM])
 {
     int64_t product = 1;
@@ -87,11 +86,11 @@ static int finish_shape(ln_nnvm_node *n, reshaping *r, int len, int dims[LN_MAXD
     }
     for (int i = 0; i < r->ndim; i++) {
         if (r->dims[i] == INFER && open >= 0)
-            ln_emit_fail(&n->emit, "attribute 'shape' leaves two dimensions open");
+            ln_emit_fail(&n->emit, "attribute 'shape' has two unknown lengths, expected one");
         if (r->dims[i] == INFER)
             open = i;
         else if (product > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute 'shape' has too many elements");
+            ln_emit_fail(&n->emit, "attribute 'shape' has more than %d elements", INT_MAX);
         else
             product *= r->dims[i];
     }
@@ -183,20 +182,20 @@ static void translate_squeeze(ln_nnvm_node *n)
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     int len;
     const int64_t *const given = ln_attr_ints(&n->emit, "axis", &len);
-    int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, ndim = 0;
+    int is_removed[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, ndim = 0;
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         const int axis = ln_attr_to_axis(&n->emit, given[i], t->ndim);
-        goes[axis] = 1;
+        is_removed[axis] = 1;
         if (t->ndim && t->dims[axis] != 1)
             ln_emit_fail(&n->emit, "axis %d has length %d, expected 1", axis, t->dims[axis]);
     }
     for (int i = 0; i < t->ndim; i++)
-        if (len > 0 ? !goes[i] : t->dims[i] != 1)
+        if (len > 0 ? !is_removed[i] : t->dims[i] != 1)
             dims[ndim++] = t->dims[i];
     ln_emit_reshape(&n->emit, src, ndim ? ndim : 1, dims, 0);
 }
 
-// Order
+// Transpose
 
 static void translate_transpose(ln_nnvm_node *n)
 {
@@ -232,7 +231,7 @@ static void translate_blocks(ln_nnvm_node *n)
                    0);
 }
 
-// The axes of one layout in the order of another, split and merged by these factors.
+// Converts from one layout to another, by way of the plain one.
 static void translate_layout(ln_nnvm_node *n)
 {
     char plain[LN_MAXDIM + 1] = "";

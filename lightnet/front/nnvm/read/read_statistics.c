@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations, softmax and its kin; reductions, and where the greatest element is.
+// Normalizations, softmax, reductions, argmax and argmin.
 
 #include <limits.h>
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-// Batches
+// Batch normalization
 
 static void translate_batchnorm(ln_nnvm_node *n)
 {
@@ -25,9 +25,9 @@ static void translate_batchnorm(ln_nnvm_node *n)
     ln_emit_batchnorm(&n->emit, src, axis, vectors, epsilon, 0);
 }
 
-// Groups and layers
+// Group and layer normalization
 
-// As many groups as channels are instance normalization.
+// Instance normalization has one group per channel.
 static void translate_groupnorm(ln_nnvm_node *n)
 {
     const int is_instance = !strcmp(n->row->with, "instance");
@@ -45,7 +45,7 @@ static void translate_groupnorm(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
-// Swaps an axis with the last one; nothing to do when it is that.
+// Swaps an axis with the last one; returns `src` if it is that.
 static const char *swap_last(ln_nnvm_node *n, const char *src, int axis, int i)
 {
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
@@ -79,7 +79,7 @@ static void translate_layernorm(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
-// Local response, L2
+// Local response and L2 normalization
 
 static void translate_lrn(ln_nnvm_node *n)
 {
@@ -167,7 +167,7 @@ static void translate_nan_reduce(ln_nnvm_node *n)
     emit_reduce(n, n->row->with, src);
 }
 
-// Among which elements the greatest is looked for.
+// The attributes of argmax and argmin.
 typedef struct search {
     int axes[LN_MAXDIM];
     int n_axes, keeps;
@@ -182,27 +182,27 @@ static search read_search(ln_nnvm_node *n, int ndim)
     return s;
 }
 
-// Several axes as one, the last: the others come before them.
+// Merges the axes of the search into one, after the others.
 static const char *merge_axes(ln_nnvm_node *n, const char *src, const search *s)
 {
-    int dims[LN_MAXDIM], order[LN_MAXDIM], merged[LN_MAXDIM], n_stay = 0, len = 1;
+    int dims[LN_MAXDIM], order[LN_MAXDIM], merged[LN_MAXDIM], n_others = 0, len = 1;
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
     for (int i = 0, k = 0; i < ndim; i++) {
-        const int goes = k < s->n_axes && s->axes[k] == i;
-        order[goes ? ndim - s->n_axes + k : n_stay] = i;
-        if (goes)
+        const int is_merged = k < s->n_axes && s->axes[k] == i;
+        order[is_merged ? ndim - s->n_axes + k : n_others] = i;
+        if (is_merged)
             len *= dims[i];
         else
-            merged[n_stay++] = dims[i];
-        k += goes;
+            merged[n_others++] = dims[i];
+        k += is_merged;
     }
-    merged[n_stay] = len; // no more than the tensor has
+    merged[n_others] = len; // at most the length of the tensor
     if (s->n_axes < ndim)
         src = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, src, n_stay + 1, merged, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, src, n_others + 1, merged, LN_EMIT_TEMP);
 }
 
-// `with`: max or min. The first of equal ones counts, in the order of the elements.
+// `with`: max or min. Returns the first index of equal elements.
 static void translate_arg(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
@@ -210,7 +210,7 @@ static void translate_arg(ln_nnvm_node *n)
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
     const search s = read_search(n, ndim);
     if (!s.n_axes || ln_nnvm_failed(n)) {
-        ln_emit_fail(&n->emit, "attribute 'axis' leaves no axis to search along");
+        ln_emit_fail(&n->emit, "attribute 'axis' selects no axis, expected at least one");
         return;
     }
     axis = s.axes[0];
@@ -219,12 +219,12 @@ static void translate_arg(ln_nnvm_node *n)
         axis = ndim - s.n_axes;
     }
     for (int i = 0, k = 0; i < ndim; i++) {
-        const int goes = k < s.n_axes && s.axes[k] == i;
-        if (!goes || s.keeps)
-            dims[n_left++] = goes ? 1 : dims[i];
-        k += goes;
+        const int is_reduced = k < s.n_axes && s.axes[k] == i;
+        if (!is_reduced || s.keeps)
+            dims[n_left++] = is_reduced ? 1 : dims[i];
+        k += is_reduced;
     }
-    if (!n_left) // a number is a tensor of one dimension
+    if (!n_left) // NNVM has no scalars
         dims[n_left++] = 1;
     const char *const index =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src), LN_INT("axis", axis),
@@ -233,7 +233,7 @@ static void translate_arg(ln_nnvm_node *n)
                  0);
 }
 
-// Sums down to the shape of the second input: along the axes that it lacks or has length 1 in.
+// Sums to the shape of the second input: along the axes that it lacks, or that have length 1 in it.
 static void translate_collapse_sum(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -244,7 +244,8 @@ static void translate_collapse_sum(ln_nnvm_node *n)
         if (i < more || (more >= 0 && dims[i - more] == 1 && t->dims[i] != 1))
             axes[n_axes++] = i;
         else if (more < 0 || dims[i - more] != t->dims[i])
-            ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
+            ln_emit_fail(&n->emit, "axis %d has length %d, which input 1 cannot broadcast to", i,
+                         t->dims[i]);
     }
     const char *const sum =
         ln_emit_reduce(&n->emit, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);

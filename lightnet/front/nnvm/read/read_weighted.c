@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, and products of matrices: with weights, and of two tensors.
+// Convolution, and matrix multiplication with weights and of two tensors.
 
 #include <limits.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static conv read_conv(ln_nnvm_node *n)
     return c;
 }
 
-// The weights [first, second, kernel], which the file may have in another order.
+// The weights as [first, second, kernel], converted from the file's layout.
 static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int second)
 {
     int dims[5] = {first, second}, there[LN_MAXDIM];
@@ -66,8 +66,8 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int se
     return ln_nnvm_to_plain(n, weight, &c->weight_layout);
 }
 
-// The result of core's may have another type than the data, `own`. Sums of products of integers of
-// 8 or 16 bits are exact in double, and then wrap as integers of 32 bits do.
+// Attribute 'out_dtype' of core: the result may have another type than the data, `own`. Dot
+// products of 8- or 16-bit integers are exact in double, and then wrap to 32 bits.
 static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
 {
     const char *const text = ln_attr_text(&n->emit, "out_dtype", "same");
@@ -76,7 +76,7 @@ static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
     c->dtype = is_float ? c->out_dtype : TL_DOUBLE;
 }
 
-// The operator, up to its own parameters. Images have the fast one.
+// Begins the operator: `image`, the fast one, for 2 spatial axes, or else `any`.
 static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const char *any,
                        const char *src, const char *weight)
 {
@@ -98,13 +98,13 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
                   LN_ONLY_IF(c->axes == 2, LN_TEXT("autopad", "NOTSET")));
 }
 
-// Whether the computed tensor is the result already.
+// Whether the result needs neither a cast nor another layout.
 static int ends_plain(const conv *c)
 {
     return c->dtype == c->out_dtype && ln_nnvm_is_plain(&c->out_layout);
 }
 
-// Output 0: `dst` in the layout and the type of the result, unless it is that already.
+// Converts `dst` to output 0, in the layout and the type of the result.
 static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
 {
     const int casts = c->dtype != c->out_dtype;
@@ -137,7 +137,7 @@ static void translate_conv(ln_nnvm_node *n)
     end_conv(n, &c, ln_emit_end(&n->emit, "dst", ends_plain(&c) ? 0 : LN_EMIT_TEMP));
 }
 
-// MXNet's target_shape decides the padding.
+// Sets the padding that results in MXNet's target_shape.
 static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
 {
     int target[3];
@@ -148,8 +148,8 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
         const int64_t total = (int64_t)c->stride[i] * (src->dims[2 + i] - 1) +
                               (int64_t)c->dilation[i] * (c->size[i] - 1) + 1 - target[i];
         if (total < 0 || total > INT_MAX - 1) {
-            ln_emit_fail(&n->emit, "attribute 'target_shape' has %d, more than there is",
-                         target[i]);
+            ln_emit_fail(&n->emit, "attribute 'target_shape' has %d, expected at most %lld",
+                         target[i], (long long)total + target[i]);
             return;
         }
         c->adj[i] = (int)(total % 2);
@@ -157,7 +157,7 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
     }
 }
 
-// Core's further rows and columns are zeros, after the bias; MXNet's are computed.
+// Core pads output_padding with zeros after the bias; MXNet computes those elements.
 static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
     const int computed = ln_nnvm_was_mxnet(n), none[5] = {0};
@@ -192,7 +192,7 @@ static void translate_deconv(ln_nnvm_node *n)
     end_deconv(n, &c);
 }
 
-// data . weight^T + bias over the last axis.
+// data x weight^T + bias along the last axis.
 static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
 {
     const tl_tensor *t = ln_nnvm_tensor_of(n, src);
@@ -244,26 +244,26 @@ static void translate_batch_dot(ln_nnvm_node *n)
     ln_nnvm_matmul(n, a, b, trans1, trans2, 0);
 }
 
-// An operand of a product as a matrix: an axis that is summed along, and all others as one.
+// An operand of `dot` as a matrix: the contracted axis, and all others as one.
 typedef struct operand {
     const char *matrix;
-    int is_first; // the axis that is summed along comes first
+    int is_first; // the contracted axis comes first
     int n_others, others[LN_MAXDIM];
 } operand;
 
-// The axis is the last one, or the first; transposed, the other way round. Of a vector it is the
-// only one. Core turns all axes round then, MXNet the axis and all others.
-static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *transposes)
+// The contracted axis is the first or the last, if transposed the other of the two. To transpose,
+// core reverses all axes, MXNet swaps the contracted axis and the group of all others.
+static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *key)
 {
     const char *src = ln_nnvm_in(n, i);
     int dims[LN_MAXDIM], reversed[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, dims), turns = ln_attr_bool(&n->emit, transposes, 0);
-    operand o = {.is_first = turns ? !is_first : is_first};
+    const int ndim = ln_nnvm_copy_dims(n, src, dims), transposed = ln_attr_bool(&n->emit, key, 0);
+    operand o = {.is_first = transposed ? !is_first : is_first};
     if (!ndim) {
         ln_emit_fail(&n->emit, "operand %d is a scalar, expected at least 1 dimension", i);
         return o;
     }
-    if (turns && ndim > 2 && !ln_nnvm_was_mxnet(n)) {
+    if (transposed && ndim > 2 && !ln_nnvm_was_mxnet(n)) {
         for (int k = 0; k < ndim; k++)
             reversed[k] = ndim - 1 - k;
         src = ln_emit_transpose(&n->emit, src, reversed, LN_EMIT_TEMP);
@@ -278,7 +278,7 @@ static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *tr
     return o;
 }
 
-// The sum along the last axis of the one and the first of the other.
+// Contracts the last axis of a and the first of b.
 static void translate_dot(ln_nnvm_node *n)
 {
     const operand a = read_operand(n, 0, 0, "transpose_a"),

@@ -58,8 +58,8 @@ static ln_nnvm_value as_tensor(ln_nnvm_op *n, ln_nnvm_value v, const char *tenso
     return ln_put_reshape(n, ln_put_cast(n, v, t->dtype), t->ndim, t->dims);
 }
 
-// A node has the name of its output. An operator that only passes its input on keeps the input's
-// name, unless it is the only reader.
+// Names a node after its output. A producer of an operator without nodes keeps its name, unless
+// that operator is its only reader.
 static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
 {
     ln_nnvm_draft *const d = n->draft;
@@ -75,7 +75,7 @@ static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
         ln_nnvm_draft_rename(d, v.entry, tensor);
 }
 
-void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
+void ln_nnvm_op_set_out(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
 {
     if (ln_nnvm_op_failed(n))
         return;
@@ -87,8 +87,8 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
 
 // Variables and constants
 
-// The number that a source or a create fills all elements with, without a file; 0: it has several.
-static int fills_evenly(const ln_op *op, double *number)
+// Whether a source or a create fills all elements with one number, without a file.
+static int fills_with_one(const ln_op *op, double *number)
 {
     const ln_param_entry *data = ln_op_param(op, "data");
     const int len = data ? data->array_len : 0;
@@ -132,8 +132,8 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
     return filled(n->writer, producer, tensor);
 }
 
-// Whether all elements are the same number, which a double holds.
-static int is_even(const tl_tensor *t, double *value)
+// Whether all elements are the same number, which a double represents exactly.
+static int is_uniform(const tl_tensor *t, double *value)
 {
     char own[TL_DTYPE_MAX_SIZE], back[TL_DTYPE_MAX_SIZE];
     const size_t size = tl_size_of(t->dtype), all = tl_tensor_size(t);
@@ -147,7 +147,7 @@ int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value)
 {
     const int len = record_of(n->writer, tensor)->len;
     const tl_tensor *const t = len == 1 ? ln_nnvm_own_constant(n, tensor) : NULL;
-    return t && t->data && is_even(t, value);
+    return t && t->data && is_uniform(t, value);
 }
 
 static void fail_variable(ln_nnvm_writer *w, const char *tensor, const char *why)
@@ -155,17 +155,17 @@ static void fail_variable(ln_nnvm_writer *w, const char *tensor, const char *why
     ln_translation_fail(&w->draft.base, "tensor '%.256s': %s", tensor, why);
 }
 
-// Whether a constant of the model's own has equal elements, the number.
+// Whether a constant of the model itself has equal elements, `number`.
 static int has_number(ln_nnvm_op *n, const ln_op *op, const char *tensor, double *number)
 {
     if (!ln_from_file_name(op))
-        return fills_evenly(op, number);
+        return fills_with_one(op, number);
     const tl_tensor *const own = ln_nnvm_own_constant(n, tensor);
-    return own && own->data && is_even(own, number);
+    return own && own->data && is_uniform(own, number);
 }
 
-// Scalars are vectors of one element, since in NNVM a shape () is an unknown one; truth values are
-// bytes, as its files have no others. NULL after a failure.
+// The parameter for a constant: scalars are vectors of one element, since NNVM's shape () is
+// unknown; bools are bytes, as its files have no bools. NULL after a failure.
 static tl_tensor *parameter_like(ln_nnvm_writer *w, const tl_tensor *like)
 {
     static const int one = 1;
@@ -180,7 +180,7 @@ static tl_tensor *parameter_like(ln_nnvm_writer *w, const tl_tensor *like)
     return t;
 }
 
-// Constants of equal elements are no parameters: a graph without others needs no file for them.
+// Adds a parameter; `full` for a constant of equal elements, which needs no parameter file.
 static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *tensor)
 {
     ln_nnvm_writer *const w = n->writer;
@@ -190,7 +190,7 @@ static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *t
     if (ln_produces_random(op))
         fail_variable(w, tensor, "random numbers, for which NNVM has no operator");
     if (!like->len)
-        fail_variable(w, tensor, "no elements, which NNVM's tensors have always");
+        fail_variable(w, tensor, "0 elements, expected at least 1 in NNVM");
     tl_tensor *const t = parameter_like(w, like);
     if (!t)
         return none;
@@ -209,7 +209,7 @@ void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
 {
     const tl_tensor *const t = record_of(w, name);
     if (!t->ndim || !t->len)
-        fail_variable(w, name, "an input without dimensions or elements, which NNVM has not");
+        fail_variable(w, name, "an input without dimensions or elements, expected at least 1 each");
     if (!w->draft.base.failed)
         keep_value(w, name,
                    value_like(ln_nnvm_draft_variable(&w->draft, LN_NNVM_INPUT, name, t, NULL), t));
@@ -228,8 +228,7 @@ ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor)
         return *known;
     const ln_op *const producer = ln_context_creater(w->draft.base.ctx, tensor);
     if (!producer || !ln_produces_inputs(producer->op_arg->optype)) {
-        ln_nnvm_op_fail(n, "its tensor '%.256s' is an output that NNVM's operators do not have",
-                        tensor);
+        ln_nnvm_op_fail(n, "NNVM's operator lacks the output that is tensor '%.256s'", tensor);
         return none;
     }
     const ln_nnvm_value v = add_parameter(n, producer, tensor);
@@ -282,7 +281,7 @@ ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src)
 
 // Windows
 
-// One number for each axis, after those that a line lacks.
+// Reads one number for each axis from index `at`; `deflt` for the rows that 1-D data lack.
 static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt, int axes,
                       int values[2])
 {
@@ -294,7 +293,7 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
     }
 }
 
-// Only operators of images have parameter `autopad`, whose padding they have computed already.
+// Only operators of images have parameter `autopad`; they have checked it.
 static void read_padding(ln_nnvm_op *n, ln_nnvm_windows *w, int is_transposed)
 {
     const int *const in = ln_nnvm_op_tensor_of(n, "src")->dims + 2;
@@ -303,8 +302,8 @@ static void read_padding(ln_nnvm_op *n, ln_nnvm_windows *w, int is_transposed)
     read_axes(n, "padding", 0, 0, w->axes, w->padding);
     read_axes(n, "padding", w->axes, 0, w->axes, w->padding + 2);
     if (*mode && is_transposed)
-        ln_autopadding_deconv(w->padding, in, w->size, w->stride, w->more, w->dilation, out, 2,
-                              mode);
+        ln_autopadding_deconv(w->padding, in, w->size, w->stride, w->output_padding, w->dilation,
+                              out, 2, mode);
     else if (*mode)
         ln_autopadding_conv(w->padding, in, w->size, w->stride, w->dilation, 2, mode);
 }
@@ -313,14 +312,14 @@ ln_nnvm_windows ln_nnvm_op_windows(ln_nnvm_op *n, int is_transposed)
 {
     ln_nnvm_windows w = {.axes = ln_nnvm_op_tensor_of(n, "src")->ndim - 2};
     if (w.axes < 1 || w.axes > 2) {
-        ln_nnvm_op_fail(n, "it has %d axes, expected 1 or 2: windows of NNVM's core are of images",
+        ln_nnvm_op_fail(n, "'src' has %d spatial axes, expected 1 or 2 for windows of NNVM's core",
                         w.axes);
         w.axes = 2;
     }
     read_axes(n, "size", 0, 1, w.axes, w.size);
     read_axes(n, "stride", 0, 1, w.axes, w.stride);
     read_axes(n, "dilation", 0, 1, w.axes, w.dilation);
-    read_axes(n, "output_padding", 0, 0, w.axes, w.more);
+    read_axes(n, "output_padding", 0, 0, w.axes, w.output_padding);
     if (!ln_nnvm_op_failed(n))
         read_padding(n, &w, is_transposed);
     return w;

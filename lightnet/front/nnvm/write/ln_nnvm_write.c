@@ -29,12 +29,12 @@ static const ln_nnvm_op_row *find_row(const char *optype)
 
 // Names and inputs
 
-// The names of tensors are theirs, also where no node has them in the end.
-static void take_names(ln_nnvm_writer *w)
+// Reserves the names of tensors, also of those that no node produces in the end.
+static void reserve_names(ln_nnvm_writer *w)
 {
     LN_FOREACH (const ln_op *, op, w->draft.base.ctx->ops)
         LN_FOREACH (const ln_tensor_list_entry *, out, op->op_arg->tensors_out)
-            ln_nnvm_draft_take_name(&w->draft, out->name);
+            ln_nnvm_draft_reserve_name(&w->draft, out->name);
 }
 
 // Operators
@@ -47,9 +47,7 @@ static void check_sizes(ln_nnvm_op *n)
             ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
                             out->name);
         if (te && !te->tensor->len)
-            ln_nnvm_op_fail(n,
-                            "its output '%.256s' has no elements, which NNVM's tensors have "
-                            "always",
+            ln_nnvm_op_fail(n, "its output '%.256s' has 0 elements, expected at least 1 in NNVM",
                             out->name);
     }
 }
@@ -64,16 +62,16 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
                         outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name,
                     .first_node = (uint32_t)w->draft.n_nodes};
     if (ln_produces_inputs(op->op_arg->optype))
-        return; // at its reader
+        return; // written with its reader
     check_sizes(&n);
     if (w->draft.base.failed)
         return;
     const ln_nnvm_value v = find_row(op->op_arg->optype)->write(&n);
-    ln_nnvm_op_give(&n, n.label, v);
+    ln_nnvm_op_set_out(&n, n.label, v);
 }
 
-// The unsupported type, or the unsupported value of the parameter that selects the function; NULL:
-// core supports it.
+// The unsupported operator type, or value of the parameter that selects the function; NULL: core
+// supports the operator.
 static const char *lacking(const ln_op *op)
 {
     const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);
@@ -88,7 +86,7 @@ static int has_op(const ln_op *op)
     return !lacking(op);
 }
 
-// Names all that cannot be written, each with the first operator that does it.
+// Fails with a list of all that core lacks, each with the first operator that needs it.
 static void check_support(ln_nnvm_writer *w)
 {
     ln_missing missing = {.translation = &w->draft.base, .shows_first = 1, .is_writer = 1};
@@ -103,8 +101,8 @@ static void check_support(ln_nnvm_writer *w)
     ln_missing_report(&missing, "operators that NNVM's core lacks");
 }
 
-// Whether an output is read under its name: that of its node, or, as inputs and constants have
-// theirs themselves, one made from it.
+// Whether the reader would name the output so: after its node, or, since inputs and constants keep
+// their names, with "_0" appended.
 static int is_read_as(ln_nnvm_writer *w, ln_nnvm_entry entry, const char *name)
 {
     ln_translation *const t = &w->draft.base;
@@ -116,13 +114,13 @@ static int is_read_as(ln_nnvm_writer *w, ln_nnvm_entry entry, const char *name)
             ln_streq(ln_translation_print(t, "%.*s_0", ln_name_stem(node), node), name));
 }
 
-// An output that is an input, a constant, or another output becomes a node.
+// Copies an output that is an input, a constant, or another output, so that it has its own name.
 static ln_nnvm_value named_head(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_whole(n, n->label);
     if (!ln_nnvm_op_failed(n) && !is_read_as(n->writer, v.entry, n->label))
         v = ln_put(n, "copy", v);
-    ln_nnvm_op_give(n, n->label, v);
+    ln_nnvm_op_set_out(n, n->label, v);
     return v;
 }
 
@@ -142,7 +140,7 @@ static void add_heads(ln_nnvm_writer *w)
 
 static void write_model(ln_nnvm_writer *w)
 {
-    take_names(w);
+    reserve_names(w);
     check_support(w);
     LN_FOREACH (const char *, name, w->draft.base.ctx->inputs)
         ln_nnvm_writer_input(w, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing convolutions and products with weights.
+// Writing convolutions and matrix multiplication.
 
 #include <limits.h>
 #include <string.h>
@@ -14,10 +14,11 @@ static ln_nnvm_windows read_windows(ln_nnvm_op *n, int is_transposed)
     for (int i = 0; i < 2; i++) {
         const long long sum = (long long)w.padding[i] + w.padding[2 + i];
         if (w.padding[i] < 0 || w.padding[2 + i] < 0)
-            ln_nnvm_op_fail(n, "a padding of %d and %d, expected at least 0", w.padding[i],
-                            w.padding[2 + i]);
+            ln_nnvm_op_fail(n, "parameter 'padding' has %d and %d, expected at least 0",
+                            w.padding[i], w.padding[2 + i]);
         if (sum > INT_MAX / 2)
-            ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", sum, INT_MAX / 2);
+            ln_nnvm_op_fail(n, "parameter 'padding' has %lld in sum, expected at most %d", sum,
+                            INT_MAX / 2);
     }
     return w;
 }
@@ -54,7 +55,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const ln_nnvm_windo
                   LN_INT("groups", ln_op_int(n->op, "group")), LN_BOOL("use_bias", with_bias));
 }
 
-// Padding that is not the same at both ends is added before.
+// Core has the same padding at both ends: writes the rest as a pad.
 static ln_nnvm_value write_conv(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -77,36 +78,36 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
 
 // Cropping of the result of a transposed convolution. Core crops both ends alike; a slice then
 // crops the rest at one end.
-typedef struct cuts {
+typedef struct cropping {
     int padding[2];       // at both ends
-    int dims[4];          // of the result then
-    int begin[4], end[4]; // the part of it that stays
-    int more[4];          // rows beyond the end, which contain only the bias
-    int grows;            // any of them is not 0
-} cuts;
+    int dims[4];          // of core's result
+    int begin[4], end[4]; // of the slice
+    int extra[4];         // elements after the end, which are the bias
+    int is_extended;      // `extra` is not 0
+} cropping;
 
-static cuts read_cuts(ln_nnvm_op *n, const ln_nnvm_windows *c, ln_nnvm_value src)
+static cropping read_cropping(ln_nnvm_op *n, const ln_nnvm_windows *c, ln_nnvm_value src)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    cuts k = {.dims = {dst->dims[0], dst->dims[1]}, .end = {dst->dims[0], dst->dims[1]}};
+    cropping k = {.dims = {dst->dims[0], dst->dims[1]}, .end = {dst->dims[0], dst->dims[1]}};
     for (int i = 0; i < 2; i++) {
         const int64_t all = (src.dims[2 + i] - 1) * (int64_t)c->stride[i] +
                             (c->size[i] - 1) * (int64_t)c->dilation[i] + 1;
-        const int last = c->padding[2 + i] - c->more[i], cut = last > 0 ? last : 0;
+        const int last = c->padding[2 + i] - c->output_padding[i], cut = last > 0 ? last : 0;
         if (all > INT_MAX)
-            ln_nnvm_op_fail(n, "an axis of %lld elements, expected at most %d", (long long)all,
-                            INT_MAX);
+            ln_nnvm_op_fail(n, "axis %d of the result has %lld elements, expected at most %d",
+                            2 + i, (long long)all, INT_MAX);
         k.padding[i] = c->padding[i] < cut ? c->padding[i] : cut;
         k.dims[2 + i] = (int)(all - 2 * (int64_t)k.padding[i]);
         k.begin[2 + i] = c->padding[i] - k.padding[i];
         k.end[2 + i] = k.dims[2 + i] - (cut - k.padding[i]);
-        k.more[2 + i] = last < 0 ? -last : 0;
-        k.grows |= last < 0;
+        k.extra[2 + i] = last < 0 ? -last : 0;
+        k.is_extended |= last < 0;
     }
     return k;
 }
 
-// Where rows come after the end, the bias comes last.
+// Adds the bias last if elements are added after the end.
 static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 {
     static const int step[] = {1, 1, 1, 1}, none[4] = {0};
@@ -114,17 +115,17 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
     const ln_nnvm_value src = ln_put_as_image(n, ln_nnvm_op_in(n, "src"));
-    const cuts k = read_cuts(n, &c, src);
+    const cropping k = read_cropping(n, &c, src);
     const int with_bias = has_bias(n), bias_dims[] = {k.dims[1], 1, 1};
     ln_nnvm_value v = put_conv(n, "conv2d_transpose", &c, src, k.dims[1], k.padding,
-                               with_bias && !k.grows, k.dims);
-    v = ln_put_pad(n, ln_put_slice(n, v, k.begin, k.end, step), none, k.more, 0);
-    if (with_bias && k.grows)
+                               with_bias && !k.is_extended, k.dims);
+    v = ln_put_pad(n, ln_put_slice(n, v, k.begin, k.end, step), none, k.extra, 0);
+    if (with_bias && k.is_extended)
         v = ln_put_binary(n, "add", v, ln_put_reshape(n, bias_of(n, 1), 3, bias_dims));
     return ln_put_from_image(n, v);
 }
 
-// Products
+// Matrix multiplication
 
 static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
 {
@@ -140,7 +141,7 @@ static int has_row_bias(ln_nnvm_op *n, int units)
            ln_op_number(n->op, "alpha") == 1 && ln_op_number(n->op, "beta") == 1;
 }
 
-// Max steps by which weights follow from constants.
+// Max operators between a constant and the weight that they compute from it.
 enum { MAX_STEPS = 16 };
 
 // Whether the input is a constant of the model, itself or through operators of one input.
@@ -159,8 +160,7 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
     return 0;
 }
 
-// The product of two matrices. The translator of dense multiplies with a transposed matrix, which
-// it takes for weights.
+// The product of two matrices: dense for a transposed constant, as its translator reads weights.
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
     const int trans_a = ln_op_bool(n->op, "trans1"), trans_b = ln_op_bool(n->op, "trans2");
@@ -197,7 +197,7 @@ static ln_nnvm_value as_stack(ln_nnvm_op *n, ln_nnvm_value v, const tl_tensor *d
     return ln_put_reshape(n, ln_put_expand(n, v, dst->ndim, dims), 3, flat);
 }
 
-// Stacks of matrices are multiplied one by one: core has products of two matrices only.
+// Multiplies stacks of matrices one by one: core multiplies two matrices only.
 static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");

@@ -13,14 +13,14 @@ static ln_nnvm_value write_not(ln_nnvm_op *n, ln_nnvm_value x)
     if (dtype == TL_BOOL)
         return ln_put(n, "logical_not", ln_put_numbers(n, x));
     if (dtype == TL_UINT64)
-        ln_nnvm_op_fail(n, "the bits of %s cannot be inverted", tl_dtype_name(dtype));
-    // All bits set is the largest number, or -1.
+        ln_nnvm_op_fail(n, "NNVM's core cannot invert the bits of %s", tl_dtype_name(dtype));
+    // The inverse is the number with all bits set, the max or -1, minus x.
     const int is_signed = tl_dtype_min_double(dtype) < 0;
     return ln_put_scalar(n, "rsub", x, is_signed ? -1 : tl_dtype_max_double(dtype));
 }
 
-// To the even one of two: to a number below the first one that has no fraction, that number is
-// added and subtracted; above it, numbers are integers.
+// Rounds half to even: adds and subtracts the smallest power of two above which all numbers of the
+// type are integers.
 static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
 {
     const double whole = x.dtype == TL_DOUBLE    ? 0x1p52
@@ -37,8 +37,8 @@ static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
     return ln_put_leaky(n, x, ln_op_number(n->op, "alpha"));
 }
 
-// Functions that are no formula of core's operators for all types and parameters. Sines, their
-// inverses, and the error function have none.
+// Functions without one formula for all types and parameters. Sines, their inverses, and the error
+// function have no formula.
 static const struct function {
     const char *func;
     ln_nnvm_value (*write)(ln_nnvm_op *n, ln_nnvm_value x);

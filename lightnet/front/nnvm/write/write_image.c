@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing pools and operators that change the size of images, or of any axes. As where they are
-// read, padding of pools at the end reaches just as far as the last window.
+// Writing pools, and operators that resize images or any axes. As in the translators of pools, the
+// padding at the end reaches exactly to the end of the last window.
 
 #include <limits.h>
 #include <string.h>
@@ -25,13 +25,13 @@ static void read_end(ln_nnvm_op *n, pool *p, int i)
     const int64_t reach = (p->dims[2 + i] - 1) * (int64_t)w->stride[i] + w->size[i];
     const int64_t end = reach - w->padding[i] - p->src.dims[2 + i];
     if (w->dilation[i] != 1)
-        ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
+        ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's pools have none",
                         w->dilation[i]);
     if (end > INT_MAX)
-        ln_nnvm_op_fail(n, "windows that reach more than %d elements beyond an axis", INT_MAX);
+        ln_nnvm_op_fail(n, "padding after axis %d exceeds %d elements", 2 + i, INT_MAX);
     p->end[i] = end > 0 ? (int)end : 0;
     if (p->counts_padding && p->end[i] > w->padding[2 + i])
-        ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and parameter "
+        ln_nnvm_op_fail(n, "the last window exceeds the padding, which NNVM would count as "
                            "'count_padding' does not");
 }
 
@@ -103,14 +103,14 @@ static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
 
 // Cases of core's resize
 
-// How the positions in the source follow from an index i of the result, along both axes.
-typedef enum positions {
-    PLAIN,   // i in / out
-    ALIGNED, // i (in - 1) / (out - 1), so that the corners meet
-    OTHER    // nothing that core does
-} positions;
+// ONNX coordinate_transformation_mode along both axes: the source coordinate of output index i.
+typedef enum coordinates {
+    ASYMMETRIC,    // i in / out
+    ALIGN_CORNERS, // i (in - 1) / (out - 1)
+    OTHER          // unsupported by core
+} coordinates;
 
-static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear, positions at)
+static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear, coordinates at)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     if (ln_nnvm_op_failed(n))
@@ -118,7 +118,7 @@ static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear,
     return LN_PUT(n, "resize", ln_nnvm_shaped(src, dst->ndim, dst->dims), LN_SRC(src),
                   LN_INTS("size", 2, dst->dims + 2),
                   LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"),
-                  LN_ONLY_IF(at == ALIGNED, LN_BOOL("align_corners", 1)));
+                  LN_ONLY_IF(at == ALIGN_CORNERS, LN_BOOL("align_corners", 1)));
 }
 
 // Whether only rows and columns of images change.
@@ -135,16 +135,16 @@ static double at_axis(const ln_nnvm_op *n, const char *param, int axis)
     return ln_op_param(n->op, param)->value_array_double[axis];
 }
 
-// Whether the positions along an axis are those.
-static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positions at)
+// Whether the operator has these coordinates along an axis.
+static int has_coordinates(const ln_nnvm_op *n, int axis, int in, int out, coordinates at)
 {
-    const int corner = at == ALIGNED && out > 1;
+    const int corner = at == ALIGN_CORNERS && out > 1;
     return at_axis(n, "shift", axis) == 0 && at_axis(n, "start", axis) == 0 &&
            at_axis(n, "stretch", axis) == 1 &&
            at_axis(n, "span", axis) * (out - corner) == at_axis(n, "steps", axis) * (in - corner);
 }
 
-// Other cases: each axis by itself
+// Other cases: one axis after the other
 
 // Max elements of a matrix that resamples an axis.
 enum { MAX_ELEMENTS = 1 << 24 };
@@ -155,10 +155,10 @@ static int is_nearest(const ln_nnvm_op *n)
            ln_op_has_string(n->op, "mode", "TL_NEAREST");
 }
 
-// The axis of the operator as axis 0 of rows [in, width], whose columns stay.
+// The parameters that resample axis 0 of rows [in, width] as the operator does `axis`.
 static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
 {
-    const tl_resample_axis stays = {0, width, width, 0, 1};
+    const tl_resample_axis unchanged = {0, width, width, 0, 1};
     const tl_resample_axis own = {at_axis(n, "shift", axis), at_axis(n, "span", axis),
                                   at_axis(n, "steps", axis), at_axis(n, "start", axis),
                                   at_axis(n, "stretch", axis)};
@@ -166,11 +166,11 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
                                .rounding = tl_rounding_from_str(ln_op_string(n->op, "rounding")),
                                .cubic_a = ln_op_number(n->op, "cubic_a"),
                                .excludes_outside = ln_op_bool(n->op, "exclude_outside"),
-                               .axes = {own, stays}};
+                               .axes = {own, unchanged}};
 }
 
-// Rows [in, width] as the operator resamples the axis: by the kernel itself, so that both have
-// one rule. Returns new (tl_tensor_free_data_too).
+// Resamples rows [in, width] as the operator does the axis, by its kernel. Returns new
+// (tl_tensor_free_data_too).
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
@@ -202,7 +202,7 @@ static tl_tensor *identity(int len, tl_dtype dtype)
     return t;
 }
 
-// The elements that the kernel picks, by their indices.
+// Takes the elements that the kernel picks.
 static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *picks)
 {
     const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
@@ -237,8 +237,9 @@ static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
 {
     const int picks = is_nearest(n), in = v.dims[axis];
     if (!picks && (int64_t)in * (in > out ? in : out) > MAX_ELEMENTS)
-        ln_nnvm_op_fail(n, "axis %d of length %d becomes one of %d, which needs too large a matrix",
-                        axis, in, out);
+        ln_nnvm_op_fail(n,
+                        "axis %d of length %d becomes one of %d, expected a matrix of at most %d",
+                        axis, in, out, MAX_ELEMENTS);
     if (ln_nnvm_op_failed(n))
         return v;
     tl_tensor *const before = picks ? counting(in) : identity(in, v.dtype);
@@ -253,7 +254,7 @@ static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
     return v;
 }
 
-// Elements that are picked, or matrices that mix them, of one axis after the other.
+// Resamples one axis after the other, by take (nearest) or by a matrix.
 static ln_nnvm_value put_axes(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -262,32 +263,31 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
         ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
     if (!is_nearest(n) && !tl_dtype_is_float(v.dtype))
         ln_nnvm_op_fail(n,
-                        "its elements have type %s, expected floats, as products are rounded "
-                        "in another way",
+                        "'src' has type %s, expected floats: matrices round integers differently",
                         tl_dtype_name(v.dtype));
     for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)
         v = put_axis(n, v, i, dst->dims[i]);
     return v;
 }
 
-// Core rounds positions of the nearest elements down, and reads consecutive elements.
+// Core rounds coordinates of the nearest element down.
 static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const int is_linear = ln_op_has_string(n->op, "mode", "TL_RESAMPLE_LINEAR");
     const int rounds_down = ln_op_has_string(n->op, "rounding", "TL_ROUND_DOWN");
-    positions at = is_of_images(src, dst) ? PLAIN : OTHER;
-    while (at < OTHER && !(has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
-                           has_positions(n, 3, src->dims[3], dst->dims[3], at)))
+    coordinates at = is_of_images(src, dst) ? ASYMMETRIC : OTHER;
+    while (at < OTHER && !(has_coordinates(n, 2, src->dims[2], dst->dims[2], at) &&
+                           has_coordinates(n, 3, src->dims[3], dst->dims[3], at)))
         at++;
     if (ln_op_bool(n->op, "fill_outside") ||
-        !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
+        !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == ASYMMETRIC)))
         return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);
 }
 
-// The middles of pixels meet, as core has them only for whole multiples of the nearest ones.
+// Coordinates are half_pixel, which core has only for nearest elements of integer scales.
 static ln_nnvm_value write_resize(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
@@ -295,7 +295,7 @@ static ln_nnvm_value write_resize(ln_nnvm_op *n)
     if (!is_nearest(n) || !is_of_images(src, dst) || dst->dims[2] % src->dims[2] ||
         dst->dims[3] % src->dims[3])
         return put_axes(n);
-    return put_resize(n, ln_nnvm_op_in(n, "src"), 0, PLAIN);
+    return put_resize(n, ln_nnvm_op_in(n, "src"), 0, ASYMMETRIC);
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_image[] = {

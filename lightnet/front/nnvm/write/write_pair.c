@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing operations on elements of two or three tensors.
+// Writing element-wise operators of two or three tensors.
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
     return ln_put_binary(n, "add", rest, ln_put_binary(n, "mul", b, differs));
 }
 
-// A minimum of a maximum of integers with numbers is a clip, which is read as these.
+// Writes min(max(x, a), b) of integers as a clip, which the reader translates to these.
 static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
@@ -40,9 +40,9 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
     return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_op_input_name(max, "src1")), min, b.number);
 }
 
-// Truth values
+// Bools
 
-// Of compare(x, 0), != or ==: x, else NULL.
+// The x of compare(x, 0) with operation `op`; NULL: another producer.
 static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const char *op)
 {
     double zero;
@@ -54,19 +54,19 @@ static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const c
     return t->ndim == ln_translation_tensor(&n->draft->base, tensor)->ndim ? src : NULL;
 }
 
-// Numbers that are not 0 where the truth value is true.
+// The bool as numbers, in which all but 0 is true.
 static ln_nnvm_value truth_of(ln_nnvm_op *n, const char *tensor)
 {
     const char *const numbers = compared_with_zero(n, tensor, "TL_COMPARE_NOT_EQUAL");
     return ln_put_numbers(n, ln_nnvm_op_tensor(n, numbers ? numbers : tensor));
 }
 
-// Of tensors of one shape an operator of core's, of others one of 0 and 1.
+// Writes logical_and and logical_or for equal shapes, else arithmetic on 0 and 1.
 static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
 {
     const int is_and = !strcmp(op, "and"), is_or = !strcmp(op, "or");
     if (ln_nnvm_op_tensor_of(n, "src1")->dtype != TL_BOOL)
-        ln_nnvm_op_fail(n, "bits of integers, for which NNVM's core has no operator");
+        ln_nnvm_op_fail(n, "bitwise operations of integers, which NNVM's core lacks");
     ln_nnvm_value a = truth_of(n, ln_op_input_name(n->op, "src1"));
     ln_nnvm_value b = truth_of(n, ln_op_input_name(n->op, "src2"));
     b = ln_put_cast(n, b, a.dtype);
@@ -93,7 +93,7 @@ static ln_nnvm_value write_compare(ln_nnvm_op *n)
         return ln_put_truth(n, ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
     const char *const *const row = LN_ROW_NAMED(ops, op);
     if (!row)
-        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core lacks", op);
     const ln_nnvm_value a = ln_put_numbers(n, ln_nnvm_op_raw(n, "src1"));
     const ln_nnvm_value b = ln_put_numbers(n, ln_nnvm_op_raw(n, "src2"));
     return ln_put_binary(n, row ? row[1] : "", a, ln_put_cast(n, b, a.dtype));

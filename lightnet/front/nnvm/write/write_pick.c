@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing constants, as parameters with the elements that they fill, and operators that pick
-// elements by indices.
+// Writing generated constants, as parameters, and operators that pick elements by indices.
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static ln_nnvm_value write_arange(ln_nnvm_op *n)
                                           ln_nnvm_op_tensor_of(n, "dst")->dtype));
 }
 
-// The numbers that it begins with and goes on by are the model's own.
+// `start` and `delta` must be constants of the model.
 static ln_nnvm_value write_range(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -42,8 +41,9 @@ static ln_nnvm_value write_range(ln_nnvm_op *n)
     const tl_tensor *const delta = ln_nnvm_own_constant(n, ln_op_input_name(n->op, "delta"));
     tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
     if (!start || !delta)
-        ln_nnvm_op_fail(n, "'start' and 'delta' are not constants of the model, expected such, as "
-                           "NNVM's core makes no progressions");
+        ln_nnvm_op_fail(n,
+                        "inputs 'start' and 'delta' are not constants, expected these, as NNVM's "
+                        "core has no ranges");
     else if (filled && tl_exec_range(NULL, start, delta, filled))
         ln_nnvm_op_fail(n, "%s", tl_last_error());
     return put_filled(n, filled);
@@ -67,7 +67,7 @@ static const char *before_cast(ln_nnvm_op *n, const char *tensor)
     return dtype == TL_BOOL ? tensor : src;
 }
 
-// The bound of a binary with a number of the model's own, or NAN: it is none.
+// The constant bound, `src2`, of a max or min; NAN: not constant, or no operator.
 static double bound_of(ln_nnvm_op *n, const ln_op *binary)
 {
     double bound;
@@ -132,34 +132,34 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-// Core's rows of coordinates are along the first axis of the indices. The translator of gather_nd
-// turns them round.
+// Core has coordinates along the first axis of the indices, LightNet along the last: the translator
+// of gather_nd transposes them.
 static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const char *const tensor = ln_op_input_name(n->op, "index");
-    const ln_op *const turn = ln_nnvm_producer(n, tensor, LN_OP_TRANSPOSE, NULL, NULL);
+    const ln_op *const transpose = ln_nnvm_producer(n, tensor, LN_OP_TRANSPOSE, NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
-    int axes[LN_MAXDIM], is_turned = turn != NULL;
+    int axes[LN_MAXDIM], is_transposed = transpose != NULL;
     if (ln_op_int(n->op, "batch"))
         ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_op_int(n->op, "batch"));
     int len;
-    const int *const turned = ln_op_ints(turn, "axes", &len);
+    const int *const order = ln_op_ints(transpose, "axes", &len);
     for (int i = 0; i < ndim; i++) {
         axes[i] = (i + ndim - 1) % ndim;
-        is_turned &= i < len && turned[i] == (i + 1) % ndim;
+        is_transposed &= i < len && order[i] == (i + 1) % ndim;
     }
-    ln_nnvm_value index = is_turned
-                              ? ln_nnvm_op_tensor(n, before_cast(n, ln_op_input_name(turn, "src")))
-                              : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
-    if (!is_turned && ndim > 1)
+    ln_nnvm_value index =
+        is_transposed ? ln_nnvm_op_tensor(n, before_cast(n, ln_op_input_name(transpose, "src")))
+                      : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
+    if (!is_transposed && ndim > 1)
         index = ln_put_transpose(n, index, axes);
     return LN_PUT(n, "gather_nd", ln_nnvm_shaped(src, dst->ndim, dst->dims), LN_SRC(src),
                   LN_SRC(index));
 }
 
-// One of a line
+// Elements along an axis
 
 // 0, 1, .. along one of `ndim` axes, repeated along the others.
 static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int axis)
@@ -175,7 +175,7 @@ static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int 
     return ln_put_expand(n, v, ndim, dims);
 }
 
-// Whole coordinates of each element, along a new first axis, of which one is the index.
+// gather_nd by all coordinates of each element, of which `index` is one, along a new first axis.
 static ln_nnvm_value write_take_along(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
@@ -183,7 +183,7 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
     ln_nnvm_value rows[LN_MAXDIM];
     int dims[LN_MAXDIM] = {1};
     if (ndim >= LN_MAXDIM)
-        ln_nnvm_op_fail(n, "it has %d dimensions, expected at most %d", ndim, LN_MAXDIM - 1);
+        ln_nnvm_op_fail(n, "'src' has %d dimensions, expected at most %d", ndim, LN_MAXDIM - 1);
     if (ln_nnvm_op_failed(n))
         return src;
     memcpy(dims + 1, given.dims, (size_t)ndim * sizeof(int));
@@ -196,23 +196,23 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
                   LN_SRC(coordinates));
 }
 
-// The best of boxes that overlap
+// Non-maximum suppression
 
-// All of them are -1 in core, 0 in LightNet.
+// "No limit" is -1 in core, 0 in LightNet.
 static int max_of(const ln_nnvm_op *n, const char *param)
 {
-    const int most = ln_op_int(n->op, param);
-    return most ? most : -1;
+    const int max = ln_op_int(n->op, param);
+    return max ? max : -1;
 }
 
-// One of the two outputs.
+// non_max_suppression, which returns the rows or their indices.
 static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value count,
-                                     int gives_index)
+                                     int is_index)
 {
     const ln_nnvm_value index = ln_nnvm_typed(ln_nnvm_shaped(rows, 2, rows.dims), TL_INT32);
     return LN_PUT(
-        n, "non_max_suppression", gives_index ? index : rows, LN_SRC(rows), LN_SRC(count),
-        LN_BOOL("return_indices", gives_index), LN_INT("coord_start", ln_op_int(n->op, "box")),
+        n, "non_max_suppression", is_index ? index : rows, LN_SRC(rows), LN_SRC(count),
+        LN_BOOL("return_indices", is_index), LN_INT("coord_start", ln_op_int(n->op, "box")),
         LN_INT("score_index", ln_op_int(n->op, "score")),
         LN_INT("id_index", ln_op_int(n->op, "label")),
         LN_NUMBER("iou_threshold", ln_op_number(n->op, "overlap")),
@@ -232,9 +232,9 @@ static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)
     const ln_nnvm_value best = put_suppression(n, rows, count, 0);
     if (!index)
         return best;
-    ln_nnvm_op_give(n, dst, best);
+    ln_nnvm_op_set_out(n, dst, best);
     const ln_nnvm_value places = put_suppression(n, rows, count, 1);
-    ln_nnvm_op_give(n, index, places);
+    ln_nnvm_op_set_out(n, index, places);
     return strcmp(n->label, index) ? best : places;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing operators that move elements: shapes, joins and parts.
+// Writing operators that move elements: reshapes, slices, concatenation, padding.
 
 #include <string.h>
 
@@ -60,8 +60,8 @@ static ln_nnvm_value write_slice(ln_nnvm_op *n)
     return put_part(n, src, &p);
 }
 
-// An index that counts from the end when it is negative, moved between the limits.
-static int moved(int index, int len, int min, int max)
+// An index, counted from the end if negative, clamped to the limits.
+static int clamped(int index, int len, int min, int max)
 {
     const long long at = index < 0 ? (long long)index + len : index;
     return at < min ? min : at > max ? max : (int)at;
@@ -81,8 +81,8 @@ static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
     for (int i = 0; i < len && i < n_starts && i < n_ends && i < n_steps; i++) {
         const int axis = axes[i] < 0 ? axes[i] + src.ndim : axes[i], back = steps[i] < 0;
         p.step[axis] = steps[i];
-        p.begin[axis] = moved(starts[i], src.dims[axis], 0, src.dims[axis] - back);
-        p.end[axis] = moved(ends[i], src.dims[axis], -back, src.dims[axis] - back);
+        p.begin[axis] = clamped(starts[i], src.dims[axis], 0, src.dims[axis] - back);
+        p.end[axis] = clamped(ends[i], src.dims[axis], -back, src.dims[axis] - back);
     }
     return put_part(n, src, &p);
 }
@@ -115,9 +115,9 @@ static ln_nnvm_value part_at(ln_nnvm_value split, int axis, int i, int len)
     return split;
 }
 
-// The translator of split names its outputs after the node. Where something else has such a name,
-// the node keeps its own.
-static void take_output_names(ln_nnvm_op *n, int len)
+// The translator of split names its outputs after the node. If such a name is in use, the node
+// keeps its own.
+static void reserve_output_names(ln_nnvm_op *n, int len)
 {
     const ln_list *out = n->op->op_arg->tensors_out;
     for (int i = 1; i < len && out && out->next; i++) {
@@ -128,7 +128,7 @@ static void take_output_names(ln_nnvm_op *n, int len)
         if (name && !is_own && ln_hash_find(n->draft->names, name))
             n->keeps_name = 1;
         else
-            ln_nnvm_draft_take_name(n->draft, name);
+            ln_nnvm_draft_reserve_name(n->draft, name);
     }
 }
 
@@ -140,11 +140,11 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
     const int *const lens = ln_op_ints(n->op, "lens", &len);
     if (ln_nnvm_op_failed(n) || !len)
         return src;
-    take_output_names(n, len);
+    reserve_output_names(n, len);
     const ln_nnvm_value split = put_split(n, src, axis, len, lens);
     LN_FOREACH (const ln_tensor_list_entry *, out, n->op->op_arg->tensors_out) {
         if (i && i < len)
-            ln_nnvm_op_give(n, out->name, part_at(split, axis, i, lens[i]));
+            ln_nnvm_op_set_out(n, out->name, part_at(split, axis, i, lens[i]));
         i++;
     }
     return split;
@@ -182,7 +182,7 @@ static ln_nnvm_value write_expand(ln_nnvm_op *n)
     return ln_nnvm_op_failed(n) ? src : ln_put_expand(n, src, dst->ndim, dst->dims);
 }
 
-// Copies along an axis repeat a new axis before it.
+// Repeats a new axis before each one.
 static ln_nnvm_value write_tile(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
@@ -203,9 +203,9 @@ static ln_nnvm_value write_tile(ln_nnvm_op *n)
     return v;
 }
 
-// Elements begin, begin + step, .. along the axis, `count` of them.
-static ln_nnvm_value stretch(ln_nnvm_op *n, ln_nnvm_value src, int axis, int begin, int step,
-                             int count)
+// Slices `count` elements begin, begin + step, .. of the axis.
+static ln_nnvm_value slice_axis(ln_nnvm_op *n, ln_nnvm_value src, int axis, int begin, int step,
+                                int count)
 {
     part p = whole(src);
     p.begin[axis] = begin;
@@ -220,10 +220,10 @@ static ln_nnvm_value edge(ln_nnvm_op *n, ln_nnvm_value v, int axis, int at, int 
     int dims[LN_MAXDIM];
     memcpy(dims, v.dims, sizeof(dims));
     dims[axis] = count;
-    return ln_put_expand(n, stretch(n, v, axis, at, 1, 1), v.ndim, dims);
+    return ln_put_expand(n, slice_axis(n, v, axis, at, 1, 1), v.ndim, dims);
 }
 
-// One end of an axis after the other, from the source's own elements.
+// Pads both ends of an axis with elements of the source.
 static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const int count[2],
                               const char *mode)
 {
@@ -232,16 +232,17 @@ static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const in
     ln_nnvm_value parts[3];
     int n_parts = 0;
     if (!is_edge && (count[0] > len - reflects || count[1] > len - reflects))
-        ln_nnvm_op_fail(n, "axis %d of length %d is padded by more than it has", axis, len);
+        ln_nnvm_op_fail(n, "padding of axis %d is %d and %d, expected at most %d", axis, count[0],
+                        count[1], len - reflects);
     if (count[0])
         parts[n_parts++] = is_edge    ? edge(n, v, axis, 0, count[0])
-                           : reflects ? stretch(n, v, axis, count[0], -1, count[0])
-                                      : stretch(n, v, axis, len - count[0], 1, count[0]);
+                           : reflects ? slice_axis(n, v, axis, count[0], -1, count[0])
+                                      : slice_axis(n, v, axis, len - count[0], 1, count[0]);
     parts[n_parts++] = v;
     if (count[1])
         parts[n_parts++] = is_edge    ? edge(n, v, axis, len - 1, count[1])
-                           : reflects ? stretch(n, v, axis, len - 2, -1, count[1])
-                                      : stretch(n, v, axis, 0, 1, count[1]);
+                           : reflects ? slice_axis(n, v, axis, len - 2, -1, count[1])
+                                      : slice_axis(n, v, axis, 0, 1, count[1]);
     return ln_put_join(n, n_parts, parts, axis);
 }
 
@@ -252,13 +253,13 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
     int len, n_after, before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     const int *const given = ln_op_ints(n->op, "before", &len);
-    const int *const behind = ln_op_ints(n->op, "after", &n_after);
+    const int *const given_after = ln_op_ints(n->op, "after", &n_after);
     part p = whole(v);
     for (int i = 0; i < len && i < n_after && i < v.ndim; i++) {
         before[i] = given[i] > 0 ? given[i] : 0;
-        after[i] = behind[i] > 0 ? behind[i] : 0;
+        after[i] = given_after[i] > 0 ? given_after[i] : 0;
         p.begin[i] = before[i] - given[i];
-        p.end[i] -= after[i] - behind[i];
+        p.end[i] -= after[i] - given_after[i];
     }
     if (ln_nnvm_op_failed(n))
         return v;
@@ -267,8 +268,8 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
         const char *const tensor = ln_op_input_name(n->op, "value");
         double value = 0;
         if (tensor && !ln_nnvm_own_scalar(n, tensor, &value))
-            ln_nnvm_op_fail(n, "input 'value' is not a constant of the model, expected one, as "
-                               "NNVM's pad has it as an attribute");
+            ln_nnvm_op_fail(n, "input 'value' is not a constant, expected one, as it is an "
+                               "attribute of NNVM's pad");
         return ln_put_pad(n, v, before, after, value);
     }
     for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing normalizations, and operators that make few elements of many.
+// Writing normalizations and reductions.
 
 #include <string.h>
 
@@ -25,9 +25,7 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int size = ln_op_int(n->op, "size");
     if (size % 2 == 0 || x.ndim != 4)
-        ln_nnvm_op_fail(n,
-                        "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
-                        "images",
+        ln_nnvm_op_fail(n, "parameter 'size' is %d for %d dimensions, expected an odd number for 4",
                         size, x.ndim);
     return LN_PUT(n, "lrn", x, LN_SRC(x), LN_INT("size", size), LN_INT("axis", 1),
                   LN_NUMBER("alpha", ln_op_number(n->op, "alpha")),
@@ -45,7 +43,7 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 
 // Reductions
 
-// m + log(sum of e^(x - m)), m being the maximum if it is finite.
+// m + log(sum of e^(x - m)), m being the maximum, clipped to finite numbers.
 static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_put_axes *axes)
 {
     ln_put_axes kept = *axes;
@@ -98,7 +96,7 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
     const ln_put_axes axes = read_axes(n, &x);
     const struct reduction *const row = LN_ROW_NAMED(reductions, op);
     if (!row) {
-        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core lacks", op);
         return x;
     }
     if (row->is_of_floats && !tl_dtype_is_float(x.dtype))
@@ -114,14 +112,14 @@ static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
     return ln_put_reduce(n, "max", x, &(ln_put_axes){1, {ln_op_axis(n->op, x.ndim)}, 1});
 }
 
-// Core's indices have 32 bits. The axis stays and is removed afterwards, as where it is read.
+// Core's indices are int32. Keeps the axis and removes it afterwards, as the translator does.
 static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int is_min = ln_op_bool(n->op, "is_min");
     if (ln_op_bool(n->op, "is_last"))
-        ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
+        ln_nnvm_op_fail(n, "parameter 'is_last' is true, expected false in NNVM");
     if (ln_nnvm_op_failed(n))
         return x;
     const ln_put_axes axes = {1, {ln_op_axis(n->op, x.ndim)}, 1};
