@@ -133,12 +133,12 @@ static const char *name_of_source(ln_translation *t, const char *tname, char *bu
     return ln_context_unique_name(t->ctx, buf, "source") ? NULL : buf;
 }
 
-// Takes the operator, or NULL after a failure.
+// Takes the operator; NULL: a failure.
 static const char *add_source(ln_translation *t, const char *tname, ln_op *op)
 {
     ln_list *end = NULL;
     if (!op || ln_context_add_op(t->ctx, &end, op))
-        ln_translation_fail(t, "tensor '%s' cannot be made", tname);
+        ln_translation_fail(t, "tensor '%s' cannot be created", tname);
     return t->failed ? NULL : tname;
 }
 
@@ -214,7 +214,7 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
 
 // Failing
 
-// Whether the reason is the node itself: not the memory, a limit, or the value of an input.
+// Whether the node itself failed, not for lack of memory, a limit, or a missing input value.
 static int is_of_node(const ln_context *ctx)
 {
     const ln_status status = ln_error_status(ctx->error);
@@ -235,7 +235,7 @@ static void note_culprit(const ln_emit *e)
     t->culprit = op;
 }
 
-// Puts the place before the reason that the context has.
+// Prepends the location to the reason in the context.
 static void add_place(ln_emit *e)
 {
     char place[LN_MAXLINE];
@@ -400,7 +400,7 @@ static const char *label(const ln_emit *e)
     return *own || !first ? own : first;
 }
 
-// A name like `wanted` for a step, which no tensor of the model itself is waiting for.
+// A name like `wanted` for a step, which is not reserved.
 static const char *step_name(ln_translation *t, const char *wanted)
 {
     char longer[LN_MAX_NAME_LEN];
@@ -455,7 +455,7 @@ static void add_op(ln_emit *e)
         return;
     }
     add_place(e);
-    if (end) // the translation may try another way
+    if (end) // the translation may be retried
         ln_context_remove_op(ctx, &end);
 }
 
@@ -571,7 +571,7 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
 {
     const int len = e->translation->failed ? 0 : tl_compute_length(ndim, dims);
-    // A scalar that is repeated when the model is loaded.
+    // Expands a scalar when the model is loaded.
     if (len > 0 && is_too_large(e, (size_t)len, tl_size_of(dtype)))
         return ln_emit_expand(e, ln_emit_scalar(e, dtype, value), ndim, dims, i);
     if (e->translation->failed || check_constant(e, dtype, ndim, dims))
@@ -620,15 +620,15 @@ int ln_emit_is_dynamic(const ln_emit *e, const char *tensor)
 
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
-    int plain = ndim > 0; // supported by the catalogue's reshape
+    int is_plain = ndim > 0; // reshape supports it
     if (e->translation->failed)
         return NULL;
     for (int k = 0; k < ndim; k++)
-        plain &= dims[k] > 0;
-    if (plain && ln_emit_is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
+        is_plain &= dims[k] > 0;
+    if (is_plain && ln_emit_is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
         ln_emit_fail(
             e, "tensor '%s' has a size that is known only at run time, expected a fixed one", src);
-    return emit_view(e, plain ? LN_OP_RESHAPE : LN_OP_VIEW, src, ndim, dims, i);
+    return emit_view(e, is_plain ? LN_OP_RESHAPE : LN_OP_VIEW, src, ndim, dims, i);
 }
 
 const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)

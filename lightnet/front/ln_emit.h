@@ -30,7 +30,7 @@ typedef struct ln_translation {
     const char *file; // for messages
     int failed;
     ln_list *memory;       // freed when the translation ends
-    ln_hash *reserved;     // names that only tensors of the model itself may have, or NULL
+    ln_hash *reserved;     // names of the model's tensors, which steps must avoid, or NULL
     ln_missing_op culprit; // the node that failed, to be reported when the translation ends
 } ln_translation;
 
@@ -44,7 +44,7 @@ void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt
 /** The same for missing memory. */
 void ln_translation_fail_memory(ln_translation *t);
 
-/** Fails if the context's work is to stop. */
+/** Fails if a stop was requested, or a limit is reached. */
 void ln_translation_check(ln_translation *t);
 
 /** Clears a failure, to translate in another way. */
@@ -135,7 +135,7 @@ typedef struct ln_part {
     const char *name, *text;
     int64_t integer;
     double number;
-    int len; // of the array; of an input, 1 + its number among those of a variadic one, or 0
+    int len; // of the array; of an input of a variadic argument, 1 + its index; else 0
     const int *ints, *seconds;
     const double *numbers;
     const char *const *texts;
@@ -162,8 +162,8 @@ typedef struct ln_part {
 
 typedef struct ln_emit ln_emit;
 
-/** How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; an
- * unreadable value is a failure. */
+/** How a front end reads attributes of a node (ln_attr.h): returns `deflt` without the attribute,
+ * fails for an invalid value. */
 typedef struct ln_attr_reader {
     int (*has)(const ln_emit *e, const char *key);
     int64_t (*integer)(ln_emit *e, const char *key, int64_t deflt);
@@ -182,7 +182,7 @@ typedef struct ln_attr_reader {
 typedef struct ln_emit_front {
     const ln_attr_reader *attrs;
 
-    /** Prints where the node is, for messages: node 'NAME' (OP). */
+    /** Prints the location of the node, for messages: node 'NAME' (OP). */
     void (*place)(const ln_emit *e, char *buf, size_t size);
 
     /** The base of its operators' names: its name ("": none) and its type. */
@@ -229,8 +229,8 @@ void ln_emit_fail_memory(ln_emit *e);
 /** Warns of "FILE: PLACE: TEXT". */
 void ln_emit_warn(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/** Begins an operator, without the parts of one that was left unfinished; `optype` NULL: only drops
- *  these. */
+/** Begins an operator, and drops the parts of an unfinished one; `optype` NULL: only drops these.
+ */
 void ln_emit_begin(ln_emit *e, const char *optype);
 
 /** Begins an operator with these parts: LN_EMIT_BEGIN(e, optype, part, part, ..). */
@@ -239,20 +239,19 @@ void ln_emit_begin_parts(ln_emit *e, const char *optype, const ln_part *parts);
 #define LN_EMIT_BEGIN(e, optype, ...) \
     ln_emit_begin_parts(e, optype, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
-/** Its input `arg`; NULL: it goes without. */
+/** Adds input `arg`; ignores NULL. */
 void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor);
 
-/** Its input number `i` of the variadic `arg`. */
+/** Adds input `i` of the variadic `arg`. */
 void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor);
 
-/** A parameter or an input. */
+/** Adds a parameter or an input. */
 void ln_emit_set(ln_emit *e, ln_part part);
 
-/** One of its outputs: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
+/** Adds an output: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
 const char *ln_emit_out(ln_emit *e, const char *arg, int i);
 
-/** Its last or only output; the operator is then added to the context. Returns the tensor's name.
- */
+/** Adds the last output, and the operator to the context. Returns the tensor's name. */
 const char *ln_emit_end(ln_emit *e, const char *arg, int i);
 
 /** An operator with these parts, of one output, "dst": the node's output `i`, or LN_EMIT_TEMP.
@@ -262,8 +261,8 @@ const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *
 #define LN_EMIT(e, i, optype, ...) \
     ln_emit_parts(e, i, optype, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
-/** Whether a translation may make `len` elements of `size` bytes, LN_LIMIT_FOLD_MEMORY at most,
- * that the model does not bring; otherwise that is a failure. */
+/** Whether a translation may generate a constant of `len` elements of `size` bytes, at most
+ * LN_LIMIT_FOLD_MEMORY; fails otherwise. */
 int ln_emit_allows(ln_emit *e, size_t len, size_t size);
 
 /** A constant scalar of TL_STRING (copied). */
@@ -294,14 +293,14 @@ const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int 
 /** The same elements in another shape: a view. */
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i);
 
-/** The same with parts that follow from `src`, also where its size is known only at run time: -1 in
- *  `dims` is inferred, -2 copies the length of the same axis of src. */
+/** The same, also for sizes of `src` that are known only at run time: -1 in `dims` is inferred, -2
+ *  copies the length of the same axis of src. */
 const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i);
 
-/** The elements in another type; the tensor itself when it has that type already. */
+/** Casts to a type; returns the tensor itself if it has that type. */
 const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i);
 
-/** The function `func`, a name of tl_unary_func, of each element; with its two numbers. */
+/** Element-wise function `func`, a name of tl_unary_func; with its two parameters. */
 const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i);
 const char *ln_emit_unary_with(ln_emit *e, const char *func, const char *src, double alpha,
                                double beta, int i);
@@ -315,12 +314,11 @@ const char *ln_emit_compare(ln_emit *e, const char *op, const char *src1, const 
 /** cond ? src1 : src2, broadcast. */
 const char *ln_emit_where(ln_emit *e, const char *cond, const char *src1, const char *src2, int i);
 
-/** One element for all along axes, which stay, of length 1, if `keeps`; `op` is a name of
- * tl_reduce_op. */
+/** Reduces along axes, which remain with length 1 if `keeps`; `op` is a name of tl_reduce_op. */
 const char *ln_emit_reduce(ln_emit *e, const char *op, const char *src, int n_axes, const int *axes,
                            int keeps, int i);
 
-/** Axes of length 1 repeated, up to this shape. */
+/** Broadcasts to this shape. */
 const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dims, int i);
 
 /** The permuted dimensions: dims'[k] = dims[axes[k]]. */
@@ -332,15 +330,15 @@ const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int 
 const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
                               double epsilon, int i);
 
-/** How blocks of b x b pixels move between channels and space. An index of channels counts places
- * in the block first, of CRD last. */
+/** How blocks of b x b pixels move between channels and space. In a channel index the position in
+ * the block comes first, in CRD mode last. */
 typedef enum ln_blocks { LN_SPACE_TO_DEPTH, LN_DEPTH_TO_SPACE, LN_DEPTH_TO_SPACE_CRD } ln_blocks;
 
 /** Images [N, C, H, W] as [N, C b^2, H / b, W / b], or [N, C / b^2, H b, W b]; b is at least 1. */
 const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, int i);
 
-/** A formula of elements (ir/ln_formula.h) of tensors `x`, `a` and `b`, those that it has, which
- * broadcast; numbers have the type of `x`. Calls are functions and operations of two elements:
+/** An element-wise formula (ir/ln_formula.h) of tensors `x`, `a` and `b`, if it has these, which
+ * broadcast; numbers have the type of `x`. Calls are unary and binary functions:
  *
  *     ln_emit_formula(e, "sign(x) * floor(abs(x))", x, NULL, NULL, 0); */
 const char *ln_emit_formula(ln_emit *e, const char *text, const char *x, const char *a,
@@ -351,7 +349,7 @@ const char *ln_emit_formula(ln_emit *e, const char *text, const char *x, const c
 /** The lengths of a tensor's axes. */
 void ln_emit_dims(const ln_emit *e, const char *tensor, ln_dim *dims);
 
-/** Their symbols; NULL: numbers only. Returns borrowed. */
+/** Their symbols; NULL: constants only. Returns borrowed. */
 ln_symbols *ln_emit_symbols(const ln_emit *e);
 
 /** The product of `n` lengths. */
@@ -361,8 +359,8 @@ ln_dim ln_emit_product(const ln_emit *e, const ln_dim *dims, int n);
 const char *ln_emit_length(ln_emit *e, const ln_dim *dim);
 const char *ln_emit_shape(ln_emit *e, int ndim, const ln_dim *dims);
 
-/** The max lengths; returns the number of those that are known only at run time. -1 after a
- * failure: one is unknown. */
+/** Sets `max` to the max lengths. Returns the number of lengths that are known only at run time.
+ * -1: fails if one has no bound. */
 int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max);
 
 /** As ln_emit_reshape and ln_emit_expand. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes whose lengths are known only at run time, for translators: with dimensions in place of
-// numbers. What no view can express, operators compute from the lengths of other tensors.
+// Shapes with lengths that are known only at run time, for translators. Operators compute those
+// that no view expresses from the lengths of other tensors.
 
 #include "front/ln_emit.h"
 
@@ -42,7 +42,7 @@ static const char *emit_axis(ln_emit *e, const char *tensor, int axis)
                    LN_INT("end", axis + 1));
 }
 
-// The largest multiple of `by` that is not above `number`: quotients of operators round to 0.
+// Rounds down to a multiple of `by`, as the division of operators rounds toward 0.
 static const char *rounded_down(ln_emit *e, const char *number, const char *by)
 {
     const char *const rest = ln_emit_binary(e, "TL_BINARY_MOD", number, by, LN_EMIT_TEMP);
@@ -109,8 +109,8 @@ int ln_emit_max_dims(ln_emit *e, int ndim, const ln_dim *dims, int *max)
     return e->translation->failed ? -1 : n_open;
 }
 
-// The `dims` of a view: numbers, -2 for an axis of src, -1 for at most one other length. 0: there
-// are more.
+// The `dims` of a view: constants, -2 for an axis of src, -1 for one other length. 0: several other
+// lengths.
 static int view_dims(const ln_dim *of_src, int src_ndim, const ln_dim *dims, int ndim, int *view)
 {
     int n_rest = 0;

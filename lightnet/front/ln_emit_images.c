@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compositions on images of any rank and open sizes: batch normalization, blocks of space as
-// channels.
+// Compositions for any rank and open sizes: batch normalization, space_to_depth, depth_to_space.
 
 #include "front/ln_emit.h"
 
@@ -26,7 +25,7 @@ const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char 
     return as_is ? dst : ln_emit_reshape_dims(e, dst, ndim, dims, i);
 }
 
-// Whether blocks of b x b divide the image, and all lengths of the result are an int's.
+// Whether blocks of b x b divide the image, and an int represents all lengths of the result.
 static int fits_blocks(const tl_tensor *t, int64_t b, int is_to_depth)
 {
     if (t->ndim != 4 || b > 1 << 15)
@@ -46,8 +45,8 @@ const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, in
     char text[TL_SHAPE_TEXT_SIZE];
     if (!fits_blocks(t, b, is_to_depth))
         ln_emit_fail(e,
-                     "its data has shape %s, expected images whose channels or space are blocks of "
-                     "%d x %d, before and after of lengths up to %d",
+                     "its data has shape %s, expected images that divide into blocks of %d x %d, "
+                     "with lengths up to %d",
                      tl_shape_text(text, t->ndim, t->dims), b, b, INT_MAX);
     if (e->translation->failed)
         return NULL;

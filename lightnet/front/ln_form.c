@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes and parameters of forms.
+// Conversion of attributes and parameters by forms.
 
 #include "front/ln_form.h"
 
@@ -116,7 +116,7 @@ ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since)
     }
 }
 
-// Whether an operator has what a form is about.
+// Whether an operator has the type or the value that the item requires.
 static int has_item(const ln_op *op, const ln_form_item *item)
 {
     const ln_param_entry *const pe = ln_op_param(op, item->arg);

@@ -33,7 +33,7 @@ typedef enum ln_form_kind {
 typedef struct ln_form_item {
     ln_form_kind kind;
     const char *arg, *name;
-    unsigned is_required : 1, // it must be there
+    unsigned is_required : 1, // fails without it
         is_wanted : 1,        // an input must be of `dtype`
         is_cast : 1,          // an input is converted to `dtype` by writers
         is_not : 1,           // the attribute is the opposite of the parameter
@@ -52,22 +52,22 @@ typedef struct ln_form {
     const ln_form_item *items;
 } ln_form;
 
-/** Whether it is an input of the node. */
+/** Whether the item is an input of the node. */
 static inline int ln_form_is_input(const ln_form_item *item)
 {
     return item->kind == LN_ITEM_IN ||
            (item->kind >= LN_ITEM_INT && item->kind <= LN_ITEM_NUMBERS && !item->name);
 }
 
-/** The parameter that a node's attribute, or a condition, means: of no kind if absent, and
- *  the parameter then has its default. `ndim`: of the first input. */
+/** The parameter for a node's attribute, or for a condition; LN_PART_NONE if the attribute is
+ * absent: the parameter has its default. `ndim`: of the first input. */
 ln_part ln_form_read(ln_emit *e, const ln_form_item *item, int ndim);
 
-/** The attribute that sets a parameter of the operator. `*since` becomes the version of
- *  the format that this needs, if that is newer. */
+/** The attribute for a parameter of the operator. Raises `*since` to the version of the format that
+ * it needs. */
 ln_part ln_form_write(const ln_op *op, const ln_form_item *item, int *since);
 
-/** Whether the operator has the types and the values that the form is about. */
+/** Whether the operator has the types and the values that the form requires. */
 int ln_form_is_of(const ln_form *form, const ln_op *op);
 
 /** The part of that name; NULL: none. */

@@ -17,7 +17,7 @@
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 
-// The IR's own format, which is no front end's.
+// The IR's format, which has no front end.
 static const char ir_format[] = "JSON IR";
 
 static ln_list *fronts;
@@ -79,7 +79,7 @@ int ln_format_operator_at(size_t i, ln_format_operator *op)
     return 0;
 }
 
-// Text of white space alone counts, too: the parser reports that it is empty.
+// Accepts white space alone: the parser reports that it is empty.
 static int begins_like_json(const unsigned char *data, size_t size)
 {
     size_t i = 0;
@@ -102,7 +102,7 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
 {
     char formats[LN_MAXLINE];
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-        if (optional[i].is(data, size)) // its front end would have taken the bytes
+        if (optional[i].is(data, size)) // its front end would have accepted the bytes
             return ln_fail_as(ctx, LN_UNSUPPORTED,
                               "%s: this is %s, but this build of LightNet does not support %s",
                               name, optional[i].what, optional[i].format);
@@ -132,7 +132,7 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
 
 // Opening
 
-// The max size of a binary file in no known format that is read, to describe it in a message.
+// The max size of a binary file of unknown format that is read to describe it in a message.
 static const size_t max_binary = (size_t)64 << 20;
 
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)

@@ -176,9 +176,9 @@ ln_port *ln_interface_output(const ln_interface *interface, const char *name)
     return find(interface->outputs, interface->n_outputs, name);
 }
 
-// That of a context
+// Interface of a context
 
-// Names of sizes -> the inputs that have them.
+// A description under construction.
 typedef struct describing {
     const ln_context *ctx;
     ln_interface *interface;
@@ -201,7 +201,7 @@ static int set_names(const describing *d, ln_port *port)
     return 0;
 }
 
-static void bound(ln_port *port, int axis, int min, int max)
+static void set_bounds(ln_port *port, int axis, int min, int max)
 {
     if (min == max) {
         port->dims[axis] = max;
@@ -223,15 +223,15 @@ static int add_input(const describing *d, const char *name)
         return -1;
     for (int i = 0; i < te->tensor->ndim; i++) {
         const char *dim = port->dim_names[i];
-        bound(port, i, min ? min[i] : max[i], max[i]);
+        set_bounds(port, i, min ? min[i] : max[i], max[i]);
         if (dim && !ln_hash_find(d->inputs, dim) && ln_hash_insert(d->inputs, dim, port) < 0)
             return -1;
     }
     return 0;
 }
 
-// Sets an output's named size from the inputs.
-static void take_size(const describing *d, ln_port *port, int axis, int dim)
+// Sets an output's named size from the input of that name.
+static void copy_size(const describing *d, ln_port *port, int axis, int dim)
 {
     const char *name = port->dim_names[axis];
     const ln_port *input = name ? ln_hash_find(d->inputs, name) : NULL;
@@ -239,7 +239,7 @@ static void take_size(const describing *d, ln_port *port, int axis, int dim)
         if (!input->dim_names[i] || strcmp(input->dim_names[i], name) != 0)
             continue;
         if (input->dims[i] < 0)
-            bound(port, axis, input->min[i], input->max[i]);
+            set_bounds(port, axis, input->min[i], input->max[i]);
         else
             port->dims[axis] = dim;
         return;
@@ -258,7 +258,7 @@ static int add_output(const describing *d, const char *name)
         if (!te->isdynamic || (sizes && !sizes->names[i]))
             port->dims[i] = te->tensor->dims[i];
         else
-            take_size(d, port, i, te->tensor->dims[i]);
+            copy_size(d, port, i, te->tensor->dims[i]);
     }
     return 0;
 }
@@ -284,7 +284,7 @@ int ln_interface_fill(ln_interface *interface, const ln_context *ctx)
 
 // For readers
 
-// Sizes that depend on data have a largest value only.
+// Sizes that depend on data have only a max.
 static const char *print_shape(const ln_context *ctx, const ln_port *port, char text[LN_MAXLINE])
 {
     char shape[LN_MAX_SHAPE];

@@ -15,12 +15,12 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
-/** A size that is open; a number of dimensions that is unknown. */
+/** An open size; an unknown number of dimensions. */
 enum { LN_PORT_OPEN = -1 };
 
 typedef enum ln_port_kind {
-    LN_PORT_INPUT,   // a run must be given it
-    LN_PORT_DEFAULT, // an input that has a default value
+    LN_PORT_INPUT,   // required in each run
+    LN_PORT_DEFAULT, // an input with a default value
     LN_PORT_OUTPUT,
 } ln_port_kind;
 
@@ -66,7 +66,7 @@ int ln_interface_add_metadata(ln_interface *interface, const char *key, const ch
  *  no memory. */
 int ln_port_set_dim(ln_port *port, int axis, int dim, const char *name);
 
-/** Lets a port of an unknown number of dimensions have `ndim`, all of them open. */
+/** Sets the number of dimensions, all of them open. */
 void ln_port_set_ndim(ln_port *port, int ndim);
 
 /** Whether all sizes are known. */
@@ -83,7 +83,7 @@ char *ln_port_sprint(const ln_port *port, char *buf, size_t size);
 ln_port *ln_interface_input(const ln_interface *interface, const char *name);
 ln_port *ln_interface_output(const ln_interface *interface, const char *name);
 
-/** Fills the empty interface: a size of an input is open where a range was given for it, one of an
- * output where it depends on such a size or on data. Names are those of the model, also of sizes
- * that are fixed by now. -1 with the reason in the context: no memory. */
+/** Fills the empty interface: a size of an input is open if a range was bound to it, one of an
+ * output if it depends on such a size or on data. Names are those of the model, also of sizes that
+ * are fixed by now. -1 with the reason in the context: no memory. */
 int ln_interface_fill(ln_interface *interface, const ln_context *ctx);

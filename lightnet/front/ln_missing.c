@@ -52,7 +52,7 @@ void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op)
         add_kind(m, key, op);
 }
 
-static void pass_on(const ln_missing *m)
+static void report_kinds(const ln_missing *m)
 {
     for (const kind *k = m->first; k; k = k->next) {
         ln_missing_op op = k->op;
@@ -75,7 +75,7 @@ void ln_missing_report(ln_missing *m, const char *what)
                              *first ? ", first " : "", first, *op->reason ? "; " : "", op->reason);
     }
     if (!m->is_writer && !m->translation->failed)
-        pass_on(m);
+        report_kinds(m);
     if (len)
         ln_translation_fail_as(m->translation, LN_UNSUPPORTED, "%s: %s", what, text);
     ln_hash_free(m->kinds);

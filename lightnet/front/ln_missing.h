@@ -11,14 +11,14 @@
 
 typedef struct ln_missing {
     ln_translation *translation;
-    int shows_first; // the message has the first node of each kind
-    int is_writer;   // of a model that LightNet has read: only the message has them
+    int shows_first; // the message names the first node of each operator
+    int is_writer;   // does not report them to ln_context_set_missing, only in the message
     struct ln_missing_kind *first, *last;
     ln_hash *kinds; // the same, by name
 } ln_missing;
 
-/** Counts a node of the operator that the message calls `name`; of `op`, texts (NULL: "") are those
- *  of its first node, copied, and the reason may be unknown. */
+/** Counts a node of the operator that the message calls `name`. Copies the texts of `op` (NULL: "")
+ *  for the first node; the reason may be unknown. */
 void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op);
 
 /** Fails with "WHAT: NAME (N nodes, first PLACE; REASON), ..", if any, after passing

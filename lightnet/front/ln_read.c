@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a model into a context, from whichever format it is in.
+// Reading a model of any format into a context.
 
 #include <string.h>
 #include <sys/stat.h>
@@ -36,8 +36,7 @@ static const char *first_name(const ln_list *tensors)
     return tensors ? ((const ln_tensor_list_entry *)tensors->data)->name : NULL;
 }
 
-// Without an "inputs" key: the zero-filled `create`s that some operator has as its first
-// argument.
+// Without an "inputs" key: the zero-filled `create`s that are the first input of some operator.
 static int infer_inputs(ln_context *ctx)
 {
     int status = 0;
@@ -72,8 +71,8 @@ static int infer_outputs(ln_context *ctx)
     return ln_context_index_names(ctx);
 }
 
-// Enters the operators that the context and its bodies were read with, and infers the inputs and
-// outputs that the model leaves open. -1 with the reason in the context, without the model's name.
+// Initializes the operators of the context and its bodies, and infers undeclared inputs and
+// outputs. -1 with the reason in the context, without the model's name.
 static int enter_read(ln_context *ctx)
 {
     if (ln_output_check(ctx) || (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx)))
@@ -156,8 +155,8 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
         name, size, ln_limits_held(ctx), ln_limits_memory(ctx));
 }
 
-// A model that failed leaves the context empty. Of other formats than JSON IR, too, no operator
-// may write that the host has not allowed to.
+// After a failure, empties the context. Also rejects operators of any format that write without the
+// host's permission.
 static int settle(ln_context *ctx, int failed)
 {
     if (!failed && ln_output_check(ctx))
@@ -181,7 +180,7 @@ static int check_before_reading(const ln_context *ctx)
     return ln_context_check_environment(ctx);
 }
 
-// A front end may keep the bytes, so they are copied for it.
+// Copies the bytes for a front end, which may keep them.
 static int init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
     if (check_size(ctx, name, len))
@@ -240,7 +239,7 @@ static int init_file(ln_context *ctx, const char *source)
     ln_infile file = {0};
     struct stat about;
     const int is_file = !stat(source, &about) && S_ISREG(about.st_mode);
-    // Opening it reads small files.
+    // ln_infile_open loads small files.
     if (is_file && check_size(ctx, source, (size_t)about.st_size))
         return -1;
     if (ln_infile_open(&file, source, ctx->error))

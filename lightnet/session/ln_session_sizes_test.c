@@ -690,9 +690,10 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
     }
     check(session, ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, 9}, words));
     ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_session_error(session),
-                     "m.safetensors: no program takes ids [1, 9]; it has programs for ids [1, 8]; "
-                     "ids [2, 5]; ids [3, sequence of 1..64]");
+    ck_assert_str_eq(
+        ln_session_error(session),
+        "m.safetensors: no program supports ids [1, 9]; it has programs for ids [1, 8]; "
+        "ids [2, 5]; ids [3, sequence of 1..64]");
     run_encoder(session, 2, 5);
     ln_session_free(session);
     ck_assert_int_eq(number_of_programs(model), 3);
@@ -780,7 +781,8 @@ START_TEST(a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take)
          "option 'shape' sets size 'batch' to 2, expected input 'ids' to be [1, sequence of "
          "8..64]"},
         {"programs", "sequence=9..19", NULL,
-         "programs: no program takes the sizes of option 'shape'; it has programs for ids [1, 8]; "
+         "programs: no program supports the sizes of option 'shape'; it has programs for ids [1, "
+         "8]; "
          "ids [1, sequence of 20..64]"},
     };
     enter_new_folder(folder);

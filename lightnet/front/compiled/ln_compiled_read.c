@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a compiled model in one file with its weights: the header at once, the weights
-// when it is loaded.
+// Reads a compiled model in one file with its weights: the header at once, the weights when it is
+// loaded.
 //
-// The form of the weights depends on the version of the format alone, not on the CPU: a model that
-// was compiled for other features than this CPU has runs with the kernels that it has, with a
-// warning.
+// The form of the weights depends only on the version of the format, not on the CPU: a model that
+// was compiled for features that this CPU lacks runs with other kernels, with a warning.
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_exec.h"
 
-// A header of 2^40 bytes and more is text that happens to have a brace there.
+// A file whose header would have 2^40 bytes or more is text with a brace at that offset.
 static int is_compiled(const unsigned char *data, size_t size)
 {
     const ln_infile in = {.data = data, .size = size};
@@ -81,7 +80,7 @@ static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *key, c
     return 0;
 }
 
-// A file that was read once, for the several contexts that have its tensors.
+// A parsed file, shared by the contexts that have its tensors.
 typedef struct parsed {
     atomic_int refs; // of the model and of contexts
     ln_safetensors *st;

@@ -390,7 +390,7 @@ START_TEST(a_context_takes_the_program_for_its_shapes)
     ck_assert_int_eq(ln_context_bind_shape(ctx, "x", 1, (const int[]){3}), 0);
     ck_assert_int_eq(ln_context_init(ctx, "two"), -1);
     ck_assert_str_eq(ln_context_error(ctx),
-                     "two: no program takes x [3]; it has programs for x [2]; x [2]");
+                     "two: no program supports x [3]; it has programs for x [2]; x [2]");
     ck_assert_int_eq(ln_context_bind_shape(ctx, "x", 1, (const int[]){2}), 0);
     ck_assert_msg(!ln_context_init(ctx, "two") && !ln_context_load(ctx, NULL), "%s",
                   ln_context_error(ctx));
@@ -446,7 +446,7 @@ START_TEST(rejects_a_bad_list_of_programs)
          "changed: metadata 'programs': program 1: an input or output lacks a name, a type or "
          "sizes"},
         {"\"TL_FLOAT\"", "\"TL_DOUBLE\"",
-         "changed: metadata 'programs': program 2: its inputs and outputs are not those of the "
+         "changed: metadata 'programs': program 2: its inputs and outputs differ from those of the "
          "first"},
         {"[[2,2,", "[[2,1,",
          "changed: metadata 'programs': program 1: a size is not [MIN, MAX, NAME]"},
@@ -455,7 +455,7 @@ START_TEST(rejects_a_bad_list_of_programs)
         {"null", "0", "changed: metadata 'programs': program 1: a size is not [MIN, MAX, NAME]"},
         {"\"tensors\"", "\"t\"", "changed: metadata 'programs': program 1: 'tensors' is missing"},
         {"\"u\":\"u\"", "\"u\":\"v\"",
-         "changed: metadata 'programs': program 1: one of its tensors is not in the file"},
+         "changed: metadata 'programs': program 1: a tensor of 'tensors' is not in the file"},
         {"\"u\":\"u\"", "\"v\":\"u\"", "changed: no tensor 'u', expected TL_FLOAT [2]"},
     };
     enter_new_folder(folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of several frozen programs, of which the file has each content once.
+// Merges the tensors of several frozen programs: the file stores equal contents once.
 
 #include "front/compiled/ln_merge.h"
 
@@ -33,14 +33,14 @@ static int make_room(ln_merge *m)
 
 static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *data)
 {
-    const tl_tensor *there = m->tensors[i];
-    return there->dtype == t->dtype && tl_tensor_issameshape(there, t) &&
+    const tl_tensor *stored = m->tensors[i];
+    return stored->dtype == t->dtype && tl_tensor_issameshape(stored, t) &&
            !memcmp(m->weights[i]->tensor->data, data, tl_tensor_size(t));
 }
 
 // Names
 
-// The tensor's own name, or with a number after it; NULL: no memory.
+// The tensor's name, with a number appended if it is in use; NULL: no memory.
 static const char *unique_name(ln_merge *m, const char *name)
 {
     char text[LN_MAXLINE];
@@ -57,7 +57,7 @@ static const char *unique_name(ln_merge *m, const char *name)
 
 // Adding
 
-// Takes the shape. The position, from 1; 0: no memory.
+// Takes the shape. Returns the position, from 1; 0: no memory.
 static size_t add_new(ln_merge *m, const ln_weight *weight, tl_tensor *shape, uint64_t hash)
 {
     const char *name = make_room(m) ? NULL : unique_name(m, weight->name);
@@ -73,7 +73,7 @@ static size_t add_new(ln_merge *m, const ln_weight *weight, tl_tensor *shape, ui
     return position;
 }
 
-// Takes the shape. The position, from 1; 0: no memory.
+// Takes the shape. Returns the position, from 1; 0: no memory.
 static size_t add(ln_merge *m, const ln_weight *weight, tl_tensor *shape)
 {
     const void *const data = weight->tensor->data;
@@ -88,7 +88,7 @@ static size_t add(ln_merge *m, const ln_weight *weight, tl_tensor *shape)
     return known;
 }
 
-static int add_taken(ln_merge *m, const ln_context *ctx, const ln_op *op, const ln_hash *stored)
+static int add_tensor(ln_merge *m, const ln_context *ctx, const ln_op *op, const ln_hash *stored)
 {
     tl_tensor *shape = NULL;
     const ln_weight *weight = ln_data_taken(ctx, op, &shape);
@@ -108,7 +108,7 @@ int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored)
     if (!*stored)
         return ln_fail_memory(ctx);
     LN_FOREACH (const ln_op *, op, ctx->ops)
-        if (add_taken(m, ctx, op, *stored))
+        if (add_tensor(m, ctx, op, *stored))
             return -1;
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of several frozen programs, of which the file has each content once.
+// Merges the tensors of several frozen programs: the file stores equal contents once.
 
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct ln_merge {
     int n;
     ln_hash *by_name;    // name in the file -> 1 + its position
     ln_hash *by_content; // hash of type, shape and data -> 1 + the first position
-    ln_list *texts;      // names that were made
+    ln_list *texts;      // generated names
 } ln_merge;
 
 /** Adds the file data of the frozen program. *stored: new (ln_hash_free), the name of each of its

@@ -18,7 +18,7 @@
 
 // Reading
 
-// Where in the file something is wrong.
+// The location of an error.
 typedef struct place {
     const char *file;
     size_t program;
@@ -103,7 +103,7 @@ static int read_tensors(const place *at, const json_t *json, const ln_bundle *al
         const char *stored = json_string_value(value);
         const ln_bundle_entry *entry = stored ? ln_bundle_entry_of(all, stored) : NULL;
         if (!entry)
-            return fail(at, "one of its tensors is not in the file");
+            return fail(at, "a tensor of 'tensors' is not in the file");
         const tl_tensor *const t = entry->tensor;
         tl_tensor *record = tl_tensor_create(NULL, t->ndim, t->dims, t->dtype);
         if (!record || ln_bundle_add(own, name, record, entry->offset)) {
@@ -130,8 +130,8 @@ static int read_program(const place *at, const json_t *json, const ln_bundle *al
              read_tensors(at, json, all, &program->own));
 }
 
-// All have the same inputs and outputs, of the same types.
-static int is_like(ln_port *const *a, ln_port *const *b, size_t n)
+// Whether inputs or outputs have the same names and types.
+static int is_alike(ln_port *const *a, ln_port *const *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(a[i]->name, b[i]->name) != 0 || a[i]->info.dtype != b[i]->info.dtype)
@@ -145,9 +145,9 @@ static int check_alike(const ln_programs *programs, place *at)
     for (at->program = 1; at->program < programs->n; at->program++) {
         const ln_interface *other = programs->of[at->program].interface;
         if (first->n_inputs != other->n_inputs || first->n_outputs != other->n_outputs ||
-            !is_like(first->inputs, other->inputs, first->n_inputs) ||
-            !is_like(first->outputs, other->outputs, first->n_outputs))
-            return fail(at, "its inputs and outputs are not those of the first");
+            !is_alike(first->inputs, other->inputs, first->n_inputs) ||
+            !is_alike(first->outputs, other->outputs, first->n_outputs))
+            return fail(at, "its inputs and outputs differ from those of the first");
     }
     return 0;
 }
@@ -338,7 +338,7 @@ int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
     }
     list_programs(programs, there);
     return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                      "%s: no program takes the sizes of option 'shape'; it has programs for %s",
+                      "%s: no program supports the sizes of option 'shape'; it has programs for %s",
                       file, there);
 }
 
@@ -348,7 +348,7 @@ static int has(const ln_port *port, int axis, int min, int max)
                                 : min == port->dims[axis] && max == port->dims[axis];
 }
 
-// Takes the range bound by the name of a size.
+// Whether the port supports the range bound by the name of its size, if any.
 static int accepts_named(const ln_context *ctx, const ln_port *port, int axis, int *n_bound)
 {
     const char *name = port->dim_names[axis];
@@ -364,12 +364,12 @@ static int accepts_input(const ln_context *ctx, const ln_port *port, int index, 
 {
     const tl_tensor *bound = ln_bind_find(ctx, port->name, index);
     const int *min = ln_bind_min(ctx, port->name, index);
-    int takes = !bound || bound->ndim == port->info.ndim;
+    int is_accepted = !bound || bound->ndim == port->info.ndim;
     *n_bound += bound != NULL;
-    for (int i = 0; i < port->info.ndim && takes; i++)
-        takes = (!bound || has(port, i, min ? min[i] : bound->dims[i], bound->dims[i])) &&
-                accepts_named(ctx, port, i, n_bound);
-    return takes;
+    for (int i = 0; i < port->info.ndim && is_accepted; i++)
+        is_accepted = (!bound || has(port, i, min ? min[i] : bound->dims[i], bound->dims[i])) &&
+                      accepts_named(ctx, port, i, n_bound);
+    return is_accepted;
 }
 
 static int count_open(const ln_interface *interface)
@@ -407,7 +407,7 @@ static const ln_compiled_program *fail_choice(const ln_programs *programs, const
     list_programs(programs, there);
     list_bound(ctx, programs->of[0].interface, given);
     if (n_bound)
-        ln_fail_as(ctx, LN_BAD_ARGUMENT, "%s: no program takes %s; it has programs for %s", file,
+        ln_fail_as(ctx, LN_BAD_ARGUMENT, "%s: no program supports %s; it has programs for %s", file,
                    given, there);
     else
         ln_fail_as(ctx, LN_BAD_ARGUMENT,
@@ -425,13 +425,13 @@ const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const
         return &programs->of[0];
     for (size_t i = 0; i < programs->n; i++) {
         const ln_interface *interface = programs->of[i].interface;
-        int index = 0, takes = 1; // inputs bound by their names do not count among those in order
+        int index = 0, is_accepted = 1; // `index` counts inputs that are not bound by name
         n_bound = 0;
         for (size_t k = 0; k < interface->n_inputs; k++) {
-            takes &= accepts_input(ctx, interface->inputs[k], index, &n_bound);
+            is_accepted &= accepts_input(ctx, interface->inputs[k], index, &n_bound);
             index += !ln_bind_has(ctx, interface->inputs[k]->name);
         }
-        if (takes && (!best || count_open(interface) < count_open(best->interface)))
+        if (is_accepted && (!best || count_open(interface) < count_open(best->interface)))
             best = &programs->of[i];
     }
     return best && (n_bound || programs->n == 1) ? best : fail_choice(programs, ctx, file, n_bound);

@@ -35,7 +35,7 @@ static char *ir_of(const ln_context *ctx)
     return ln_outtext(write_ir, ctx, &len, ctx->error);
 }
 
-// Pairs of texts, each for a reader of safetensors; the first few are of all files.
+// Numbers of metadata texts, keys and values: of all files, of each program, of several programs.
 enum { N_COMMON = 6, N_PER_PROGRAM = 2, N_OF_PROGRAMS = 2 };
 
 static void put_common(const char **metadata, const ln_context *ctx, const char *version)
@@ -87,7 +87,7 @@ int ln_context_save(ln_context *ctx, const char *datafile, const char *file)
 
 typedef struct program {
     ln_context *ctx;
-    char key[32]; // of the IR
+    char key[32]; // the metadata key of the IR
     char *ir;
     ln_interface *interface;
     ln_hash *stored; // its tensors -> where they are in the merge, from 1
@@ -137,7 +137,7 @@ static int print_ports(FILE *fp, const char *key, ln_port *const *ports, size_t 
     return 0;
 }
 
-// In the order of the operators, so that the same model is saved as the same bytes.
+// Writes the tensors in the order of the operators, so that equal models have equal bytes.
 static int print_tensors(FILE *fp, const saving *s, const program *p, ln_error *err)
 {
     int n = 0;
@@ -239,7 +239,7 @@ static int save_all(saving *s, ln_context *const *programs, const char *datafile
         snprintf(p->key, sizeof(p->key), i ? LN_COMPILED_KEY_IR ".%d" : LN_COMPILED_KEY_IR, i + 1);
         if (!prepare_limited(s, p, datafile))
             continue;
-        // Reasons are those of the first context, which the caller looks at.
+        // Errors go to the first context, which the caller checks.
         return i ? ln_fail_as(programs[0], ln_error_status(p->ctx->error), "%s",
                               ln_context_error(p->ctx))
                  : -1;

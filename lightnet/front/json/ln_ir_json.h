@@ -17,9 +17,9 @@
 //         ]
 //     }
 //
-// Version, inputs and outputs may be absent. "sizes" has the names of sizes that the model which it
-// was made of leaves open: [{"tensor": "ids", "names": [null, "sequence"]}, ...], "" for one
-// without a name, null for one that is a number. Before "ops" there may be "bodies" (ln_body.h), an
+// Version, inputs and outputs may be absent. "sizes" has the names of open sizes of the original
+// model: [{"tensor": "ids", "names": [null, "sequence"]}, ...], "" for one
+// without a name, null for a fixed one. Before "ops" there may be "bodies" (ln_body.h), an
 // object of programs by name: "inputs", "outputs" and "ops" (all required), and of a compiled model
 // "mem_sizes". A compiled model also has "arch" (its target) and
 // "mem_sizes" (bytes by memory type) at the top, "offset" in every tensor, and "scratch" ("size",
@@ -57,7 +57,7 @@ int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
                const ln_ir_places *places, ln_list **ops);
 
 /** Writes ctx->ops, inputs and outputs, and when ctx->target is set the compiled IR; reading it
- *  gives the same again, every number exactly. -1 with the reason in the context: a stream error,
+ *  reproduces the model, every number exactly. -1 with the reason in the context: a stream error,
  * or a name that is not UTF-8. */
 int ln_ir_write(const ln_context *ctx, FILE *fp);
 

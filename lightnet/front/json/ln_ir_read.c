@@ -3,7 +3,7 @@
 //
 // The text becomes a tree (Jansson: strict, of limited depth, no key twice), and the tree is walked
 // once: this file reads its top, ln_ir_read_op.c the operators, ln_ir_read_param.c their
-// parameters, all with the means of ln_ir_reader.h.
+// parameters, all by the functions of ln_ir_reader.h.
 
 #include "front/json/ln_ir_json.h"
 
@@ -49,7 +49,7 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
     return taken > 0 ? ln_ir_fail(r, "%s[%zu] '%s' is listed twice", key, i, name) : taken;
 }
 
-// The names that "inputs" or "outputs" lists, if the key is there.
+// Reads the names of the optional key "inputs" or "outputs".
 static int read_interface(ln_ir_reader *r, const ln_ir_element *top, int is_input, model *m)
 {
     const char *key = is_input ? "inputs" : "outputs";
@@ -159,7 +159,7 @@ static int read_fixed_value(const ln_ir_reader *r, const ln_ir_element *e, const
     return ln_ir_fail_last(r);
 }
 
-// Values that the program was made for, also those of tensors that it does without.
+// Reads the values for which the program was compiled, also of tensors that it lacks.
 static int read_fixed(const ln_ir_reader *r, const ln_ir_element *top)
 {
     if (!json_object_get(top->json, "fixed"))
@@ -197,7 +197,7 @@ static int read_sizes_of(const ln_ir_reader *r, const ln_ir_element *e)
     return ln_fixed_note_sizes(r->ctx->fixed, tensor, (int)n, names) ? ln_ir_fail_last(r) : 0;
 }
 
-// Names of sizes that the model leaves open.
+// Reads the names of open sizes.
 static int read_sizes(const ln_ir_reader *r, const ln_ir_element *top)
 {
     if (!json_object_get(top->json, "sizes"))
@@ -252,7 +252,7 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
 
 static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const model *m);
 
-// The file beside a model of Hugging Face has a similar name.
+// config.json of Hugging Face, which has a similar name, is not a model.
 static int check_is_model(const ln_ir_reader *r, const json_t *json)
 {
     if (json_object_get(json, "ops") ||

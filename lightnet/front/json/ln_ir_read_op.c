@@ -31,7 +31,7 @@ static int read_tensor(const ln_ir_reader *r, const json_t *op, const ln_ir_elem
         return -1;
     if (r->target && ln_ir_get_size(r, e, "offset", &offset))
         return -1;
-    // An operator's own outputs are not there for its inputs: those were read before.
+    // Inputs are read before outputs, so an operator cannot read its own outputs.
     if (!is_output && !ln_hash_find(r->tensors, name))
         return ln_ir_fail(r,
                           "%stensor '%s' is not defined, expected an output of an earlier operator",
@@ -65,7 +65,7 @@ static int read_tensors(const ln_ir_reader *r, const json_t *op, const json_t *a
 
 // Operators
 
-// Names the operator of a model for one of a target, such as "create" for "create_gpu", or NULL.
+// The abstract operator of a target's operator, such as "create" of "create_gpu"; NULL: none.
 static const char *abstract_of(const char *optype)
 {
     char stem[LN_MAX_NAME_LEN];
@@ -75,7 +75,7 @@ static const char *abstract_of(const char *optype)
     return proto && ln_streq(proto->op_arg->arch, "none") ? proto->op_arg->optype : NULL;
 }
 
-// The operator that is meant by the unknown one, or NULL.
+// The known operator type closest to an unknown one, or NULL.
 static const char *closest_to(const ln_ir_reader *r, const char *optype)
 {
     const char *closest = r->target || !LN_ARCH.op_proto_table ? NULL : abstract_of(optype);

@@ -10,7 +10,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 
-// A number, also one of the three that are written as strings. 0: it is none.
+// Parses a number, also "nan", "inf" or "-inf". 0: another value.
 static int as_number(const json_t *json, double *number)
 {
     static const struct {
@@ -55,8 +55,8 @@ static ln_param_type scalar_ptype(const json_t *value)
     }
 }
 
-// The type of an array's elements: the first one's, or a number when a later one is a number and
-// the first can be read as one.
+// The type of an array's elements: that of the first; a number if the first is "nan", "inf" or
+// "-inf" and a later one is a number.
 static ln_param_type element_ptype(const json_t *array)
 {
     const ln_param_type first = scalar_ptype(json_array_get(array, 0));
@@ -103,7 +103,7 @@ static int set_bool(const ln_ir_reader *r, param *p)
 typedef struct array_kind {
     ln_param_type element;
     size_t size;
-    int (*read)(const json_t *json, void *array, size_t i); // 0: it is of another type
+    int (*read)(const json_t *json, void *array, size_t i); // 0: another type
     int (*set)(ln_param_entry *entry, int len, const void *array);
 } array_kind;
 
@@ -208,15 +208,15 @@ static ln_param_type value_ptype(const ln_ir_reader *r, const param *p)
     return ptype;
 }
 
-// Strings that may be numbers are numbers if the prototype requires these.
-static int can_be_read_as(const param *p, ln_param_type there, ln_param_type wanted)
+// Whether a value of type `actual` can be read as `wanted`: "nan", "inf" and "-inf" as numbers.
+static int can_be_read_as(const param *p, ln_param_type actual, ln_param_type wanted)
 {
     double number;
-    if (there == wanted || there == LN_PARAM_NULL)
+    if (actual == wanted || actual == LN_PARAM_NULL)
         return 1;
     if (wanted == LN_PARAM_NUMBER)
         return as_number(p->value, &number);
-    return wanted == LN_PARAM_ARRAY_NUMBER && there == LN_PARAM_ARRAY_STRING &&
+    return wanted == LN_PARAM_ARRAY_NUMBER && actual == LN_PARAM_ARRAY_STRING &&
            as_number(json_array_get(p->value, 0), &number);
 }
 
@@ -228,14 +228,14 @@ static int set_value(const ln_ir_reader *r, param *p, ln_param_type wanted)
         p->entry = ln_param_entry_create(p->arg_name, wanted);
         return p->entry ? 0 : ln_ir_fail_last(r);
     }
-    const ln_param_type there = value_ptype(r, p);
-    if (there == LN_PARAM_INVALID)
+    const ln_param_type actual = value_ptype(r, p);
+    if (actual == LN_PARAM_INVALID)
         return -1;
-    if (wanted == LN_PARAM_INVALID || there == LN_PARAM_NULL)
-        wanted = there;
-    if (!can_be_read_as(p, there, wanted))
+    if (wanted == LN_PARAM_INVALID || actual == LN_PARAM_NULL)
+        wanted = actual;
+    if (!can_be_read_as(p, actual, wanted))
         return ln_ir_fail(r, "parameter '%s' is %s, expected %s", p->arg_name,
-                          ln_param_type_text(there), ln_param_type_text(wanted));
+                          ln_param_type_text(actual), ln_param_type_text(wanted));
     p->entry = ln_param_entry_create(p->arg_name, wanted);
     if (!p->entry)
         return ln_ir_fail_last(r);

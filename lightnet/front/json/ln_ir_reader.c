@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading elements of the JSON intermediate representation: places, failures and values.
+// Reading elements of the JSON intermediate representation: locations, errors and values.
 
 #include "front/json/ln_ir_reader.h"
 
@@ -125,7 +125,7 @@ static int is_listed(const char *str, const char *const *list)
 }
 
 // Keys of the memory plan, which only compiled models have.
-static const char *const of_plans[] = {"threads", "scratch", "offset", NULL};
+static const char *const plan_keys[] = {"threads", "scratch", "offset", NULL};
 
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known)
 {
@@ -133,7 +133,7 @@ int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const c
     json_t *value;
     json_object_foreach ((json_t *)e->json, key, value) {
         const int is_known = is_listed(key, known),
-                  is_idle = !r->target && is_listed(key, of_plans);
+                  is_idle = !r->target && is_listed(key, plan_keys);
         if ((is_known && !is_idle) || ln_hash_find(r->unknown, key))
             continue;
         if (ln_hash_insert(r->unknown, key, (void *)key) < 0)

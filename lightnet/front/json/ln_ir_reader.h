@@ -23,9 +23,9 @@ typedef struct ln_ir_reader {
     int in_op;                  // an operator is being read
     const char *target;         // of the compiled model; NULL: not compiled
     ln_hash *opnames;           // operator names so far
-    ln_hash *scopes;  // name -> the latest scope, an element of the tree, that has taken it
-    ln_hash *tensors; // tensor name -> the type of the operator that defines it
-    ln_hash *unknown; // keys with a warning
+    ln_hash *scopes;            // name -> the last scope, an element of the tree, that uses it
+    ln_hash *tensors;           // tensor name -> the type of the operator that defines it
+    ln_hash *unknown;           // keys with a warning
 } ln_ir_reader;
 
 /** The types of a key's value. */
@@ -45,7 +45,7 @@ int ln_ir_fail_last(const ln_ir_reader *r);
 
 int ln_ir_is_kind(const json_t *json, ln_ir_kind wanted);
 
-/** Sets `*e` to element `i`, an object, of the array that `key` holds. */
+/** Sets `*e` to element `i`, an object, of the array of key `key`. */
 int ln_ir_get_element(const ln_ir_reader *r, ln_ir_element *e, const json_t *array, const char *key,
                       size_t i);
 
@@ -63,16 +63,16 @@ int ln_ir_get_size(const ln_ir_reader *r, const ln_ir_element *e, const char *ke
  *  memory plan, without one; of each once per model. */
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known);
 
-/** Takes a name for a scope, an element of the tree: 1 when it is taken there already, -1 after a
- *  failure. */
+/** Reserves a name in a scope, an element of the tree. 1: it is in use there; -1 after a failure.
+ */
 int ln_ir_take_name(const ln_ir_reader *r, const json_t *scope, const char *name);
 
-/** Takes the name of an argument of `op`, which must be unique in it. */
+/** Reserves the name of an argument of `op`, which must be unique in it. */
 int ln_ir_take_arg_name(const ln_ir_reader *r, const ln_ir_element *e, const json_t *op,
                         const char *arg_name);
 
-/** Puts `data` (NULL: that is the failure) before the list. Lists are built from the front, then
- *  reversed, so that each element costs the same. */
+/** Prepends `data` (NULL: fails) to the list. Lists are reversed at the end, so that adding an
+ * element takes constant time. */
 int ln_ir_push(const ln_ir_reader *r, ln_list **list, void *data);
 
 /** *list: returns new (ln_param_list_free): the parameters of `op`, of its prototype's types. After

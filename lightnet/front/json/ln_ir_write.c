@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the JSON intermediate representation.
 //
-// Errors are looked at once, at the end: those of the stream, and texts that cannot be JSON.
+// Errors are checked once, at the end: of the stream, and texts that cannot be JSON.
 
 #include "base/ln_outtext.h"
 #include "front/json/ln_ir_json.h"
@@ -106,14 +106,14 @@ static void write_tensor(writer *w, const void *element)
     put(w, "{\"arg_name\": ", tle->arg_name);
     put(w, ", \"name\": ", tle->name);
     if (w->ctx->target) {
-        // The table decides; a model that was only read has its offsets in the lists.
+        // The table has precedence; a model that was only read has its offsets in the lists.
         const ln_tensor_entry *te = ln_entry_of(tle, w->ctx->tensor_table);
         fprintf(w->fp, ", \"offset\": %zu", te ? te->offset : tle->offset);
     }
     fputc('}', w->fp);
 }
 
-// A hash has more bits than a number of JSON.
+// Writes a hash as a string, as it has more bits than a JSON number.
 static void write_fixed_value(writer *w, const void *element)
 {
     const ln_fixed_value *value = element;
@@ -188,7 +188,7 @@ static void write_size_names(writer *w, const void *element)
     fputs("]}", w->fp);
 }
 
-// A line with a list that only some models have; NULL: it has none.
+// Writes a line with an optional list; NULL: none.
 static void write_optional(writer *w, const char *key, const ln_list *list,
                            write_element_func write)
 {
@@ -199,7 +199,7 @@ static void write_optional(writer *w, const char *key, const ln_list *list,
     fputs(",\n", w->fp);
 }
 
-// In order: each may run those before it.
+// Writes bodies in order: each may run those before it.
 static void write_bodies(writer *w);
 
 // Writes the common parts of models and bodies, and the bodies of a model before their operators.
