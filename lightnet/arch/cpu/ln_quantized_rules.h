@@ -203,7 +203,7 @@ static inline int is_packable_int_product(const ln_op *mul, const ln_tensor_entr
 static inline int is_bias(const ln_tensor_entry *b, int n)
 {
     return !b || (b->isconst && b->tensor->dtype == TL_FLOAT && b->tensor->len == n &&
-                  b->tensor->dims[b->tensor->ndim - 1] == n);
+                  b->tensor->ndim > 0 && b->tensor->dims[b->tensor->ndim - 1] == n);
 }
 
 /** The same for channels of images [N, C, H, W]. */
