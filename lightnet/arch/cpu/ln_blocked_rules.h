@@ -12,10 +12,10 @@
 #include "lightnet/ln_op.h"
 #include "tensorlight/tl_blocked.h"
 
-/** Few channels would leave most lanes of a block empty: they are read in planes. */
-enum { PLANES = 4 };
+/** Up to so many channels are read channels-first, since blocks of them would be mostly empty. */
+enum { MAX_PLANES = 4 };
 
-/** Whether images have channels, and support whole blocks of them. */
+/** Whether images have channels, and their elements in whole blocks can be counted in an int. */
 static inline int has_blocks(const ln_tensor_entry *images)
 {
     const int *const dims = images->tensor->dims;
@@ -25,7 +25,7 @@ static inline int has_blocks(const ln_tensor_entry *images)
     return dims[1] > 0 && len <= INT_MAX;
 }
 
-/** Whether weights can be packed in rows of that many elements. */
+/** Whether the elements of weights packed in rows of `row` elements can be counted in an int. */
 static inline int is_packable(const ln_tensor_entry *w, size_t row)
 {
     return (double)tl_blocks(w->tensor->dims[0]) * (double)row <= INT_MAX;
@@ -39,7 +39,7 @@ static inline int is_blockable(const ln_op *conv, const ln_tensor_entry *x,
            has_blocks(x) && has_blocks(y);
 }
 
-/** Whether the weights of a convolution can be packed for a source with that many lanes. */
+/** Whether the weights of a convolution can be packed for a source with `lanes` lanes. */
 static inline int is_packable_for(const ln_op *conv, const ln_tensor_entry *w, int lanes)
 {
     const int *const dims = w->tensor->dims, group = ln_op_int(conv, "group");
@@ -99,17 +99,17 @@ static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
            w->tensor->dims[0] == x->tensor->dims[1];
 }
 
-/** Whether no window of that size is completely within its padding: top, left, bottom, right. */
-static inline int is_less(const int padding[4], const int size[2])
+/** Whether each window overlaps the image, with padding at top, left, bottom and right. */
+static inline int is_padding_smaller(const int padding[4], const int size[2])
 {
     return padding[0] < size[0] && padding[2] < size[0] && padding[1] < size[1] &&
            padding[3] < size[1];
 }
 
-// Picks of channels
+// Gathers of channels
 
 /** The max number of channels in the map of a shuffle by transposing. */
-enum { SHUFFLED = 4096 };
+enum { MAX_SHUFFLED = 4096 };
 
 /** Whether `split` has the channels of `x` as groups of channels, two axes instead of one. */
 static inline int splits_channels(const ln_tensor_entry *split, const ln_tensor_entry *x)
@@ -119,7 +119,7 @@ static inline int splits_channels(const ln_tensor_entry *split, const ln_tensor_
            dims[3] == whole[2] && dims[4] == whole[3];
 }
 
-/** Channels that were [groups, rest] become [rest, groups]. */
+/** The map of a shuffle of channels from [groups, rest] to [rest, groups]. Returns `map`. */
 static const int *shuffle_of(const ln_tensor_entry *split, int *map)
 {
     const int groups = split->tensor->dims[1], rest = split->tensor->dims[2];
@@ -130,7 +130,7 @@ static const int *shuffle_of(const ln_tensor_entry *split, int *map)
 
 // Resampling
 
-/** The four values of a parameter, one per axis, and `last` for the lanes. */
+/** The four values of a parameter, one per axis, and `last` for the lanes, in `numbers`. */
 static const double *with_lanes(const ln_op *op, const char *arg_name, double last, double *numbers)
 {
     const ln_param_entry *const pe = ln_op_param(op, arg_name);

@@ -9,7 +9,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_recurrent.h"
 
-// Whether the activations are those that packed weights need.
+// Whether the kernel for packed weights supports the activations.
 static int has_usual_acts(const ln_op *op)
 {
     const ln_param_entry *const acts = ln_op_param(op, "acts");
@@ -20,7 +20,7 @@ static int has_usual_acts(const ln_op *op)
     return tl_recurrent_takes_packed(&param, directions);
 }
 
-// Packing narrower weights would make them much larger.
+// Whether the rule applies. Packing narrower weights would make them much larger.
 static int fits(const ln_op *op, const ln_tensor_entry **weights)
 {
     *weights = NULL;

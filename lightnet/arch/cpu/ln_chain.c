@@ -81,7 +81,7 @@ static void write_step(char *buf, const tl_chain_step *step, int n_srcs)
 // steps.
 typedef struct part {
     const ln_tensor_entry *srcs[TL_CHAIN_SRCS];
-    int uses[TL_CHAIN_SRCS]; // by how many arguments of the operators
+    int uses[TL_CHAIN_SRCS]; // the number of arguments of the operators that read it
     int n_srcs;
     ln_chain chain;
     const ln_chain_ops *ops; // of its target
@@ -119,7 +119,7 @@ static int add_inputs(part *p, const ln_op *op)
     return 0;
 }
 
-// The number of an input among the sources.
+// The index of an input in the sources.
 static int source_of(part *p, const ln_op *op, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
@@ -133,7 +133,7 @@ static tl_chain_step *add_step(part *p)
     return step;
 }
 
-// Each reads an operator whose inputs are the sources; -1: it is not such a step.
+// Readers of an operator, whose inputs are sources already; -1: not supported as steps.
 
 static int read_unary(part *p, const ln_op *op)
 {
@@ -201,18 +201,18 @@ typedef struct group {
 static int put_before(part *p, int s, const part *first)
 {
     part all = *first;
-    int now[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // p's operands as operands of all
+    int mapped[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // operands of p as operands of all
     if (first->chain.n_steps + p->chain.n_steps > TL_CHAIN_STEPS)
         return -1;
     for (int i = 0; i < p->n_srcs; i++) {
-        now[i] = i == s ? 0 : index_of(&all, p->srcs[i]);
-        if (now[i] < 0)
+        mapped[i] = i == s ? 0 : index_of(&all, p->srcs[i]);
+        if (mapped[i] < 0)
             return -1;
-        all.uses[now[i]] += i == s ? 0 : p->uses[i];
+        all.uses[mapped[i]] += i == s ? 0 : p->uses[i];
     }
-    now[s] = all.n_srcs + first->chain.n_steps - 1;
+    mapped[s] = all.n_srcs + first->chain.n_steps - 1;
     for (int i = 0; i < p->chain.n_steps; i++)
-        now[p->n_srcs + i] = now[s] + 1 + i;
+        mapped[p->n_srcs + i] = mapped[s] + 1 + i;
     for (int i = 0; i < first->chain.n_steps; i++) {
         tl_chain_step *const step = &all.chain.steps[i];
         step->src1 += step->src1 < first->n_srcs ? 0 : all.n_srcs - first->n_srcs;
@@ -221,19 +221,20 @@ static int put_before(part *p, int s, const part *first)
     for (int i = 0; i < p->chain.n_steps; i++) {
         tl_chain_step *const step = &all.chain.steps[all.chain.n_steps++];
         *step = p->chain.steps[i];
-        step->src1 = now[step->src1];
-        step->src2 = now[step->src2];
+        step->src1 = mapped[step->src1];
+        step->src2 = mapped[step->src2];
     }
     *p = all;
     return tl_chain_check(p->chain.steps, p->chain.n_steps, p->n_srcs);
 }
 
-// Whether each run computes the tensor, possibly later than now.
+// Whether each run computes the tensor, and nothing changes it, so that it may be computed later.
 static int is_steady(const ln_tensor_entry *te)
 {
     return !te->isconst && !ln_entry_is_mutated(te);
 }
 
+// Whether nothing changes the sources, so that they may be read later.
 static int are_steady(const part *p)
 {
     for (int i = 0; i < p->n_srcs; i++)
@@ -242,8 +243,8 @@ static int are_steady(const part *p)
     return 1;
 }
 
-// Adds the producer of a source that nothing else reads, of the shape of all: smaller ones would
-// be computed again and again. 0: none.
+// Adds the producer of a source that nothing else reads, and that has the shape of the result: a
+// smaller one would be recomputed for each broadcast. 0: none.
 static int grow(group *g)
 {
     for (int s = 0; s < g->part.n_srcs; s++) {
@@ -261,7 +262,7 @@ static int grow(group *g)
     return 0;
 }
 
-// The operators that become one with `op`; fewer than two: none do.
+// The operators to fuse with `op`; fewer than two: none.
 static void find_group(group *g, const ln_chain_ops *ops, const ln_op *op)
 {
     *g = (group){.n_ops = 0};
@@ -308,7 +309,7 @@ ln_list *ln_chain_fuse(const ln_chain_ops *ops, const ln_context *ctx, ln_list *
     ln_rule_output(&made, "dst", g.dst->name);
     add_steps_of(&made, &g.part);
     const ln_op *replaced[TL_CHAIN_STEPS + 1] = {NULL};
-    for (int i = 0; i < g.n_ops; i++) // in an order of the list: producers first
+    for (int i = 0; i < g.n_ops; i++) // producers first
         replaced[i] = g.ops[g.n_ops - 1 - i];
     return ln_rule_end_subgraph(&made, replaced, old_ops);
 }

@@ -39,7 +39,7 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
     return tile;
 }
 
-// Programs for other batches share the weights, which are packed for one image.
+// Programs for other batch sizes share the weights, which are packed for one image.
 static int images_of(const ln_context *ctx, const int src[4])
 {
     return ctx->many_shapes ? 1 : src[0];
@@ -79,7 +79,7 @@ int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
         ln_warn(ctx, "%s cannot be measured, and is estimated: %s", key, tl_last_error());
         tile = estimated;
     }
-    char *const copy = ln_strdup(key); // without memory it is measured again next time
+    char *const copy = ln_strdup(key); // if memory runs out, the next use measures it again
     if (copy && ln_hash_insert(ctx->tuned, copy, (void *)(intptr_t)tile) < 0)
         ln_free(copy);
     return tile;
@@ -118,7 +118,7 @@ static int has_slow_bfloat16(void)
 
 #endif
 
-// Where they are slow, they must be asked for by name.
+// Slow instructions must be requested by name.
 static int has_fast_bfloat16(void)
 {
     return tl_isa_from_str(getenv("LIGHTNET_MAX_ISA")) == TL_ISA_AVX512BF16 || !has_slow_bfloat16();

@@ -9,12 +9,12 @@
 #include "lightnet/ln_op.h"
 #include "tensorlight/tl_linalg.h"
 
-/** Below this number of rows, an unpacked matrix is read once: packing it would only cost memory,
- * unless it becomes smaller. */
+/** Up to so many rows, an unpacked matrix is read once: packing it would only cost memory, unless
+ * as bfloat16. Up to so many columns, panels would be mostly empty. */
 enum { FEW_ROWS = 3, FEW_COLUMNS = 8 };
 
-/** Whether the matrix has many rows, or another program has the packed matrix, which AVX-512 reads
- * as fast as an unpacked one. */
+/** Whether the result has many rows, or programs for other shapes share the packed matrix, which
+ * AVX-512 reads as fast as an unpacked one. */
 static inline int has_rows(const ln_context *ctx, const ln_tensor_entry *y, int columns)
 {
     return y->tensor->len / columns > FEW_ROWS ||
@@ -37,8 +37,8 @@ static inline int is_linear(const ln_op *op)
     return !*act || strcmp(act, "TL_ACT_NONE") == 0;
 }
 
-/** Whether `c` is repeated along axes of `y`, or has its shape. */
-static inline int is_repeated_to(const ln_tensor_entry *c, const ln_tensor_entry *y)
+/** Whether `c` broadcasts to the shape of `y`, and has its dtype. */
+static inline int broadcasts_to(const ln_tensor_entry *c, const ln_tensor_entry *y)
 {
     const tl_tensor *const a = c->tensor, *const b = y->tensor;
     for (int i = 1; i <= a->ndim && i <= b->ndim; i++) {

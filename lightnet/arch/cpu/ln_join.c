@@ -9,14 +9,14 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { LINE = 64 };     // of a cache: kernels read whole ones
+enum { LINE = 64 };     // bytes of a cache line: kernels read whole lines
 enum { MAX_SRCS = 64 }; // of a quantized join
 
 // Without a copy
 
-// Whether the tensor can be a part of another: its memory has no other use than as the output of
-// an operator.
-static int may_be_taken(const ln_tensor_entry *te)
+// Whether the tensor can be a part of another: it is the output of an operator, and its memory has
+// no other use.
+static int may_be_part(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
     return producer && ln_op_num_in(producer) > 0 && !te->isstatic && !te->isconst && !te->owner &&
@@ -48,7 +48,7 @@ static int are_different(const ln_list *tensors)
     return differ;
 }
 
-static int can_take(const ln_op *op)
+static int needs_no_copy(const ln_op *op)
 {
     const ln_tensor_entry *y = NULL;
     if (!ln_op_is(op, LN_OP_JOIN_CPU) || ln_op_is_dynamic(op) || !ln_op_makes(op, "dst", &y) ||
@@ -56,20 +56,20 @@ static int can_take(const ln_op *op)
         return 0;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next) {
         const ln_tensor_list_entry *const tle = node->data;
-        if (!may_be_taken(ln_entry_of(tle, op->op_arg->tensor_table)))
+        if (!may_be_part(ln_entry_of(tle, op->op_arg->tensor_table)))
             return 0;
     }
     return are_different(op->op_arg->tensors_in);
 }
 
-// Replaces join_cpu by join_nocopy_cpu, whose inputs are computed in its output, if they are
-// contiguous there, consist of whole cache lines, and are not placed by another operator.
+// Replaces join_cpu by join_nocopy_cpu, whose inputs are parts of its output, if they are
+// contiguous there, consist of whole cache lines, and are not views already.
 ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;
     ln_rule_made made = {.ctx = ctx, .rule = "join_without_copy"};
     const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
-    while (op && !can_take(op))
+    while (op && !needs_no_copy(op))
         op = ln_rule_anchor(ctx, op);
     *old_ops = NULL;
     if (!op || !ln_op_makes(op, "dst", &y))
@@ -83,8 +83,8 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 
 // Quantized
 
-// Whether `op` quantizes all elements to unsigned bytes alike.
-static int quantizes_alike(const ln_op *op)
+// Whether `op` quantizes to unsigned bytes with one scale.
+static int has_one_scale(const ln_op *op)
 {
     const ln_tensor_entry *s = NULL;
     return ln_op_is(op, LN_OP_QUANTIZE_CPU) && ln_op_has_string(op, "dtype", "TL_UINT8") &&
@@ -104,7 +104,7 @@ static const ln_op *join_of(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
     const ln_tensor_entry *te;
-    if (!quantizes_alike(op) || !ln_op_reads(op, "src", &x) || !is_read_once(x))
+    if (!has_one_scale(op) || !ln_op_reads(op, "src", &x) || !is_read_once(x))
         return NULL;
     const ln_op *const join = ln_entry_creater(x);
     if (!ln_op_is(join, LN_OP_JOIN_CPU) || ln_op_is_dynamic_beyond_batch(join) ||
@@ -116,7 +116,7 @@ static const ln_op *join_of(const ln_op *op)
     return join;
 }
 
-// `op` of `src`. Returns the result's name.
+// Adds the quantization `op` of `src`. Returns the result's name.
 static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char *src)
 {
     const char *const dst = ln_rule_tensor(made, "q");
@@ -128,7 +128,7 @@ static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char 
     return dst;
 }
 
-// The quantized sources of `join`, joined.
+// Adds a join of the quantized sources of `join`.
 static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, const char *dst)
 {
     const char *parts[MAX_SRCS];

@@ -67,9 +67,9 @@ void ln_branch_clear(ln_branch *branch)
     branch->given = NULL;
 }
 
-// States on their way
+// Loop-carried states
 
-// The next state of number `k`, and the input of the body whose memory it uses, -1: none.
+// The next value of state `k`, and the input of the body whose memory it uses, -1: none.
 static const tl_tensor *next_state(const ln_loop *loop, int k)
 {
     return ln_body_output(loop->body, loop->conditional + k);
@@ -80,8 +80,8 @@ static int source_of(const ln_loop *loop, int k)
     return ln_body_output_source(loop->body, loop->conditional + k);
 }
 
-// Copies the states that go by way of scratch memory there, or back from there.
-static void move_given(const ln_loop *loop, char *memory, int back)
+// Copies the next states that use memory of inputs to scratch memory, or from there.
+static void copy_aliased(const ln_loop *loop, char *memory, int back)
 {
     size_t at = ln_body_memory(loop->body);
     for (int k = 0; k < loop->n_states; k++) {
@@ -96,15 +96,15 @@ static void move_given(const ln_loop *loop, char *memory, int back)
     }
 }
 
-static void take_states(const ln_loop *loop, char *memory)
+static void store_states(const ln_loop *loop, char *memory)
 {
-    move_given(loop, memory, 0);
+    copy_aliased(loop, memory, 0);
     for (int k = 0; k < loop->n_states; k++) {
         const size_t size = tl_tensor_size(loop->last[k]);
         if (source_of(loop, k) < 0 && size)
             memcpy(loop->last[k]->data, next_state(loop, k)->data, size);
     }
-    move_given(loop, memory, 1);
+    copy_aliased(loop, memory, 1);
 }
 
 size_t ln_loop_memory(ln_op_arg *op_arg, const char *name)
@@ -141,7 +141,7 @@ static void pass_rows(const ln_loop *loop, int64_t i)
             part_at(loop->row[k], i, is_backward(loop->backward_rows, loop->n_backward_rows, k));
 }
 
-static void take_parts(const ln_loop *loop, int64_t i)
+static void store_parts(const ln_loop *loop, int64_t i)
 {
     for (int k = 0; k < loop->n_parts; k++) {
         const tl_tensor *part = ln_body_output(loop->body, loop->conditional + loop->n_states + k);
@@ -209,8 +209,8 @@ void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
         if (ln_body_run(loop->op_arg, loop->body, exec->scratch, loop->given))
             return;
         go_on = !loop->conditional || is_true(ln_body_output(loop->body, 0));
-        take_parts(loop, i);
-        take_states(loop, exec->scratch);
+        store_parts(loop, i);
+        store_states(loop, exec->scratch);
     }
     set_parts(loop, i);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the bodies of `branch_cpu` and `loop_cpu`.
 //
-// A loop keeps its states in its outputs, where each iteration reads them. After an iteration, the
-// new states are copied there. A new state that is (a view of) an input of the body would change
-// while others are copied, so it is copied through scratch memory after the body's.
+// Rows are scan inputs, parts scan outputs of ONNX. A loop keeps its states in its outputs, where
+// iterations read them; the next ones are copied there. One that is (a view of) an input of the
+// body would change while others are copied, so it is copied through scratch memory.
 
 #pragma once
 

@@ -25,7 +25,7 @@ static inline int ln_quantized_zero(const tl_tensor *zero)
 /** A convolution whose weights are packed. */
 typedef struct ln_quantized_conv {
     int is_depthwise, is_transposed;
-    int channels[2]; // of the source and of the result, which matter only in groups
+    int channels[2]; // of the source and of the result
     tl_conv2d_param window;
     int tile; // tile size of Winograd's algorithm along an axis; 0: direct
 } ln_quantized_conv;
@@ -36,7 +36,7 @@ static inline int ln_quantized_outputs(const tl_tensor *weight, int is_transpose
     return is_transposed ? weight->dims[1] * group : weight->dims[0];
 }
 
-/** Whether its `tile` computes it. */
+/** Whether the convolution supports its `tile`. */
 static inline int ln_quantized_has_tile(const ln_quantized_conv *c)
 {
     return c->tile == 0 || (c->tile == 4 && !c->is_depthwise && !c->is_transposed &&
@@ -56,8 +56,8 @@ static inline size_t ln_quantized_row(const ln_quantized_conv *c)
                    : tl_quantized_conv2d_packed(c->channels, &c->window, c->is_transposed);
 }
 
-/** Bytes of scratch memory for `threads` threads, if the number of images `is_open` for up to those
- *  of src. */
+/** Bytes of scratch memory for `threads` threads. `is_open`: for any number of images up to that of
+ *  src. */
 static inline size_t ln_quantized_scratch(const ln_quantized_conv *c, const tl_tensor *src,
                                           const tl_tensor *dst, int is_open, int threads)
 {
@@ -82,15 +82,14 @@ static inline int ln_quantized_conv_run(const tl_exec *exec, const ln_quantized_
                                     c->is_transposed, q);
 }
 
-/** The same for the sums that zero points of weights multiply; 0 without `weight_zero`. */
+/** Bytes of scratch memory for the sums of windows, which `weight_zero` multiplies; 0 for NULL. */
 static inline size_t ln_quantized_sums(const tl_tensor *weight_zero, const tl_tensor *src,
                                        const tl_tensor *dst, int group)
 {
     return weight_zero ? tl_quantized_conv2d_sums(src, dst, group) : 0;
 }
 
-/** The columns of a matrix, or of each of several, [.., k, n] or, if `is_transposed`, [.., n, k].
- */
+/** The number of columns, n, of matrices [.., k, n] or, if `is_transposed`, [.., n, k]. */
 static inline int ln_quantized_columns(const tl_tensor *weight, int is_transposed)
 {
     return weight->dims[weight->ndim - (is_transposed ? 2 : 1)];
@@ -105,7 +104,7 @@ static inline int ln_quantized_has_matrices(const tl_tensor *weight, const tl_te
            memcmp(weight->dims, src->dims, (size_t)(src->ndim - 2) * sizeof(*src->dims)) == 0;
 }
 
-/** All arguments of a call: each tensor may be NULL. */
+/** The parameters of a kernel; each tensor may be NULL. */
 static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const tl_tensor *scale,
                                                     const tl_tensor *dst_scale,
                                                     const tl_tensor *dst_zero, tl_activation act,

@@ -11,7 +11,7 @@
 /** The max number of products of two 8-bit integers whose sum fits 32 bits. */
 enum { MAX_PRODUCTS = 65536 };
 
-/** Uses of a weight that pay for packing it in each run. */
+/** Packing variable weights in each run is worthwhile from so many uses of each weight. */
 enum { MIN_USES = 8 };
 
 /** Whether `q`, the source of a dequantize or a product, has unsigned 8-bit elements that a run
@@ -34,8 +34,8 @@ static inline int is_constant_scale(const ln_op *op, const ln_tensor_entry *s, i
            (s->tensor->len == 1 || ln_op_has_number(op, "axis", axis));
 }
 
-/** Whether the constant `w` has signed 8-bit elements with one scale, or one for each index along
- * `axis`. */
+/** Whether `w` and its scale are constants: signed 8-bit elements with one scale, or one for each
+ * index along `axis`. */
 static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
                              const ln_tensor_entry *s, int axis)
 {
@@ -90,7 +90,7 @@ static inline int is_summable_deconv(const ln_op *conv, const ln_tensor_entry *x
            is_summable(&c, w);
 }
 
-/** conv_of a convolution, with the fastest tiles. */
+/** As conv_of, with the fastest tile size. */
 static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op *conv,
                                               const ln_tensor_entry *x, const ln_tensor_entry *w,
                                               const ln_tensor_entry *y)
@@ -111,7 +111,7 @@ static inline int only_pads(const ln_op *conv)
     return padding && pads;
 }
 
-/** A convolution of integers whose sums are scaled, with the fastest tiles that support the zero
+/** As conv_of for conv_int whose sums are scaled, with the fastest tile size that supports the zero
  * points `wz` of the weights, if any. */
 static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *conv,
                                             const ln_tensor_entry *x, const ln_tensor_entry *w,
@@ -120,9 +120,9 @@ static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *
     return !wz && w->isconst ? tiled_conv_of(ctx, conv, x, w, y) : conv_of(conv, x, w, y, 0);
 }
 
-/** Whether weights `w` may be packed: once if they are constant, else in each run, where that costs
- *  less than it saves: for `n` uses of each weight. */
-static inline int pays_packing(const ln_op *op, const ln_tensor_entry *w, double n)
+/** Whether packing weights `w` is worthwhile: at load if they are constant, else in each run, for
+ *  `n` uses of each weight. */
+static inline int is_packing_worthwhile(const ln_op *op, const ln_tensor_entry *w, double n)
 {
     return w->isconst || (n >= MIN_USES && !ln_op_is_dynamic(op));
 }
@@ -141,10 +141,10 @@ static inline int is_packable_int_conv(const ln_op *conv, const ln_tensor_entry 
 {
     return is_bytes(x) && w->tensor->dtype == TL_INT8 && x->tensor->ndim == 4 &&
            (!b || b->isconst >= w->isconst) && only_pads(conv) &&
-           pays_packing(conv, w, pixels_of(y)) && is_summable_conv(conv, x, w, y);
+           is_packing_worthwhile(conv, w, pixels_of(y)) && is_summable_conv(conv, x, w, y);
 }
 
-/** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed; or several. */
+/** Whether sums over the k rows of matrices [.., k, n] fit 32 bits, and these can be packed. */
 static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
 {
     const tl_tensor *const t = w->tensor;
@@ -157,14 +157,14 @@ static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
                INT_MAX;
 }
 
-/** Whether `w` is one matrix, or one for each matrix of `q`, whose number no run changes. */
+/** Whether `w` is one matrix, or one for each matrix of `q`, whose number is fixed. */
 static inline int has_matrices(const ln_op *mul, const ln_tensor_entry *q, const ln_tensor_entry *w)
 {
     return w->tensor->ndim == 2 ||
            (ln_quantized_has_matrices(w->tensor, q->tensor) && !ln_op_is_dynamic(mul));
 }
 
-/** Whether `w` is one matrix with more dimensions than that needs. */
+/** Whether `w` is a batch of one matrix, [1, .., k, n]. */
 static inline int is_batch_of_one(const ln_tensor_entry *w)
 {
     const tl_tensor *const t = w->tensor;
@@ -174,29 +174,29 @@ static inline int is_batch_of_one(const ln_tensor_entry *w)
     return t->ndim > 2;
 }
 
-/** The number of uses of each weight in a product. */
+/** The number of uses of each weight in a matrix multiplication: the rows of `q`. */
 static inline double rows_of(const ln_tensor_entry *q, const ln_tensor_entry *w)
 {
     const tl_tensor *const t = w->tensor;
     return (double)q->tensor->len / t->len * t->dims[t->ndim - 1];
 }
 
-/** Whether zero points are absent, one, or one for each of `n` columns. */
-static inline int has_columns(const ln_tensor_entry *zero, int n)
+/** Whether a zero point is absent, a scalar, or one element for each of `n` columns. */
+static inline int is_zero_point(const ln_tensor_entry *zero, int n)
 {
     return !zero || zero->tensor->len == 1 ||
            (zero->tensor->len == n && zero->tensor->dims[zero->tensor->ndim - 1] == n);
 }
 
-/** Whether packed weights can compute a product of bytes whose zero points are these, or absent. */
+/** Whether packed weights can compute matmul_int of bytes with these zero points (NULL: none). */
 static inline int is_packable_int_product(const ln_op *mul, const ln_tensor_entry *q,
                                           const ln_tensor_entry *w, const ln_tensor_entry *zero,
                                           const ln_tensor_entry *wz)
 {
     return is_bytes(q) && q->tensor->ndim >= 2 && w->tensor->dtype == TL_INT8 &&
            is_summable_matrix(w, 0) && has_matrices(mul, q, w) &&
-           pays_packing(mul, w, rows_of(q, w)) && (!zero || zero->tensor->len == 1) &&
-           has_columns(wz, ln_quantized_columns(w->tensor, 0));
+           is_packing_worthwhile(mul, w, rows_of(q, w)) && (!zero || zero->tensor->len == 1) &&
+           is_zero_point(wz, ln_quantized_columns(w->tensor, 0));
 }
 
 /** Whether `b` is absent, or a constant float for each of `n` indices of the last axis. */
@@ -231,17 +231,17 @@ static inline int is_unsigned(const ln_tensor_entry *w)
     return w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0;
 }
 
-/** Whether the weights `w` of a product, or of a convolution, are unsigned ones to pack. */
+/** Whether the weights `w` are unsigned, and worth packing; below for a convolution. */
 static inline int has_unsigned_matrix(const ln_op *mul, const ln_tensor_entry *q,
                                       const ln_tensor_entry *w)
 {
-    return is_unsigned(w) && pays_packing(mul, w, rows_of(q, w));
+    return is_unsigned(w) && is_packing_worthwhile(mul, w, rows_of(q, w));
 }
 
 static inline int has_unsigned_kernels(const ln_op *conv, const ln_tensor_entry *w,
                                        const ln_tensor_entry *y)
 {
-    return is_unsigned(w) && pays_packing(conv, w, pixels_of(y));
+    return is_unsigned(w) && is_packing_worthwhile(conv, w, pixels_of(y));
 }
 
 /** Whether a zero point is 128 for all elements. */

@@ -85,8 +85,8 @@ static int touches_mutated(const ln_op *op)
     return 0;
 }
 
-// Whether to try the operator: pure, sole owner of its memory, without subgraphs, whose types are
-// fixed.
+// Whether to try the operator: it is pure, shares no memory, has no subgraphs, and does not convert
+// types.
 static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
@@ -127,21 +127,21 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
 {
     ln_hash *const table = ln_tensor_table_create();
     ln_op *const trial = ln_op_copy(op);
-    int takes = 0;
+    int works = 0;
     if (table && trial && !enter_inputs(table, op)) {
         trial->op_arg->tensor_table = table;
         trial->op_arg->ctx = NULL;
-        takes = !ln_op_call(trial, trial->pre_run);
-        LN_FOREACH (const ln_tensor_list_entry *, tle, takes ? trial->op_arg->tensors_out : NULL)
+        works = !ln_op_call(trial, trial->pre_run);
+        LN_FOREACH (const ln_tensor_list_entry *, tle, works ? trial->op_arg->tensors_out : NULL)
             *dtypes++ = dtype_of(trial, tle);
         ln_op_call(trial, trial->post_run);
     }
     ln_op_free_lists_too(trial);
     ln_tensor_table_free(table);
-    return takes;
+    return works;
 }
 
-// Whether each output has the type that it had, or is a float in place of 16 bits.
+// Whether each output keeps its type, or becomes TL_FLOAT from a 16-bit one.
 static int are_like(const ln_op *op, const tl_dtype *dtypes)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
@@ -152,8 +152,8 @@ static int are_like(const ln_op *op, const tl_dtype *dtypes)
     return 1;
 }
 
-// The types of the operator's outputs where its inputs are floats, one after the other; returns
-// new (ln_free). NULL: it is not to be widened; NULL with a reason in the context: no memory.
+// The types of the operator's outputs for TL_FLOAT inputs, in order; returns new (ln_free). NULL:
+// it cannot be widened; NULL with a reason in the context: no memory.
 static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
 {
     const unsigned long failures = ln_alloc_failures();
@@ -177,7 +177,7 @@ static int sets_shape(const ln_op *op)
     return info != NULL;
 }
 
-// Functions with steps: a number just below one and the one that it is rounded to have different
+// Functions with steps: an argument just below a step, and the same rounded, have different
 // results.
 static const struct {
     const char *param, *value;
@@ -232,7 +232,7 @@ static int set_name(ln_rule_made *made, ln_tensor_list_entry *tle, const char *n
     return made->failed ? -1 : 0;
 }
 
-// Lets the operator, a copy of one that is in the context, read floats.
+// Makes the operator, a copy of one in the context, read floats.
 static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
 {
     const int rounded = decides(op);

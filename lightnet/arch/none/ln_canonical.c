@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule that replaces operators by those that they are another name of, such as relu by unary
-// with func=TL_UNARY_RELU. The reference program applies it, too (identity.opt).
+// The rule that replaces operators that are aliases of others, such as relu of unary with
+// func=TL_UNARY_RELU. The reference program applies it, too (identity.opt).
 
 #include "ln_rules_none.h"
 

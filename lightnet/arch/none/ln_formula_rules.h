@@ -70,7 +70,7 @@ static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_
 }
 
 /** Whether a transpose moves the last axis of its source to the second-to-last position. */
-static inline int turns_last(const ln_op *transpose)
+static inline int moves_last(const ln_op *transpose)
 {
     int n;
     const int *axes = ln_op_ints(transpose, "axes", &n);
@@ -78,18 +78,18 @@ static inline int turns_last(const ln_op *transpose)
 }
 
 /** The transpose's axes with the last two swapped. Returns their number. */
-static inline int turned(const ln_op *transpose, int *axes)
+static inline int swap_last(const ln_op *transpose, int *axes)
 {
     int n;
-    const int *given = ln_op_ints(transpose, "axes", &n);
+    const int *perm = ln_op_ints(transpose, "axes", &n);
     for (int i = 0; i < n; i++)
-        axes[i] = given[i < n - 2 ? i : 2 * n - 3 - i];
+        axes[i] = perm[i < n - 2 ? i : 2 * n - 3 - i];
     return n;
 }
 
 // Attention.opt
 
-/** Whether a tensor is an input of an attention: [B, H, S, D]. */
+/** Whether a tensor can be an input of attention: [B, H, S, D]. */
 static inline int has_heads(const ln_tensor_entry *te)
 {
     return te->tensor->ndim == 4 && tl_dtype_is_float(te->tensor->dtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule that replaces the operators of a formula by its function, in whatever order they are.
+// The rule that replaces the operators of a formula, in any order, by its function.
 //
 // Supports formulas (tl_functions.h) that are a product or quotient of x and a function of x. A
 // product or sum is a chain: terms in any order, constants merged. For each candidate of x, the
@@ -18,19 +18,19 @@
 
 enum { MAX_OPS = 12, MAX_TERMS = 6, MAX_CANDIDATES = 16, MAX_DEPTH = 3 };
 
-// A formula of a function, with its parameters if the formula does not have them.
+// A formula of a function; a, b: parameters that the formula implies, NaN if it contains them.
 typedef struct pattern {
     const char *func, *formula;
     double a, b;
 } pattern;
 
 // Formulas with relu6.
-static const pattern others[] = {
+static const pattern relu6_patterns[] = {
     {"TL_UNARY_HARDSIGMOID", "clip(x + 3, 0, 6) / 6", 1.0 / 6, 0.5},
     {"TL_UNARY_HARDSWISH", "x * clip(x + 3, 0, 6) / 6", 1.0 / 6, 0.5},
 };
 
-// A comparison. What it has found is copied to return to.
+// The state of a comparison: a copy is restored for backtracking.
 typedef struct matching {
     const ln_context *ctx;
     const ln_formula *f;
@@ -41,12 +41,12 @@ typedef struct matching {
     int n_ops;
 } matching;
 
-// Terms of a product or a sum, and the number that the others make.
+// Terms of a product or a sum; its constants are merged into `number`.
 typedef struct chain {
     int n;
     const ln_tensor_entry *terms[MAX_TERMS]; // or nodes
     int nodes[MAX_TERMS];
-    double number, error; // relative
+    double number, error; // error: max, relative
     char param;           // of formulas: a factor that is 'a' or 'b'
 } chain;
 
@@ -83,8 +83,8 @@ static int has_op(const ln_op *op, const char *name)
     return ln_op_is(op, LN_OP_BINARY) && ln_op_has_string(op, "op", name);
 }
 
-// Whether the operator may be one of the formula, of whose result this is one use.
-static int note_op(matching *m, const ln_op *op)
+// Records the operator as part of the match, and one use of its result. 0: too many.
+static int add_use(matching *m, const ln_op *op)
 {
     for (int i = 0; i < m->n_ops; i++) {
         if (m->ops[i] == op) {
@@ -113,25 +113,25 @@ static int collect(matching *m, const char *join, const ln_tensor_entry *te, cha
         return !isnan(k);
     }
     if (te != m->x && has_op(op, join))
-        return note_op(m, op) && collect(m, join, src1, c) && collect(m, join, src2, c);
+        return add_use(m, op) && collect(m, join, src1, c) && collect(m, join, src2, c);
     const int is_quotient = te != m->x && !is_sum && has_op(op, "TL_BINARY_DIV") && is_scalar(src2);
     if (is_quotient) {
         c->number /= ln_rule_scalar(m->ctx, src2);
         c->error += rounding_of(src2);
-        return note_op(m, op) && !isnan(c->number) && collect(m, join, src1, c);
+        return add_use(m, op) && !isnan(c->number) && collect(m, join, src1, c);
     }
     const double power = te != m->x && !is_sum && has_op(op, "TL_BINARY_POW") && is_scalar(src2)
                              ? ln_rule_scalar(m->ctx, src2)
                              : 1;
     const int n = power == 2 || power == 3 ? (int)power : 1;
-    if (c->n + n > MAX_TERMS || (n > 1 && !note_op(m, op)))
+    if (c->n + n > MAX_TERMS || (n > 1 && !add_use(m, op)))
         return 0;
     for (int i = 0; i < n; i++)
         c->terms[c->n++] = n > 1 ? src1 : te;
     return 1;
 }
 
-// Adds those of a formula's node.
+// Adds the terms of a formula's node.
 static void collect_nodes(const ln_formula *f, const char *join, int node, chain *c)
 {
     const ln_formula_node *const n = &f->nodes[node];
@@ -158,7 +158,7 @@ static void collect_nodes(const ln_formula *f, const char *join, int node, chain
 
 static int matches(matching *m, int node, const ln_tensor_entry *te);
 
-// Whether a parameter has this value, which it gets if it has none.
+// Whether a parameter has this value; sets one that is NaN.
 static int is_param(matching *m, char name, double value)
 {
     double *const param = name == 'a' ? &m->a : &m->b;
@@ -195,7 +195,7 @@ static int chain_matches(matching *m, int node, const ln_tensor_entry *te, int i
                        : is_near(terms.number, nodes.number, terms.error);
 }
 
-// Whether the parameter of a unary operator is a node, a number or 'a' or 'b', or no node exists.
+// Whether the parameter of a unary operator matches a node: a number, 'a' or 'b'.
 static int param_matches(matching *m, int node, const char *arg_name, const ln_op *op)
 {
     const double value = ln_op_number(op, arg_name);
@@ -208,7 +208,7 @@ static int unary_matches(matching *m, const ln_formula_node *n, const ln_op *op)
     static const char *const params[] = {NULL, "alpha", "beta"};
     const ln_function *const f = ln_function_named(n->name);
     int fits = f && ln_op_is(op, LN_OP_UNARY) && ln_op_has_string(op, "func", f->func) &&
-               note_op(m, op) && matches(m, n->srcs[0], ln_op_input(op, "src"));
+               add_use(m, op) && matches(m, n->srcs[0], ln_op_input(op, "src"));
     for (int i = 1; i < n->n_srcs && fits; i++)
         fits = param_matches(m, n->srcs[i], params[i], op);
     return fits;
@@ -226,13 +226,13 @@ static int matches(matching *m, int node, const ln_tensor_entry *te)
         (ln_formula_is(m->f, node, "div") && ln_formula_is_number(m->f, n->srcs[1])))
         return chain_matches(m, node, te, 0);
     if (ln_formula_is(m->f, node, "div"))
-        return has_op(op, "TL_BINARY_DIV") && note_op(m, op) &&
+        return has_op(op, "TL_BINARY_DIV") && add_use(m, op) &&
                matches(m, n->srcs[0], ln_op_input(op, "src1")) &&
                matches(m, n->srcs[1], ln_op_input(op, "src2"));
     return unary_matches(m, n, op);
 }
 
-// Whether the operators of the match are of no other use; the first is the last operation.
+// Whether only the match reads the results of its operators, except for the first: the result.
 static int is_complete(const matching *m)
 {
     for (int i = 1; i < m->n_ops; i++)
@@ -250,8 +250,8 @@ static int pattern_matches(matching *m, const pattern *p, const ln_formula *f,
 
 // Candidates
 
-// What a chain of products and quotients consists of: tensors that may be x, and the functions of
-// its terms, or of summands of these.
+// The tensors in a chain of products and quotients that may be x, and the functions of its terms,
+// or of summands of these.
 typedef struct survey {
     const ln_tensor_entry *xs[MAX_CANDIDATES];
     const char *funcs[MAX_TERMS];
@@ -341,9 +341,9 @@ static const char *find_func(matching *m, const ln_op *op)
 {
     survey v = {.n_xs = 0};
     survey_chain(&v, op, 0);
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (has_pattern(m, &others[i], op, &v))
-            return others[i].func;
+    for (size_t i = 0; i < sizeof(relu6_patterns) / sizeof(*relu6_patterns); i++)
+        if (has_pattern(m, &relu6_patterns[i], op, &v))
+            return relu6_patterns[i].func;
     for (int i = 0; i < TL_UNARY_FUNC_SIZE && v.n_funcs; i++) {
         const pattern own = {ln_functions[i].func, ln_functions[i].formula, NAN, NAN};
         if (is_gated(own.formula) && has_pattern(m, &own, op, &v))
@@ -352,7 +352,7 @@ static const char *find_func(matching *m, const ln_op *op)
     return NULL;
 }
 
-// 16-bit floats are rounded after each operator, by the function once.
+// Whether a formula may end with the operator: not of 16-bit floats, which a function rounds once.
 static int may_end(const ln_op *op)
 {
     const ln_tensor_entry *const y = ln_op_output(op, "dst");

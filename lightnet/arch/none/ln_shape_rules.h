@@ -48,9 +48,8 @@ static inline int keeps_order(const ln_op *transpose)
     return 1;
 }
 
-/** The shape of `x`, with -1 for an open size. Returns the number of open ones: a view supports
- * one.
- */
+/** The shape of `x`, with -1 for an open size. Returns the number of open sizes; a view supports
+ * one. */
 static inline int open_dims(const ln_tensor_entry *x, int *dims)
 {
     int n = 0;
@@ -64,7 +63,7 @@ static inline int open_dims(const ln_tensor_entry *x, int *dims)
 // Rows.opt
 
 /** The index in the constant `index` for an axis of `len`; -1: unknown. */
-static inline int taken(const ln_context *ctx, const ln_tensor_entry *index, int len)
+static inline int constant_index(const ln_context *ctx, const ln_tensor_entry *index, int len)
 {
     const double i = ln_rule_scalar(ctx, index);
     return i >= -len && i < len ? (int)(i < 0 ? i + len : i) : -1;
@@ -94,7 +93,7 @@ static inline int is_repeated(const ln_op *slice, const ln_tensor_entry *src,
     return !src || broadcast_dim(src, result, ln_op_int(slice, "axis")) == 1;
 }
 
-/** Whether a and b have the same axes up to that of `slice`. */
+/** Whether a and b have the same dimensions up to the axis of `slice`. */
 static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
                               const ln_tensor_entry *b)
 {
@@ -137,10 +136,9 @@ static inline int pads_space(const ln_op *pad)
     return !crops && ndim > 2 && before[0] == 0 && after[0] == 0 && before[1] == 0 && after[1] == 0;
 }
 
-/** The sum of the padding of `pad` and of the windows after it, `own`: before each spatial axis,
- * then after each. Returns the number of values; 0: no valid sum, since the windows crop, or it is
- * too large. */
-static inline int padding_together(const ln_op *pad, const int *own, int *padding)
+/** Adds the padding of `pad` to that of the windows after it, `own`: before each spatial axis, then
+ * after each. Returns the number of values; 0: the windows crop, or a sum is too large. */
+static inline int sum_padding(const ln_op *pad, const int *own, int *padding)
 {
     int ndim;
     const int *const before = ln_op_ints(pad, "before", &ndim);
@@ -160,7 +158,7 @@ static inline int image_padding(const ln_op *pad, const ln_op *windows, const ln
                                 int padding[4])
 {
     int own[4];
-    return padding_together(pad, ln_padding_of(windows, mid, own), padding);
+    return sum_padding(pad, ln_padding_of(windows, mid, own), padding);
 }
 
 /** Whether a pool supports the sum of the padding: each window overlaps the image. */
@@ -180,9 +178,9 @@ static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
     return !(padding[0] || padding[1] || padding[2] || padding[3]);
 }
 
-/** Whether a unary function has no results below 0. NaN may pass, which a max drops after a zero
- * and keeps at the beginning. */
-static inline int is_positive(const ln_op *func)
+/** Whether a unary function has no results below 0. For NaN, max pooling may differ: it keeps one
+ * only as the first element of a window. */
+static inline int is_nonnegative(const ln_op *func)
 {
     return ln_op_has_string(func, "func", "TL_UNARY_RELU") ||
            ln_op_has_string(func, "func", "TL_UNARY_SIGMOID") ||
@@ -198,7 +196,7 @@ static inline int is_row_of(const ln_tensor_entry *y, const ln_tensor_entry *x)
            image[1] == line[1] && image[2] == 1 && image[3] == line[2];
 }
 
-/** The values of a `pad` of lines, for images of one row. */
+/** A parameter of a `pad` of lines, for images of one row. */
 static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4])
 {
     const int *const of = ln_op_ints(pad, arg_name, NULL);
@@ -206,7 +204,7 @@ static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4]
     return numbers;
 }
 
-/** The values of a `pad`, in the order of a transpose after it. Returns their number. */
+/** A parameter of a `pad`, with the axes of a transpose after it. Returns its length. */
 static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *transpose,
                            int *numbers)
 {
@@ -219,20 +217,20 @@ static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *
 
 // Lines.opt
 
-/** Whether it is an image [N, C, L, 1] with L > 1. */
+/** Whether a tensor has images of one column, [N, C, L, 1] with L > 1. */
 static inline int is_column(const ln_tensor_entry *te)
 {
     const int *const dims = te->tensor->dims;
     return te->tensor->ndim == 4 && dims[2] > 1 && dims[3] == 1;
 }
 
-/** Whether `x` is an image of one column, and `y`, computed from it, too. */
+/** Whether `x` has images of one column, and `y`, computed from it, too. */
 static inline int stays_column(const ln_tensor_entry *x, const ln_tensor_entry *y)
 {
     return is_column(x) && y->tensor->dims[3] == 1;
 }
 
-/** Whether `y` is a line or a column, and `x` the same as an image of one row. */
+/** Whether `y` has lines or images of one column, and `x` the same as images of one row. */
 static inline int is_line_of(const ln_tensor_entry *x, const ln_tensor_entry *y)
 {
     const int *const row = x->tensor->dims, *const column = y->tensor->dims;
@@ -256,8 +254,8 @@ static inline const int *row_dims(const ln_tensor_entry *te, int dims[4])
     return dims;
 }
 
-/** A parameter of an operator on lines, of two numbers at most, for images of one row: `other` is
- * for the height. */
+/** A parameter of an operator on lines, at most two numbers, for images of one row: `other` is the
+ * value for the height. */
 static inline const int *row_numbers(const ln_op *op, const char *arg_name, int other,
                                      int numbers[4])
 {
@@ -280,7 +278,7 @@ static inline int first_number(const ln_op *conv, const char *arg_name)
     return ln_op_ints(conv, arg_name, NULL)[0];
 }
 
-/** The padding of the first axis: its number `at` of `padding`, as that of all axes of a tensor. */
+/** Element `at` of `padding`, for the first spatial axis, as padding of all axes of a tensor. */
 static inline const int *first_axis_padding(const ln_op *conv, int at, int *numbers)
 {
     memset(numbers, 0, TL_MAXDIM * sizeof(*numbers));
@@ -295,7 +293,7 @@ static inline int64_t first_padded_length(const ln_op *conv, const ln_tensor_ent
     return (int64_t)x->tensor->dims[2] + padding[0] + padding[n / 2];
 }
 
-/** A parameter without its number for the first axis; `padding` has two. */
+/** A parameter without its elements for the first spatial axis: one, two of `padding`. */
 static inline const int *inner_numbers(const ln_op *conv, const char *arg_name, int *numbers)
 {
     int n, n_axes, len = 0;
@@ -375,9 +373,9 @@ static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
     return numbers;
 }
 
-/** Whether `k`, an operand with an image of one column, has one element per channel, or one in
- * all. */
-static inline int is_number_of_channels(const ln_tensor_entry *k, const ln_tensor_entry *column)
+/** Whether `k`, an operand with images of one column, has one element per channel, or is a
+ * scalar. */
+static inline int is_per_channel(const ln_tensor_entry *k, const ln_tensor_entry *column)
 {
     const tl_tensor *const t = k->tensor;
     return is_column(column) && t->ndim >= 2 && t->ndim <= 4 && t->dims[t->ndim - 1] == 1 &&

@@ -116,7 +116,7 @@ static const char *output(ln_rule_made *made, const char *dst)
     return name;
 }
 
-// For constants and fixed batches.
+// For constants and fixed batch sizes.
 static const char *make_reshape(ln_rule_made *made, const char *src, const char *dst, int ndim,
                                 const int *dims)
 {
@@ -126,7 +126,7 @@ static const char *make_reshape(ln_rule_made *made, const char *src, const char 
     return output(made, dst);
 }
 
-// dims[0] is that of the max batch; an open batch is inferred from the other dimensions.
+// dims[0] is for the max batch size; an open one is inferred from the other dimensions.
 static const char *make_view(ln_rule_made *made, const volume *v, const char *src, const char *dst,
                              int ndim, const int *dims)
 {
@@ -356,7 +356,7 @@ static void make_images(ln_rule_made *made, const volume *v)
 
 // Transposed convolutions
 
-// Slices first .. first + n - 1 of each phase; the result crops others.
+// Slices first .. first + n - 1 of each phase; the padding crops the others.
 typedef struct phases {
     int first, n;
     slices all;
@@ -367,7 +367,7 @@ static phases phases_of(ln_rule_made *made, const volume *v)
 {
     const int cut = v->padding[0], stride = v->stride[0], depth = v->y->tensor->dims[2];
     const int first = cut / stride, end = (cut + depth - 1) / stride + 1;
-    const int reach = (v->size[0] - 1) / stride; // of the last kernel of a phase, back
+    const int reach = (v->size[0] - 1) / stride; // slices before, read by a phase's last kernel
     const int before = reach > first ? reach - first : 0;
     const int after = end > v->x->tensor->dims[2] ? end - v->x->tensor->dims[2] : 0;
     return (phases){first, end - first, make_slices(made, v, before, after), before};
