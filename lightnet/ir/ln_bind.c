@@ -16,11 +16,11 @@
 typedef struct binding {
     char *name; // NULL: of the next input in order
     tl_tensor *tensor;
-    int *min;    // the tensor's shape is the largest of those to come, this the smallest; or NULL
+    int *min;    // the min shape of a range, whose max is the tensor's shape; or NULL
     int is_list; // a sequence or an optional value, without `tensor`
     tl_tensor **items;
     int n_items; // -1: an absent optional value
-    int is_used; // of the last of its name: the model has read it
+    int is_used; // the reader has asked for it; only in the last binding of a name
 } binding;
 
 // All bindings.
@@ -73,13 +73,13 @@ static int enter_unnamed(struct ln_bindings *all, binding *b)
     return 0;
 }
 
-// Takes what the binding contains, but for its name. `name` NULL: of the next input.
-static int bind(ln_context *ctx, const char *name, const binding *what)
+// Takes the contents of the binding, except its name. `name` NULL: of the next input.
+static int bind(ln_context *ctx, const char *name, const binding *contents)
 {
     struct ln_bindings *all = bindings_of(ctx);
-    binding *b = ln_clone(what, sizeof(*what));
+    binding *b = ln_clone(contents, sizeof(*contents));
     if (!b) {
-        binding own = *what;
+        binding own = *contents;
         clear_binding(&own);
         return ln_fail_last(ctx);
     }
@@ -149,7 +149,7 @@ int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
     return ln_fail_tl(ctx);
 }
 
-// Ignores lack of memory: the message names the missing input anyway.
+// Ignores a failed allocation: the message names the missing input anyway.
 void ln_bind_want_values(ln_context *ctx)
 {
     struct ln_bindings *all = bindings_of(ctx);
@@ -369,7 +369,7 @@ static int check(const ln_context *ctx, const binding *b)
     return check_input(ctx, b, &in);
 }
 
-// A value of another type is what it becomes when it is set.
+// Converts a value to the tensor's type first, as setting it does.
 static int check_value(const ln_context *ctx, const char *name, const tl_tensor *value)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);

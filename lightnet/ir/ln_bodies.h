@@ -15,9 +15,9 @@ typedef struct ln_body_names {
 struct ln_body {
     char *name;
     int number;                    // its position in the order of bodies
-    int used;                      // an operator names it
+    int used;                      // an operator runs it
     ln_body_names inputs, outputs; // of the context's lists, created on demand
-    struct ln_body_place *places;  // the memory of its tensors in a run; NULL: it is not prepared
+    struct ln_body_place *places;  // the addresses of its tensors in a run; NULL: not prepared
     size_t n_places;
     // While it is rewritten (pass/ln_rewriting.h):
     ln_op *runner;              // an operator that runs it

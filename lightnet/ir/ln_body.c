@@ -46,9 +46,9 @@ static void forget_names(ln_body_names *known)
     *known = (ln_body_names){0};
 }
 
-// The interface of a body that operators run never changes, so an array of its names is made once.
-// Without memory for that, the list is searched.
-static void learn_names(ln_body_names *known, const ln_list *list)
+// The inputs and outputs of a body never change once operators run it, so their names are cached
+// in arrays. If memory runs out, the list is searched.
+static void cache_names(ln_body_names *known, const ln_list *list)
 {
     forget_names(known);
     known->n = ln_list_length(list);
@@ -65,7 +65,7 @@ static const ln_body_names *inputs_of(const ln_context *body)
 {
     ln_body_names *known = &body->body->inputs;
     if (!known->list || known->list != body->inputs)
-        learn_names(known, body->inputs);
+        cache_names(known, body->inputs);
     return known;
 }
 
@@ -73,7 +73,7 @@ static const ln_body_names *outputs_of(const ln_context *body)
 {
     ln_body_names *known = &body->body->outputs;
     if (!known->list || known->list != body->outputs)
-        learn_names(known, body->outputs);
+        cache_names(known, body->outputs);
     return known;
 }
 
@@ -139,13 +139,13 @@ static int check(ln_op_arg *op_arg, const ln_context *body, const char *name, in
                  const int *dims, tl_dtype dtype)
 {
     char is[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
-    const tl_tensor *there = ln_tensor_table_find(body->tensor_table, name)->tensor;
-    if (there->dtype == dtype && there->ndim == ndim &&
-        (!ndim || !memcmp(there->dims, dims, (size_t)ndim * sizeof(*dims))))
+    const tl_tensor *found = ln_tensor_table_find(body->tensor_table, name)->tensor;
+    if (found->dtype == dtype && found->ndim == ndim &&
+        (!ndim || !memcmp(found->dims, dims, (size_t)ndim * sizeof(*dims))))
         return 0;
     return ln_op_fail(op_arg, "tensor '%s' of body '%s' is %s %s, expected %s %s", name,
-                      body->body->name, tl_dtype_name(there->dtype),
-                      ln_sprint_shape(is, sizeof(is), there->ndim, there->dims),
+                      body->body->name, tl_dtype_name(found->dtype),
+                      ln_sprint_shape(is, sizeof(is), found->ndim, found->dims),
                       tl_dtype_name(dtype), ln_sprint_shape(wanted, sizeof(wanted), ndim, dims));
 }
 
@@ -191,11 +191,11 @@ int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int nd
                         tl_dtype dtype)
 {
     const char *name = output_name(body, i);
-    const tl_tensor *there = ln_tensor_table_find(body->tensor_table, name)->tensor;
-    for (int k = 0; k < ndim && k < there->ndim; k++)
-        if (there->dims[k] > dims[k])
+    const tl_tensor *found = ln_tensor_table_find(body->tensor_table, name)->tensor;
+    for (int k = 0; k < ndim && k < found->ndim; k++)
+        if (found->dims[k] > dims[k])
             return check(op_arg, body, name, ndim, dims, dtype);
-    return check(op_arg, body, name, ndim, there->dims, dtype);
+    return check(op_arg, body, name, ndim, found->dims, dtype);
 }
 
 int ln_body_given_number(const ln_context *body, const ln_tensor_entry *te)
@@ -229,7 +229,7 @@ int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te)
 
 // Constants, while it is rewritten
 
-// The number of the input; -1: it is none that counts as constant.
+// The number of the input `name`, if it counts as constant; else -1.
 static int constant_number(const ln_context *ctx, const char *name)
 {
     const int i = ctx->outer ? (int)(intptr_t)ln_hash_find(ctx->input_names, name) - 1 : -1;

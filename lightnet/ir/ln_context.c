@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts and their bodies: making, emptying and freeing them; settings.
+// Contexts and their bodies: creates, empties and frees them; settings.
 
 #include "lightnet/ln_context.h"
 
@@ -23,7 +23,7 @@ static int has_tables(const ln_context *ctx)
            ctx->output_names && ctx->fixed;
 }
 
-// ln_context_cleanup drops the data of a model; settings of the caller stay.
+// ln_context_cleanup empties these tables; settings of the caller stay.
 static int create_tables(ln_context *ctx)
 {
     ctx->tensor_table = ln_tensor_table_create();
@@ -141,7 +141,7 @@ void ln_context_destroy(ln_context *ctx)
 
 // Bodies
 
-// Takes the three on success only.
+// Takes `ctx`, `body` and `name` on success only.
 static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *name)
 {
     if (!root->body_names)
@@ -261,7 +261,7 @@ static int is_known_rule(const char *rule, const char **closest)
     return 0;
 }
 
-// Fails if the model is compiled already: compile options come before.
+// Fails if the model is compiled already, too late for compile options.
 static int check_uncompiled(ln_context *ctx)
 {
     return ctx->target ? ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target) : 0;
@@ -338,7 +338,7 @@ static const char *name_of_precision(const ln_context *ctx)
     return precisions[0].name;
 }
 
-// NULL: none but float32.
+// NULL: only float32.
 static const char *const *precisions_of(const ln_arch *arch)
 {
     while (!arch->precisions && arch->base)

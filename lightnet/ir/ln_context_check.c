@@ -18,8 +18,8 @@ static int check_links(const ln_context *ctx, const ln_list *node, const ln_list
 static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
-        // The walk numbers operators as it comes to them, on from the `begin` that earlier walks
-        // came to: the number of an operator that is still to come is not above that.
+        // The walk numbers operators from begin + 1 on; earlier walks used numbers up to `begin`,
+        // so an operator not yet visited has a number of at most that.
         const ln_dfg_value *value = tle->value;
         if (!value || !value->producer || value->producer->op_arg->number <= begin ||
             !ln_streq(value->name, tle->name))
@@ -32,7 +32,7 @@ static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 static int check_makes(const ln_context *ctx, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-        // The table has the entry that the value has, and the operator made it.
+        // Table and value have the same entry, produced by the operator.
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         if (!te || !te->value || te->value != tle->value || te->value->entry != te ||
             te->value->producer != op || !ln_streq(te->creater, op->op_arg->name))
@@ -61,8 +61,8 @@ static int check_counts(const ln_context *ctx, const ln_list *last, const tally 
     return 0;
 }
 
-// Every operator is where the context has it; every tensor is made by the operator that its entry
-// names, before anything reads it.
+// Checks that lists and tables agree on each operator, and that the operator named in a tensor's
+// entry produces it before any reads it.
 static int check_ops(const ln_context *ctx, tally *counts)
 {
     const ln_list *before = NULL;
@@ -79,13 +79,13 @@ static int check_ops(const ln_context *ctx, tally *counts)
     return check_counts(ctx, before, counts);
 }
 
-// No-copy gathers: a tensor that an operator writes in place must not have become a part of another
-// before. Checks look at its `origin`, the tensor that it is a view of, without gathers: itself if
-// its owner came later, as that of a gathered tensor does. So each tensor is looked up once.
+// No-copy gathers: an operator must not write a tensor in place after it became a part of a
+// gathered one. Checks use its `origin`: the root of its views, but not the gathered tensor, which
+// is produced after it. So each tensor is looked up once.
 
 typedef struct gathers {
     const ln_context *ctx;
-    ln_hash *origins;  // tensor name -> the name of its origin, of the tensors made so far
+    ln_hash *origins;  // tensor name -> the name of its origin, of the tensors produced so far
     ln_hash *gathered; // the names of the origins that are gathered
 } gathers;
 
@@ -140,7 +140,7 @@ static int check_gathers(const ln_context *ctx)
     return status;
 }
 
-// The graph has the producers and readers that the values have: operators in an order in which each
+// Since the graph mirrors the producers and readers of values, operators in an order in which each
 // tensor is produced before it is read have no cycle, and read no missing tensors.
 int ln_context_check(const ln_context *ctx)
 {

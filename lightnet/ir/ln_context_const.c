@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors of a context are constant: see "Constants and static work" in docs/dev/design.md.
 //
-// The operators before it decide about a new operator. If it makes a tensor variable, all tensors
-// computed from that become variable with it: a work list has the tensors whose readers are still
-// to be visited.
+// Whether a new operator is constant depends on those before it. If it makes a tensor variable, all
+// tensors computed from that become variable, too: a work list has the tensors whose readers are
+// still to be visited.
 
 #include "ir/ln_bodies.h"
 #include "base/ln_list_end.h"
@@ -11,7 +11,7 @@
 #include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
 
-// Tensor `te` (NULL: not produced yet) becomes variable; `todo` gets it, for its readers.
+// Makes `te` (NULL: not produced yet) variable, and adds it to `todo`, for its readers.
 static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     if (!te || !te->isconst)
@@ -30,8 +30,8 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
     return 0;
 }
 
-// The inputs whose memory is that of the operator's outputs.
-static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
+// Makes inputs variable that are parts of the operator's outputs.
+static int revoke_joined_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
     ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
@@ -63,7 +63,7 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
         const ln_op *producer = ln_entry_creater(te);
         if (producer)
             status =
-                revoke_outputs(ctx, producer, &todo) || revoke_taken_inputs(ctx, producer, &todo);
+                revoke_outputs(ctx, producer, &todo) || revoke_joined_inputs(ctx, producer, &todo);
         status = -(status || revoke_readers(ctx, te, &todo));
     }
     ln_list_free(todo);
@@ -135,8 +135,8 @@ static int produces_input_or_mutated(const ln_op *op)
 
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
-    // Each call of a body may have other memory: it has constants only while its static
-    // work is still to move out of it.
+    // Each call of a body may have other memory, so it has constants only until its static work is
+    // hoisted.
     if (ctx->outer && !ctx->body->is_constant)
         return 0;
     const ln_list *const outs = op->op_arg->tensors_out;
@@ -147,7 +147,7 @@ static int is_constant(const ln_context *ctx, const ln_op *op)
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(op);
-    // A body may never run, or never get there: only what cannot fail may be done at load.
+    // A body may never run, so only operators that cannot fail may run at load.
     if (ctx->outer && ln_op_can_fail(op))
         return 0;
     return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(op);
@@ -175,7 +175,7 @@ static int propagate_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_lis
     return producer ? note_parts(ctx, te, producer->op_arg->tensors_in, todo) : 0;
 }
 
-// No tensor that shares memory with this one is constant.
+// Marks all tensors that share memory with this one as written, and makes them variable.
 static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 {
     ln_list *todo = NULL;
@@ -213,11 +213,11 @@ int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
     mark_constants(ctx, op);
     if (ln_context_mark_mutated(ctx, op))
         return -1;
-    // Taken inputs are parts of an output that something writes in place.
+    // Joined inputs are parts of an output that an operator writes in place.
     if (!op->op_arg->takes_inputs || !produces_input_or_mutated(op))
         return 0;
     ln_list *todo = NULL;
-    const int status = revoke_taken_inputs(ctx, op, &todo);
+    const int status = revoke_joined_inputs(ctx, op, &todo);
     return -(revoke_all(ctx, todo) || status);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures, warnings and debug lines of a context, and of an operator, which name it.
+// Errors, warnings and debug lines of a context, and of an operator, whose name they begin with.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ int ln_op_fail_last(ln_op_arg *op_arg)
     return fail_with(op_arg, ln_error_status(NULL), ln_last_error());
 }
 
-// Whether strings did not fit into the limit of memory.
+// Whether strings exceeded the memory limit.
 static int is_over_limit(const ln_context *ctx)
 {
     while (ctx && ctx->outer)

@@ -91,7 +91,7 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
 static int find_owners(const ln_context *ctx, const ln_list *tensors)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
-        // A pre_run written by hand may name an owner whose value it had not been tied to.
+        // A handwritten pre_run may set an owner before that is tied to its value.
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->owner && !te->owner_value &&
             ln_tensor_entry_set_owner(te, ctx->tensor_table, te->owner))
@@ -100,8 +100,8 @@ static int find_owners(const ln_context *ctx, const ln_list *tensors)
     return 0;
 }
 
-// Whether the operator has made all that it promises. The plan is kept in the operators' lists, so
-// that it outlives the entries, which pre_run replaces.
+// Ties the outputs, which pre_run must have created, to their values. Offsets are stored in the
+// operators' lists, so that they outlive the entries, which pre_run replaces.
 static int tie_outputs(const ln_context *ctx, ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
@@ -139,8 +139,8 @@ static int check_op(const ln_context *ctx, ln_op *op)
     if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || tie_outputs(ctx, op) ||
         find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
         return -1;
-    // An operator whose inputs have become parts of an output (a no-copy join) must do that again
-    // whenever one of them is created again.
+    // A no-copy join, whose inputs become parts of its output, must be checked again whenever one
+    // of them is created again.
     const ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
         if (te && ln_context_joiner(ctx, te) == op)
@@ -151,7 +151,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
     return -(ln_sizes_infer_axes(op) || ln_context_settle_constants(ctx, op));
 }
 
-// Whether the context still has an output of the operator, whose outputs it had been tied to.
+// Whether an output of the operator is still tied to its value.
 static int has_outputs(const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
@@ -213,7 +213,7 @@ static int settle_readers(ln_context *ctx, const ln_op *op)
     return status;
 }
 
-// The operator, which is in the table, is checked and becomes part of the graph.
+// Checks the operator, which is in the table, and adds it to the graph.
 static int connect_op(ln_context *ctx, ln_op *op)
 {
     if (check_op(ctx, op))
@@ -245,7 +245,7 @@ static int enter_op(ln_context *ctx, ln_op *op)
     return connect_op(ctx, op);
 }
 
-// The opposite of enter_op, also after it failed half way; frees the operator.
+// The opposite of enter_op, also after enter_op failed; frees the operator.
 static void leave_op(ln_context *ctx, ln_op *op)
 {
     if (!op->op_arg->entered) {
@@ -279,8 +279,8 @@ int ln_context_init_ops(ln_context *ctx)
     return 0;
 }
 
-// The graph is dismantled forwards, since a tensor's oldest reader leaves it at the least cost;
-// the operators leave backwards, readers before producers.
+// Removes operators from the graph forwards, since the oldest reader of a tensor is the cheapest to
+// remove; then from the tables backwards, readers before producers.
 void ln_context_leave_ops(ln_context *ctx)
 {
     ln_list *ops = ctx->ops;
@@ -407,8 +407,8 @@ int ln_context_redirect(ln_context *ctx, ln_op *op)
     return connect_op(ctx, op);
 }
 
-// Unchecks and checks each operator at once, while its data is in the cache, so that new entries
-// reuse the memory of old ones.
+// Unchecks and checks one operator after the other, so that its data is in the cache, and new
+// entries reuse the memory of old ones.
 int ln_context_recheck(ln_context *ctx)
 {
     if (ln_context_find_mutated(ctx))

@@ -43,8 +43,8 @@ int ln_context_redirect(ln_context *ctx, ln_op *op);
 /** Replaces the context's list by `ops` (takes it), the same operators in another order. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
 
-/** Before compiling for the architecture: warns if it does not compute in the context's precision,
- * which then becomes float32: returns whether it did. `source` names the model. */
+/** Before compiling for the architecture: if it does not support the context's precision, warns and
+ * sets float32. Returns whether it did. `source` names the model. */
 int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source);
 
 /** Whether the context has allocated its tensors. */
@@ -96,7 +96,7 @@ enum {
     LN_AT_LOAD_NOT = 0,      // it runs per inference
     LN_AT_LOAD_DONE = 1,     // it runs at load
     LN_AT_LOAD_OUTDATED = 2, // it depends on a constant that was set
-    LN_AT_LOAD_PULLED = 3,   // an outdated operator needs its result, whose memory was reused
+    LN_AT_LOAD_PULLED = 3,   // an outdated operator reads its result, whose memory was reused
     LN_AT_LOAD_SHARED = 4,   // while loading: its results are shared (run/ln_sharing.h)
 };
 

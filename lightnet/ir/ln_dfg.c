@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data flow graph: the documented view of values and their uses (ir/ln_dfg_value.h).
 //
-// A node has its uses in one array. A reading use is linked when the graph has its edge, which it
-// points to, and then counts in its value's num_linked. The dangling lists have the other reading
-// uses, and the writing uses without a linked reader. They are spliced in constant time, since a
-// use has the pointer that leads to its place.
+// A node has its uses in one array. A reading use is linked if it has an edge in the graph; its
+// value counts it in num_linked. The dangling lists contain the other reading uses, and the writing
+// uses without a linked reader. Removal takes constant time, since a use points to the link that
+// leads to it.
 
 #include "lightnet/ln_dfg.h"
 
@@ -60,7 +60,7 @@ static void stop_dangling(ln_use *use)
     use->link = NULL;
 }
 
-// Brings the writer's dangling in line with its readers.
+// Updates whether the writer dangles, after its readers changed.
 static void update_writer(ln_dfg *dfg, const ln_dfg_value *value)
 {
     if (value->writer && value->num_linked == 0)
@@ -96,7 +96,7 @@ static void unlink_reader(ln_dfg *dfg, ln_use *reader)
 
 // Uses
 
-// Ties the use to its value, and a new writer to the readers that wait for it.
+// Adds the use to its value, and links a new writer to existing readers.
 static int connect(ln_dfg *dfg, ln_use *use)
 {
     ln_dfg_value *value = use->value;
@@ -113,7 +113,7 @@ static int connect(ln_dfg *dfg, ln_use *use)
     return 0;
 }
 
-// The opposite, also when it failed half way.
+// The opposite, also after `connect` failed.
 static void disconnect(ln_dfg *dfg, ln_use *use)
 {
     ln_dfg_value *value = use->value;
@@ -170,7 +170,7 @@ static void free_uses(ln_graph_node *node)
     node->ports = NULL;
 }
 
-// Adds the operator's uses to its node; on failure some are left.
+// Adds the operator's uses to its node; after a failure, remove_node removes those added.
 static int add_all_uses(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
 {
     ln_slab *home;
@@ -187,7 +187,7 @@ static int add_all_uses(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *nod
 
 // Nodes
 
-// An operator of a context points to its node in that one's graph.
+// Whether this is the graph of the operator's context: the operator then points to its node.
 static int is_of_context(const ln_dfg *dfg, const ln_op *op)
 {
     return op->op_arg->ctx && op->op_arg->ctx->dfg == dfg;
@@ -340,7 +340,7 @@ ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)
     return NULL;
 }
 
-// Names the operator of a cycle of one, which is the likely mistake.
+// Checks for cycles of one operator, the most likely error, to name it.
 static int check_loops(const ln_dfg *dfg)
 {
     for (const ln_list *l = dfg->graph->nodes; l; l = l->next) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: making and freeing them, their entries, their readers.
+// Values: creates and frees them; their entries and readers.
 
 #include "ir/ln_dfg_value.h"
 
@@ -118,7 +118,7 @@ ln_list *ln_dfg_value_readers(const ln_dfg_value *value)
 {
     ln_list *reversed = NULL;
     for (const ln_use *reader = value->oldest; reader; reader = reader->newer) {
-        // An operator's reads of one tensor are neighbours, since they were added together.
+        // Uses of one tensor by one operator are adjacent, since they were added together.
         if (!reader->out_end || (reversed && reversed->data == op_of(reader)))
             continue;
         if (ln_list_push(&reversed, op_of(reader), NULL)) {

@@ -24,14 +24,14 @@ typedef struct ln_dfg_value ln_dfg_value;
 
 /** One use of a value by an operator of a graph: it writes the value, or reads it. */
 typedef struct ln_use {
-    ln_graph_edge_node
-        edge; // first: the element of a dangling list. The tensor's name, the operator's node
+    // First, since dangling lists point to it: the tensor's name, the operator's node.
+    ln_graph_edge_node edge;
     ln_dfg_value *value;
-    ln_list place;  // its node for a dangling list
-    ln_list **link; // the link to it; NULL: it does not dangle
+    ln_list place;  // its list node in a dangling list
+    ln_list **link; // the pointer to `place`; NULL: it does not dangle
     int writes;
-    ln_graph_edge_node *out_end;  // reading: of the edge from the value's writer; NULL: not linked
-    struct ln_use *older, *newer; // reading: its neighbours among the value's readers
+    ln_graph_edge_node *out_end;  // reading: the writer's end of the edge; NULL: not linked
+    struct ln_use *older, *newer; // reading: adjacent readers of the value
 } ln_use;
 
 struct ln_dfg_value {

@@ -4,9 +4,9 @@
 // Memory is planned for the max size of a dynamic tensor. Before an operator with dynamic inputs
 // runs, its shapes are inferred again if those of its inputs differ from the last time: its pre_run
 // is called in a mode in which ln_op_define_output changes existing entries. So every check of a
-// description holds for the actual shapes, too. Producers come first in the list, so the shapes of
-// inputs are up to date by then. An input that sets a parameter has the same effect by its
-// elements: no operator needs another variant for run-time values.
+// description applies to the actual shapes, too. Producers come first in the list, so the shapes of
+// inputs are up to date by then. Shapes are also inferred again if an input that sets a parameter
+// changes: no operator needs another variant for run-time values.
 
 #include "ir/ln_dynamic.h"
 
@@ -29,7 +29,7 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
     return NULL;
 }
 
-// A run sets copies, so that the model and its plan stay unchanged.
+// Runs set copies of the parameters, so that the model and its plan stay unchanged.
 static int copy_params(ln_op_arg *op_arg)
 {
     ln_list *copy = ln_param_list_copy(op_arg->params);
@@ -144,7 +144,7 @@ void ln_dynamic_end(ln_op *op)
     op_arg->planned = NULL;
 }
 
-static int has_open_axis_behind(const ln_op *op, const ln_list *list)
+static int has_open_axis_after_batch(const ln_op *op, const ln_list *list)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, list) {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
@@ -159,6 +159,6 @@ int ln_op_is_dynamic_beyond_batch(const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
     return op_arg->planned || (op_arg->isdynamic & LN_DYNAMIC_OUT) ||
-           (op_arg->isdynamic && (has_open_axis_behind(op, op_arg->tensors_in) ||
-                                  has_open_axis_behind(op, op_arg->tensors_out)));
+           (op_arg->isdynamic && (has_open_axis_after_batch(op, op_arg->tensors_in) ||
+                                  has_open_axis_after_batch(op, op_arg->tensors_out)));
 }

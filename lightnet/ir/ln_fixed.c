@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a program was made for.
+// Values that a program depends on.
 
 #include "ir/ln_fixed.h"
 
@@ -228,8 +228,7 @@ int ln_fixed_check_params(const ln_context *ctx)
     return 0;
 }
 
-// The number that fills the constant of an operator; NULL: none, or its data come from
-// elsewhere.
+// The number that fills the constant of an operator; NULL: its data is not one number.
 static const double *number_of(const ln_op *op)
 {
     const ln_param_entry *data = ln_op_param(op, "data");

@@ -19,7 +19,7 @@
 
 typedef struct ln_fixed_value {
     char *tensor;  // its name; the program may no longer have it
-    char *rule;    // that has read the value; NULL: shapes depend on it, or it is frozen
+    char *rule;    // the rule that read the value; NULL: shapes depend on it, or it is frozen
     int frozen;    // the model has results computed from it instead (pass/ln_rewriting.h)
     uint64_t hash; // of the value's bytes, ln_fnv64
 } ln_fixed_value;

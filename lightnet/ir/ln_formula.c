@@ -64,7 +64,7 @@ static int add_number(reading *r, double number)
     return add(r, &(ln_formula_node){.number = number});
 }
 
-// The operation on two numbers; NaN: none that is known.
+// The result of an operation on constants; NaN: an operation that is not folded.
 static double fold(const char *name, double a, double b)
 {
     return !strcmp(name, "add")    ? a + b
@@ -100,7 +100,7 @@ static int add_pair(reading *r, const char *name, int a, int b)
 
 static int read_choice(reading *r);
 
-// Skips blanks and, if it follows, the character; whether it did.
+// Skips blanks, then the character if it is next. Returns whether it was.
 static int accept(reading *r, char c)
 {
     while (*r->p == ' ')

@@ -26,7 +26,7 @@ typedef struct ln_formula {
     ln_formula_node nodes[LN_FORMULA_NODES];
 } ln_formula;
 
-/** Reads a formula, which is correct: a constant of the program. */
+/** Reads a formula. It must be correct, since formulas are constants of the program. */
 void ln_formula_read(ln_formula *f, const char *text);
 
 /** Whether the node is a number, or this function. */
@@ -40,7 +40,7 @@ typedef struct ln_function {
     const char *formula; // of tl_functions.h
 } ln_function;
 
-/** Rows, in the order of tl_unary_func; borrowed. NULL: none of this name. */
+/** Rows in the order of tl_unary_func, and those of a name or func; NULL: none. Borrowed. */
 extern const ln_function ln_functions[TL_UNARY_FUNC_SIZE];
 const ln_function *ln_function_named(const char *name);
 const ln_function *ln_function_of(const char *func);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data source of tensors that are not computed.
+// Operators that produce tensors without computing: their data comes from files or callers.
 
 #include "ir/ln_from_file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data source of tensors that are not computed.
+// Operators that produce tensors without computing: their data comes from files or callers.
 
 #pragma once
 
@@ -10,7 +10,7 @@
  * Returns borrowed. */
 const char *ln_from_file_name(const ln_op *op);
 
-/** Whether the type of an operator is `base`, or that of a target: base_cpu. */
+/** Whether the type of an operator is `base`, or its variant for a target, such as base_cpu. */
 int ln_is_form_of(const char *optype, const char *base);
 
 /** Whether an operator of this type can produce inputs: create and source, of any target. */

@@ -41,8 +41,7 @@ static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
     return ln_name_number(item->arg_name, arg_name) >= 0;
 }
 
-// The variadic tensor at `*at` or the first one after it, `*at` then being the node after that;
-// NULL: none.
+// The first variadic tensor from `*at` on; advances `*at` past it. NULL: none.
 static const ln_tensor_list_entry *next_variadic(const ln_list **at, const char *arg_name)
 {
     while (*at) {
@@ -118,8 +117,8 @@ static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln
     return 0;
 }
 
-// Returns the number of dimensions; -1 after ln_op_fail. A length without expression is the
-// kernel's; negative: the kernel sets none.
+// Returns the number of dimensions; -1 after ln_op_fail. A length without expression is that of
+// `kernel_dims` (negative: none).
 static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const int *kernel_dims,
                       int dims[LN_MAXDIM])
 {
@@ -167,7 +166,7 @@ ln_tensor_entry *ln_op_define_variadic_sized(ln_op_arg *op_arg, const ln_list **
 
 // Inputs that become parts of an output
 
-// An entry without an owner has not been taken before.
+// Makes entry `k` a part of the output `dst_name`, unless it has an owner already.
 static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const char *dst_name)
 {
     ln_tensor_entry *const te = entries[k];

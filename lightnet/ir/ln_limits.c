@@ -33,9 +33,9 @@ static const double macs_per_ms = 1e6;
 struct ln_limits {
     uint64_t max[N_LIMITS];
     uint64_t deadline; // on tl_clock(), 0: none
-    uint64_t cpu_end;  // of folding, on the thread's clock of processor time; 0: none
-    int is_over;       // of folding: it reached one of its limits
-    ln_limits *around; // of folding: those of the context around it, which `stop` belongs to
+    uint64_t cpu_end;  // of folding, in CPU time of the thread; 0: none
+    int is_over;       // folding reached one of its limits
+    ln_limits *outer;  // of folding: those of the enclosing context, which owns `stop`
     atomic_int is_cancelled;
     tl_stop *stop;
     ln_budget budget;
@@ -69,7 +69,7 @@ void ln_limits_free(ln_limits *limits)
 {
     if (!limits)
         return;
-    if (!limits->around)
+    if (!limits->outer)
         tl_stop_free(limits->stop);
     ln_slabs_close(&limits->slabs);
     ln_free(limits);
@@ -127,7 +127,7 @@ void ln_context_resume(ln_context *ctx)
 // Allocations of folding count for the enclosing context.
 ln_budget *ln_limits_enter(const ln_context *ctx)
 {
-    ln_limits *const limits = ctx->limits->around ? ctx->limits->around : ctx->limits;
+    ln_limits *const limits = ctx->limits->outer ? ctx->limits->outer : ctx->limits;
     return ln_budget_use(&limits->budget);
 }
 
@@ -178,10 +178,10 @@ static uint64_t cpu_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-// Why the work stops.
+// Prints the reason to stop. Returns its status.
 static ln_status print_reason(ln_limits *limits, char *buf, size_t size)
 {
-    const ln_limits *root = limits->around ? limits->around : limits;
+    const ln_limits *root = limits->outer ? limits->outer : limits;
     if (atomic_load(&root->is_cancelled)) {
         snprintf(buf, size, "cancelled");
         return LN_CANCELLED;
@@ -204,7 +204,7 @@ static int has_to_stop(const ln_limits *limits)
            (limits->cpu_end && cpu_clock() >= limits->cpu_end);
 }
 
-// For the budget.
+// The callback of the budget.
 static ln_status stop_reader(void *data, char *reason, size_t size)
 {
     if (!has_to_stop(data))
@@ -296,38 +296,38 @@ void ln_limits_count_ops(const ln_context *ctx, int n)
 
 // Folding
 
-// No more than the context around it has left, and not 0.
-static size_t fold_memory(const ln_budget *around, uint64_t most)
+// The memory limit of folding: at most the rest of the enclosing context's limit, and not 0.
+static size_t fold_memory(const ln_budget *outer, uint64_t most)
 {
     const size_t limit = most < SIZE_MAX ? (size_t)most : SIZE_MAX;
-    const size_t left = around->limit > around->held ? around->limit - around->held : 1;
-    return around->limit && (!limit || left < limit) ? left : limit;
+    const size_t left = outer->limit > outer->held ? outer->limit - outer->held : 1;
+    return outer->limit && (!limit || left < limit) ? left : limit;
 }
 
 void ln_limits_begin_fold(ln_context *fold, const ln_context *ctx)
 {
-    ln_limits *const limits = fold->limits, *const around = ctx->limits;
-    const uint64_t ms = around->max[LN_LIMIT_FOLD_TIME];
+    ln_limits *const limits = fold->limits, *const outer = ctx->limits;
+    const uint64_t ms = outer->max[LN_LIMIT_FOLD_TIME];
     for (int i = 0; i < N_LIMITS; i++)
-        limits->max[i] = around->max[i];
-    limits->budget.limit = fold_memory(&around->budget, limits->max[LN_LIMIT_FOLD_MEMORY]);
+        limits->max[i] = outer->max[i];
+    limits->budget.limit = fold_memory(&outer->budget, limits->max[LN_LIMIT_FOLD_MEMORY]);
     tl_stop_free(limits->stop);
-    limits->stop = around->stop;
-    limits->around = around;
+    limits->stop = outer->stop;
+    limits->outer = outer;
     if (!ms)
         return;
     limits->cpu_end = add_milliseconds(cpu_clock(), ms);
     const uint64_t far = ms < UINT64_MAX / FOLD_SLACK ? ms * FOLD_SLACK : UINT64_MAX;
     const uint64_t end = add_milliseconds(tl_clock(), far);
-    if (!around->deadline || end < around->deadline)
+    if (!outer->deadline || end < outer->deadline)
         tl_stop_set_deadline(limits->stop, end);
 }
 
 void ln_limits_end_fold(ln_context *fold)
 {
-    const ln_limits *around = fold->limits->around;
-    if (around)
-        tl_stop_set_deadline(around->stop, around->deadline);
+    const ln_limits *outer = fold->limits->outer;
+    if (outer)
+        tl_stop_set_deadline(outer->stop, outer->deadline);
 }
 
 int ln_limits_fold_is_over(const ln_context *fold)

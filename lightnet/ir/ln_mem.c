@@ -20,8 +20,8 @@
 // With padding for alignment, differences of pointers still fit in ptrdiff_t.
 #define CPU_MAX ((size_t)PTRDIFF_MAX - 2 * CPU_ALIGN)
 
-// Memory of at least this size comes from the system and returns there when it is freed: malloc
-// would learn to keep it, and it would stay resident.
+// Memory of at least this size is mapped, and unmapped when it is freed: malloc would raise its
+// mmap threshold and keep it resident.
 #define SYSTEM_SIZE ((size_t)1 << 20)
 
 #ifdef __has_feature
@@ -34,7 +34,7 @@
 // Precedes the aligned memory.
 typedef struct origin {
     void *whole;
-    size_t system_size; // 0: calloc gave it
+    size_t system_size; // 0: allocated by calloc
 } origin;
 
 _Static_assert(sizeof(origin) <= CPU_ALIGN, "an origin precedes the aligned memory");
@@ -45,7 +45,7 @@ static void *system_alloc(size_t n)
     return p == MAP_FAILED ? NULL : p;
 }
 
-// Fresh pages come zeroed from the system, and only calloc can use that.
+// Fresh pages are zero already, so calloc need not clear them.
 static void *cpu_alloc(size_t n)
 {
     origin o = {NULL, n >= SYSTEM_SIZE ? n + 2 * CPU_ALIGN : 0};
@@ -82,7 +82,7 @@ void ln_mem_discard(void *p, size_t n)
         (void)madvise((void *)begin, end - begin, MADV_DONTNEED); // failing costs memory only
 }
 
-// The functions of other types are those of a plug-in, entered before any context exists.
+// A plug-in provides the functions of other types, before any context exists.
 static ln_mem_info mem_infos[] = {
     [LN_MEM_NONE] = {.name = "LN_MEM_NONE"},
     [LN_MEM_CPU] = {"LN_MEM_CPU", cpu_alloc, cpu_free, memset, CPU_MAX, CPU_ALIGN},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators: making and freeing them, their lists and their table, and calling their functions.
+// Operators: creates and frees them; their lists and table; calls their functions.
 
 #include "lightnet/ln_op.h"
 
@@ -18,7 +18,7 @@ static const char *name_of(const void *op)
     return ((const ln_op *)op)->op_arg->name;
 }
 
-// Making and freeing
+// Creating and freeing
 
 // An operator shares one block with its argument and its name. Type and target are those of the
 // prototype, whose strings it points to, as to its argument names.
@@ -91,7 +91,7 @@ static int append_tensor(ln_list **list, const char *arg_name, const char *name)
     return 0;
 }
 
-static int is_tensor_taken(const char *name, const ln_list *ops, const ln_hash *tensor_table)
+static int is_tensor_name_used(const char *name, const ln_list *ops, const ln_hash *tensor_table)
 {
     if (ln_tensor_table_find(tensor_table, name))
         return 1;
@@ -126,7 +126,7 @@ static int print_output_name(char *buf, const char *op_name, const char *arg_nam
 {
     if (ln_name_print(buf, "%s_%s", op_name, arg_name))
         return -1;
-    for (int i = 1; is_tensor_taken(buf, ops, tensor_table); i++)
+    for (int i = 1; is_tensor_name_used(buf, ops, tensor_table); i++)
         if (ln_name_print(buf, "%s_%s%d", op_name, arg_name, i))
             return -1;
     return 0;
@@ -191,7 +191,7 @@ ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops, ln_has
 
 // Whether the table has a tensor named as the operator, or as one of its outputs would be; -1 with
 // a reason: the names are too long.
-static int is_op_name_taken(const char *name, const ln_op_arg *proto, const ln_hash *tensor_table)
+static int is_op_name_used(const char *name, const ln_op_arg *proto, const ln_hash *tensor_table)
 {
     if (ln_tensor_table_find(tensor_table, name))
         return 1;
@@ -210,13 +210,13 @@ static int is_op_name_taken(const char *name, const ln_op_arg *proto, const ln_h
 ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table)
 {
     char name[LN_MAX_NAME_LEN];
-    int taken = 1;
-    for (int i = 0; taken > 0; i++) {
+    int is_used = 1;
+    for (int i = 0; is_used > 0; i++) {
         if (ln_name_print(name, "%s%d", op_proto->op_arg->optype, i))
             return NULL;
-        taken = is_op_name_taken(name, op_proto->op_arg, tensor_table);
+        is_used = is_op_name_used(name, op_proto->op_arg, tensor_table);
     }
-    if (taken < 0)
+    if (is_used < 0)
         return NULL;
     return ln_op_create_from_proto(op_proto, name, NULL, NULL, NULL, tensor_table);
 }
@@ -305,7 +305,7 @@ int ln_op_is_valid(const ln_op *op)
            is_param_list_valid(op_arg->params);
 }
 
-// An element that a kernel for numbers has written must never be read as a string.
+// Kernels for numbers must not read or write elements that are strings.
 static int check_strings(ln_op_arg *op_arg)
 {
     if (op_arg->infers || (op_arg->info && op_arg->info->strings))

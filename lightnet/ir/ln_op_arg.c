@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface for functions of operators: arguments, outputs, means to run.
+// The interface for functions of operators: execution resources, arguments, outputs.
 
 #include "lightnet/ln_op.h"
 
@@ -15,7 +15,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
-// Means to run
+// Execution resources
 
 // The arena for strings that the operator creates: of load, or of the current run.
 static tl_strings *strings_of(const ln_context *ctx)
@@ -70,8 +70,8 @@ struct spec {
     int optional, variadic;
 };
 
-// All arguments of a kind: those that are there, and those that are declared, by a description or
-// else by names alone.
+// All arguments of a kind: the list of an operator, and the declared ones, by a description or else
+// by names alone.
 struct args {
     const char *kind;
     const ln_list *list;
@@ -245,7 +245,7 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
     return 0;
 }
 
-// The size of an output in the description; 0: none.
+// Whether the description declares the output as dynamic, > 0, or fixed, < 0; 0: neither.
 static int declared_dynamic(const ln_op_arg *op_arg, const char *arg_name)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning of a generated pre_run, where the tables of the description are checked, and the
-// end of a post_run.
+// The beginning of a generated pre_run, which checks arguments by the tables of the description,
+// and the end of a post_run.
 
 #include <limits.h>
 #include <string.h>
 
 #include "lightnet/ln_genop.h"
 
-// Stores `size` bytes where the description keeps the argument.
+// Stores `size` bytes in the private data of the operator, at the offset of the argument.
 static void store(const ln_op_arg *op_arg, const ln_arg_info *info, const void *value, size_t size)
 {
     if (info->at)
@@ -16,7 +16,7 @@ static void store(const ln_op_arg *op_arg, const ln_arg_info *info, const void *
 
 // Inputs
 
-// One that is absent was found to be optional (ln_op_check_args).
+// An absent input is optional: ln_op_check_args has checked that.
 static int begin_input(ln_op_arg *op_arg, const ln_arg_info *info)
 {
     const char *name = ln_tensor_list_find_name(op_arg->tensors_in, info->arg_name);
@@ -36,7 +36,7 @@ static int begin_input(ln_op_arg *op_arg, const ln_arg_info *info)
     return info->isstatic ? ln_opck_static(op_arg, entry, 1) : 0;
 }
 
-// Type and shape are those of another input, where both are there.
+// Compares type and shape with those of another input, if both are present.
 static int compare_input(ln_op_arg *op_arg, const ln_arg_info *info)
 {
     const char *const same_shape = info->is_setter ? NULL : info->same_shape;
@@ -66,8 +66,8 @@ static int begin_inputs(ln_op_arg *op_arg, const ln_arg_info *infos)
 
 // Parameters
 
-// 1 when the operator needs the default: it has no such parameter, or an empty string or array
-// (ln_param_list_append_empty), now removed. An empty array that is the default keeps its place.
+// Whether the operator needs the default: it has no such parameter, or an empty string or array
+// (ln_param_list_append_empty), which is removed unless the default is empty, too.
 static int needs_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
 {
     ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
@@ -118,8 +118,8 @@ static ln_list *append_default(ln_list *params, const ln_arg_info *info, ln_para
     }
 }
 
-// Adds a parameter that has a default and is needed, so that checks, rewrites and a printed model
-// include the value.
+// Adds a missing parameter with its default, so that checks, rewrites and a printed model include
+// the value.
 static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
 {
     if (!info->has_default || !needs_default(op_arg, info, type))
@@ -140,7 +140,7 @@ static int check_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_
                     : ln_opck_number(op_arg, entry, view, cmp, value);
 }
 
-// The bounds hold, and a number that is seen as an int is one.
+// Checks the bounds, and that a number with the int view is an int.
 static int check_bounds(ln_op_arg *op_arg, const ln_arg_info *info, const ln_param_entry *entry)
 {
     const int is_number = entry->type == LN_PARAM_NUMBER || entry->type == LN_PARAM_ARRAY_NUMBER;

@@ -40,7 +40,7 @@ const ln_param_entry *ln_op_param(const ln_op *op, const char *arg_name)
     return op ? ln_param_list_find(op->op_arg->params, arg_name) : NULL;
 }
 
-// The parameter when it is there with this type, or NULL.
+// The parameter if it exists with this type, or NULL.
 static const ln_param_entry *find_param(const ln_op *op, const char *arg_name, ln_param_type type)
 {
     const ln_param_entry *pe = ln_op_param(op, arg_name);

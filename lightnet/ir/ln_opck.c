@@ -11,7 +11,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 
-// Comparisons: whether each holds, by the order of its sides; unordered: one is NaN.
+// Comparisons: the result if the left side is less, equal, or greater; unordered: one is NaN.
 static const struct {
     const char *symbol;
     int less, equal, greater, unordered;
@@ -30,7 +30,7 @@ static int holds(double a, ln_opck_cmp cmp, double b)
     return a == b ? cmps[cmp].equal : cmps[cmp].unordered;
 }
 
-// "== " goes without saying where a single value is expected.
+// Messages omit "== " before a single expected value.
 static const char *single_symbol(ln_opck_cmp cmp)
 {
     return cmp == LN_OPCK_EQ ? "" : cmps[cmp].symbol;
@@ -55,7 +55,7 @@ static char *number_text(char *buf, double number)
 
 #define NUMBERS_SIZE 256
 
-// "[1, 2]", cut to "[1, 2, ..]" where it would be too long.
+// "[1, 2]", truncated to "[1, 2, ..]" if it is too long.
 static char *numbers_text(char *buf, const ln_param_entry *entry)
 {
     const size_t room = NUMBERS_SIZE - NUMBER_SIZE - sizeof ", ..]";
@@ -80,7 +80,7 @@ static const char *known(const char *name)
     return name ? name : "invalid";
 }
 
-// The role that tensor `name` has in the operator, or the name itself where it has none.
+// The role (arg_name) of tensor `name` in the operator, or the name itself if it has none.
 static const char *role_of(const ln_op_arg *op_arg, const char *name)
 {
     const ln_tensor_list_entry *tle = ln_tensor_list_find_by_name(op_arg->tensors_in, name);
@@ -120,8 +120,8 @@ static int fail_not_int(ln_op_arg *op_arg, const ln_param_entry *entry, const ch
                       entry->arg_name, value, INT_MIN, INT_MAX);
 }
 
-// A number to compare, found or expected: in the float view 0.1 is equal to 0.1f.
-static double seen(double number, ln_opck_view view)
+// A number in a view, to compare: with the float view, 0.1 is equal to 0.1f.
+static double viewed(double number, ln_opck_view view)
 {
     return view == LN_OPCK_FLOAT && fabs(number) <= FLT_MAX ? (float)number : number;
 }
@@ -134,7 +134,7 @@ int ln_opck_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view 
     char value[NUMBER_SIZE], bound[NUMBER_SIZE];
     if (view == LN_OPCK_INT && !ln_param_is_integral(entry, 0))
         return fail_not_int(op_arg, entry, number_text(value, entry->value_double));
-    if (holds(seen(entry->value_double, view), cmp, seen(expect, view)))
+    if (holds(viewed(entry->value_double, view), cmp, viewed(expect, view)))
         return 0;
     return ln_op_fail(op_arg, "parameter '%s' is %s, expected %s%s%s", entry->arg_name,
                       number_text(value, entry->value_double), single_symbol(cmp),
@@ -150,7 +150,7 @@ int ln_opck_array_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck
     for (int i = 0; i < entry->array_len; i++) {
         if (view == LN_OPCK_INT && !ln_param_is_integral(entry, i))
             return fail_not_int(op_arg, entry, numbers_text(values, entry));
-        if (!holds(seen(entry->value_array_double[i], view), cmp, seen(expect, view)))
+        if (!holds(viewed(entry->value_array_double[i], view), cmp, viewed(expect, view)))
             return ln_op_fail(op_arg, "parameter '%s' is %s, expected every element %s %s",
                               entry->arg_name, numbers_text(values, entry), cmps[cmp].symbol,
                               number_text(bound, expect));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators of a model may write beside its tensors: nothing, unless the host allows it.
+// Files and standard output that operators of a model may write: none, unless the caller allows it.
 //
-// Operators are checked where a model is read: those that a program adds are its own code.
+// Operators are checked when a model is read; those that a program adds are trusted.
 
 #include "ir/ln_output.h"
 
@@ -16,7 +16,7 @@
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
 
-// The name of standard output in place of a folder.
+// In place of a folder: standard output.
 static const char standard_output[] = "-";
 
 int ln_context_allow_output(ln_context *ctx, const char *folder)

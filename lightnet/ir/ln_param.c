@@ -46,7 +46,7 @@ static int views_agree(double number, float as_float, int as_int)
     return same_number(float_view(number), as_float) && int_view(number) == as_int;
 }
 
-// Values: made aside, then moved into the entry, so that a failure leaves it as it was
+// Values: created separately, then moved into the entry, which a failure leaves unchanged
 
 static void free_strings(char **strings, int len)
 {
@@ -72,10 +72,10 @@ static void take_value(ln_param_entry *entry, const ln_param_entry *value)
     entry->arg_name = arg_name;
 }
 
-// Like take_value; `made` is whether the value is complete.
-static int take_value_if(int made, ln_param_entry *entry, ln_param_entry *value)
+// Like take_value if the value is complete; else frees it and returns -1.
+static int take_value_if(int is_complete, ln_param_entry *entry, ln_param_entry *value)
 {
-    if (made) {
+    if (is_complete) {
         take_value(entry, value);
         return 0;
     }
@@ -255,7 +255,7 @@ int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b)
     }
 }
 
-// An array's values are there exactly when it is not empty.
+// An array has values if and only if it is not empty.
 static int array_is_valid(const ln_param_entry *entry)
 {
     const int has = entry->array_len > 0;

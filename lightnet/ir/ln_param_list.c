@@ -23,8 +23,7 @@ static const char *arg_name_of(const void *entry)
     return ((const ln_param_entry *)entry)->arg_name;
 }
 
-// The rest of every append: the entry, NULL after a failure, whose value could be set when not
-// `failed`.
+// Appends the entry (NULL: no memory); frees it if setting its value has `failed`.
 static ln_list *append_entry(ln_list *list, ln_param_entry *entry, int failed)
 {
     if (failed) {

@@ -12,7 +12,7 @@
 
 // Seeds of the system
 
-// Nanoseconds of two clocks and the process differ between calls; the generator spreads their bits.
+// Two clocks and the process ID differ between calls; the generator mixes their bits.
 static uint64_t seed_of_clocks(void)
 {
     struct timespec now = {0};

@@ -9,7 +9,7 @@
 /** Whether the operator draws from the context: its parameter `seed` is below 0. */
 int ln_op_draws(const ln_op *op);
 
-/** Whether an operator of the program, or of its bodies, does. */
+/** Whether an operator of the program, or of its bodies, draws from the context. */
 int ln_context_draws(const ln_context *ctx);
 
 /** A seed that differs from one call to the next, for numbers that need not be secret: by

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates the code of size expressions: a machine with a stack of dimensions.
+// Evaluates the bytecode of size expressions, on a stack of dimensions.
 
 #include "lightnet/ln_size.h"
 #include "ir/ln_size_eval.h"
@@ -165,7 +165,7 @@ static ln_dim total_of(const machine *m, int arg, int axis)
     return sum;
 }
 
-// find_item: the index of x in the array, or -1; count_below: how many elements are less than x.
+// find_item: the index of x in the array, or -1; count_below: the number of elements below x.
 static int find_item(const ln_param_entry *pe, int x)
 {
     for (int i = 0; pe && i < pe->array_len; i++)
@@ -373,7 +373,7 @@ static void decided(machine *m, const ln_size_code *c)
 
 // The result
 
-// Axes beyond LN_MAXDIM are counted, not stored.
+// Counts axes beyond LN_MAXDIM without storing them.
 static void append(machine *m, const ln_dim *axis)
 {
     if (m->n_axes < LN_MAXDIM)

@@ -6,8 +6,8 @@
 #include "ir/ln_dim.h"
 #include "lightnet/ln_op.h"
 
-/** Where the lengths of inputs come from, and elements that sizes are computed from. All zero: the
- * lengths that the tensors have now, as numbers, and no elements. */
+/** Callbacks for lengths of inputs, and for elements that sizes are computed from. All zero: the
+ * current lengths of tensors, as numbers, and no elements. */
 typedef struct ln_size_source {
     ln_symbols *symbols;
     ln_dim (*axis)(void *data, const ln_tensor_entry *te, int i);
@@ -24,6 +24,6 @@ int ln_size_axes(const ln_op_arg *op_arg, const char *arg_name, int part,
 /** Whether output `arg_name` has `values`. */
 int ln_size_has_values(const ln_op_arg *op_arg, const char *arg_name);
 
-/** Element `i` of it. */
+/** Element `i` of the output. */
 ln_dim ln_size_value(const ln_op_arg *op_arg, const char *arg_name, int part, int i,
                      const ln_size_source *source);

@@ -123,7 +123,7 @@ static int min_length(const ln_op *op, const ln_tensor_entry *te, int i)
     return te->tensor->ndim == 1 && least && least->type == LN_PARAM_NUMBER ? least->value_int : 0;
 }
 
-// A length that is not derived: a number if it cannot change.
+// A length that is not inferred: a constant if its min and max are equal, else a new symbol.
 static ln_dim new_axis(const inference *n, const ln_tensor_entry *te, int i)
 {
     const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
@@ -167,7 +167,7 @@ static int has_elements(const ln_op *op, const ln_tensor_list_entry *tle, const 
            ln_size_has_values(op->op_arg, tle->arg_name);
 }
 
-// Integers of 32 bits wrap, dimensions do not.
+// Whether the dimension fits the dtype: 32-bit integers wrap, dimensions do not.
 static int fits(const ln_symbols *symbols, const ln_dim *dim, tl_dtype dtype)
 {
     return ln_dim_is_known(dim) && (dtype == TL_INT64 || (ln_dim_lower(symbols, dim) >= INT32_MIN &&
@@ -238,7 +238,7 @@ int ln_sizes_infer_axes(const ln_op *op)
                : 0;
 }
 
-// The max number of operators between a tensor and known ones; a longer chain is run instead.
+// The max number of operators from known tensors to a tensor; a longer chain is run instead.
 enum { MAX_STEPS = 32 };
 
 static int find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data, int steps)

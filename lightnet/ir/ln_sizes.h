@@ -10,7 +10,7 @@
 #include "ir/ln_dim.h"
 #include "lightnet/ln_context.h"
 
-/** Of a value. Freed by ln_free. */
+/** The symbolic sizes of a value. Freed by ln_free. */
 typedef struct ln_value_sizes {
     int n_axes, n_elements;     // 0: not known as symbols
     ln_dim axes[LN_MAXDIM];     // of a tensor whose sizes are open

@@ -66,8 +66,8 @@ void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
     ln_tensor_entry_free(entry);
 }
 
-// Only an entry with views can be in a chain of owners, so a new view of a view thousands deep
-// needs no walk.
+// Only an entry with views can be an owner of `oe`, so a new view at the end of a long chain needs
+// no walk.
 static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const ln_tensor_entry *oe)
 {
     if (entry != oe && !entry->has_views)
@@ -149,7 +149,7 @@ static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
     return entry;
 }
 
-// The function that copies between the tensor's memory and the CPU's.
+// The function that copies from memory type `src` to `dst`; NULL with a reason: not loaded.
 static ln_copy_func need_copy_func(const ln_tensor_entry *entry, ln_mem_type dst, ln_mem_type src)
 {
     const ln_copy_func copy = ln_mem_type_copy_func(dst, src);
@@ -186,7 +186,7 @@ void ln_tensor_table_free(ln_hash *table)
     ln_hash_free(table);
 }
 
-// The entry of the value, where the table has it; else that of the name.
+// The entry of the value, if it is in the table; else the one of that name.
 static ln_tensor_entry *find_entry(const ln_hash *table, const ln_dfg_value *value,
                                    const char *name)
 {
@@ -200,7 +200,7 @@ ln_tensor_entry *ln_entry_owner(const ln_tensor_entry *entry, const ln_hash *tab
 
 ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entry *entry)
 {
-    // `slow` follows at half the pace: in a ring, and only there, they meet again (Floyd).
+    // `slow` advances at half the speed: they meet if and only if there is a cycle (Floyd).
     const char *const name = entry->name;
     const ln_tensor_entry *slow = entry;
     for (int step = 1; entry->owner; step++) {

@@ -55,8 +55,8 @@ int ln_cleanup_dead(ln_context *ctx)
     return removed;
 }
 
-// Replacing duplicates. One pass over the list finds equal operators. It redirects all inputs of an
-// operator before it visits it, so each is checked again at most once.
+// Duplicates. One pass over the list finds equal operators. It redirects all inputs of an operator
+// before it visits the operator, so each is checked again at most once.
 
 // A tensor that is a part of the output of a no-copy join cannot be replaced.
 static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
@@ -111,8 +111,8 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
 
 // Equal operators
 
-// Operators as keys: equal keys, equal results. The hash covers the whole key: thousands may differ
-// in a single number, or in the name of a body.
+// Operators as keys: equal keys have equal results. The hash covers the whole key, since thousands
+// of operators may differ only in one number or the name of a body.
 
 static uint32_t mix(uint32_t hash, const char *name)
 {

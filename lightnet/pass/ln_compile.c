@@ -17,7 +17,7 @@
 #include "plan/ln_plan.h"
 #include "run/ln_load.h"
 
-// Rounds over all rewrites before they are assumed to go in circles.
+// Max rounds over all rewrites, which are then assumed not to terminate.
 enum { MAX_ROUNDS = 100 };
 
 static const char none_name[] = "none";
@@ -39,7 +39,7 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
     return NULL;
 }
 
-// One round of a stage's rewrites. Returns how many were done, or -1.
+// One round of a stage's rewrites. Returns their number, or -1.
 static int rewrite(ln_context *ctx, const ln_arch_stage *stage)
 {
     int total = ln_pass_expander(ctx, stage->ep_funcs);
@@ -51,8 +51,8 @@ static int rewrite(ln_context *ctx, const ln_arch_stage *stage)
     return n < 0 ? -1 : total + n;
 }
 
-// Clean-up is repeated only after changes. `*is_clean`: it found nothing, and
-// nothing has changed since.
+// Cleans up after changes. `*is_clean`: the last clean-up found nothing, and nothing has changed
+// since.
 static int clean_up(ln_context *ctx, int *is_clean)
 {
     if (*is_clean)
@@ -141,19 +141,19 @@ static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
     return 0;
 }
 
-// Rules of abstract operators. Without them, the target's rules choose kernels for the operators of
-// the model.
+// Applies the rules of abstract operators, with LN_OPTIMIZE_TARGET only those that lower: then the
+// target's rules select kernels for the operators of the model.
 static int rewrite_abstract(ln_context *ctx, const ln_arch *none, int *is_clean)
 {
     const int optimize = ctx->optimize;
     if (optimize == LN_OPTIMIZE_TARGET)
-        ctx->optimize = 0; // they only lower
+        ctx->optimize = 0;
     const int status = rewrite_all(ctx, none, is_clean);
     ctx->optimize = optimize;
     return status;
 }
 
-// The operators of `ctx` become operators of the target.
+// Replaces the operators of `ctx` by operators of the target.
 static int lower(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
@@ -180,7 +180,7 @@ static int fail_in_body(const ln_context *ctx, const ln_context *body)
     return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
 }
 
-// After the operators that run them, which determine constant inputs.
+// After the operators that run the bodies, which determine constant inputs.
 static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 {
     int status = 0;
@@ -212,14 +212,14 @@ static int finish(ln_context *ctx, const ln_arch *arch)
 {
     if (ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_plan(ctx))
         return -1;
-    // From the rewritten operators, another interface might be inferred.
+    // Inference from the rewritten operators might find other inputs and outputs.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     LN_FOREACH (const ln_rule_count *, rule, ctx->rules)
         ln_debug(ctx, "rule %s: %d time%s", rule->name, rule->count, rule->count == 1 ? "" : "s");
     return 0;
 }
 
-// Before the operators that run them, whose memory they are planned in.
+// Before the operators that run the bodies, since these provide their memory.
 static int finish_bodies(ln_context *ctx, const ln_arch *arch)
 {
     LN_FOREACH (ln_context *, body, ctx->bodies) {

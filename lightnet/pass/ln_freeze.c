@@ -19,10 +19,10 @@ enum { SMALL_SIZE = 4096, MAX_GROWTH = 2 };
 typedef struct freezing {
     ln_context *ctx;
     ln_hash *random;     // tensors whose values depend on the seed
-    ln_hash *needed;     // tensors that the frozen program has
-    ln_hash *frozen;     // operators whose results replace them
+    ln_hash *needed;     // tensors that the frozen program reads
+    ln_hash *frozen;     // operators that their results replace
     ln_weights *results; // data of the frozen program in its file
-    ln_list *gone;       // ln_fixed_value of removed constants
+    ln_list *removed;    // ln_fixed_value of removed constants
 } freezing;
 
 static int note(const freezing *f, ln_hash *names, const char *name)
@@ -97,7 +97,7 @@ static int choose_op(const freezing *f, const ln_op *op)
     return note_all(f, f->needed, op_arg->tensors_in);
 }
 
-// Backwards, from tensors that runs read to operators that compute once.
+// Selects operators to freeze: backwards, from tensors that runs read to operators at load.
 static int choose(const freezing *f)
 {
     int status = note_random(f);
@@ -124,16 +124,16 @@ static int keep_results(const freezing *f, const ln_op *op)
     return 0;
 }
 
-static int note_gone(freezing *f, const ln_tensor_entry *te, uint64_t hash)
+static int note_removed(freezing *f, const ln_tensor_entry *te, uint64_t hash)
 {
     ln_fixed_value *value = ln_fixed_value_create(te->name, NULL, hash);
-    if (ln_list_push(&f->gone, value, ln_fixed_value_free))
+    if (ln_list_push(&f->removed, value, ln_fixed_value_free))
         return ln_fail_memory(f->ctx);
     value->frozen = 1;
     return 0;
 }
 
-static int see_weight(freezing *f, const ln_tensor_entry *te)
+static int keep_weight(freezing *f, const ln_tensor_entry *te)
 {
     const ln_weight *weight = ln_weights_of(f->ctx, te->name);
     uint64_t hash;
@@ -151,24 +151,24 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
         tl_tensor_free_data_too(copy);
         return ln_fail_memory(f->ctx);
     }
-    return -(ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash));
+    return -(ln_weight_hash(weight, &hash, f->ctx->error) || note_removed(f, te, hash));
 }
 
-// A constant that is not computed from others.
-static int see_constant(freezing *f, const ln_op *op)
+// Keeps a constant that is not computed from others, or records that it is removed.
+static int keep_constant(freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
     const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
     if (ln_from_file_name(op))
-        return see_weight(f, te);
+        return keep_weight(f, te);
     return ln_hash_find(f->needed, te->name)
                ? 0
-               : note_gone(f, te,
-                           ln_elements_hash(te->tensor->data, te->tensor->dtype,
-                                            (size_t)te->tensor->len));
+               : note_removed(f, te,
+                              ln_elements_hash(te->tensor->data, te->tensor->dtype,
+                                               (size_t)te->tensor->len));
 }
 
-static int see(const ln_context *ctx, const ln_op *op, void *data)
+static int watch_op(const ln_context *ctx, const ln_op *op, void *data)
 {
     freezing *f = data;
     const ln_op_arg *op_arg = op->op_arg;
@@ -177,7 +177,7 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
     if (op_arg->tensors_in || !op_arg->tensors_out)
         return 0;
     const ln_tensor_list_entry *tle = op_arg->tensors_out->data;
-    return ln_entry_of(tle, ctx->tensor_table)->isconst ? see_constant(f, op) : 0;
+    return ln_entry_of(tle, ctx->tensor_table)->isconst ? keep_constant(f, op) : 0;
 }
 
 // The frozen program
@@ -225,11 +225,11 @@ static int rebuild(freezing *f)
     ln_weights_free(ctx->weights);
     ctx->weights = f->results;
     f->results = NULL;
-    f->gone = ln_list_reverse(f->gone);
-    while (f->gone) {
-        if (ln_fixed_add(ctx->fixed, f->gone->data))
+    f->removed = ln_list_reverse(f->removed);
+    while (f->removed) {
+        if (ln_fixed_add(ctx->fixed, f->removed->data))
             return ln_fail_memory(ctx);
-        f->gone = ln_list_remove_nth(f->gone, 0);
+        f->removed = ln_list_remove_nth(f->removed, 0);
     }
     if (put_sources(f) || ln_cleanup_dead(ctx) < 0)
         return -1;
@@ -239,7 +239,7 @@ static int rebuild(freezing *f)
 
 static int freeze(freezing *f, const char *datafile)
 {
-    const ln_constants_watch watch = {see, f};
+    const ln_constants_watch watch = {watch_op, f};
     if (choose(f) || ln_load(f->ctx, datafile, &watch))
         return -1;
     ln_context_unload(f->ctx);
@@ -263,6 +263,6 @@ int ln_freeze(ln_context *ctx, const char *datafile)
     ln_hash_free(f.needed);
     ln_hash_free(f.frozen);
     ln_weights_free(f.results);
-    ln_list_free_deep(f.gone, ln_fixed_value_free);
+    ln_list_free_deep(f.removed, ln_fixed_value_free);
     return status;
 }

@@ -17,10 +17,10 @@ ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suff
     snprintf(optype, sizeof(optype), "%s%s", op->op_arg->optype, suffix);
     if (!ln_streq(op->op_arg->arch, "none") || !ln_pass_lowering_begins(ctx, rule))
         return NULL;
-    const int is_there = ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
-    if (!is_there || !ln_pass_lowering_begins(ctx, optype)) {
+    const int has_type = ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+    if (!has_type || !ln_pass_lowering_begins(ctx, optype)) {
         ln_list *const meaning = ln_rule_mean(ctx, NULL, op, match);
-        if (!is_there || *match)
+        if (!has_type || *match)
             return meaning;
     }
     ln_op *lowered = ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, optype);

@@ -30,10 +30,10 @@ int ln_rewriting_begin(ln_context *ctx)
     return ln_fail_memory(ctx);
 }
 
-static void forget_inspected(ln_rewriting *at_work)
+static void forget_inspected(ln_rewriting *rewriting)
 {
-    ln_list_free_deep(at_work->inspected, ln_fixed_value_free);
-    at_work->inspected = NULL;
+    ln_list_free_deep(rewriting->inspected, ln_fixed_value_free);
+    rewriting->inspected = NULL;
 }
 
 void ln_rewriting_end(ln_context *ctx)
@@ -84,17 +84,17 @@ static ln_rule_count *find_count(const ln_context *ctx, const char *name)
     return NULL;
 }
 
-// The values that the rule has read are part of the program from now on.
+// Records that the program depends on the values that the rule has read.
 static int fix_inspected(ln_context *ctx)
 {
-    ln_rewriting *const at_work = ctx->rewriting;
-    while (at_work->inspected) {
-        ln_fixed_value *const value = at_work->inspected->data;
-        if (!value->rule && !(value->rule = ln_strdup(at_work->fired)))
+    ln_rewriting *const rewriting = ctx->rewriting;
+    while (rewriting->inspected) {
+        ln_fixed_value *const value = rewriting->inspected->data;
+        if (!value->rule && !(value->rule = ln_strdup(rewriting->fired)))
             return ln_fail_last(ctx);
         if (ln_fixed_add(ln_body_outermost(ctx)->fixed, value))
             return ln_fail_last(ctx);
-        at_work->inspected = ln_list_remove_nth(at_work->inspected, 0);
+        rewriting->inspected = ln_list_remove_nth(rewriting->inspected, 0);
     }
     return 0;
 }
@@ -131,7 +131,7 @@ typedef struct rewriter {
     size_t win_size;
 } rewriter;
 
-// Whether a rule function failed: it then left a reason.
+// Whether a rule function failed, with a reason in the context.
 static int has_failed(const ln_context *ctx)
 {
     return *ctx->error->text != 0;
@@ -210,7 +210,7 @@ static int offer_anchor(ln_context *ctx, ln_list *node, const rewriter *with, ln
 static int walk(ln_context *ctx, const rewriter *with)
 {
     int n = 0;
-    // More than any sensible set of rules needs; a driver that does more goes in circles.
+    // More than any sensible set of rules needs: beyond, rules undo each other.
     const int max = 1000 + 20 * ln_hash_size(ctx->op_table);
     for (ln_list *node = ctx->ops; node;) {
         ln_list *next = NULL;

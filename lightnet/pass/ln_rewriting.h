@@ -12,7 +12,7 @@ typedef struct ln_rewriting {
     const ln_op *anchor;         // where a subgraph rule must match; NULL: anywhere
     const char *fired;           // the rule that matched last (a constant string), or NULL
     ln_list *inspected;          // ln_fixed_value: the constants that the current rule has read
-    ln_hash *warned;             // "RULE OPERATOR" of the warnings that rules have given
+    ln_hash *warned;             // "RULE OPERATOR" of each warning of a rule
     int (*has)(const ln_op *op); // of ln_pass_lower
 } ln_rewriting;
 
@@ -25,7 +25,7 @@ static inline const ln_op *ln_rewriting_anchor(const ln_context *ctx)
 /** Creates ctx->rewriting, unless it has begun already. -1 with a reason: no memory. */
 int ln_rewriting_begin(ln_context *ctx);
 
-/** Frees it at the end of the outermost one. */
+/** Ends one level; the outermost one frees ctx->rewriting. */
 void ln_rewriting_end(ln_context *ctx);
 
 /** Replaces operators by general ones, such as relu by unary; other rules match only these. -1 with
@@ -81,7 +81,7 @@ void ln_hoist_end(const ln_context *body);
 
 // Freezing
 
-// A compiled program gets the results of its static work in place of that work.
+// Replaces operators at load of a compiled program by their results.
 //
 //     weight ─▶ fold ─▶ pack ─▶ conv2d ─▶ ...        weight, folded: only loading reads them
 //     packed ─────────────────▶ conv2d ─▶ ...        frozen: `packed` comes from the model's own

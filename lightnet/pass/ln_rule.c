@@ -35,12 +35,12 @@ const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
 // Records that the current rule has read the value of `te`.
 static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
-    ln_rewriting *const at_work = ctx->rewriting;
-    if (!at_work)
+    ln_rewriting *const rewriting = ctx->rewriting;
+    if (!rewriting)
         return 0;
     const uint64_t hash = ln_fnv64(element, tl_size_of(te->tensor->dtype));
     ln_fixed_value *const value = ln_fixed_value_create(te->name, NULL, hash);
-    return ln_list_push(&at_work->inspected, value, ln_fixed_value_free);
+    return ln_list_push(&rewriting->inspected, value, ln_fixed_value_free);
 }
 
 // The source of the cast that produces `te`, or NULL.
@@ -53,8 +53,8 @@ static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 }
 
 // The one element of constant `te` of the context `home`, in its own type, traced through casts
-// and the runners' inputs of bodies. The source of the element is noted as inspected in `ctx`, if
-// the program itself has it.
+// and the runners' inputs of bodies. Records the source of the element as inspected in `ctx`, if
+// it is in the program itself.
 static int inspect(const ln_context *ctx, const ln_context *home, const ln_tensor_entry *te,
                    char element[TL_DTYPE_MAX_SIZE])
 {
@@ -63,7 +63,7 @@ static int inspect(const ln_context *ctx, const ln_context *home, const ln_tenso
     const ln_tensor_entry *const origin = src ? te : ln_body_origin(&home, te);
     if (origin != te)
         return inspect(ctx, home, origin, element);
-    // Only the program itself notes which values it was made for.
+    // Only the program itself, not a body, records the values that it depends on.
     if (!src)
         return home->outer || ln_constant_element(home, te, element) ||
                note_inspected(ctx, te, element);
@@ -93,7 +93,7 @@ static void fail_last(ln_rule_made *made)
     made->failed = 1;
 }
 
-// Makes `longer` the list, unless it could not be made longer.
+// Sets the list to `longer`; NULL: no memory.
 static int keep_list(ln_rule_made *made, ln_list **list, ln_list *longer)
 {
     if (!longer) {
@@ -200,8 +200,8 @@ static ln_tensor_list_entry *find_up_to(const ln_list *list, const ln_list *last
     return NULL;
 }
 
-// The inputs of `from` have different names, so each is looked for among those alone that the
-// operator had before.
+// The inputs of `from` have different names, so each is searched only among those that the operator
+// had before.
 void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
 {
     ln_list **list = made->failed ? NULL : &made->op->op_arg->tensors_in;
@@ -260,7 +260,7 @@ void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
     }
 }
 
-// Sets the parameter to the one of the list that `list` becomes; frees the list.
+// Sets the parameter to the only one of `list` (NULL: no memory), and frees the list.
 static void set_from_list(ln_rule_made *made, const char *arg_name, ln_list *list)
 {
     if (!list)
@@ -337,8 +337,8 @@ ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, 
     return ops;
 }
 
-// Notes that the rule warns about the operator: the next round must not again. 0: it did before,
-// or no memory.
+// Records that the rule warns about the operator, so that later rounds do not repeat it. 0: it did
+// before, or no memory.
 static int note_warning(const ln_context *ctx, const char *rule, const ln_op *op)
 {
     ln_hash *const warned = ctx->rewriting ? ctx->rewriting->warned : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as tables: whether one matches, and the three kinds of functions that it can be.
+// Rules as tables: matches them, and runs them as one of the three kinds of rewrite functions.
 //
 // The text of a pattern is read while it is compared, up to the first difference: for most rules
 // and operators that is the first word, a type.
@@ -58,7 +58,7 @@ typedef struct matching {
     ln_rule_match *m;
     const char *p;                       // the rest of the text
     int swaps;                           // the remaining pairs of inputs
-    unsigned order;                      // bit i: the pair that i others follow is in reverse order
+    unsigned order;                      // bit i: the pair before the last i ones is swapped
     const char *params[LN_MAX_RULE_OPS]; // the text of each operator's parameters
 } matching;
 
@@ -69,7 +69,7 @@ typedef struct pattern_arg {
     int optional;
 } pattern_arg;
 
-// The argument at `*p`, which is then past it.
+// The argument at `*p`, which is advanced past it.
 static pattern_arg read_arg(const char **p)
 {
     pattern_arg arg = {.arg_name = *p};
@@ -90,8 +90,8 @@ static const ln_tensor_list_entry *find_arg(const ln_list *list, const char *arg
     return NULL;
 }
 
-// The place of a tensor in the match, a new one where the pattern names it for the first time.
-static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
+// The slot of a tensor in the match; a new one if the pattern names it for the first time.
+static const ln_tensor_entry **slot_of(ln_rule_match *m, const char *name)
 {
     int i = ln_rule_tensor_index(m, name);
     if (i < 0) {
@@ -103,8 +103,8 @@ static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
     return &m->tensors[i];
 }
 
-// Whether the argument `arg_name` in the last operator's list is the tensor of the pattern. Counts
-// it in `*n` if it is there.
+// Whether the argument `arg_name` in the last operator's list is the tensor of the pattern, or is
+// absent and optional. Counts it in `*n` if it is present.
 static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, const pattern_arg *arg,
                 int *n)
 {
@@ -112,10 +112,10 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
     const ln_tensor_list_entry *const tle = find_arg(list, arg_name);
     if (!tle && !arg->optional)
         return 0;
-    const ln_tensor_entry **const te = place_of(m, arg->tensor);
+    const ln_tensor_entry **const te = slot_of(m, arg->tensor);
     if (tle) {
         const ln_tensor_entry *const found = ln_entry_of(tle, m->ops[last]->op_arg->tensor_table);
-        // There is nothing to gain without elements, and replacements may need some.
+        // Rules skip empty tensors: their replacements may need elements.
         if (!found || (*te && *te != found) || (!found->tensor->len && !m->rule->is_meaning))
             return 0;
         *te = found;
@@ -175,8 +175,8 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
-// Enters the operator, whose text goes on at `p` after its type: "(", " NAME(" or " keep NAME(".
-// It has a name where there are several types.
+// Enters the operator, whose text continues at `p` after its type: "(", " NAME(" or " keep NAME(".
+// It has a name if the pattern has several types.
 static void enter_op(matching *at, const ln_op *op, const char *p)
 {
     ln_rule_match *const m = at->m;
@@ -299,7 +299,7 @@ static int matches_at(matching *at, const ln_op *op)
     return 0;
 }
 
-// Whether the pattern is these operators.
+// Whether the pattern matches exactly these operators.
 static int matches_window(matching *at, const ln_list *win_ops)
 {
     for (; *at->p && win_ops; win_ops = win_ops->next) {
@@ -309,8 +309,8 @@ static int matches_window(matching *at, const ln_list *win_ops)
     return !*at->p && !win_ops && rest_fits(at);
 }
 
-// Looks for a match that ends in `op`, or is the operators of a window, with the pairs of inputs
-// in each order. A rule that warns does so, and has no match.
+// Finds a match that ends in `op`, or consists of the operators of a window, with each order of the
+// pairs of inputs. A rule that warns never matches.
 static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
 {
     matching at;
@@ -322,7 +322,7 @@ static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
         if (matches)
             ln_rule_warn(m->ctx, m->rule->name, m->ops[0], m->rule->warn);
         else
-            at.order |= (1u << at.swaps) - 1; // the order of pairs that were not reached is all one
+            at.order |= (1u << at.swaps) - 1; // skip orders of pairs that were not reached
     }
     return 0;
 }
@@ -348,7 +348,7 @@ static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
     return ln_rule_end_subgraph(&m->made, replaced, old_ops);
 }
 
-// Creates the replacement of the match; `old_ops` NULL: sets `*match`.
+// Creates the replacement of the match. Sets `*old_ops` or, if that is NULL, `*match`.
 static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
 {
     m->made = (ln_rule_made){.ctx = m->ctx, .rule = m->rule->name};
@@ -360,8 +360,7 @@ static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
     return old_ops ? end_subgraph(m, old_ops) : ln_rule_end(&m->made, match);
 }
 
-// Applies the rule where its pattern ends in `op`, is the operators of a window, or without both
-// anywhere.
+// Applies the rule if its pattern ends in `op`, or matches a window; both NULL: anywhere.
 static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *op,
                       const ln_list *win_ops, ln_list **old_ops, int *match)
 {
@@ -415,7 +414,7 @@ ln_list *ln_rule_mean(const ln_context *ctx, const char *rule, const ln_op *op, 
     return NULL;
 }
 
-// Functions for drivers, most of whose calls end at the first look
+// Functions for drivers, most of whose calls end at the first comparison
 
 // Whether the operator may be the rule's last one.
 static int may_end(const ln_rule *rule, const ln_op *op)

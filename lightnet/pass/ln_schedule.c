@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of schedules: functions that bring the operators into another order.
+// The driver of schedule functions, which reorder the operators.
 
 #include "base/ln_array.h"
 #include "ir/ln_context_ops.h"
@@ -24,9 +24,9 @@ static int is_permutation(ln_context *ctx, const ln_list *ops)
     return status && n == ln_list_length(ctx->ops);
 }
 
-// Operators must not pass each other when one writes in place the other's tensor, nor when both
-// have effects. So each use of a mutated tensor has an age, the number of writers before it, and so
-// has each effect; a schedule must keep all ages.
+// Operators must keep their order if one writes the other's tensor in place, or if both have
+// effects. So each use of a mutated tensor has an age, the number of writers before it; the age of
+// an effect is the number of effects before it. A schedule must keep all ages.
 typedef struct ages {
     ln_hash *writers; // root tensor name -> how many operators have written it so far
     ln_hash *of_op;   // operator -> index + 1 of its first age in `at`
@@ -84,7 +84,7 @@ static int find_ages(const ln_context *ctx, ages *a)
     return 0;
 }
 
-// Each operator has equally many ages in both; of_op maps it to the first one, from 1.
+// Each operator has the same number of ages in both; of_op maps it to the first one, from 1.
 static int compare_ages(const ln_context *ctx, const ages *before, const ages *after)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
@@ -111,7 +111,7 @@ static int check_schedule(const ln_context *ctx, const ages *before)
     return status;
 }
 
-// Brings the operators into the order `ops` (takes the list), or changes nothing.
+// Reorders the operators as `ops` (takes the list), or changes nothing.
 static int reorder(ln_context *ctx, ln_list *ops, const ages *before)
 {
     if (!is_permutation(ctx, ops)) {

@@ -28,7 +28,7 @@ enum { MAX_ATTEMPTS = 200, MAX_WORK = 1 << 24 };
 // A block to place. Items are numbered in order of their first time.
 typedef struct item {
     ln_block *block;
-    size_t size;       // of whole units of alignment
+    size_t size;       // rounded up to the alignment
     size_t first_near; // index of its first neighbour in plan.near
     size_t n_near;
     size_t at;   // the offset in the current packing; 0: not placed yet
@@ -40,7 +40,7 @@ typedef struct plan {
     item *items;
     item **order; // of placing
     item **kept;  // the order of the lowest packing so far
-    item **alive; // room for the items alive at a time, or for the placed neighbours of one
+    item **alive; // scratch: the items alive at a time, or the placed neighbours of one
     int *near;    // the numbers of the neighbours of each item; NULL: too many
     size_t n;
     size_t n_pairs;
@@ -357,7 +357,8 @@ static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_ty
     return 0;
 }
 
-// Blocks that are always alive, in order of address. Constants may be shared, inputs lent.
+// Blocks that are always alive, in order of address. Contexts may share constants; callers may lend
+// the memory of inputs.
 typedef enum rank { CONSTANTS, LASTING, INPUTS, N_RANKS } rank;
 
 static rank rank_of(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)
@@ -388,7 +389,7 @@ static void collect_items(plan *p, const ln_lifetime *life, ln_mem_type mtype)
             p->items[p->n++] = (item){.block = block, .size = align_up(block->size, p->align)};
 }
 
-// Places the rest. Returns the height of the strip, 0 on failure.
+// Places blocks that are not always alive. Returns the height of the strip, 0 on failure.
 static size_t place_items(plan *p)
 {
     qsort(p->items, p->n, sizeof(*p->items), by_begin);

@@ -31,8 +31,8 @@ static int fail_abstract(const ln_context *ctx, const ln_op *op, const ln_tensor
                    ctx->target, te->name);
 }
 
-// Forgets an earlier plan. -1: an operator cannot run.
-static int begin(const ln_context *ctx)
+// Clears the offsets of an earlier plan. -1: an operator cannot run.
+static int clear_offsets(const ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
@@ -103,7 +103,7 @@ static int write_offsets(ln_context *ctx, ln_lifetime *life)
 int ln_plan_memory(ln_context *ctx)
 {
     ln_lifetime life;
-    if (begin(ctx) || ln_lifetime_find(ctx, &life))
+    if (clear_offsets(ctx) || ln_lifetime_find(ctx, &life))
         return -1;
     const int failed = ln_mem_blocks_place(ctx, &life) || write_offsets(ctx, &life) ||
                        ln_lifetime_check(ctx, &life);

@@ -156,7 +156,7 @@ size_t ln_mem_pool_alloc(ln_mem_pool *mem_pool, size_t size)
         return 0;
     struct span *const from = &holes->at[hole];
     const size_t start = from->start;
-    // In whole units, or all of the hole if the end of the region truncates the last unit.
+    // A multiple of the alignment, or all of the hole if the region ends before that.
     const size_t padding = (mem_pool->align - wanted % mem_pool->align) % mem_pool->align;
     const size_t taken = from->size - wanted < padding ? from->size : wanted + padding;
     from->start += taken;

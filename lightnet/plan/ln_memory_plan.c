@@ -9,7 +9,7 @@
 #include "lightnet/ln_context.h"
 #include "plan/ln_lifetime.h"
 
-// Who receives the blocks of a context.
+// The blocks of a context, and the callback that receives them.
 typedef struct listing {
     const ln_context *ctx;
     const ln_lifetime *life;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans an unloaded context and its bodies, checks plans (from files, or older than a parameter),
-// and counts the costs of a run.
+// Plans an unloaded context and its bodies, checks plans (from files, or after a parameter was
+// set), and counts the costs of a run.
 
 #include "plan/ln_plan.h"
 
@@ -26,7 +26,7 @@ int ln_plan_all(ln_context *ctx)
     return ln_plan(ctx);
 }
 
-static int check_place(const ln_context *ctx, const char *what, const char *name, ln_mem_type mtype,
+static int check_range(const ln_context *ctx, const char *what, const char *name, ln_mem_type mtype,
                        size_t offset, size_t size)
 {
     size_t end;
@@ -39,13 +39,13 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
                    what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
 }
 
-static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
+static int check_tensor(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const size_t element_size = tl_size_of(te->tensor->dtype);
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    if (ln_body_is_given(ctx, root)) // in memory of the caller
+    if (ln_body_is_given(ctx, root)) // in memory of the outer program
         return 0;
-    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
+    if (check_range(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
         return -1;
     if (te->offset % element_size)
         return ln_fail(ctx,
@@ -55,11 +55,11 @@ static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
     return 0;
 }
 
-static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
+static int check_scratch(const ln_context *ctx, const ln_op_arg *op_arg)
 {
     const ln_mem_type mtype = ln_op_scratch_type(op_arg);
     const size_t align = ln_mem_type_info(mtype).align_size;
-    if (check_place(ctx, "scratch memory of operator", op_arg->name, mtype, op_arg->scratch_offset,
+    if (check_range(ctx, "scratch memory of operator", op_arg->name, mtype, op_arg->scratch_offset,
                     op_arg->scratch_size))
         return -1;
     if (op_arg->scratch_offset % align)
@@ -71,14 +71,14 @@ static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
 }
 
 // Tensors and scratch memory must be within their memory.
-static int check_places(const ln_context *ctx)
+static int check_offsets(const ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         ln_tensor_entry *te;
         LN_OUTPUTS_FOREACH (te, op->op_arg)
-            if (check_tensor_place(ctx, te))
+            if (check_tensor(ctx, te))
                 return -1;
-        if (op->op_arg->scratch_size && check_scratch_place(ctx, op->op_arg))
+        if (op->op_arg->scratch_size && check_scratch(ctx, op->op_arg))
             return -1;
     }
     return 0;
@@ -119,7 +119,7 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 
 int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life)
 {
-    if (check_places(ctx) || ln_lifetime_find(ctx, life))
+    if (check_offsets(ctx) || ln_lifetime_find(ctx, life))
         return -1;
     if (!check_sharing(ctx, life) && !ln_lifetime_check(ctx, life))
         return 0;

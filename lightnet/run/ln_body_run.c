@@ -8,11 +8,11 @@
 #include "run/ln_load.h"
 #include "plan/ln_plan.h"
 
-// The memory of a tensor of the body in a run.
+// The address of a tensor of the body in a run.
 typedef struct ln_body_place {
     tl_tensor *tensor;
     int given;     // number of the input whose memory it uses; -1: the body's own
-    size_t offset; // there
+    size_t offset; // in that memory
 } ln_body_place;
 
 static void forget_places(ln_context *body)
@@ -62,7 +62,7 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
         find_places(body))
         return fail_in(op_arg, body);
     LN_FOREACH (ln_op *, op, body->ops) {
-        // Bodies within it, and other operators with a static_run.
+        // Such as operators that run other bodies.
         if (op->run && ln_op_call(op, op->static_run))
             return fail_in(op_arg, body);
     }
@@ -80,6 +80,6 @@ int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *c
     LN_FOREACH (ln_op *, op, status ? NULL : body->ops)
         if ((status = ln_dynamic_run(op)))
             break;
-    body->mem_starts[LN_MEM_CPU] = NULL; // it is not the body's
+    body->mem_starts[LN_MEM_CPU] = NULL; // the runner owns it
     return status ? fail_in(op_arg, body) : 0;
 }

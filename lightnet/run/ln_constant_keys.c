@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the computations of constants: the producer, its parameters, and the keys of its inputs,
-// from the weights on.
+// Keys of the computations of constants: a hash of the producer, its parameters, and the keys of
+// its inputs, starting with the weights.
 
 #include "run/ln_store.h"
 
@@ -75,8 +75,8 @@ static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
     return key;
 }
 
-// The file offset identifies data of a file, its bytes identify other data: front ends compute
-// some, which may have one name and, for other shapes, another value.
+// The offset identifies data of a file. Other data is identified by its bytes: front ends compute
+// some, which under one name have another value for other shapes.
 static int more_weight(const ln_context *ctx, const char *name, ln_store_key *key)
 {
     const ln_weight *weight = ln_weights_of(ctx, name);

@@ -16,8 +16,8 @@ typedef struct loading {
     int again;
 } loading;
 
-// To memory that the CPU does not see: in parts.
-static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
+// In parts, to memory of a device.
+static int copy_to_device(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
 {
     unsigned char part[LN_VIEW_SIZE];
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
@@ -31,8 +31,8 @@ static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_te
     return 0;
 }
 
-// In pieces: a file may be slow, and loading may be cancelled.
-static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
+// In pieces, since a file may be slow, and loading may be cancelled.
+static int read_to_cpu(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
 {
     enum { PIECE_SIZE = 4 << 20 };
     const size_t size = tl_tensor_size(weight->tensor);
@@ -45,8 +45,8 @@ static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_te
     return 0;
 }
 
-// Reads straight from the file to the tensor's memory, so that each weight is in memory once.
-// Missing data counts as 0.
+// Reads directly from the file to the tensor's memory, so that each weight is in memory once.
+// Fills the tensor with zeros if it has no data.
 static int fetch(const loading *load, ln_tensor_entry *te)
 {
     const ln_weight *weight = ln_weights_of(load->ctx, te->name);
@@ -54,7 +54,7 @@ static int fetch(const loading *load, ln_tensor_entry *te)
     if (!weight)
         ln_mem_type_info(te->mtype).memset_func(te->tensor->data, 0, tl_tensor_size(te->tensor));
     else
-        status = (te->mtype == LN_MEM_CPU ? read_over : copy_over)(load->ctx, weight, te);
+        status = (te->mtype == LN_MEM_CPU ? read_to_cpu : copy_to_device)(load->ctx, weight, te);
     if (!status)
         te->isfetched = LN_FETCHED_EARLIER;
     return status;
@@ -66,7 +66,7 @@ int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
     return fetch(&load, te);
 }
 
-// Reads the file data that the operator needs now; lasting tensors are fetched once only.
+// Reads the file data that only operators at load read, when this one needs it.
 static int fetch_inputs(const loading *load, const ln_op *op)
 {
     ln_tensor_entry *te;
@@ -79,6 +79,7 @@ static int fetch_inputs(const loading *load, const ln_op *op)
     return 0;
 }
 
+// Reads the file data that runs read, once.
 static int fetch_lasting(const loading *load, const ln_op *op)
 {
     const char *name = ln_from_file_name(op);

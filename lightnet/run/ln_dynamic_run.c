@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running operators whose sizes are known only now: their shapes are inferred before.
+// Runs operators whose sizes are known only at run time: infers their shapes first.
 
 #include "run/ln_load.h"
 
@@ -21,7 +21,7 @@ static int has_shape(const int *shape, const tl_tensor *tensor)
     return 1;
 }
 
-// Notes the shapes of the inputs. Returns 1 when one differs from the last noted ones.
+// Records the shapes of the inputs. Returns 1 if one differs from the last recorded ones.
 static int note_shapes(ln_op_arg *op_arg)
 {
     const ln_tensor_entry *te;
@@ -36,7 +36,7 @@ static int note_shapes(ln_op_arg *op_arg)
     return changed;
 }
 
-// Element `i` of a tensor of integers as an int: the nearest one.
+// Element `i` of a tensor of integers as an int, saturated.
 static int int_at(const ln_tensor_entry *te, int i)
 {
     const size_t size = tl_size_of(te->tensor->dtype);
@@ -48,7 +48,7 @@ static int int_at(const ln_tensor_entry *te, int i)
     return value;
 }
 
-// Sets a number, or number `i` of an array, in all its views. Returns 1 when it was another.
+// Sets a number, or element `i` of an array, as int, float and double. Returns 1 if it changed.
 static int set_number(ln_param_entry *param, int i, int value)
 {
     const int is_array = param->type == LN_PARAM_ARRAY_NUMBER;
@@ -60,8 +60,7 @@ static int set_number(ln_param_entry *param, int i, int value)
     return changed;
 }
 
-// Sets the parameters that inputs decide. Returns 1 when one has changed, 0 when not, -1 after
-// ln_op_fail.
+// Sets the parameters that inputs set. Returns 1 if one has changed, else 0; -1 after ln_op_fail.
 static int read_params(ln_op_arg *op_arg)
 {
     int changed = 0;
@@ -79,7 +78,7 @@ static int read_params(ln_op_arg *op_arg)
     return changed;
 }
 
-// `run` finds its dynamic outputs as large as they can become.
+// Resets dynamic outputs, whose sizes `run` sets, to their max shapes.
 static void set_bounds(const ln_op_arg *op_arg)
 {
     ln_tensor_entry *te;

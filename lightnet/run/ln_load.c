@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a compiled context: allocates memory, reads data from a file, and computes constants; its
-// threads, and environment variables for them.
+// Loads a compiled context: allocates memory, reads data from a file, computes constants, and
+// starts threads, whose number the environment may set.
 
 #include "run/ln_load.h"
 
@@ -33,7 +33,7 @@ int ln_context_set_threads(ln_context *ctx, int n)
     return 0;
 }
 
-// The number of threads where none was set: -1 with a reason.
+// The number of threads if the caller sets none; -1 with a reason.
 static int threads_of_environment(const ln_context *ctx)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
@@ -76,24 +76,24 @@ int ln_context_start_threads(ln_context *ctx)
     return ctx->pool || n == 1 ? 0 : ln_fail_tl(ctx);
 }
 
-// The caller has to set the data of this tensor before the first run.
+// Records that the caller must set the data of this tensor before the first run.
 static int note_missing(ln_context *ctx, const char *tname)
 {
     return ln_list_push(&ctx->missing, ln_strdup(tname), ln_free) ? ln_fail_memory(ctx) : 0;
 }
 
-// A tensor whose data comes from a file or the caller, or an input of the model that it reads and
-// has no data for. NULL: none.
+// The output of an operator whose data comes from a file, or the input of the model that it
+// produces without data, if that is read. NULL: none.
 static const char *wanted_of(const ln_context *ctx, const ln_op *op)
 {
     const char *from_file = ln_from_file_name(op);
     if (from_file)
         return from_file;
-    const char *made = ln_empty_source(op);
-    if (!made || !ln_hash_find(ctx->input_names, made))
+    const char *input = ln_empty_source(op);
+    if (!input || !ln_hash_find(ctx->input_names, input))
         return NULL;
-    const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, made)->tensor;
-    return t->len > 0 && ln_context_num_uses(ctx, made) > 0 ? made : NULL;
+    const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, input)->tensor;
+    return t->len > 0 && ln_context_num_uses(ctx, input) > 0 ? input : NULL;
 }
 
 static int note_all_missing(ln_context *ctx)
@@ -107,7 +107,7 @@ static int note_all_missing(ln_context *ctx)
     return 0;
 }
 
-// A plan has the scratch memory of a number of threads.
+// Plans again for another number of threads, whose scratch memory the plan contains.
 static int plan_for_threads(ln_context *ctx)
 {
     int n = 1;
@@ -128,7 +128,7 @@ static const tl_tensor *bound_shape(const ln_context *ctx, const char *name)
     return bound && !bound->data ? bound : NULL;
 }
 
-// The shape that was bound for an input with open sizes, of a range the largest.
+// The shape that was bound to an input with open sizes; the max shape of a range.
 static void find_bound(const ln_context *ctx, const ln_tensor_entry *te, int *dims)
 {
     const tl_tensor *whole = bound_shape(ctx, te->name);
@@ -144,8 +144,8 @@ static void find_bound(const ln_context *ctx, const ln_tensor_entry *te, int *di
     }
 }
 
-// A model that was compiled for ranges has the shapes that were bound before it was read, as one
-// that is compiled for them.
+// Sets inputs of a model that was compiled for ranges to the shapes that were bound before it was
+// read.
 static int apply_bound(ln_context *ctx)
 {
     int dims[LN_MAXDIM];
@@ -161,7 +161,7 @@ static int apply_bound(ln_context *ctx)
     return 0;
 }
 
-// Callers read outputs where they are.
+// Callers read outputs in place, so these must be in CPU memory.
 static int check_outputs(const ln_context *ctx)
 {
     LN_FOREACH (const char *, name, ctx->outputs) {
@@ -173,12 +173,12 @@ static int check_outputs(const ln_context *ctx)
     return 0;
 }
 
-// Data of a file that is not given is zeros here. Where an operator fails for that, the file is
-// what is wrong.
+// Data of a missing file counts as zeros. If an operator fails on these, the reason is the missing
+// file.
 static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 {
     const int status = ln_constants_compute(ctx, 0, watch);
-    if (!status || watch) // which reports that itself
+    if (!status || watch) // which reports missing data itself
         return status;
     LN_FOREACH (const char *, name, ctx->missing) {
         if (ln_hash_find(ctx->input_names, name))

@@ -67,12 +67,10 @@ const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, s
 /** Before a run: frees replaced values. */
 void ln_texts_forget_replaced(ln_context *ctx);
 
-/** Frees all of them. */
+/** Frees the copies of all strings. */
 void ln_texts_free(ln_context *ctx);
 
-/** Fails for a tensor whose data is in a file that is not given: -1, with the reason in the
- * context.
- */
+/** Fails for a tensor whose data is in a missing file: -1, with the reason in the context. */
 int ln_fail_missing(const ln_context *ctx, const char *tname);
 
 // Running one operator

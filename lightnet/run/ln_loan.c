@@ -11,7 +11,7 @@
 #include "plan/ln_lifetime.h"
 #include "run/ln_sharing.h"
 
-// Which loan each block has.
+// The search for loans.
 typedef struct finder {
     const ln_context *ctx;
     ln_lifetime life;
@@ -35,14 +35,15 @@ static ln_loan **loan_at(const finder *f, const ln_block *block)
     return &f->of[block - f->life.blocks];
 }
 
-// The loan of an input comes before those of outputs.
-static void give_loan(finder *f, ln_loan *loan, const char *name)
+// Sets the loan of an input or output, if its block may have one; the first tensor of a block has
+// it.
+static void add_loan(finder *f, ln_loan *loan, const char *name)
 {
     const ln_tensor_entry *te = name ? find_entry(f->ctx, name) : NULL;
     const ln_block *block = te ? ln_lifetime_block(f->ctx, &f->life, te) : NULL;
     if (!block || block->mtype != LN_MEM_CPU)
         return;
-    ln_loan **place = loan_at(f, block);
+    ln_loan **of_block = loan_at(f, block);
     // Inputs in a caller's memory are only read; outputs elsewhere are written by each run, and by
     // nothing else.
     const int may_be_elsewhere = is_input(f->ctx, te)
@@ -50,22 +51,22 @@ static void give_loan(finder *f, ln_loan *loan, const char *name)
                                            !ln_context_is_mutated(f->ctx, te->name) &&
                                            !ln_fixed_find(f->ctx->fixed, te->name)
                                      : !ln_lifetime_is_always(&f->life, block);
-    if (*place || block->is_constant || !may_be_elsewhere)
+    if (*of_block || block->is_constant || !may_be_elsewhere)
         return;
     *loan = (ln_loan){.root = find_entry(f->ctx, block->name), .size = block->size};
-    *place = loan;
+    *of_block = loan;
 }
 
-// Outputs must not change with the input after the run.
-static void keep_seen_inputs(const finder *f)
+// Removes loans of inputs that share memory with outputs, which must not change after the run.
+static void exclude_visible_inputs(const finder *f)
 {
     LN_FOREACH (const char *, name, f->ctx->outputs) {
         const ln_tensor_entry *te = find_entry(f->ctx, name);
         const ln_block *block = te ? ln_lifetime_block(f->ctx, &f->life, te) : NULL;
-        ln_loan **place = block ? loan_at(f, block) : NULL;
-        if (place && *place && is_input(f->ctx, (*place)->root)) {
-            **place = (ln_loan){0};
-            *place = NULL;
+        ln_loan **of_block = block ? loan_at(f, block) : NULL;
+        if (of_block && *of_block && is_input(f->ctx, (*of_block)->root)) {
+            **of_block = (ln_loan){0};
+            *of_block = NULL;
         }
     }
 }
@@ -118,8 +119,8 @@ static int find_loans(finder *f, const char *const *names)
     if (!f->loans || !f->of)
         return ln_fail_last(f->ctx);
     for (size_t i = 0; i < f->n; i++)
-        give_loan(f, &f->loans[i], names[i]);
-    keep_seen_inputs(f);
+        add_loan(f, &f->loans[i], names[i]);
+    exclude_visible_inputs(f);
     return find_members(f);
 }
 

@@ -21,7 +21,7 @@ typedef struct ln_loan_member {
 typedef struct ln_loan {
     const ln_tensor_entry *root; // the root of the block; NULL: no loan
     size_t size;                 // bytes of the block
-    ln_loan_member *members;     // owned, and those of the next loans
+    ln_loan_member *members;     // in an array that loans[n] owns
     size_t n_members;
     void *memory; // address of the block; NULL: the planned one
 } ln_loan;

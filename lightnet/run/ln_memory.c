@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a context: assigned when it is loaded, withdrawn when it is unloaded, emptied or
+// The memory of a context: allocated when it is loaded, freed when it is unloaded, emptied or
 // freed.
 
 #include "run/ln_load.h"
@@ -13,7 +13,7 @@
 #include "run/ln_sharing.h"
 #include "run/ln_update.h"
 
-// Calls `visit` for every tensor of the context, in the order in which the operators make them.
+// Calls `visit` for every tensor of the context, in the order of their producers.
 static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tensor_entry *))
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
@@ -63,9 +63,9 @@ static int share(ln_context *ctx)
 static int alloc_all(ln_context *ctx)
 {
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        // A model without tensors has memory all the same, which marks it as loaded.
-        const int is_there = ctx->mem_starts[m] || (!ctx->mem_sizes[m] && m != LN_MEM_CPU);
-        if (!is_there && alloc_type(ctx, m))
+        // A model without tensors has memory, too, which marks it as loaded.
+        const int has_memory = ctx->mem_starts[m] || (!ctx->mem_sizes[m] && m != LN_MEM_CPU);
+        if (!has_memory && alloc_type(ctx, m))
             return -1;
     }
     ln_memory_bind(ctx);
@@ -107,7 +107,7 @@ void ln_context_dealloc_mem(ln_context *ctx)
     ln_memory_bind(ctx);
 }
 
-// The rest of the limit, at least 1, since 0 would be no limit.
+// The rest of the memory limit, at least 1, since 0 is no limit.
 static size_t strings_limit(const ln_context *ctx)
 {
     const size_t limit = ln_limits_memory(ctx), held = ln_limits_held(ctx);

@@ -14,8 +14,8 @@
 #include "run/ln_load.h"
 #include "run/ln_update.h"
 
-// The properties of a tensor that must not change once its memory is planned: without the
-// dimensions of a dynamic one, which are those of the last run.
+// The properties of a tensor that must not change once its memory is planned. Excludes dimensions
+// of a dynamic tensor, which are those of the last run.
 typedef struct shape {
     int ndim;
     int dims[LN_MAXDIM];
@@ -36,7 +36,7 @@ static shape shape_of(const ln_tensor_entry *te)
     return s;
 }
 
-// Calls `visit` with each tensor and its place in an array of shapes, up to the first failure.
+// Calls `visit` with each tensor and its element of an array of shapes, up to the first failure.
 static int visit_shapes(const ln_context *ctx, shape *shapes,
                         int (*visit)(const ln_context *, const ln_tensor_entry *, shape *))
 {
@@ -49,29 +49,29 @@ static int visit_shapes(const ln_context *ctx, shape *shapes,
     return 0;
 }
 
-static int note_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
+static int note_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *before)
 {
     (void)ctx;
-    *place = shape_of(te);
+    *before = shape_of(te);
     return 0;
 }
 
-static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
+static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *before)
 {
     const shape now = shape_of(te);
-    if (!memcmp(&now, place, sizeof(now)))
+    if (!memcmp(&now, before, sizeof(now)))
         return 0;
     char was[LN_MAX_SHAPE], is[LN_MAX_SHAPE];
-    ln_sprint_shape(was, sizeof(was), place->ndim, place->dims);
+    ln_sprint_shape(was, sizeof(was), before->ndim, before->dims);
     ln_sprint_shape(is, sizeof(is), now.ndim, now.dims);
     if (te->isdynamic)
         return ln_fail(ctx,
                        "tensor '%s' would take up to %zu bytes of %s, but the model is compiled "
                        "with %zu of %s",
-                       te->name, now.size, tl_dtype_name(now.dtype), place->size,
-                       tl_dtype_name(place->dtype));
+                       te->name, now.size, tl_dtype_name(now.dtype), before->size,
+                       tl_dtype_name(before->dtype));
     return ln_fail(ctx, "tensor '%s' would become %s %s, but the model is compiled with %s %s",
-                   te->name, tl_dtype_name(now.dtype), is, tl_dtype_name(place->dtype), was);
+                   te->name, tl_dtype_name(now.dtype), is, tl_dtype_name(before->dtype), was);
 }
 
 // Checks all operators again; a compiled model must keep its shapes and its plan.
@@ -89,7 +89,7 @@ static int check_anew(ln_context *ctx)
     return status;
 }
 
-// Checks the operators of a compiled context as they were before.
+// Checks the operators of a context again, with the former parameters.
 static int check_unchanged(ln_context *ctx)
 {
     return -(ln_context_recheck(ctx) || (ctx->target && ln_context_check_plan(ctx)));
@@ -118,7 +118,7 @@ int ln_context_rebind(ln_context *ctx)
     return bind_again(ctx, check_unchanged(ctx));
 }
 
-// After a parameter changed: on failure the old value comes back.
+// Sets a parameter and checks the operators; on failure, restores the old value.
 static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
 {
     ln_param_entry *old = ln_param_entry_copy(entry);

@@ -12,7 +12,7 @@ static int run_op(const ln_op *op)
     return ln_dynamic_run((ln_op *)op);
 }
 
-// The strings of the last run are gone; a limit counts those of load.
+// Frees the strings of the last run, and updates constants, whose strings count as those of load.
 static int begin_run(ln_context *ctx)
 {
     ctx->run_number++;
@@ -24,7 +24,7 @@ static int begin_run(ln_context *ctx)
     return 0;
 }
 
-// Everything that must hold before a run.
+// Checks that the context can run, and begins the run.
 static int prepare_run(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);

@@ -45,7 +45,7 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
     return te && te->tensor->data ? te : NULL;
 }
 
-// Data on whose values was decided cannot become other data, also through a view of it.
+// Rejects other data for a tensor, or an owner of it, on whose value the program depends.
 static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     const tl_dtype dtype = te->tensor->dtype;
@@ -57,7 +57,7 @@ static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const v
     return 0;
 }
 
-// Keeps a copy, from which the data is read again.
+// Keeps a copy of the data, which the next update reads.
 static int keep_copy(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     if (!ctx->given)
@@ -151,7 +151,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
     return 0;
 }
 
-// A piece of the memory that the tensor `root` roots.
+// A range of offsets in the memory of tensor `root`.
 typedef struct piece {
     const ln_tensor_entry *root;
     size_t begin, end;
@@ -162,7 +162,7 @@ static int meets(const piece *p, size_t offset, size_t size)
     return offset < p->end && offset + size > p->begin;
 }
 
-// Whether the operator leaves data of others in the piece.
+// Whether the operator writes other data into the piece.
 static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 {
     const ln_op_arg *op_arg = op->op_arg;

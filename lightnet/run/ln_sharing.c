@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a context whose constants others share.
+// The memory of a context that shares its constants with others.
 
 #include "run/ln_sharing.h"
 
@@ -18,7 +18,7 @@
 typedef struct constant {
     const char *root;
     size_t offset, size;
-    int is_shared; // others may use it: it has a key
+    int is_shared; // it has a key, so that others may use it
     int is_found;  // the store had it
     ln_store_key key;
     ln_stored *stored;
@@ -29,9 +29,9 @@ struct ln_sharing {
     size_t n;
     size_t constants_end, lasting_end; // offsets
     void *lasting;
-    void *region;     // NULL: it is lent
+    void *region;     // NULL: a session lends it
     int is_movable;   // all lasting memory is below lasting_end
-    size_t own_bytes; // that count for the limit
+    size_t own_bytes; // counted against the memory limit
 };
 
 // Blocks
@@ -115,7 +115,7 @@ static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
 
 // Constants in the store
 
-// Where a mapped file has all of the block, and nothing else; NULL: none has.
+// The address of the block in a mapped file; NULL: no file has exactly this block, aligned.
 static const void *find_mapped(const ln_context *ctx, const constant *c)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, c->root);
@@ -162,7 +162,7 @@ static size_t missing_size(const ln_sharing *s, size_t align)
     return size;
 }
 
-static int make_missing(ln_context *ctx)
+static int create_missing(ln_context *ctx)
 {
     const ln_sharing *s = ctx->sharing;
     const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
@@ -181,7 +181,7 @@ static int make_missing(ln_context *ctx)
     return status;
 }
 
-// Operators to skip: those of results in the store, and those that only these read.
+// Operators to skip: those whose results are in the store, or are read only by such operators.
 
 static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *tname)
 {
@@ -202,9 +202,8 @@ static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *
     return 0;
 }
 
-// Readers follow producers, so that backwards each operator is decided on before its
-// producers.
-static int leave_out(ln_context *ctx)
+// Marks operators to skip. Backwards, since readers follow producers.
+static int skip_ops(ln_context *ctx)
 {
     ln_hash *wanted = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     int status = wanted ? 0 : ln_fail_memory(ctx);
@@ -212,7 +211,7 @@ static int leave_out(ln_context *ctx)
          node = ((ln_op *)node->data)->op_arg->before) {
         const ln_op *op = node->data;
         const int is_needed_here = op->op_arg->at_load && is_needed(ctx, wanted, op);
-        if (op->op_arg->at_load) // also of a load before, which failed
+        if (op->op_arg->at_load) // also after a failed load
             op->op_arg->at_load = is_needed_here ? LN_AT_LOAD_DONE : LN_AT_LOAD_SHARED;
         LN_FOREACH (const ln_tensor_list_entry *, tle,
                     is_needed_here ? op->op_arg->tensors_in : NULL)
@@ -250,7 +249,7 @@ static void *allocate(ln_context *ctx, size_t size)
     return memory;
 }
 
-// Offsets stay those of the plan: so memory begins where its first byte would be.
+// Offsets remain those of the plan, so memory begins `lasting_end` bytes before the region.
 static void set_region(ln_context *ctx, void *region)
 {
     ctx->mem_starts[LN_MEM_CPU] = (void *)((uintptr_t)region - ctx->sharing->lasting_end);
@@ -277,7 +276,7 @@ static int allocate_own(ln_context *ctx)
     ln_limits_take(ctx, s->own_bytes);
     s->lasting = allocate(ctx, lasting);
     s->region = s->lasting ? allocate(ctx, region) : NULL;
-    if (!s->region || make_missing(ctx))
+    if (!s->region || create_missing(ctx))
         return -1;
     set_region(ctx, s->region);
     return 0;
@@ -289,7 +288,7 @@ int ln_sharing_begin(ln_context *ctx, const ln_lifetime *life)
     if (!ctx->sharing)
         return ln_fail_last(ctx);
     memset(ctx->sharing, 0, sizeof(*ctx->sharing));
-    if (!find_constants(ctx, life) && !take_constants(ctx) && !allocate_own(ctx) && !leave_out(ctx))
+    if (!find_constants(ctx, life) && !take_constants(ctx) && !allocate_own(ctx) && !skip_ops(ctx))
         return 0;
     ln_sharing_end(ctx);
     return -1;

@@ -20,7 +20,7 @@ typedef struct ln_sharing ln_sharing;
  * rest. `life`: of the checked plan. -1 with a reason in the context: no memory, a limit. */
 int ln_sharing_begin(ln_context *ctx, const ln_lifetime *life);
 
-/** Returns everything. Accepts a context without sharing. */
+/** Returns constants to the store, and frees the rest. Accepts a context without sharing. */
 void ln_sharing_end(ln_context *ctx);
 
 /** The address of the tensor in CPU memory. */

@@ -21,8 +21,7 @@ struct ln_storage {
     int holders;
 };
 
-// One lock for all stores: it is held for some instructions only, and a child of fork() gets it
-// open.
+// One lock for all stores, held for a few instructions only; it is unlocked in a child of fork().
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -85,7 +84,7 @@ static uint64_t mix(uint64_t hash, uint64_t word, uint64_t factor)
     return hash ^ hash >> 32;
 }
 
-// Two odd factors, so that words that meet in one half of the key differ in the other.
+// Two odd factors, so that words that collide in one half of the key differ in the other.
 static ln_store_key more_word(ln_store_key key, uint64_t word)
 {
     return (ln_store_key){mix(key.a, word, 0x9e3779b97f4a7c15),
@@ -143,46 +142,46 @@ void ln_storage_release(ln_storage *storage)
 
 ln_stored *ln_stored_create(ln_storage *storage, size_t offset, size_t size)
 {
-    ln_stored *made = ln_alloc(sizeof(*made));
-    if (!made)
+    ln_stored *stored = ln_alloc(sizeof(*stored));
+    if (!stored)
         return NULL;
-    *made = (ln_stored){
+    *stored = (ln_stored){
         .data = (char *)storage->memory + offset, .size = size, .holders = 1, .storage = storage};
     lock();
     storage->holders++;
     unlock();
-    return made;
+    return stored;
 }
 
 ln_stored *ln_store_borrow(const void *data, size_t size)
 {
-    ln_stored *made = ln_alloc(sizeof(*made));
-    if (made)
-        *made = (ln_stored){.data = data, .size = size, .holders = 1};
-    return made;
+    ln_stored *stored = ln_alloc(sizeof(*stored));
+    if (stored)
+        *stored = (ln_stored){.data = data, .size = size, .holders = 1};
+    return stored;
 }
 
-void *ln_stored_place(const ln_stored *made)
+void *ln_stored_place(const ln_stored *stored)
 {
-    return (void *)made->data;
+    return (void *)stored->data;
 }
 
-int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key)
+int ln_store_publish(ln_store *store, ln_stored *stored, ln_store_key key)
 {
     int status = 0;
     lock();
-    made->key = key;
+    stored->key = key;
     if (!ln_hash_find(store->table, &key))
-        status = ln_hash_insert(store->table, &made->key, made);
+        status = ln_hash_insert(store->table, &stored->key, stored);
     if (status > 0) {
-        made->is_published = 1;
-        store->size += made->size;
+        stored->is_published = 1;
+        store->size += stored->size;
     }
     unlock();
     return status < 0 ? -1 : 0;
 }
 
-// Smaller ones are not worth a call of the system.
+// Discarding less memory is not worth a system call.
 enum { MIN_DISCARDED = 64 << 10 };
 
 void ln_store_give_back(ln_store *store, ln_stored *stored)

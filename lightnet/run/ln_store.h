@@ -68,11 +68,11 @@ ln_stored *ln_stored_create(ln_storage *storage, size_t offset, size_t size);
  * no memory. */
 ln_stored *ln_store_borrow(const void *data, size_t size);
 
-/** The address where its producer writes it. */
-void *ln_stored_place(const ln_stored *made);
+/** The address of the constant, for its producer to write. */
+void *ln_stored_place(const ln_stored *stored);
 
 /** Publishes the constant, unless that key has one. -1 with a reason: no memory. */
-int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key);
+int ln_store_publish(ln_store *store, ln_stored *stored, ln_store_key key);
 
 /** Drops the caller's reference; frees the constant with the last one. Then returns the pages of a
  * large one to the system, even if others keep its storage. Ignores NULL. */

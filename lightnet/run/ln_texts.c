@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that a caller passes to a context: copied, and kept as long as tensors may have them.
+// Strings that a caller passes to a context: copied, and kept as long as tensors may refer to them.
 //
-// A replaced copy is kept until the next run, since outputs of the last one may have its strings.
+// A replaced copy is kept until the next run, since outputs of the last run may refer to it.
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"

@@ -12,14 +12,14 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
-// A result of loading in separate memory.
+// A result of loading, kept in separate memory.
 typedef struct kept {
-    const ln_context *ctx; // which its memory counts for
+    const ln_context *ctx; // whose memory limit counts it
     char *name;
     size_t size;
     ln_mem_type mtype;
     void *data;
-    void *place; // where the plan has it
+    void *planned; // the planned address
 } kept;
 
 static void free_kept(void *p)
@@ -42,7 +42,7 @@ static void drop(ln_context *ctx, ln_tensor_entry *te)
     const kept *k = find_kept(ctx, te);
     if (!k)
         return;
-    te->tensor->data = k->place;
+    te->tensor->data = k->planned;
     ln_hash_remove(ctx->kept, te->name);
 }
 
@@ -77,7 +77,7 @@ static int allocate_own(ln_context *ctx, ln_tensor_entry *te)
                 .size = size,
                 .mtype = te->mtype,
                 .data = ln_mem_type_info(te->mtype).alloc_func(size),
-                .place = te->tensor->data};
+                .planned = te->tensor->data};
     if (k->data)
         ln_limits_take(ctx, size);
     if (!k->name || !k->data || ln_hash_insert(ctx->kept, k->name, k) < 0) {
@@ -100,7 +100,7 @@ static int keep(ln_context *ctx, ln_tensor_entry *te)
     return 0;
 }
 
-// Copies its data from the file.
+// Reads the tensor's data from the file.
 static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
 {
     if (allocate_own(ctx, te))
@@ -157,7 +157,7 @@ void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
         status = outdate_readers(ctx, next, &todo);
     }
     ln_list_free(todo);
-    // Without memory to find its dependents, all values count as such.
+    // If memory runs out, all values count as dependent.
     ctx->stale |= status ? LN_STALE_ALL : LN_STALE_MARKED;
     if (status)
         ln_context_clear_error(ctx);
@@ -170,8 +170,7 @@ static int is_renewed(const ln_op *op)
     return op->op_arg->at_load == LN_AT_LOAD_OUTDATED || op->op_arg->at_load == LN_AT_LOAD_PULLED;
 }
 
-// Readers follow producers, so that backwards each operator is decided on before its
-// producers.
+// Marks producers of inputs to compute again. Backwards, since readers follow producers.
 static void pull(const ln_context *ctx)
 {
     for (const ln_list *node = ctx->last; node; node = ((ln_op *)node->data)->op_arg->before) {
@@ -195,7 +194,7 @@ static int produces_views(const ln_op *op)
     return 0;
 }
 
-// Data of a file goes to its planned place when it is new or needed once, else it is kept.
+// Data of a file is read to its planned address if it is new or needed once, else it is kept.
 static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
     if (te->isfetched == LN_FETCHED_EARLIER && op->op_arg->at_load == LN_AT_LOAD_OUTDATED &&
@@ -217,7 +216,7 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
         return -1;
     const kept *k = find_kept(ctx, te);
     if (k && produces_views(op))
-        ln_mem_type_copy_func(te->mtype, te->mtype)(k->place, k->data, tl_tensor_size(te->tensor));
+        ln_mem_type_copy_func(te->mtype, te->mtype)(k->planned, k->data, k->size);
     return 0;
 }
 
@@ -253,7 +252,7 @@ static int renew(ln_context *ctx, ln_op *op)
     return op->op_arg->at_load == LN_AT_LOAD_PULLED ? keep_results(ctx, op) : 0;
 }
 
-// Prepares operators of runs again whose prepared data may depend on set constants.
+// Prepares an operator of runs again if its prepared data may depend on constants that were set.
 static int prepare_again(const ln_context *ctx, ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle,
@@ -263,7 +262,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
     return 0;
 }
 
-// After the update, or before it is tried again: then the outdated operators still are.
+// Updates marks after the update; if that failed, operators remain outdated, for the next attempt.
 static void settle(const ln_context *ctx, int failed)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
