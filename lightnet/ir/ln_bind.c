@@ -111,8 +111,8 @@ int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int
     for (int i = 0; i < ndim; i++)
         if (min[i] < 0 || min[i] > max[i]) {
             tl_tensor_free(tensor);
-            return ln_fail(ctx, "axis %d of '%s' is given from %d to %d, expected a range", i, name,
-                           min[i], max[i]);
+            return ln_fail(ctx, "axis %d of '%s' has range %d to %d, expected 0 <= min <= max", i,
+                           name, min[i], max[i]);
         }
     int *copy = ln_clone(min, (size_t)ndim * sizeof(*min));
     if (!copy) {
@@ -257,8 +257,8 @@ void ln_bind_warn(const ln_context *ctx)
     LN_FOREACH (const binding *, b, ctx->bound ? ctx->bound->all : NULL)
         if (is_unused_shape(ctx, b))
             ln_warn(ctx,
-                    "%s: the shape given for '%s' does nothing: no input and no size of that name "
-                    "is open",
+                    "%s: the shape for '%s' has no effect: no input and no size of that name is "
+                    "open",
                     ctx->source, b->name);
 }
 

@@ -169,7 +169,7 @@ ln_context *ln_body_create(ln_context *ctx, const char *name)
 {
     ln_context *root = ln_body_outermost(ctx);
     if (ln_body_named(root, name))
-        return ln_fail(root, "there is a body '%s' already", name), NULL;
+        return ln_fail(root, "the model has a body '%s' already", name), NULL;
     ln_context *made = ln_context_create();
     struct ln_body *body = made ? ln_alloc(sizeof(*body)) : NULL;
     char *copy = body ? ln_strdup(name) : NULL;

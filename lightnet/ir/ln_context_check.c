@@ -51,7 +51,7 @@ typedef struct tally {
 static int check_counts(const ln_context *ctx, const ln_list *last, const tally *counts)
 {
     if (last != ctx->last)
-        return ln_fail(ctx, "the last operator is not known as the last");
+        return ln_fail(ctx, "ctx->last is not the last operator of the list");
     if (counts->ops != ln_hash_size(ctx->op_table))
         return ln_fail(ctx, "%d operators in the list, %d in the table", counts->ops,
                        ln_hash_size(ctx->op_table));

@@ -107,7 +107,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te || !ln_streq(te->creater, op->op_arg->name))
-            return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
+            return ln_op_fail(op->op_arg, "pre_run has not created output '%s'", tle->arg_name);
         ln_dfg_value_tie(tle->value, te, ctx->tensor_table, op);
         te->offset = tle->offset;
     }

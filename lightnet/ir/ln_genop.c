@@ -109,8 +109,8 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
 static int check_length(ln_op_arg *op_arg, const char *arg_name, int i, const ln_dim *axis)
 {
     if (!ln_dim_is_constant(axis))
-        return ln_op_fail(op_arg, "the length of axis %d of '%s' does not follow from the inputs",
-                          i, arg_name);
+        return ln_op_fail(op_arg, "the length of axis %d of '%s' cannot be inferred from inputs", i,
+                          arg_name);
     if (axis->constant < 0 || axis->constant > INT_MAX)
         return ln_op_fail(op_arg, "axis %d of '%s' would have length %lld, expected 0 to %d", i,
                           arg_name, (long long)axis->constant, INT_MAX);
@@ -125,7 +125,7 @@ static int infer_dims(ln_op_arg *op_arg, const char *arg_name, int index, const 
     ln_dim axes[LN_MAXDIM];
     const int ndim = ln_size_axes(op_arg, arg_name, index, &(ln_size_source){0}, axes);
     if (ndim < 0)
-        return ln_op_fail(op_arg, "the shape of '%s' does not follow from the inputs", arg_name);
+        return ln_op_fail(op_arg, "the shape of '%s' cannot be inferred from inputs", arg_name);
     if (ndim > LN_MAXDIM)
         return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
                           ndim, LN_MAXDIM);
@@ -172,7 +172,7 @@ static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const
     ln_tensor_entry *const te = entries[k];
     for (int i = 0; te->owner && i < k; i++)
         if (entries[i] == te)
-            return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different ones",
+            return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different tensors",
                               te->name);
     if (te->isstatic)
         return ln_op_fail(

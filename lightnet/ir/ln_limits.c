@@ -94,7 +94,7 @@ int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
 {
     ln_context_clear_error(ctx);
     if ((unsigned)limit >= N_LIMITS)
-        return ln_fail(ctx, "unknown limit number %d", (int)limit);
+        return ln_fail(ctx, "unknown limit %d, expected 0 to %d", (int)limit, N_LIMITS - 1);
     ctx->limits->max[limit] = value;
     if (limit == LN_LIMIT_TIME)
         ln_limits_set_time(ctx, value, tl_clock());
@@ -379,7 +379,7 @@ int ln_limits_fail_plan(const ln_context *ctx, size_t total)
                           ln_limits_memory(ctx));
     return ln_fail_as(
         ctx, LN_LIMIT_REACHED,
-        "operator '%s' (%s): %s%s%s takes %zu of the %zu bytes of memory planned, which "
+        "operator '%s' (%s): %s%s%s needs %zu of the %zu bytes of memory planned, which "
         "exceed the limit of %zu bytes",
         l.op->op_arg->name, l.op->op_arg->optype, l.te ? "tensor '" : "scratch memory",
         l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));

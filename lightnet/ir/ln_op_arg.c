@@ -136,7 +136,7 @@ static int check_undeclared(ln_op_arg *op_arg, const struct args *args)
         const char *arg_name = args->arg_name_of(l->data);
         char expected[LN_MAX_NAME_LEN];
         if (!is_declared(arg_name, args))
-            return ln_op_fail(op_arg, "there is an unknown %s '%s', expected %s", args->kind,
+            return ln_op_fail(op_arg, "unknown %s '%s', expected %s", args->kind,
                               arg_name ? arg_name : "",
                               declared_text(expected, sizeof expected, args));
     }
@@ -181,7 +181,7 @@ static int check_declared(ln_op_arg *op_arg, const struct args *args, const stru
     if (spec->variadic)
         return check_numbers(op_arg, args, spec, n);
     if (n > 1)
-        return ln_op_fail(op_arg, "%s '%s' is given %d times, expected once", args->kind,
+        return ln_op_fail(op_arg, "%s '%s' occurs %d times, expected once", args->kind,
                           spec->arg_name, n);
     return 0;
 }

@@ -247,7 +247,7 @@ int ln_context_compile(ln_context *ctx, const char *target)
     if (!arch)
         return -1;
     if (!ctx->ops && !ctx->source)
-        return ln_fail(ctx, "there is no model to compile");
+        return ln_fail(ctx, "the context has no model to compile");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
     ln_context_fit_precision(ctx, arch, ctx->source ? ctx->source : "model");

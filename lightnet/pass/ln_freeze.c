@@ -139,7 +139,7 @@ static int keep_weight(freezing *f, const ln_tensor_entry *te)
     uint64_t hash;
     if (!weight)
         return ln_fail(f->ctx,
-                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE, "
+                       "tensor '%s' reads its data from a file: pass one when compiling (-f FILE, "
                        "option 'weights')",
                        te->name);
     if (ln_hash_find(f->needed, te->name)) {

@@ -500,9 +500,9 @@ START_TEST(a_failed_compilation_has_a_reason)
         "'model_stages' inspect that one");
     ck_assert_ptr_null(ctx->ops);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "there is no model to compile");
+    ck_assert_str_eq(ln_context_error(ctx), "the context has no model to compile");
     ck_assert_int_eq(ln_context_load(ctx, NULL), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "there is no model to load");
+    ck_assert_str_eq(ln_context_error(ctx), "the context has no model to load");
     end_test(ctx);
 }
 END_TEST

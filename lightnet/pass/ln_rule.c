@@ -131,7 +131,7 @@ void ln_rule_op(ln_rule_made *made, const char *optype)
     if (made->failed)
         return;
     if (!proto)
-        ln_fail(made->ctx, "rule '%s' makes an operator '%s', which does not exist", made->rule,
+        ln_fail(made->ctx, "rule '%s' creates an operator of unknown type '%s'", made->rule,
                 optype);
     if (!proto || (!made->name && ln_context_unique_name(made->ctx, unique, optype))) {
         made->failed = 1;
@@ -254,7 +254,7 @@ void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
     if (pe) {
         set_param(made, arg_name, pe);
     } else if (!made->failed) {
-        ln_fail(made->ctx, "rule '%s' takes parameter '%s' from operator '%s' (%s), which lacks it",
+        ln_fail(made->ctx, "rule '%s' copies parameter '%s' of operator '%s' (%s), which lacks it",
                 made->rule, arg_name2, from->op_arg->name, from->op_arg->optype);
         made->failed = 1;
     }

@@ -93,7 +93,7 @@ START_TEST(a_replacement_of_unknown_type_fails)
     ln_rule_made made = {.ctx = ctx, .rule = "first_rule"};
     ln_rule_op(&made, "part");
     ln_rule_op(&made, "nothing");
-    check_failed(&made, "rule 'first_rule' makes an operator 'nothing', which does not exist");
+    check_failed(&made, "rule 'first_rule' creates an operator of unknown type 'nothing'");
     ln_context_free(ctx);
 }
 END_TEST
@@ -104,9 +104,8 @@ START_TEST(a_parameter_must_be_there_to_be_copied)
     ln_rule_made made = {.ctx = ctx, .rule = "first_rule"};
     ln_rule_op(&made, "part");
     ln_rule_param(&made, "from", part_of(ctx), "begin");
-    check_failed(&made,
-                 "rule 'first_rule' takes parameter 'begin' from operator 'oy' (part), which "
-                 "lacks it");
+    check_failed(&made, "rule 'first_rule' copies parameter 'begin' of operator 'oy' (part), which "
+                        "lacks it");
     ln_context_free(ctx);
 }
 END_TEST

@@ -192,7 +192,7 @@ static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
     if (!ctx->ops && !ctx->source)
-        return ln_fail(ctx, "there is no model to load");
+        return ln_fail(ctx, "the context has no model to load");
     if (ctx->ops && !ctx->target)
         return ln_fail(ctx, "the model is not compiled");
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))

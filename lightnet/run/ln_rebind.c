@@ -66,7 +66,7 @@ static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape
     ln_sprint_shape(is, sizeof(is), now.ndim, now.dims);
     if (te->isdynamic)
         return ln_fail(ctx,
-                       "tensor '%s' would take up to %zu bytes of %s, but the model is compiled "
+                       "tensor '%s' would need up to %zu bytes of %s, but the model is compiled "
                        "with %zu of %s",
                        te->name, now.size, tl_dtype_name(now.dtype), before->size,
                        tl_dtype_name(before->dtype));

@@ -33,8 +33,7 @@ static int prepare_run(const ln_context *ctx)
     const char *missing = ctx->missing ? ctx->missing->data : NULL;
     if (missing && ln_hash_find(ctx->input_names, missing))
         return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                          "input '%s' is not given; its data must be set before the first run",
-                          missing);
+                          "input '%s' has no data; set it before the first run", missing);
     if (missing)
         return ln_fail_missing(ctx, missing);
     if (ln_limits_check(ctx))

@@ -13,7 +13,7 @@
 int ln_fail_missing(const ln_context *ctx, const char *tname)
 {
     return ln_fail(ctx,
-                   "tensor '%s' takes its data from a file: give one when loading (-f FILE, "
+                   "tensor '%s' reads its data from a file: pass one when loading (-f FILE, "
                    "option 'weights'), or set it",
                    tname);
 }
@@ -90,7 +90,7 @@ static int set_data(ln_context *ctx, const char *tname, const void *data)
     if (producer->op_arg->at_load && producer->run)
         return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
     if (te->isload && te->owner)
-        return ln_fail(ctx, "tensor '%s' is another shape of constant '%s': set that", tname,
+        return ln_fail(ctx, "tensor '%s' is a view of constant '%s'; set that one", tname,
                        ln_tensor_table_root(ctx->tensor_table, te)->name);
     if (check_fixed(ctx, te, data))
         return -1;

@@ -210,7 +210,7 @@ static int check_weights(const ln_context *ctx)
     LN_FOREACH (const char *, name, ctx->missing)
         if (!ln_hash_find(ctx->input_names, name))
             return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                              "%s: tensor '%s' takes its data from a file; set option 'weights'",
+                              "%s: tensor '%s' reads its data from a file; set option 'weights'",
                               ctx->source, name);
     return 0;
 }

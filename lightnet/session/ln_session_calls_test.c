@@ -91,7 +91,7 @@ START_TEST(rejects_a_model_without_its_weights)
     memcpy(p, "true ", 5);
     ck_assert_int_eq(ln_model_open_memory("m", text, strlen(text), NULL, &model), LN_BAD_ARGUMENT);
     ck_assert_str_eq(ln_model_error(NULL),
-                     "m: tensor 'x' takes its data from a file; set option 'weights'");
+                     "m: tensor 'x' reads its data from a file; set option 'weights'");
 }
 END_TEST
 

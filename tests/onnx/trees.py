@@ -457,7 +457,7 @@ def without_weights(lightnet):
         made = os.path.join(folder, "made.json")
         call([lightnet, "convert", source, "-o", made])
         message = call([lightnet, "run", made, *inputs]).stderr
-    return [] if "takes its data from a file: give one when loading (-f FILE" in message else [message]
+    return [] if "reads its data from a file: pass one when loading (-f FILE" in message else [message]
 
 
 def main():

@@ -348,8 +348,8 @@ START_TEST(a_file_gives_what_was_missing_and_need_not_have_the_input)
         ck_assert_msg(!ln_data_load(loaded, file), "%s", ln_context_error(loaded));
         if (!has_x) {
             ck_assert_int_eq(ln_context_run(loaded), -1);
-            ck_assert_str_eq(ln_context_error(loaded), "input 'x' is not given; its data must be "
-                                                       "set before the first run");
+            ck_assert_str_eq(ln_context_error(loaded),
+                             "input 'x' has no data; set it before the first run");
         }
     }
     run(loaded);

@@ -114,7 +114,7 @@ size_t ln_loop_memory(ln_op_arg *op_arg, const char *name)
     for (int i = 0; body && i < ln_body_num_outputs(body); i++)
         if (ln_body_output_source(body, i) >= 0 &&
             ln_size_add(size, tl_tensor_size(ln_body_output(body, i)), &size)) {
-            ln_op_fail(op_arg, "body '%s' needs more memory than can be counted", name);
+            ln_op_fail(op_arg, "body '%s' needs more memory than the address space has", name);
             return 0;
         }
     return size;

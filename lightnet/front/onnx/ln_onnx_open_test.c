@@ -335,7 +335,7 @@ START_TEST(rejects_invalid_ranges)
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_context_bind_range(ctx, "ids", 2, (int[]){1, 3}, (int[]){1, 2}), -1);
     ck_assert_str_eq(ln_context_error(ctx),
-                     "axis 1 of 'ids' is given from 3 to 2, expected a range");
+                     "axis 1 of 'ids' has range 3 to 2, expected 0 <= min <= max");
     ck_assert_int_eq(ln_context_bind_range(ctx, "ids", 1, (int[]){-1}, (int[]){2}), -1);
     ln_context_free(ctx);
 }
