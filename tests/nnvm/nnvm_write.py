@@ -436,7 +436,7 @@ def rejected(tap):
             ("means_beyond_the_padding", "poolnd", {"src": IMAGE}, {"size": [3, 3], "stride": [3, 3], "dilation": [1, 1], "padding": [0] * 4,
                                                                     "kind": "TL_POOL_MEAN", "ceil": True, "count_padding": True}, ["op1", "count_padding"]),
             ("convolutions_of_volumes", "convnd", {"src": floats(1, 2, 3, 3, 3), "weight": floats(2, 2, 2, 2, 2)},
-             {"group": 1, "size": [2] * 3, "stride": [1] * 3, "dilation": [1] * 3, "padding": [0] * 6}, ["op2", "3 axes"]),
+             {"group": 1, "size": [2] * 3, "stride": [1] * 3, "dilation": [1] * 3, "padding": [0] * 6}, ["op2", "3 spatial axes"]),
             ("sizes_beyond_a_deconvolution", "deconv2d", {"src": IMAGE, "weight": floats(4, 5, 1, 1), "bias": floats(5)},
              {"group": 1, "size": [1, 1], "stride": [1, 1], "dilation": [1, 1], "padding": [0] * 4, "autopad": "SAME_UPPER", "output_padding": [0, 0],
               "output_dims": [2, 5, IMAGE.shape[2] + 1, IMAGE.shape[3]]}, ["op3", "parameter 'padding' has 0 and -1, expected at least 0"]),
@@ -444,7 +444,7 @@ def rejected(tap):
             ("roots_of_integers", "reduce", {"src": INTS}, {"op": "TL_REDUCE_L2", "axes": [0]}, ["op1", "expected floats, not TL_INT32"]),
             ("logarithms_of_integers", "reduce", {"src": INTS}, {"op": "TL_REDUCE_LOG_SUM_EXP", "axes": [0]}, ["op1", "expected floats, not TL_INT32"]),
             ("middles_of_integers", "resize", {"src": INTS}, {"mode": "TL_LINEAR", "dims": [2, 4]}, ["op1", "TL_INT32"]),
-            ("bits_of_integers", "binary", {"src1": INTS, "src2": INTS}, {"op": "TL_BINARY_AND"}, ["bits"])):
+            ("bits_of_integers", "binary", {"src1": INTS, "src2": INTS}, {"op": "TL_BINARY_AND"}, ["bitwise"])):
         m = Model()
         m.add(optype, ins, values)
         check_rejected(tap, "rejects_" + name, m, *words)
