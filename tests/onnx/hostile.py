@@ -28,7 +28,7 @@ WRONG = [
     (Case("of more elements than there can be", 20, "AffineGrid", [THETA], [ints(1, 1, MOST, 2, 2)]),
      "'size': shape [2147483647, 2, 2], expected at most 2147483647 elements"),
     (Case("of another number of images", 20, "AffineGrid", [THETA], [ints(2, 1, 1, 1, 1)]), "2 images"),
-    (Case("in blocks without end of no image", 13, "SpaceToDepth", [np.ones((1, MOST, 0, 0), np.float32)], blocksize=MOST), "channels"),
+    (Case("in blocks without end of no image", 13, "SpaceToDepth", [np.ones((1, MOST, 0, 0), np.float32)], blocksize=MOST), "images that divide into blocks"),
     (Case("of a line", 23, "RotaryEmbedding", [f32(1, 2), f32(1), f32(1)]), "1 dimensions, expected 3 or 4"),
     (Case("of an odd part", 23, "RotaryEmbedding", [IMAGE, IMAGE[0], IMAGE[0]]), "3 elements of a head"),
     (Case("of more than there is", 23, "RotaryEmbedding", [IMAGE, IMAGE[0], IMAGE[0]], rotary_embedding_dim=4), "4 elements of a head"),

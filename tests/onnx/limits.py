@@ -132,11 +132,11 @@ def clipped(n):
 # A sentence, a model, options, and words that its message contains.
 RUN = [
     ("a constant of 6 GB", fill(1_500_000_000), LIMITED,
-     ["(expand_cpu): tensor 'y' takes 6000000000 of", "exceed the limit of 268435456 bytes"]),
-    ("one of 8 GB in two dimensions", fill(1_000_000, 2_000), LIMITED, ["takes 8000000000 of", "the limit of 268435456 bytes"]),
+     ["(expand_cpu): tensor 'y' needs 6000000000 of", "exceed the limit of 268435456 bytes"]),
+    ("one of 8 GB in two dimensions", fill(1_000_000, 2_000), LIMITED, ["needs 8000000000 of", "the limit of 268435456 bytes"]),
     ("an expanded tensor of 8 GB", expand(2_000_000_000), LIMITED,
-     ["(expand_cpu): tensor 'y' takes 8000000000 of", "exceed the limit of 268435456 bytes"]),
-    ("a product of matrices of 1.6 GB", matmul(20_000), LIMITED, ["takes 1600000000 of", "the limit of 268435456 bytes"]),
+     ["(expand_cpu): tensor 'y' needs 8000000000 of", "exceed the limit of 268435456 bytes"]),
+    ("a product of matrices of 1.6 GB", matmul(20_000), LIMITED, ["needs 1600000000 of", "the limit of 268435456 bytes"]),
     ("an endless loop", endless(), LIMITED, ["(loop_cpu): stopped at the time limit of "]),
     ("an operator that takes long", convolution(), ["--max-seconds", "1"], ["operator '", "stopped at the time limit of "]),
     ("operators beyond a limit", doubling(3), ["--max-operators", "7"], ["exceed the limit of 7 operators"]),

@@ -224,7 +224,7 @@ WRONG = [
     (Case("is rejected with a range outside", 24, "TensorScatter", [X, X[:, :2], ints(0, 0, 3)], axis=1),
      "index 3 at position 2, expected 0 to 2"),
     (Case("is rejected with a negative depth", 11, "OneHot", [ints(0)], [np.int64(-1), f32(0, 1)]), "a depth of -1"),
-    (Case("is rejected with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "steps of 0"),
+    (Case("is rejected with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "'delta' is 0"),
     (Case("is rejected when it is endless", 11, "Range", [], [f32(0)[0], f32(np.inf)[0], f32(1)[0]]), "at most 2147483647 elements"),
     (Case("is rejected without a number", 13, "Constant", []), "no attribute with a value"),
     (Case("is rejected with an element outside", 11, "Constant", [],

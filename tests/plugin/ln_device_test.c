@@ -282,7 +282,7 @@ START_TEST(an_input_can_lie_on_the_device)
     static const float y[] = {-2, -3, -4, -5, -6};
     load(ctx);
     ck_assert_int_eq(ln_context_run(ctx), -1);
-    ck_assert_msg(strstr(ln_context_error(ctx), "input 'x' is not given"), "%s",
+    ck_assert_msg(strstr(ln_context_error(ctx), "input 'x' has no data"), "%s",
                   ln_context_error(ctx));
     set(ctx, "x", first_x);
     assert_run(ctx, "y", y);

@@ -217,7 +217,7 @@ def errors_name_what_is_wrong():
         (TypeError, lambda: lightnet.InferenceSession(5), ""),
         (ValueError, lambda: s.run(None, {"image\0": x}), "null"),
         (TypeError, lambda: s.run(None, {"image": np.array([object()])}), "not supported"),
-        (TypeError, lambda: s.run(None, {1: x}), "strings"),
+        (TypeError, lambda: s.run(None, {1: x}), "expected str"),
     ]
     faults = [f"case {i}: {f}" for i, (kind, call, *texts) in enumerate(cases) for f in raises(kind, call, *texts)]
     return faults + equal(s.run(None, {"image": x})[0], digits().run(None, {"image": x})[0])
