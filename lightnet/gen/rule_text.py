@@ -156,9 +156,9 @@ class Writer:
         op = self.rule.order[index]
         through = self._found_through(index)
         params = ", ".join(param_text(param) for param in op.params if is_plain(param))
-        return (f"{through} = " if through else "") + (
-            f"{_head(op)}({_group(op.ins, op.any_in)} | {_group(op.outs, op.any_out)}"
-            f"{' | ' if params else ''}{params});")
+        return (f"{through}=" if through else "") + (
+            f"{_head(op)}({_group(op.ins, op.any_in)} |{_group(op.outs, op.any_out)}"
+            f"{' |' if params else ''}{params});")
 
     def _found_through(self, index):
         """The tensor through which an operator is found: its output that an operator found earlier

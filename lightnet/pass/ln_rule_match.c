@@ -203,7 +203,7 @@ static int op_fits(matching *at, const ln_op *op)
     enter_op(at, op, p);
     if (!args_fit(at, op->op_arg->tensors_in))
         return 0;
-    at->p += strlen(" | ");
+    at->p += strlen(" |");
     if (!args_fit(at, op->op_arg->tensors_out))
         return 0;
     at->params[at->m->n_ops - 1] = at->p;
@@ -238,7 +238,7 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
     char arg_name[LN_MAX_NAME_LEN];
     ln_rule_value value;
     int fit = 1;
-    ln_rule_accept(&p, " | ");
+    ln_rule_accept(&p, " |");
     while (fit && *p != ')') {
         ln_rule_read_word(&p, arg_name);
         p++; // '='
@@ -294,7 +294,7 @@ static int matches_at(matching *at, const ln_op *op)
         if (!*at->p)
             return rest_fits(at);
         op = ln_entry_creater(at->m->tensors[ln_rule_tensor_index(at->m, at->p)]);
-        at->p = ln_rule_behind_word(at->p) + strlen(" = ");
+        at->p = ln_rule_behind_word(at->p) + 1;
     }
     return 0;
 }

@@ -36,8 +36,8 @@ static const char *name_at(const ln_list *ops, int n)
 START_TEST(a_pattern_is_found_against_the_data)
 {
     static const ln_rule rule = {.name = "sum_of_double",
-                                 .match = "add sum(src1=d <-> src2=h | dst=y);"
-                                          "d = {add1|double} twice(src=x | dst=d);",
+                                 .match = "add sum(src1=d <-> src2=h |dst=y);"
+                                          "d={add1|double} twice(src=x |dst=d);",
                                  .removed = "d 1",
                                  .swaps = 1,
                                  .replace = "add(src1=x, src2=h | dst=t);"
@@ -68,25 +68,25 @@ START_TEST(a_text_matches_the_operators_that_it_describes)
         const char *name, *match;
         int matches;
     } rows[] = {
-        {"oz", "part(src=y | dst=z);", 1},
-        {"oz", "{join|part} p(src=y | dst=z);", 1},
-        {"oz", "{join|parts} p(src=y | dst=z);", 0},
-        {"oz", "par(src=y | dst=z);", 0},
-        {"oz", "part(* | *);", 1},
-        {"oz", "part( | dst=z);", 0},               // it has an input
-        {"oz", "part(src=y, mask?=m | dst=z);", 1}, // which may be absent
-        {"oz", "part(src=y, mask=m | dst=z);", 0},  // which must be there
-        {"oz", "part(src=y, mask?=y | dst=z);", 1},
-        {"oz", "part(src=y | dst=y);", 0}, // two tensors
-        {"oz", "part(src=y | dst=z | len=2);", 1},
-        {"oz", "part(src=y | dst=z | len=-2);", 0},
-        {"oz", "part(src=y | dst=z | len=TWO);", 0}, // a number
-        {"oz", "part p(src=y | dst=z | len=p.len);", 1},
-        {"oz", "part p(src=y | dst=z | from=p.len);", 0},
-        {"oy", "add(src1=a | dst=y);", 0}, // it has two inputs
-        {"oy", "add(src1=a, * | dst=y);", 1},
-        {"oy", "add(src1=a, src2=a | dst=y);", 0},
-        {"oy", "add(src1=a, other?=a | dst=y);", 0}, // it has another input
+        {"oz", "part(src=y |dst=z);", 1},
+        {"oz", "{join|part} p(src=y |dst=z);", 1},
+        {"oz", "{join|parts} p(src=y |dst=z);", 0},
+        {"oz", "par(src=y |dst=z);", 0},
+        {"oz", "part(* |*);", 1},
+        {"oz", "part( |dst=z);", 0},               // it has an input
+        {"oz", "part(src=y, mask?=m |dst=z);", 1}, // which may be absent
+        {"oz", "part(src=y, mask=m |dst=z);", 0},  // which must be there
+        {"oz", "part(src=y, mask?=y |dst=z);", 1},
+        {"oz", "part(src=y |dst=y);", 0}, // two tensors
+        {"oz", "part(src=y |dst=z |len=2);", 1},
+        {"oz", "part(src=y |dst=z |len=-2);", 0},
+        {"oz", "part(src=y |dst=z |len=TWO);", 0}, // a number
+        {"oz", "part p(src=y |dst=z |len=p.len);", 1},
+        {"oz", "part p(src=y |dst=z |from=p.len);", 0},
+        {"oy", "add(src1=a |dst=y);", 0}, // it has two inputs
+        {"oy", "add(src1=a, * |dst=y);", 1},
+        {"oy", "add(src1=a, src2=a |dst=y);", 0},
+        {"oy", "add(src1=a, other?=a |dst=y);", 0}, // it has another input
     };
     ln_context *ctx = sum_model();
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(a_rule_does_not_remove_tensors_with_other_readers)
 {
-    ln_rule rule = {.name = "row", .match = "add(src1=h, src2=d | dst=y);", .removed = "d 1, h 1"};
+    ln_rule rule = {.name = "row", .match = "add(src1=h, src2=d |dst=y);", .removed = "d 1, h 1"};
     int match;
     ln_context *ctx = sum_model();
     ln_rule_expand(&rule, ctx, op_named(ctx, "oy"), &match);
@@ -126,7 +126,7 @@ static void make_with_parameters(ln_rule_match *m)
 START_TEST(parameters_have_the_order_of_the_text)
 {
     static const ln_rule rule = {
-        .name = "row", .match = "part p(src=y | dst=z);", .make = make_with_parameters};
+        .name = "row", .match = "part p(src=y |dst=z);", .make = make_with_parameters};
     static const char *const names[] = {"from", "len", "exact", "scale", "sizes", "mode", "rest"};
     int match, n = 0;
     const ln_param_entry *pe;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading the texts of a generated rule (ln_rule): its pattern and its replacement.
 //
-// ln-optgen writes the texts: with a blank after each ',' and around each '|' between groups and
-// "<->"; they are not checked. Patterns are read on each trial, so readers need few steps for a
-// word, and copy none.
+// ln-optgen writes the texts: with a blank after each ',', before each '|' between groups and, in
+// replacements, after it, and around "<->"; they are not checked. Patterns are read on each trial,
+// so readers need few steps for a word, and copy none.
 
 #pragma once
 

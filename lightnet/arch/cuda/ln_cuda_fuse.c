@@ -130,7 +130,7 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
     static const ln_rule rule = {
         .name = "cuda_attend_in_place",
         .allows = allows_heads,
-        .match = "attention_cuda attention(* | dst=y);",
+        .match = "attention_cuda attention(* |dst=y);",
         .make = make_attention,
     };
     return ln_rule_substitute(&rule, ctx, old_ops);
@@ -175,8 +175,8 @@ ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
     static const ln_rule rule = {
         .name = "cuda_fuse_sums",
         .allows = allows_sums,
-        .match = "excite_cuda excite(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | dst=y);"
-                 "x = conv2d_cuda conv(* | dst=x | nhwc=true);",
+        .match = "excite_cuda excite(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 |dst=y);"
+                 "x=conv2d_cuda conv(* |dst=x |nhwc=true);",
         .replace = "conv2d_excite_cuda(conv.*, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | "
                    "dst=x, factors=y | conv.*, excite.*);",
     };

@@ -129,7 +129,7 @@ static const ln_size_code blur_sizes[] = {
 
 /* blur_means_1 (good.op:30): the operator in terms of others */
 LN_MEANING(blur_means_1, .sizes = LN_RULE_OPEN,
-    .match = "blur(src=src, bias?=bias | dst=dst);",
+    .match = "blur(src=src, bias?=bias |dst=dst);",
     .replace = "halve(src=src | dst=dst | times=2);")
 
 /* blur_means_2 (good.op:31): the operator in terms of others */
@@ -161,7 +161,7 @@ static void make_blur_means_2(ln_rule_match *m)
 }
 
 LN_MEANING(blur_means_2, .sizes = LN_RULE_OPEN, .wide = true, .allows = allows_blur_means_2,
-    .match = "blur(src=src, bias?=bias | dst=dst);",
+    .match = "blur(src=src, bias?=bias |dst=dst);",
     .make = make_blur_means_2)
 
 static const ln_rule *const blur_means[] = {&rule_blur_means_1, &rule_blur_means_2, NULL};

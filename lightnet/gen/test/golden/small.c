@@ -23,8 +23,8 @@ static int is_identity(const int *axes, int n)
 #line 24 "small.c"
 /* abs_relu (small.opt:50): relu does not change results of abs or a square. */
 LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
-    .match = "{abs_toy|square_toy} first(* | dst=mid);"
-             "relu_toy(src=mid | dst=y);",
+    .match = "{abs_toy|square_toy} first(* |dst=mid);"
+             "relu_toy(src=mid |dst=y);",
     .replace = "first.optype(first.* | dst=y | first.*);")
 
 /* transpose_identity (small.opt:17): A transpose that changes nothing is a view. */
@@ -38,7 +38,7 @@ static bool allows_transpose_identity(const ln_rule_match *m)
 }
 
 LN_EXPANDER_RULE(transpose_identity, .allows = allows_transpose_identity,
-    .match = "transpose_toy t(src=x | dst=y);",
+    .match = "transpose_toy t(src=x |dst=y);",
     .replace = "forward_toy(src=x | dst=y);")
 
 /* scaled_sum (small.opt:25): The sum of a tensor and a scaled one is one operator, the sum in
@@ -69,9 +69,9 @@ static void make_scaled_sum(ln_rule_match *m)
 }
 
 LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_scaled_sum,
-    .match = "{elew_toy|sum_toy} sum(src1=mid <-> src2=z, bias?=b | dst=y | elew_op=TL_SUM);"
-             "mid = elew_toy mul(src1=x, src2=c | dst=mid | elew_op=TL_MUL);"
-             "c = create_toy keep k( | dst=c);",
+    .match = "{elew_toy|sum_toy} sum(src1=mid <-> src2=z, bias?=b |dst=y |elew_op=TL_SUM);"
+             "mid=elew_toy mul(src1=x, src2=c |dst=mid |elew_op=TL_MUL);"
+             "c=create_toy keep k( |dst=c);",
     .make = make_scaled_sum)
 
 /* slow_sort (small.opt:63): Sorting much is slow: an example of a warning, with a sentence that is
@@ -85,7 +85,7 @@ static bool allows_slow_sort(const ln_rule_match *m)
 }
 
 LN_EXPANDER_RULE(slow_sort, .allows = allows_slow_sort,
-    .match = "sort_toy(src_key=x | dst_key=y);",
+    .match = "sort_toy(src_key=x |dst_key=y);",
     .warn = "sorting more than 1000 elements is slow here")
 
 /* ---- lower_toy (small.opt:77) ---- */
