@@ -125,13 +125,17 @@ BENCH_KERNEL(quantized_winograd, "quantized winograd 4x4", prepare_winograd, fin
              tl_exec_quantized_winograd(exec, job->src, job->packed, job->dst, &job->conv,
                                         job->shape.dims[1], &no_zeros));
 
-// Products of floats with weights of few bits: `size` rows share a scale, `stride` bits
+// Products of floats with weights of few bits: `size` rows share a scale, `stride` bits; `from`
+// TL_INT8: the source is rounded to bytes
 
 static int prepare_lowbit(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
     const int m = s->dims[0], k = s->dims[1], n = s->out, max = (1 << s->stride) - 1;
-    const tl_lowbit_param param = {s->stride, tl_lowbit_block(k, s->size), 0, (max + 1) / 2};
+    const tl_lowbit_param param = {.bits = s->stride,
+                                   .block = tl_lowbit_block(k, s->size),
+                                   .zero = (max + 1) / 2,
+                                   .src_bits = s->from == TL_INT8 ? 8 : 0};
     job->lowbit = param;
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
     job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(k, n), 0, max);

@@ -291,16 +291,27 @@ static const bench_shape quantized_conv_shapes[] = {
     CONV(3, 224, 32, 3, 2),
     {.name = NULL},
 };
-#define LOWBIT(bits, m, n, k, block)                                                  \
-    {                                                                                 \
-        .name = #bits " bits " #m "x" #n "x" #k "/" #block, .dims = {m, k}, .out = n, \
-        .size = block, .stride = bits                                                 \
+#define LOWBIT(bits, m, n, k, block, from_)                                                      \
+    {                                                                                            \
+        .name = #bits " bits " #from_ " " #m "x" #n "x" #k "/" #block, .dims = {m, k}, .out = n, \
+        .size = block, .stride = bits, .from = TL_##from_                                        \
     }
 static const bench_shape lowbit_shapes[] = {
-    LOWBIT(4, 1, 4096, 4096, 32),    LOWBIT(4, 1, 4096, 4096, 128),
-    LOWBIT(2, 1, 4096, 4096, 64),    LOWBIT(4, 1, 11008, 4096, 32),
-    LOWBIT(4, 8, 4096, 4096, 32),    LOWBIT(4, 128, 4096, 4096, 32),
-    LOWBIT(4, 128, 4096, 4096, 128), {.name = NULL},
+    LOWBIT(4, 1, 4096, 4096, 32, FLOAT),
+    LOWBIT(4, 1, 4096, 4096, 128, FLOAT),
+    LOWBIT(2, 1, 4096, 4096, 64, FLOAT),
+    LOWBIT(4, 1, 11008, 4096, 32, FLOAT),
+    LOWBIT(4, 8, 4096, 4096, 32, FLOAT),
+    LOWBIT(4, 128, 4096, 4096, 32, FLOAT),
+    LOWBIT(4, 128, 4096, 4096, 128, FLOAT),
+    LOWBIT(4, 1, 4096, 4096, 32, INT8),
+    LOWBIT(4, 1, 4096, 4096, 128, INT8),
+    LOWBIT(4, 8, 4096, 4096, 32, INT8),
+    LOWBIT(4, 64, 4096, 4096, 32, INT8),
+    LOWBIT(4, 512, 4096, 4096, 32, INT8),
+    LOWBIT(4, 64, 2816, 1024, 32, INT8),
+    LOWBIT(4, 128, 4096, 4096, 128, INT8),
+    {.name = NULL},
 };
 #define TYPED(from_)                                                                        \
     {                                                                                       \

@@ -176,6 +176,7 @@ slow("cast_float8", src=same(1, 5, LONG), dtype="TL_FLOAT8E4M3FN")
 slow("bitcast", src=same(1, 5, LONG), dtype="TL_INT32", quick=VIEW)
 slow("quantize", src=same(1, 5, LONG), scale=data([0.1]), dtype="TL_INT8")
 slow("dequantize", src=same(1, 5, LONG, dtype=I8), scale=data([0.1]))
+slow("round_blocks", src=same(1, 16, LONG // 16), block=16)
 slow("unpack_bits", src=same(1, 2, LONG, dtype=U8), dtype=U8, dims=[8, LONG], bits=2)
 slow("submean", src=same(1, 5000, 5000, 3), mean=[1, 2, 3], dtype="TL_FLOAT")
 slow("transform_bboxSQD", src_delta=same(1, 1, 1, 1, LONG, 4), src_anchor=same(1, 1, 1, 1, LONG, 4), width=9, height=9,

@@ -6,18 +6,21 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_lowbit.h"
 
-/** The packing of `k` rows, with scales per `block` rows (0: all); block 0: not supported. */
-static inline tl_lowbit_param ln_lowbit_param(int k, int bits, int block, int has_zeros, int zero)
+/** The packing of `k` rows, with scales per `block` rows (0: all), for a source that is rounded to
+ *  `src_bits` (0: it is not); block 0: not supported. */
+static inline tl_lowbit_param ln_lowbit_param(int k, int bits, int block, int has_zeros, int zero,
+                                              int src_bits)
 {
-    return (tl_lowbit_param){bits, tl_lowbit_block(k, block ? block : k), has_zeros, zero};
+    return (tl_lowbit_param){bits, tl_lowbit_block(k, block ? block : k), has_zeros, zero,
+                             src_bits};
 }
 
 /** Scratch memory of a product with `n` columns. */
 static inline size_t ln_lowbit_scratch(const tl_tensor *src, int n, int bits, int block,
-                                       int has_zeros, int threads)
+                                       int has_zeros, int src_bits, int threads)
 {
     const tl_lowbit_param param =
-        ln_lowbit_param(src->dims[src->ndim - 1], bits, block, has_zeros, 0);
+        ln_lowbit_param(src->dims[src->ndim - 1], bits, block, has_zeros, 0, src_bits);
     return tl_lowbit_matmul_scratch(src, n, &param, threads);
 }
 

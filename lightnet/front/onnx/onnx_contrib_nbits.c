@@ -57,14 +57,20 @@ enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
 
 typedef struct few_bits {
     int k, n, bits, block, blocks; // columns of A, rows of B; `blocks` of `block` columns
+    int rounds;                    // A may be rounded to 8 bits
 } few_bits;
+
+// The levels are numbers: of float32, float16, bfloat16 and 8-bit integers, or 0 for that of A.
+enum { LEVEL_INT8 = 4 };
 
 static few_bits read_few_bits(ln_onnx_node *n)
 {
     few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX / 4),
                   .n = ln_attr_int_in(&n->emit, "N", 0, 1, INT_MAX),
                   .bits = read_bits(n),
-                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 4)};
+                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 4),
+                  .rounds =
+                      ln_attr_int_in(&n->emit, "accuracy_level", 0, 0, LEVEL_INT8) == LEVEL_INT8};
     if (f.block % 16 != 0)
         ln_emit_fail(&n->emit, "'block_size' is %d, expected a multiple of 16", f.block);
     if (ln_onnx_has_input(n, GROUPS))
@@ -89,6 +95,20 @@ static const char *padded_source(ln_onnx_node *n, const few_bits *f)
     after[ndim - 1] = more;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                    LN_INTS("before", ndim, before), LN_INTS("after", ndim, after));
+}
+
+// The source, rounded to 8 bits in the blocks of the weights, at most 128 elements, where the level
+// of accuracy permits that: products of bytes are faster. Weights of 8 bits have no such product.
+static const char *rounded_source(ln_onnx_node *n, const few_bits *f)
+{
+    enum { MAX_BLOCK = 128 };
+    const char *const src = padded_source(n, f);
+    const int block = f->block % MAX_BLOCK == 0 ? MAX_BLOCK : f->block;
+    if (ln_onnx_failed(n) || !f->rounds || f->bits == 8 ||
+        ln_onnx_tensor_of(n, src)->dtype != TL_FLOAT)
+        return src;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ROUND_BLOCKS, LN_ARG("src", src),
+                   LN_INT("block", block));
 }
 
 static const char *dequantize(ln_onnx_node *n, const char *src, const char *scales,
@@ -141,7 +161,7 @@ static void translate_matmul_nbits(ln_onnx_node *n)
     const few_bits f = read_few_bits(n);
     if (ln_onnx_failed(n))
         return;
-    const char *const src = padded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
+    const char *const src = rounded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
     const int is_vector = ln_onnx_tensor_of(n, src)->ndim == 1;
     const char *const dst =
         LN_EMIT(&n->emit, is_vector ? LN_EMIT_TEMP : 0, LN_OP_MATMUL,

@@ -7,10 +7,10 @@
 // Weights stay packed, so a product of few rows is memory-bound. The result equals the
 // definition up to this rounding: the elements of src are rounded to multiples of 2^-22
 // of the power of two above the max magnitude of their block, the sums of a block are
-// exact, and sums of blocks are added in floats. With one or two rows every instruction
-// set computes the same bits. Rows with infinities or NaN use the definition, which is slow.
-// With many rows (more than 8 without instructions for byte dot products, else more than
-// 64) the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
+// exact, and sums of blocks are added in floats. With one or two rows, or src_bits 8, every
+// instruction set computes the same bits. Rows with infinities or NaN use the definition, which is
+// slow. With many rows (more than 8 without instructions for byte dot products, else more than 64)
+// the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
@@ -37,6 +37,7 @@ typedef struct tl_lowbit_param {
     int block;     // rows of a block, of tl_lowbit_block
     int has_zeros; // a zero point per block and column; else all have `zero`
     int zero;      // as stored: signed weights are stored with an offset of half the range
+    int src_bits;  // 8: src is rounded by tl_exec_round_blocks in the same blocks; 0: it is not
 } tl_lowbit_param;
 
 /** The rows of a block in which `k` rows are packed whose scales are those
@@ -72,6 +73,13 @@ TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_low
 TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                                  const tl_tensor *bias, tl_tensor *dst,
                                  const tl_lowbit_param *param);
+
+/** Rounds src to 8 bits with a unit for each block of `block` elements of the last axis, whose
+ * length is a multiple: unit = max |x| / 127, at least 2^-104 / 127, and x becomes rint(x * (127 /
+ * max))
+ *  * unit. A block with an infinity or NaN becomes NaN. src, dst TL_FLOAT of one shape. */
+TL_API int tl_exec_round_blocks(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                int block);
 
 /** Elements of `bits` (2 or 4) bits, as ONNX packs them: the first ones of a
  * byte in its lowest bits. src TL_UINT8, with at least the bits of all

@@ -57,7 +57,7 @@ static int is_few(const product *p, const tl_exec *exec)
 {
     const tl_kernel_key key = pick_keys[tl_kernel_find(pick_keys, exec, TL_UINT8)];
     assert(key.isa < TL_ISA_SIZE);
-    return p->rows <= few_rows[key.isa] || p->job.k == 0;
+    return p->job.limbs == 1 || p->rows <= few_rows[key.isa] || p->job.k == 0;
 }
 
 // Few rows
@@ -183,8 +183,8 @@ size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_par
 {
     product p = product_of(src, n, param);
     // The same memory serves fewer rows: a size may be open.
-    const size_t few = tl_min_size(p.rows, DOT_ROWS) * p.job.row_size;
-    if (p.rows <= PLAIN_ROWS || p.job.k == 0)
+    const size_t few = tl_min_size(p.rows, p.job.limbs == 1 ? p.rows : DOT_ROWS) * p.job.row_size;
+    if (p.job.limbs == 1 || p.rows <= PLAIN_ROWS || p.job.k == 0)
         return few;
     divide(&p);
     const size_t many = tl_slots_size(p.slot_size, threads);

@@ -16,7 +16,11 @@
 // bits. Results are more accurate than those of a loop in floats: rounding an element costs half a
 // unit, with one sum per block.
 //
-// Rows with infinities or NaN are computed by the reference loop.
+// With src_bits 8, an integer has one limb instead: x is rounded to a multiple of `unit`, the max
+// magnitude in the block / 127, and the block adds (float)sum * (scale * unit).
+//
+// Rows with infinities or NaN are computed by the reference loop; with src_bits 8 their unit is
+// NaN.
 //
 // For many rows, a panel is dequantized to floats once, and multiplied like that of any packed
 // matrix (kernel/matmul/gemm.h).
@@ -30,20 +34,23 @@
 #include "tensorlight/tl_lowbit.h"
 
 enum {
-    TL_LOWBIT_LIMBS = 3,
+    TL_LOWBIT_MAX_LIMBS = 3,
     TL_LOWBIT_QUAD = 4,        // rows of weights in a dot product
     TL_LOWBIT_MAX_BLOCK = 128, // rows of a block: sums of more could overflow 32 bits
 };
 
-/** The header of a block of a prepared row; its limbs follow, [TL_LOWBIT_LIMBS][block]. */
+/** The header of a block of a prepared row; its limbs follow, [limbs][block]. */
 typedef struct tl_lowbit_head {
-    int32_t high, low; // sums of all high, and of all 256 * middle + low
+    // Minus the sums of all high, and of all 256 * middle + low (one limb is low), times the zero
+    // point of all weights if blocks have none.
+    int32_t high, low;
     float unit;
     int32_t is_finite; // all elements are finite
 } tl_lowbit_head;
 
 typedef struct tl_lowbit_job {
     tl_lowbit_param param;
+    size_t limbs;               // of a prepared element
     size_t k, blocks;           // rows of weights, and their blocks
     size_t row_size;            // bytes of a prepared row
     size_t scales_at, zeros_at; // offsets in a panel, after the weights
@@ -76,7 +83,7 @@ tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param);
 /** Bytes of a block of a prepared row. */
 static inline size_t tl_lowbit_block_size(const tl_lowbit_job *job)
 {
-    return sizeof(tl_lowbit_head) + TL_LOWBIT_LIMBS * (size_t)job->param.block;
+    return sizeof(tl_lowbit_head) + job->limbs * (size_t)job->param.block;
 }
 
 /** The offset in a panel of the byte with the weight of row k, and the weight's lowest bit. A byte

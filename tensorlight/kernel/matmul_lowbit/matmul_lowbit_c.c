@@ -65,13 +65,15 @@ static void add_block(const tl_lowbit_job *job, const char *prepared, const uint
                       size_t block, int16_t (*weight)[TL_LOWBIT_PANEL], float *total)
 {
     const size_t size = (size_t)job->param.block;
-    int32_t sums[TL_LOWBIT_LIMBS][TL_LOWBIT_PANEL] = {{0}};
+    int32_t sums[TL_LOWBIT_MAX_LIMBS][TL_LOWBIT_PANEL] = {{0}};
     tl_lowbit_head head;
     memcpy(&head, prepared, sizeof(head));
-    for (size_t l = 0; l < TL_LOWBIT_LIMBS; l++)
+    for (size_t l = 0; l < job->limbs; l++)
         add_limbs((const int8_t *)prepared + sizeof(head) + l * size, size, weight, sums[l]);
     for (size_t c = 0; c < TL_LOWBIT_PANEL; c++) {
-        const float value = (float)sums[0][c] * 65536 + (float)(sums[1][c] * 256 + sums[2][c]);
+        const float value =
+            job->limbs == 1 ? (float)sums[0][c]
+                            : (float)sums[0][c] * 65536 + (float)(sums[1][c] * 256 + sums[2][c]);
         total[c] += value * (scale_at(job, panel, block, c) * head.unit);
     }
 }

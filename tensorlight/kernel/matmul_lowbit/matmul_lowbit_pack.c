@@ -39,6 +39,7 @@ tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param)
     enum { ALIGNMENT = 64 };
     const size_t block = (size_t)param->block;
     tl_lowbit_job job = {.param = *param, .k = k, .blocks = tl_ceil_div(k, block)};
+    job.limbs = param->src_bits == 8 ? 1 : TL_LOWBIT_MAX_LIMBS;
     job.row_size = job.blocks * tl_lowbit_block_size(&job);
     job.scales_at = job.blocks * block * (size_t)param->bits / 8 * TL_LOWBIT_PANEL;
     job.zeros_at = job.scales_at + job.blocks * TL_LOWBIT_PANEL * sizeof(float);

@@ -12,39 +12,49 @@ enum {
     VECTORS = 2, // of columns whose sums are in registers
     SPAN = VECTORS * TL_VF_LANES,
 #if TL_VN_REGISTERS > 1
-    ROWS = 1, // 12 sums
+    ROWS = 1,       // of three limbs: 12 sums
+    SHORT_ROWS = 4, // of one limb: 16 sums
 #elif TL_SIMD_REGISTERS == 32
-    ROWS = 4, // 24 sums, 2 weights, 2 stored weights
+    ROWS = 4,       // 24 sums, 2 weights, 2 stored weights
+    SHORT_ROWS = 8, // 16 sums
 #else
-    ROWS = 2, // 12 sums, 2 weights
+    ROWS = 2,       // 12 sums, 2 weights
+    SHORT_ROWS = 4, // 8 sums, 2 weights, 2 stored weights
 #endif
-    LIMBS = TL_LOWBIT_LIMBS,
+    MAX_ROWS = SHORT_ROWS,
+    LIMBS = TL_LOWBIT_MAX_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
     AHEAD = 2048,                        // bytes: prefetch from memory
 };
 
+// Of a row: the first limbs are used.
 typedef tl_vn small_sums[VECTORS][LIMBS];
 typedef tl_vi sums[VECTORS][LIMBS];
 
+// The constants of a template: rows, bits of weights, limbs.
+typedef struct shape {
+    int rows, bits, limbs;
+} shape;
+
 // s += the products of the rows at x with the weights in the bytes at `weights`.
-TL_INLINE void add_bytes(const int n, const int bits, small_sums *s, const uint8_t *weights,
-                         const char *x, size_t row_size, size_t block)
+TL_INLINE void add_bytes(const shape f, small_sums *s, const uint8_t *weights, const char *x,
+                         size_t row_size, size_t block)
 {
     tl_vb bytes[VECTORS];
     TL_UNROLL
     for (int v = 0; v < VECTORS; v++)
         bytes[v] = tl_vb_load(weights + v * TL_VF_LANES * QUAD);
     TL_UNROLL
-    for (int j = 0; j < 8 / bits; j++) {
+    for (int j = 0; j < 8 / f.bits; j++) {
         tl_vb q[VECTORS];
         TL_UNROLL
         for (int v = 0; v < VECTORS; v++)
-            q[v] = tl_vb_bits(bytes[v], j * bits, bits);
+            q[v] = tl_vb_bits(bytes[v], j * f.bits, f.bits);
         TL_UNROLL
-        for (int r = 0; r < n; r++) {
+        for (int r = 0; r < f.rows; r++) {
             TL_UNROLL
-            for (int l = 0; l < LIMBS; l++) {
+            for (int l = 0; l < f.limbs; l++) {
                 const tl_vb limb = tl_vb_fours(x + r * row_size + l * block + j * QUAD);
                 TL_UNROLL
                 for (int v = 0; v < VECTORS; v++)
@@ -54,89 +64,122 @@ TL_INLINE void add_bytes(const int n, const int bits, small_sums *s, const uint8
     }
 }
 
-// The sums of a block.
-TL_INLINE void add_block(const int n, const int bits, sums *sum, const uint8_t *weights,
-                         const char *x, size_t row_size, size_t block)
+// Adds the products of some rows of a block.
+TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const char *x,
+                        size_t row_size, size_t block, size_t len)
 {
-    const size_t rows = QUAD * 8 / bits, max = TL_VN_DOTS * QUAD;
-    for (size_t done = 0; done < block; done += max) {
-        const size_t end = done + max < block ? done + max : block;
-        small_sums s[ROWS];
+    const size_t rows = QUAD * 8 / f.bits;
+    const int per_row = VECTORS * f.limbs;
+    small_sums s[MAX_ROWS];
+    TL_UNROLL
+    for (int i = 0; i < f.rows * per_row; i++)
+        s[i / per_row][i / f.limbs % VECTORS][i % f.limbs] =
+            tl_vn_begin(sum[i / per_row][i / f.limbs % VECTORS][i % f.limbs]);
+    for (size_t k = 0; k < len; k += rows, weights += QUAD_BYTES) {
         TL_UNROLL
-        for (int i = 0; i < n * VECTORS * LIMBS; i++)
-            s[i / (VECTORS * LIMBS)][i / LIMBS % VECTORS][i % LIMBS] =
-                tl_vn_begin(sum[i / (VECTORS * LIMBS)][i / LIMBS % VECTORS][i % LIMBS]);
-        for (size_t k = done; k < end; k += rows, weights += QUAD_BYTES) {
-            TL_UNROLL
-            for (int line = 0; line < VECTORS * TL_VF_LANES * QUAD; line += 64)
-                __builtin_prefetch(weights + AHEAD + line);
-            add_bytes(n, bits, s, weights, x + k, row_size, block);
-        }
-        TL_UNROLL
-        for (int i = 0; i < n * VECTORS * LIMBS; i++) {
-            tl_vi *const to = &sum[i / (VECTORS * LIMBS)][i / LIMBS % VECTORS][i % LIMBS];
-            *to = tl_vn_end(*to, s[i / (VECTORS * LIMBS)][i / LIMBS % VECTORS][i % LIMBS]);
-        }
+        for (int line = 0; line < VECTORS * TL_VF_LANES * QUAD; line += 64)
+            __builtin_prefetch(weights + AHEAD + line);
+        add_bytes(f, s, weights, x + k, row_size, block);
+    }
+    TL_UNROLL
+    for (int i = 0; i < f.rows * per_row; i++) {
+        tl_vi *const to = &sum[i / per_row][i / f.limbs % VECTORS][i % f.limbs];
+        *to = tl_vn_end(*to, s[i / per_row][i / f.limbs % VECTORS][i % f.limbs]);
     }
 }
 
-// Initializes a block's sums with minus the zero points' share.
-TL_INLINE void begin_sums(const tl_lowbit_job *job, const tl_lowbit_head *head,
+// The sums of a block.
+TL_INLINE void add_block(const shape f, sums *sum, const uint8_t *weights, const char *x,
+                         size_t row_size, size_t block)
+{
+    const size_t max = (size_t)TL_VN_DOTS * QUAD;
+    if (max >= TL_LOWBIT_MAX_BLOCK) {
+        add_rows(f, sum, weights, x, row_size, block, block);
+        return;
+    }
+    for (size_t k = 0; k < block; k += max)
+        add_rows(f, sum, weights + k * (size_t)f.bits / 8 * TL_LOWBIT_PANEL, x + k, row_size, block,
+                 max < block - k ? max : block - k);
+}
+
+// The zero points' share of a sum; `x`: that of a head.
+TL_INLINE tl_vi begin_sum(const tl_lowbit_job *job, const uint8_t *zeros, int32_t x)
+{
+    const tl_vi share = tl_vi_set1(x);
+    return job->param.has_zeros ? tl_vi_mul(tl_vi_load_u8(zeros), share) : share;
+}
+
+TL_INLINE void begin_sums(const shape f, const tl_lowbit_job *job, const tl_lowbit_head *head,
                           const uint8_t *zeros, sums *sum)
 {
     TL_UNROLL
     for (int v = 0; v < VECTORS; v++) {
-        const tl_vi zero = job->param.has_zeros ? tl_vi_load_u8(zeros + v * TL_VF_LANES)
-                                                : tl_vi_set1(job->param.zero);
-        (*sum)[v][0] = tl_vi_mul(zero, tl_vi_set1(-head->high));
+        (*sum)[v][f.limbs - 1] = begin_sum(job, zeros + v * TL_VF_LANES, head->low);
+        if (f.limbs == 1)
+            continue;
+        (*sum)[v][0] = begin_sum(job, zeros + v * TL_VF_LANES, head->high);
         (*sum)[v][1] = tl_vi_set1(0);
-        (*sum)[v][2] = tl_vi_mul(zero, tl_vi_set1(-head->low));
     }
+}
+
+TL_INLINE tl_vf value_of(const shape f, const tl_vi *sum)
+{
+    if (f.limbs == 1)
+        return tl_vi_to_vf(sum[0]);
+    const tl_vi low = tl_vi_add(tl_vi_shift_left(sum[1], 8), sum[2]);
+    const tl_vf high = tl_vf_mul(tl_vi_to_vf(sum[0]), tl_vf_set1(65536));
+    return tl_vf_add(high, tl_vi_to_vf(low));
 }
 
 // total += a block's sums.
-TL_INLINE void add_sums(const tl_lowbit_head *head, const float *scales, sums *sum, float *total)
+TL_INLINE void add_sums(const shape f, const tl_lowbit_head *head, const float *scales, sums *sum,
+                        tl_vf *total)
 {
     TL_UNROLL
     for (int v = 0; v < VECTORS; v++) {
-        const tl_vi low = tl_vi_add(tl_vi_shift_left((*sum)[v][1], 8), (*sum)[v][2]);
-        const tl_vf high = tl_vf_mul(tl_vi_to_vf((*sum)[v][0]), tl_vf_set1(65536));
-        const tl_vf value = tl_vf_add(high, tl_vi_to_vf(low));
+        const tl_vf value = value_of(f, (*sum)[v]);
         const tl_vf factor =
             tl_vf_mul(tl_vf_load(scales + v * TL_VF_LANES), tl_vf_set1(head->unit));
-        float *const to = total + v * TL_VF_LANES;
-        tl_vf_store(to, tl_vf_add(tl_vf_load(to), tl_vf_mul(value, factor)));
+        total[v] = tl_vf_add(total[v], tl_vf_mul(value, factor));
     }
 }
 
-// n rows of totals of all of a panel's columns. The first two arguments are constants.
-TL_INLINE void add_panel(const int n, const int bits, const tl_lowbit_job *job,
-                         const char *prepared, const uint8_t *panel,
-                         float (*total)[TL_LOWBIT_PANEL])
+// Rows of totals of all of a panel's columns. The first argument is constant.
+TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *prepared,
+                         const uint8_t *panel, float (*dst)[TL_LOWBIT_PANEL])
 {
+    enum { ALL = TL_LOWBIT_PANEL / TL_VF_LANES };
     const size_t block = (size_t)job->param.block;
-    const size_t weights_size = block * (size_t)bits / 8 * TL_LOWBIT_PANEL;
+    const size_t weights_size = block * (size_t)f.bits / 8 * TL_LOWBIT_PANEL;
     const float *scales = (const float *)(const void *)(panel + job->scales_at);
     const uint8_t *zeros = panel + job->zeros_at;
+    tl_vf total[MAX_ROWS][ALL];
+    TL_UNROLL
+    for (int i = 0; i < f.rows * ALL; i++)
+        total[i / ALL][i % ALL] = tl_vf_zero();
     for (size_t b = 0; b < job->blocks; b++) {
         TL_UNROLL
         for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
-            sums sum[ROWS];
+            sums sum[MAX_ROWS];
             TL_UNROLL
-            for (int r = 0; r < n; r++)
-                begin_sums(job, (const void *)(prepared + r * job->row_size), zeros + c, sum + r);
-            add_block(n, bits, sum, panel + c * QUAD, prepared + sizeof(tl_lowbit_head),
-                      job->row_size, block);
+            for (int r = 0; r < f.rows; r++)
+                begin_sums(f, job, (const void *)(prepared + r * job->row_size), zeros + c,
+                           sum + r);
+            add_block(f, sum, panel + c * QUAD, prepared + sizeof(tl_lowbit_head), job->row_size,
+                      block);
             TL_UNROLL
-            for (int r = 0; r < n; r++)
-                add_sums((const void *)(prepared + r * job->row_size), scales + c, sum + r,
-                         total[r] + c);
+            for (int r = 0; r < f.rows; r++)
+                add_sums(f, (const void *)(prepared + r * job->row_size), scales + c, sum + r,
+                         total[r] + c / TL_VF_LANES);
         }
         panel += weights_size;
-        prepared += tl_lowbit_block_size(job);
+        prepared += sizeof(tl_lowbit_head) + (size_t)f.limbs * block;
         scales += TL_LOWBIT_PANEL;
         zeros += TL_LOWBIT_PANEL;
     }
+    TL_UNROLL
+    for (int i = 0; i < f.rows * ALL; i++)
+        tl_vf_store(dst[i / ALL] + i % ALL * TL_VF_LANES, total[i / ALL][i % ALL]);
 }
 
 static void write_row(const float *total, const float *bias, float *dst, size_t cols)
@@ -157,36 +200,54 @@ static void write_row(const float *total, const float *bias, float *dst, size_t 
 typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const uint8_t *panel,
                         float (*total)[TL_LOWBIT_PANEL]);
 
-#define PANEL(n, bits)                                                                   \
-    static void panel_##n##_##bits(const tl_lowbit_job *job, const char *prepared,       \
-                                   const uint8_t *panel, float(*total)[TL_LOWBIT_PANEL]) \
-    {                                                                                    \
-        add_panel(n, bits, job, prepared, panel, total);                                 \
+#define PANEL(n, bits, limbs)                                                                      \
+    static void panel_##n##_##bits##_##limbs(const tl_lowbit_job *job, const char *prepared,       \
+                                             const uint8_t *panel, float(*total)[TL_LOWBIT_PANEL]) \
+    {                                                                                              \
+        add_panel((shape){n, bits, limbs}, job, prepared, panel, total);                           \
     }
-#define PANELS(n)    PANEL(n, 2) PANEL(n, 4)
-#define PANEL_ROW(n) [n] = {[2] = panel_##n##_2, [4] = panel_##n##_4},
+#define PANELS(n, limbs)    PANEL(n, 2, limbs) PANEL(n, 4, limbs)
+#define PANEL_ROW(n, limbs) [n] = {[2] = panel_##n##_2_##limbs, [4] = panel_##n##_4_##limbs},
 #if TL_VN_REGISTERS > 1
-#define EACH_ROWS(X) X(1)
+#define EACH_ROWS(X)  X(1, 3)
+#define EACH_SHORT(X) X(1, 1) X(2, 1) X(4, 1)
 #elif TL_SIMD_REGISTERS == 32
-#define EACH_ROWS(X) X(1) X(2) X(3) X(4)
+#define EACH_ROWS(X)  X(1, 3) X(2, 3) X(3, 3) X(4, 3)
+#define EACH_SHORT(X) X(1, 1) X(2, 1) X(4, 1) X(8, 1)
 #else
-#define EACH_ROWS(X) X(1) X(2)
+#define EACH_ROWS(X)  X(1, 3) X(2, 3)
+#define EACH_SHORT(X) X(1, 1) X(2, 1) X(4, 1)
 #endif
 
 EACH_ROWS(PANELS)
+EACH_SHORT(PANELS)
 
 static panel_func *const panels[ROWS + 1][5] = {EACH_ROWS(PANEL_ROW)};
+static panel_func *const short_panels[SHORT_ROWS + 1][5] = {EACH_SHORT(PANEL_ROW)};
+
+// The number of rows that one function multiplies, of those that remain: with one limb a power
+// of 2.
+static size_t rows_at_once(const tl_lowbit_job *job, size_t rows)
+{
+    size_t n = job->limbs == 1 ? SHORT_ROWS : ROWS;
+    if (job->limbs != 1)
+        return rows < n ? rows : n;
+    while (n > rows)
+        n /= 2;
+    return n;
+}
 
 void SIMD_OF(tl_lowbit_u8)(const tl_lowbit_job *job, const char *prepared, size_t rows,
                            const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
                            size_t cols)
 {
-    for (size_t r = 0; r < rows; r += ROWS) {
-        _Alignas(64) float total[ROWS][TL_LOWBIT_PANEL] = {{0}};
-        const int n = rows - r < ROWS ? (int)(rows - r) : ROWS;
-        panels[n][job->param.bits](job, prepared + r * job->row_size, panel, total);
-        for (int i = 0; i < n; i++)
-            write_row(total[i], bias, dst + (r + (size_t)i) * dst_row, cols);
+    for (size_t r = 0, n; r < rows; r += n) {
+        _Alignas(64) float total[MAX_ROWS][TL_LOWBIT_PANEL] = {{0}};
+        n = rows_at_once(job, rows - r);
+        panel_func *const add = (job->limbs == 1 ? short_panels : panels)[n][job->param.bits];
+        add(job, prepared + r * job->row_size, panel, total);
+        for (size_t i = 0; i < n; i++)
+            write_row(total[i], bias, dst + (r + i) * dst_row, cols);
     }
 }
 

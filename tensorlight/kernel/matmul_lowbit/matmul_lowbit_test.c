@@ -56,7 +56,8 @@ static void random_weights(nn_room *room, product *p)
     p->param = (tl_lowbit_param){.bits = bits,
                                  .block = tl_lowbit_block(p->k, p->scale_block),
                                  .has_zeros = between(room, 0, 1),
-                                 .zero = is_signed ? half : 0};
+                                 .zero = is_signed ? half : 0,
+                                 .src_bits = PICK(room, 0, 8)};
     p->weight = random_matrix(room, p, dtype, p->k, lo, hi);
     p->scale = random_for_blocks(room, p, kind > 0 ? kind : 0, TL_FLOAT, 0.001, 0.1);
     if (p->param.has_zeros)
@@ -120,13 +121,15 @@ typedef struct range {
     double value, tolerance;
 } range;
 
-// Elements are rounded by 2^-22 of their block's largest at most; three sums of a block are
-// rounded, two factors, a product, and the sum of the blocks before. Of more than two rows the
-// weights may be floats instead, and each sum is rounded.
+// Elements are rounded by 2^-22 of their block's largest at most, or by half of 1 / 127 of it to 8
+// bits, where the quotient is rounded, too; three sums of a block are rounded, two factors, a
+// product, and the sum of the blocks before. Of more than two rows the weights may be floats
+// instead, and each sum is rounded.
 static range range_of(const product *p, const double *weights, int row, int col)
 {
     const float *const src = (const float *)p->src->data + (size_t)row * p->k;
     double sum = p->bias ? nn_at(p->bias, (size_t)col) : 0, magnitude = fabs(sum), rounding = 0;
+    const double half = p->param.src_bits == 8 ? (0.5 + 0x1p-15) / 127 : 0x1p-22;
     int blocks = 1;
     for (int k = 0; k < p->k; k += p->param.block, blocks++) {
         double largest = 0, all = 0;
@@ -137,9 +140,11 @@ static range range_of(const product *p, const double *weights, int row, int col)
             all += fabs(w);
             largest = fmax(largest, fabs(x));
         }
-        rounding += 0x1p-22 * largest * all;
+        rounding += half * largest * all;
+        sum = p->param.src_bits == 8 && isinf(largest) ? NAN : sum;
     }
-    const int roundings = (p->batch * p->m > 2 ? p->k : blocks) + 6;
+    const int is_float = p->param.src_bits == 0 && p->batch * p->m > 2;
+    const int roundings = (is_float ? p->k : blocks) + 6;
     return (range){sum, rounding + nn_tolerance(TL_FLOAT, roundings, magnitude + rounding, sum)};
 }
 
@@ -185,7 +190,7 @@ static void check_product(nn_room *room, product p, uint64_t seed, tl_pool *pool
         tl_tensor *const dst = nn_blank(&own, TL_FLOAT, 3, dims);
         multiply(&p, dst, isa, pool);
         check_all(dst, ranges);
-        if (p.batch * p.m <= 2)
+        if (p.batch * p.m <= 2 || p.param.src_bits == 8)
             ck_assert_msg(memcmp(dst->data, want->data, tl_tensor_size(dst)) == 0,
                           "%s, %d threads, seed %d: differs from plain C", tl_isa_name(isa),
                           tl_pool_size(pool), (int)seed);
@@ -337,6 +342,62 @@ START_TEST(sums_are_exact_where_16_bits_are_full)
 }
 END_TEST
 
+// Integers whose largest is 127 are their own 8 bits, so sums are exact.
+START_TEST(integers_of_8_bits_are_exact)
+{
+    enum { M = 21, K = 256, N = 70 };
+    nn_room room = {.seed = 1};
+    product p = {.batch = 1, .m = M, .k = K, .n = N, .scale_block = 32};
+    p.param = (tl_lowbit_param){.bits = 4, .block = 32, .zero = 8, .src_bits = 8};
+    p.weight = nn_random(&room, TL_INT8, 2, (int[]){K, N}, -8, 7);
+    p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){0.25});
+    p.src = nn_random(&room, TL_INT8, 3, (int[]){1, M, K}, -127, 127);
+    tl_tensor *const floats = nn_blank(&room, TL_FLOAT, 3, (int[]){1, M, K});
+    for (int i = 0; i < M * K; i++)
+        ((float *)floats->data)[i] = i % 32 ? (float)nn_at(p.src, (size_t)i) : -127;
+    p.src = floats;
+    p.packed = nn_blank(&room, TL_UINT8, 2,
+                        (int[]){tl_lowbit_panels(N), (int)tl_lowbit_packed(K, &p.param)});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 3, (int[]){1, M, N});
+    TL_ISA_EACH_USABLE (isa) {
+        multiply(&p, dst, isa, NULL);
+        for (int i = 0; i < M * N; i++) {
+            int64_t sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += (int64_t)nn_at(floats, (size_t)(i / N * K + k)) *
+                       (int64_t)nn_at(p.weight, (size_t)(k * N + i % N));
+            ck_assert_double_eq(nn_at(dst, (size_t)i), (double)sum * 0.25);
+        }
+    }
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(blocks_are_rounded_to_8_bits)
+{
+    enum { BLOCK = 16, N = 4 * BLOCK };
+    nn_room room = {.seed = 1};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 2, (int[]){2, N / 2}, -3, 3);
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){2, N / 2});
+    float *const x = src->data, *const y = dst->data;
+    for (int i = 0; i < BLOCK; i++) {
+        x[i] = 0;
+        x[BLOCK + i] = 2.0f * i;      // max 30
+        x[2 * BLOCK + i] = 0x1p-120f; // below the min
+    }
+    x[3 * BLOCK] = INFINITY;
+    ck_assert_int_eq(tl_exec_round_blocks(NULL, src, dst, BLOCK), 0);
+    for (int i = 0; i < BLOCK; i++) {
+        ck_assert_float_eq(y[i], 0);
+        ck_assert_float_eq_tol(y[BLOCK + i], rint(x[BLOCK + i] * 127 / 30) * 30 / 127, 1e-5f);
+        ck_assert_float_eq(y[2 * BLOCK + i], 0);
+        ck_assert_float_nan(y[3 * BLOCK + i]);
+    }
+    ck_assert_float_eq_tol(y[2 * BLOCK - 1], 30, 1e-5f);
+    nn_close(&room);
+}
+END_TEST
+
 START_TEST(extreme_numbers_follow_the_definition)
 {
     enum { N = 40 };
@@ -439,5 +500,6 @@ END_TEST
 LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
              products_agree_with_loops_of_doubles, kernels_give_the_bits_of_plain_c,
              large_products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
+             integers_of_8_bits_are_exact, blocks_are_rounded_to_8_bits,
              extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
              packing_rejects_what_needs_more_bits, memory_for_many_rows_serves_fewer)

@@ -39,6 +39,8 @@
 
 #pragma once
 
+#include <limits.h>
+
 #include "kernel/simd/tl_simd.h"
 
 #if defined(TL_SIMD_AVX512)

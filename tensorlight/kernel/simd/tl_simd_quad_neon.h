@@ -78,13 +78,13 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
     return vaddq_s32(sum, vpaddq_s32(low, high));
 }
 
-enum { TL_VN_DOTS = 8 };
-
 #if defined(TL_SIMD_DOTPROD)
 
 #define TL_VN_REGISTERS 1
 
 typedef int32x4_t tl_vn;
+
+enum { TL_VN_DOTS = INT_MAX };
 
 TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), sum)
 
@@ -101,6 +101,8 @@ static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 #else
 
 #define TL_VN_REGISTERS 2
+
+enum { TL_VN_DOTS = 8 };
 
 /** In 16 bits, each product for itself: TL_VN_DOTS of them, 8 * 15 * 128, fit. */
 typedef struct tl_vn {

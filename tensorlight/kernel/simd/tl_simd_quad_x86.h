@@ -29,6 +29,8 @@ TL_SIMD_FUNC(tl_vi, tl_vi_dot, (tl_vi sum, tl_vq q, tl_vk w), TL_MM_DOT(sum, q, 
 
 typedef int tl_vn __attribute__((vector_size(sizeof(tl_vf)))); // GCC keeps these in registers
 
+enum { TL_VN_DOTS = INT_MAX };
+
 TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), (tl_vn)sum)
 TL_SIMD_FUNC(tl_vn, tl_vn_dot, (tl_vn s, tl_vb q, tl_vb w), (tl_vn)TL_MM_DOT((tl_vi)s, q, w))
 
@@ -60,6 +62,8 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
 /** In 16 bits, of which the sum of TL_VN_DOTS times two products, 8 * 2 * 15 * 128, leaves some. */
 typedef short tl_vn __attribute__((vector_size(sizeof(tl_vf))));
 
+enum { TL_VN_DOTS = 8 };
+
 static inline tl_vn tl_vn_begin(tl_vi sum)
 {
     (void)sum;
@@ -73,8 +77,6 @@ TL_SIMD_FUNC(tl_vi, tl_vn_end, (tl_vi sum, tl_vn s),
 #endif
 
 #define TL_VN_REGISTERS 1
-
-enum { TL_VN_DOTS = 8 };
 
 TL_SIMD_FUNC(tl_vi, tl_vi_shift_left, (tl_vi a, int n), TL_MM(sll_epi32)(a, _mm_cvtsi32_si128(n)))
 
