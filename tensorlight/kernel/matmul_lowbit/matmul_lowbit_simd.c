@@ -25,7 +25,8 @@ enum {
     LIMBS = TL_LOWBIT_MAX_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
-    AHEAD = 2048,                        // bytes: prefetch from memory
+    AHEAD = 24 << 10,                    // bytes: prefetch from memory
+    FEW_ROWS = 3,                        // memory-bound
 };
 
 // Of a row: the first limbs are used.
@@ -76,9 +77,6 @@ TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const 
         s[i / per_row][i / f.limbs % VECTORS][i % f.limbs] =
             tl_vn_begin(sum[i / per_row][i / f.limbs % VECTORS][i % f.limbs]);
     for (size_t k = 0; k < len; k += rows, weights += QUAD_BYTES) {
-        TL_UNROLL
-        for (int line = 0; line < VECTORS * TL_VF_LANES * QUAD; line += 64)
-            __builtin_prefetch(weights + AHEAD + line);
         add_bytes(f, s, weights, x + k, row_size, block);
     }
     TL_UNROLL
@@ -157,7 +155,13 @@ TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *pr
     TL_UNROLL
     for (int i = 0; i < f.rows * ALL; i++)
         total[i / ALL][i % ALL] = tl_vf_zero();
+    const uint8_t *ahead = panel + AHEAD;
+    const size_t share = job->panel_size / job->blocks;
     for (size_t b = 0; b < job->blocks; b++) {
+        // Weights, then scales, then those of the next panel: all of it in order.
+        for (size_t line = 0; line < share && f.rows <= FEW_ROWS; line += 64)
+            __builtin_prefetch(ahead + line);
+        ahead += share;
         TL_UNROLL
         for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
             sums sum[MAX_ROWS];
