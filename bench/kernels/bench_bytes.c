@@ -138,8 +138,9 @@ static int prepare_lowbit(bench_job *job)
                                    .src_bits = s->from == TL_INT8 ? 8 : 0};
     job->lowbit = param;
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
-    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(k, n), 0, max);
-    job->bias = bench_random(job, 2, DIMS((k + s->size - 1) / s->size, n), 0.001, 0.01);
+    const tl_lowbit_layout layout = {k, n, 1, 0, s->size};
+    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(n, k * s->stride / 8), 0, 255);
+    job->bias = bench_random(job, 2, DIMS(n, (k + s->size - 1) / s->size), 0.001, 0.01);
     job->dst = bench_blank(job, 2, DIMS(m, n));
     job->packed = bench_blank_of(job, TL_UINT8, 2,
                                  DIMS(tl_lowbit_panels(n), (int)tl_lowbit_packed(k, &param)));
@@ -148,7 +149,7 @@ static int prepare_lowbit(bench_job *job)
     job->flops = m > 1 ? 2.0 * m * n * k : 0;
     job->bytes = bench_size(job->packed);
     job->scratch_size = tl_lowbit_matmul_scratch(job->src, n, &param, job->threads);
-    return tl_exec_lowbit_pack(NULL, job->weight, job->bias, NULL, job->packed, &param, s->size, 0);
+    return tl_exec_lowbit_pack(NULL, job->weight, job->bias, NULL, job->packed, &param, &layout);
 }
 
 BENCH_KERNEL(lowbit, "lowbit_matmul", prepare_lowbit, NULL,

@@ -24,12 +24,17 @@ static inline size_t ln_lowbit_scratch(const tl_tensor *src, int n, int bits, in
     return tl_lowbit_matmul_scratch(src, n, &param, threads);
 }
 
+/** Bytes of k * n elements of `bits` bits. */
+static inline long long ln_lowbit_bytes(int k, int n, int bits)
+{
+    return ((long long)k * n * bits + 7) / 8;
+}
+
 /** Whether `scale` is one element, or has one for each column of a weight [k, n], or for each block
  *  of rows and column. */
-static inline int ln_lowbit_has_scales(const tl_tensor *weight, const tl_tensor *scale, int block,
+static inline int ln_lowbit_has_scales(int k, int n, const tl_tensor *scale, int block,
                                        int is_transposed)
 {
-    const int k = weight->dims[is_transposed ? 1 : 0], n = weight->dims[is_transposed ? 0 : 1];
     if (scale->len == 1 || block == 0)
         return scale->len == 1 || (scale->ndim == 1 && scale->len == n);
     return scale->ndim == 2 && scale->dims[is_transposed ? 0 : 1] == n &&

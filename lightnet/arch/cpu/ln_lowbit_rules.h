@@ -25,7 +25,8 @@ static inline int packs_bits(const ln_op *dequantize, const ln_tensor_entry *w,
     if (s->tensor->len > 1 && !ln_op_has_number(dequantize, "axis", block ? rows : 1 - rows))
         return 0;
     const tl_lowbit_param param = ln_lowbit_param(t->dims[rows], 4, block, 1, 0, 0);
-    return param.block > 0 && ln_lowbit_has_scales(t, s->tensor, block, trans) &&
+    return param.block > 0 &&
+           ln_lowbit_has_scales(t->dims[rows], t->dims[1 - rows], s->tensor, block, trans) &&
            (double)tl_lowbit_panels(t->dims[1 - rows]) *
                    (double)tl_lowbit_packed(t->dims[rows], &param) <=
                INT_MAX;
@@ -37,6 +38,12 @@ static inline int rounds_packed_blocks(const ln_op *round_blocks, const ln_op *d
 {
     const int k = w->tensor->dims[trans ? 1 : 0], block = scale_block(dequantize);
     return ln_op_int(round_blocks, "block") == tl_lowbit_block(k, block ? block : k);
+}
+
+/** Whether `signs`, which is combined with bytes by XOR, flips the highest bit of each element. */
+static inline int flips_signs(const ln_context *ctx, const ln_tensor_entry *signs, int bits)
+{
+    return ln_rule_scalar(ctx, signs) == (bits == 4 ? 0x88 : 0xaa);
 }
 
 /** The stored zero point of weights without zero points. */

@@ -14,7 +14,8 @@
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
-//     tl_exec_lowbit_pack(&exec, weight, scale, NULL, packed, &param, 32, 0);
+//     tl_lowbit_layout layout = {.k = k, .n = n, .is_signed = 1, .scale_block = 32};
+//     tl_exec_lowbit_pack(&exec, weight, scale, NULL, packed, &param, &layout);
 //     tl_exec_lowbit_matmul(&exec, src, packed, NULL, dst, &param);
 //
 // All functions trust their caller like all tl_exec_X (tl_tensor.h).
@@ -53,14 +54,22 @@ TL_API int tl_lowbit_panels(int n);
  *  then as many bytes of zero points, if any; up to a multiple of 64. */
 TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
 
-/** weight TL_INT8 or TL_UINT8 [k, n], or [n, k] with `is_transposed`; scale TL_FLOAT of one
- *  element, [n], or [ceil(k / scale_block), n], transposed with the weight; zero (for
- *  param->has_zeros, else NULL) of the shape of scale, or of one element, and of the dtype of
- *  weight -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, param)]. -1 with a reason:
- *  an element of weight needs more bits, or one of zero is below the min of these bits. */
+/** Weights to pack: a matrix [k, n]. */
+typedef struct tl_lowbit_layout {
+    int k, n;
+    int is_transposed; // weights, scales and zero points are [n, k]
+    int is_signed;     // weights are two's complement
+    int scale_block;   // rows that share a scale
+} tl_lowbit_layout;
+
+/** weight TL_UINT8: k * n elements of param->bits bits, as ONNX packs them: the first ones of a
+ * byte in its lowest bits; scale TL_FLOAT of one element, [n], or [ceil(k / scale_block), n],
+ * transposed with the weight; zero (for param->has_zeros, else NULL) TL_INT8 or TL_UINT8, of the
+ * shape of scale, or of one element -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k,
+ * param)]. -1 with a reason: an element of zero is below the min of these bits. */
 TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
-                               int scale_block, int is_transposed);
+                               const tl_lowbit_layout *layout);
 
 /** Bytes of scratch memory that tl_exec_lowbit_matmul needs for `threads`
  *  threads and `n` columns; with less it uses fewer threads; one thread

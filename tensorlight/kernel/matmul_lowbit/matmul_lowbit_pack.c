@@ -55,7 +55,7 @@ size_t tl_lowbit_packed(int k, const tl_lowbit_param *param)
 
 // Packing
 
-// A matrix: element [row, col] is data[row * row_step + col * col_step].
+// A matrix of scales or zero points: element [row, col] is data[row * row_step + col * col_step].
 typedef struct matrix {
     const tl_tensor *tensor; // or NULL
     size_t row, col;
@@ -63,8 +63,10 @@ typedef struct matrix {
 
 typedef struct pack_job {
     tl_lowbit_job job;
-    matrix weight, scale, zero;
-    size_t n, scale_block; // columns; rows that share a scale
+    tl_lowbit_layout layout;
+    const uint8_t *weight;
+    uint32_t signs; // flips the highest bits of elements: signed values begin with the smallest
+    matrix scale, zero;
     uint8_t *dst;
 } pack_job;
 
@@ -80,76 +82,129 @@ static matrix matrix_of(const tl_tensor *t, int is_transposed)
     return (matrix){t, is_transposed ? 1 : step, is_transposed ? step : 1};
 }
 
-// An element of bytes in storage order: signed values begin with the smallest.
-static int stored(const pack_job *p, const matrix *m, size_t row, size_t col)
+// A zero point in storage order.
+static int stored_zero(const pack_job *p, size_t row, size_t col)
 {
-    const size_t at = row * m->row + col * m->col;
-    return m->tensor->dtype == TL_UINT8
-               ? ((const uint8_t *)m->tensor->data)[at]
-               : ((const int8_t *)m->tensor->data)[at] + (1 << (p->job.param.bits - 1));
+    const size_t at = row * p->zero.row + col * p->zero.col;
+    return p->zero.tensor->dtype == TL_UINT8
+               ? ((const uint8_t *)p->zero.tensor->data)[at]
+               : ((const int8_t *)p->zero.tensor->data)[at] + (1 << (p->job.param.bits - 1));
 }
 
-static void pack_column(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
+// The elements of 32 bits, the first ones lowest, in the order of the panel: of 4 bits, byte i has
+// elements i and i + 4; of 2 bits i, i + 4, i + 8 and i + 12.
+static uint32_t interleave(uint32_t x, int bits)
 {
-    for (size_t k = 0; k < p->job.k; k++) {
-        int bit;
-        const size_t at = tl_lowbit_weight_at(&p->job, k, lane, &bit);
-        panel[at] = (uint8_t)(panel[at] | stored(p, &p->weight, k, col) << bit);
+    uint32_t y = 0;
+    for (int i = 0; i < 8; i += bits, x >>= TL_LOWBIT_QUAD * bits) {
+        uint32_t v = x & ((1u << TL_LOWBIT_QUAD * bits) - 1);
+        v = (v | v << (16 - 2 * bits)) & (bits == 4 ? 0x00ff00ff : 0x000f000f);
+        v = (v | v << (8 - bits)) & (bits == 4 ? 0x0f0f0f0f : 0x03030303);
+        y |= v << i;
     }
+    return y;
+}
+
+TL_INLINE void pack_words(const uint8_t *src, size_t n, uint32_t signs, const int bits,
+                          uint8_t *dst)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x;
+        memcpy(&x, src + i * sizeof(x), sizeof(x));
+        x = interleave(x ^ signs, bits);
+        memcpy(dst + i * TL_LOWBIT_PANEL * TL_LOWBIT_QUAD, &x, sizeof(x));
+    }
+}
+
+// A column whose elements are contiguous and fill words.
+static void pack_line(const pack_job *p, size_t col, uint8_t *dst)
+{
+    const size_t bits = (size_t)p->job.param.bits, size = p->job.k * bits / 8;
+    if (bits == 2)
+        pack_words(p->weight + col * size, size / 4, p->signs, 2, dst);
+    else
+        pack_words(p->weight + col * size, size / 4, p->signs, 4, dst);
+}
+
+static void pack_elements(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
+{
+    const size_t bits = (size_t)p->job.param.bits, n = (size_t)p->layout.n, k_len = p->job.k;
+    const uint32_t mask = (1u << bits) - 1;
+    for (size_t k = 0; k < k_len; k++) {
+        int bit;
+        const size_t to = tl_lowbit_weight_at(&p->job, k, lane, &bit);
+        const size_t at = (p->layout.is_transposed ? col * k_len + k : k * n + col) * bits;
+        const uint32_t x = (uint32_t)p->weight[at / 8] >> at % 8 ^ p->signs;
+        panel[to] = (uint8_t)(panel[to] | (x & mask) << bit);
+    }
+}
+
+static void pack_scales(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
+{
     for (size_t b = 0; b < p->job.blocks; b++) {
-        const size_t row = b * (size_t)p->job.param.block / p->scale_block;
+        const size_t row = b * (size_t)p->job.param.block / (size_t)p->layout.scale_block;
         const size_t at = b * TL_LOWBIT_PANEL + lane;
         const float *const scale = (const float *)p->scale.tensor->data + row * p->scale.row;
         memcpy(panel + p->job.scales_at + at * sizeof(float), scale + col * p->scale.col,
                sizeof(float));
         if (p->zero.tensor)
-            panel[p->job.zeros_at + at] = (uint8_t)stored(p, &p->zero, row, col);
+            panel[p->job.zeros_at + at] = (uint8_t)stored_zero(p, row, col);
     }
 }
 
 static void pack_panels(void *arg, size_t begin, size_t end)
 {
     const pack_job *const p = arg;
+    const size_t n = (size_t)p->layout.n, block = (size_t)p->job.param.block;
+    const int has_lines = p->layout.is_transposed && p->job.k * (size_t)p->job.param.bits % 32 == 0;
     for (size_t u = begin; u < end; u++) {
         uint8_t *const panel = p->dst + u * p->job.panel_size;
-        memset(panel, 0, p->job.panel_size);
-        for (size_t lane = 0; lane < TL_LOWBIT_PANEL && u * TL_LOWBIT_PANEL + lane < p->n; lane++)
-            pack_column(p, u * TL_LOWBIT_PANEL + lane, lane, panel);
+        const size_t first = u * TL_LOWBIT_PANEL, cols = tl_min_size(TL_LOWBIT_PANEL, n - first);
+        if (!has_lines || cols < TL_LOWBIT_PANEL || p->job.k % block != 0)
+            memset(panel, 0, p->job.panel_size);
+        for (size_t lane = 0; lane < cols; lane++) {
+            if (has_lines)
+                pack_line(p, first + lane, panel + lane * TL_LOWBIT_QUAD);
+            else
+                pack_elements(p, first + lane, lane, panel);
+            pack_scales(p, first + lane, lane, panel);
+        }
+        const size_t used =
+            p->job.zeros_at + (p->zero.tensor ? p->job.blocks * TL_LOWBIT_PANEL : 0);
+        memset(panel + used, 0, p->job.panel_size - used);
     }
 }
 
-// -1 with a reason: an element is less than the min of these bits, or more than `high`.
-static int check_range(const tl_tensor *t, const char *name, int bits, int high)
+// -1 with a reason: a zero point is less than the min of these bits.
+static int check_zeros(const tl_tensor *t, int bits)
 {
-    const int low = t->dtype == TL_INT8 ? -(1 << (bits - 1)) : 0;
-    for (int i = 0; i < t->len; i++) {
-        const int x =
-            t->dtype == TL_INT8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
-        if (x < low || x > high)
-            return tl_fail("element %d of '%s' is %d, expected %d to %d", i, name, x, low, high);
-    }
+    const int low = -(1 << (bits - 1));
+    for (int i = 0; t->dtype == TL_INT8 && i < t->len; i++)
+        if (((const int8_t *)t->data)[i] < low)
+            return tl_fail("element %d of 'zero' is %d, expected %d to %d", i,
+                           ((const int8_t *)t->data)[i], low, INT8_MAX);
     return 0;
 }
 
 int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                         const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
-                        int scale_block, int is_transposed)
+                        const tl_lowbit_layout *layout)
 {
-    assert(weight->ndim == 2 && (weight->dtype == TL_INT8 || weight->dtype == TL_UINT8));
-    assert(scale->dtype == TL_FLOAT && !param->has_zeros == !zero);
-    const int is_signed = weight->dtype == TL_INT8;
-    if (check_range(weight, "weight", param->bits, (1 << (param->bits - is_signed)) - 1) < 0 ||
-        (zero && check_range(zero, "zero", param->bits, is_signed ? INT8_MAX : UINT8_MAX) < 0))
+    assert(weight->dtype == TL_UINT8 && scale->dtype == TL_FLOAT);
+    assert(!param->has_zeros == !zero);
+    if (zero && check_zeros(zero, param->bits) < 0)
         return -1;
-    pack_job p = {.job = tl_lowbit_job_of((size_t)weight->dims[is_transposed], param),
-                  .weight = matrix_of(weight, is_transposed),
-                  .scale = matrix_of(scale, is_transposed),
-                  .zero = matrix_of(zero, is_transposed),
-                  .n = (size_t)weight->dims[!is_transposed],
-                  .scale_block = (size_t)scale_block,
+    pack_job p = {.job = tl_lowbit_job_of((size_t)layout->k, param),
+                  .layout = *layout,
+                  .weight = weight->data,
+                  .signs = !layout->is_signed ? 0
+                           : param->bits == 4 ? 0x88888888
+                                              : 0xaaaaaaaa,
+                  .scale = matrix_of(scale, layout->is_transposed),
+                  .zero = matrix_of(zero, layout->is_transposed),
                   .dst = dst->data};
     assert((size_t)dst->dims[1] == p.job.panel_size);
-    tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(p.job.panel_size), pack_panels, &p);
+    tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(p.job.panel_size / 8), pack_panels, &p);
     return 0;
 }
 
