@@ -5,11 +5,12 @@
 //
 //     LN_TEST_MAIN("mem pool", pool_gives_the_smallest_hole, pool_never_gives_offset_0)
 //
-// Asserts stay on in tests; a test that lacks something says so with ln_check_skip and returns.
+// Asserts stay on in tests; a test that lacks something calls ln_check_skip and returns.
 
 #pragma once
 
 #include <check.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,10 +65,22 @@ static inline int ln_check_step(void)
     return getenv("LN_TEST_EMULATED") ? 17 : 1;
 }
 
-/** Says on standard error why a test did not run; the test then returns. */
+/** Prints on standard error why a test did not run; the test then returns. */
 static inline void ln_check_skip(const char *reason)
 {
     fprintf(stderr, "skipped: %s\n", reason);
+}
+
+/** Sets a locale whose decimal point is a comma; the test restores "C". Returns 0, after
+ *  ln_check_skip, if none is installed. */
+static inline int ln_check_comma_locale(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (setlocale(LC_ALL, names[i]))
+            return 1;
+    ln_check_skip("no locale with a decimal comma");
+    return 0;
 }
 
 #define LN_TEST_MAIN(name, ...)                           \
