@@ -10,7 +10,7 @@
 // exact, and sums of blocks are added in floats. With one or two rows, or src_bits 8, every
 // instruction set computes the same bits. Rows with infinities or NaN use the definition, which is
 // slow. With many rows (more than 8 without instructions for byte dot products, else more than 64)
-// the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
+// and src_bits 0, the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]

@@ -183,7 +183,10 @@ size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_par
 {
     product p = product_of(src, n, param);
     // The same memory serves fewer rows: a size may be open.
-    const size_t few = tl_min_size(p.rows, p.job.limbs == 1 ? p.rows : DOT_ROWS) * p.job.row_size;
+    const size_t rows = p.job.limbs == 1 ? p.rows : tl_min_size(p.rows, DOT_ROWS);
+    if (p.job.row_size && rows > SIZE_MAX / p.job.row_size)
+        return SIZE_MAX;
+    const size_t few = rows * p.job.row_size;
     if (p.job.limbs == 1 || p.rows <= PLAIN_ROWS || p.job.k == 0)
         return few;
     divide(&p);
