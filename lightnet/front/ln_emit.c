@@ -156,7 +156,9 @@ const char *ln_translation_placeholder(ln_translation *t, const char *name, cons
 {
     char buf[LN_MAX_NAME_LEN];
     const char *own = name_of_source(t, name, buf);
-    return add_source(t, name, own ? ln_placeholder_create(t->ctx, own, name, like, min) : NULL);
+    const char *const *const sizes = ln_bind_sizes(t->ctx, name);
+    return add_source(t, name,
+                      own ? ln_placeholder_create(t->ctx, own, name, like, min, sizes) : NULL);
 }
 
 const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,

@@ -87,7 +87,7 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
                                   int from_file);
 
 /** Adds input `name`, of like's type, whose shape is from `min` to like's and is known in each
- * run. As ln_translation_source. */
+ * run; its sizes have the names that were bound to it. As ln_translation_source. */
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
                                        const int *min);
 

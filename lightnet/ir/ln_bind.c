@@ -16,8 +16,9 @@
 typedef struct binding {
     char *name; // NULL: of the next input in order
     tl_tensor *tensor;
-    int *min;    // the min shape of a range, whose max is the tensor's shape; or NULL
-    int is_list; // a sequence or an optional value, without `tensor`
+    int *min;               // the min shape of a range, whose max is the tensor's shape; or NULL
+    char *sizes[LN_MAXDIM]; // the names of these sizes, or NULL
+    int is_list;            // a sequence or an optional value, without `tensor`
     tl_tensor **items;
     int n_items; // -1: an absent optional value
     int is_used; // the reader has asked for it; only in the last binding of a name
@@ -40,6 +41,8 @@ static void clear_binding(binding *b)
     for (int i = 0; b->items && i < b->n_items; i++)
         tl_tensor_free_data_too(b->items[i]);
     ln_free(b->items);
+    for (int i = 0; i < LN_MAXDIM; i++)
+        ln_free(b->sizes[i]);
     tl_tensor_free_data_too(b->tensor);
     ln_free(b->min);
     ln_free(b->name);
@@ -231,6 +234,23 @@ const int *ln_bind_min(const ln_context *ctx, const char *name, int index)
 {
     const binding *b = find(ctx, name, index);
     return b ? b->min : NULL;
+}
+
+int ln_bind_name_sizes(ln_context *ctx, const char *name, const char *const *sizes)
+{
+    binding *const b = ln_hash_find(ctx->bound->named, name);
+    for (int i = 0; i < b->tensor->ndim; i++) {
+        ln_free(b->sizes[i]);
+        if (!(b->sizes[i] = ln_strdup(sizes[i])))
+            return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
+const char *const *ln_bind_sizes(const ln_context *ctx, const char *name)
+{
+    const binding *b = find_named(ctx, name);
+    return b && b->tensor && b->sizes[0] ? (const char *const *)b->sizes : NULL;
 }
 
 // Whether the model has read the name, which the last binding records.

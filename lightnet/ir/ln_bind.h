@@ -14,6 +14,13 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
 /** The min shape, if it was bound to a range; NULL: it was not. Returns borrowed. */
 const int *ln_bind_min(const ln_context *ctx, const char *name, int index);
 
+/** Names the sizes of the range that was last bound to input `name`, as parameter `sizes` of a
+ * placeholder, with copies of the names. -1 with a reason. */
+int ln_bind_name_sizes(ln_context *ctx, const char *name, const char *const *sizes);
+
+/** These names; NULL: none. Returns borrowed. */
+const char *const *ln_bind_sizes(const ln_context *ctx, const char *name);
+
 /** Whether a sequence or an optional value was bound to input `name`, or to the `index`th as above:
  * *items is then its list of *n tensors, borrowed; *n is -1 for an absent optional value. */
 int ln_bind_find_list(const ln_context *ctx, const char *name, int index,

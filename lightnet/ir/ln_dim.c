@@ -3,6 +3,7 @@
 
 #include "ir/ln_dim.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "lightnet/ln_util.h"
@@ -12,8 +13,10 @@ typedef struct symbol {
     int next; // in its chain of the hash table; -1: none
     int64_t min, max;
     ln_dim a, b;
+    char *name;   // of an open size, or NULL
     char *tensor; // whose axis it is, or NULL
     int axis;
+    int64_t value; // in this run; -1: unknown
 } symbol;
 
 enum { CHAINS = 64, FIRST_CAPACITY = 16 };
@@ -121,8 +124,10 @@ void ln_symbols_free(ln_symbols *symbols)
 {
     if (!symbols)
         return;
-    for (int i = 0; i < symbols->n; i++)
+    for (int i = 0; i < symbols->n; i++) {
+        ln_free(symbols->at[i].name);
         ln_free(symbols->at[i].tensor);
+    }
     ln_free(symbols->at);
     ln_free(symbols);
 }
@@ -161,17 +166,50 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max)
     return add_symbol(symbols, &s);
 }
 
+static void set_origin(ln_symbols *symbols, symbol *s, const char *tensor, int axis)
+{
+    s->tensor = ln_strdup(tensor);
+    s->axis = axis;
+    symbols->has_failed |= !s->tensor;
+}
+
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
                            int axis)
 {
     const ln_dim dim = ln_symbols_add(symbols, min, max);
-    if (!ln_dim_is_known(&dim))
-        return dim;
-    symbol *const s = &symbols->at[dim.terms[0].symbol];
-    s->tensor = ln_strdup(tensor);
-    s->axis = axis;
-    symbols->has_failed |= !s->tensor;
+    if (ln_dim_is_known(&dim))
+        set_origin(symbols, &symbols->at[dim.terms[0].symbol], tensor, axis);
     return dim;
+}
+
+ln_dim ln_symbols_named(ln_symbols *symbols, const char *name, size_t len)
+{
+    for (int i = 0; i < symbols->n; i++) {
+        const char *const known = symbols->at[i].name;
+        if (known && strlen(known) == len && !strncmp(known, name, len))
+            return (ln_dim){.n = 1, .terms = {{i, 1}}};
+    }
+    const ln_dim dim = ln_symbols_add(symbols, 0, INT_MAX);
+    char *const copy = ln_alloc(len + 1);
+    if (!copy || !ln_dim_is_known(&dim)) {
+        symbols->has_failed = 1;
+        ln_free(copy);
+        return ln_dim_unknown();
+    }
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    symbols->at[dim.terms[0].symbol].name = copy;
+    return dim;
+}
+
+void ln_symbols_bound(ln_symbols *symbols, const ln_dim *dim, int64_t min, int64_t max,
+                      const char *tensor, int axis)
+{
+    symbol *const s = &symbols->at[dim->terms[0].symbol];
+    s->min = min > s->min ? min : s->min;
+    s->max = max < s->max ? max : s->max;
+    if (!s->tensor)
+        set_origin(symbols, s, tensor, axis);
 }
 
 const char *ln_symbols_origin(const ln_symbols *symbols, int which, int *axis)
@@ -208,6 +246,29 @@ int64_t ln_dim_lower(const ln_symbols *symbols, const ln_dim *dim)
 int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim)
 {
     return bound(symbols, dim, 1);
+}
+
+// The lengths of a run
+
+void ln_symbols_forget_values(ln_symbols *symbols)
+{
+    for (int i = 0; i < symbols->n; i++)
+        symbols->at[i].value = -1;
+}
+
+int64_t ln_symbols_assign(ln_symbols *symbols, const ln_dim *dim, int64_t value)
+{
+    const int is_symbol = dim->n == 1 && dim->constant == 0 && dim->terms[0].coefficient == 1;
+    int64_t sum = dim->constant;
+    if (is_symbol && symbols->at[dim->terms[0].symbol].value < 0)
+        symbols->at[dim->terms[0].symbol].value = value;
+    for (int i = 0; i < dim->n; i++) {
+        const int64_t of_symbol = symbols->at[dim->terms[i].symbol].value;
+        if (of_symbol < 0)
+            return -1;
+        sum = saturate(sum + saturate_product(dim->terms[i].coefficient, of_symbol));
+    }
+    return sum;
 }
 
 static int64_t at_corner(ln_dim_operation kind, int64_t a, int64_t b)

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { LN_DIM_TERMS = 4 };
@@ -39,6 +40,14 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 /** The same for the length of axis `axis` of a tensor, whose name it copies. */
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
                            int axis);
+
+/** The open size of that name: any length, until ln_symbols_bound. Unknown without memory. */
+ln_dim ln_symbols_named(ln_symbols *symbols, const char *name, size_t len);
+
+/** Narrows the bounds of a symbol, which is the length of axis `axis` of a tensor; of several such
+ * axes, the first one becomes its origin. */
+void ln_symbols_bound(ln_symbols *symbols, const ln_dim *symbol, int64_t min, int64_t max,
+                      const char *tensor, int axis);
 
 /** Returns (borrowed) the tensor whose axis `*axis` the symbol is; NULL: another open size, or the
  * result of an operation. */
@@ -71,6 +80,15 @@ int ln_dim_equals(const ln_dim *a, const ln_dim *b);
 /** Bounds of a known dimension in all runs. */
 int64_t ln_dim_lower(const ln_symbols *symbols, const ln_dim *dim);
 int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim);
+
+// The lengths of a run
+
+/** Forgets the values of all symbols. */
+void ln_symbols_forget_values(ln_symbols *symbols);
+
+/** Sets the value of the dimension, if it is one symbol without a value, else compares. Returns the
+ * value that the dimension has in this run; -1: a symbol of a sum has none, or it is negative. */
+int64_t ln_symbols_assign(ln_symbols *symbols, const ln_dim *dim, int64_t value);
 
 // Operations. Unknown if an operand is, or where a constant exceeds 2^60.
 

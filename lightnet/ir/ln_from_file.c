@@ -70,6 +70,14 @@ const int *ln_placeholder_max(const ln_op *op)
     return dims_of_placeholder(op, "dims");
 }
 
+const char *ln_placeholder_size(const ln_op *op, int i)
+{
+    const ln_param_entry *const sizes = ln_is_placeholder(op) ? ln_op_param(op, "sizes") : NULL;
+    return sizes && i < sizes->array_len && *sizes->value_array_string[i]
+               ? sizes->value_array_string[i]
+               : NULL;
+}
+
 const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_op_param(op, "data");
@@ -124,12 +132,15 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
 }
 
 ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
-                             const tl_tensor *like, const int *min)
+                             const tl_tensor *like, const int *min, const char *const *sizes)
 {
     ln_list *shaped = shape_params(like);
-    ln_list *params =
+    ln_list *ranged =
         shaped ? ln_param_list_append_array_int(shaped, "least", like->ndim, min) : NULL;
+    ln_list *params = ranged && sizes
+                          ? ln_param_list_append_array_string(ranged, "sizes", like->ndim, sizes)
+                          : ranged;
     if (!params)
-        ln_param_list_free(shaped);
+        ln_param_list_free(ranged ? ranged : shaped);
     return create(ctx, LN_OP_PLACEHOLDER, name, tname, params);
 }

@@ -27,6 +27,10 @@ int ln_is_placeholder(const ln_op *op);
 const int *ln_placeholder_min(const ln_op *op);
 const int *ln_placeholder_max(const ln_op *op);
 
+/** The name of the size of axis `i`, or a sum of names and numbers; NULL: none, or another
+ * operator. Returns borrowed. */
+const char *ln_placeholder_size(const ln_op *op, int i);
+
 /** The tensor that the operator, a source, produces without data; NULL: another operator. Returns
  * borrowed. */
 const char *ln_empty_source(const ln_op *op);
@@ -38,6 +42,6 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
                         const char *tname, const tl_tensor *like, int from_file);
 
 /** As ln_source_create: an abstract operator that produces an input of like's type, with a shape
- * from `min` to that of `like`. */
+ * from `min` to that of `like`, and the names of its sizes (""; or NULL: none). */
 ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
-                             const tl_tensor *like, const int *min);
+                             const tl_tensor *like, const int *min, const char *const *sizes);

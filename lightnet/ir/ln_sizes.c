@@ -7,6 +7,8 @@
 
 #include "ir/ln_sizes.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ln_dfg_value.h"
@@ -123,12 +125,49 @@ static int min_length(const ln_op *op, const ln_tensor_entry *te, int i)
     return te->tensor->ndim == 1 && least && least->type == LN_PARAM_NUMBER ? least->value_int : 0;
 }
 
-// A length that is not inferred: a constant if its min and max are equal, else a new symbol.
+static int is_symbol(const ln_dim *dim)
+{
+    return dim->n == 1 && dim->constant == 0 && dim->terms[0].coefficient == 1;
+}
+
+// The term of a text, `len` characters: a number, or the name of an open size.
+static ln_dim dim_of_term(ln_symbols *symbols, const char *term, size_t len)
+{
+    char *end;
+    const long number = strtol(term, &end, 10);
+    return len && end == term + len ? ln_dim_constant(number)
+                                    : ln_symbols_named(symbols, term, len);
+}
+
+// The dimension of a text such as "past + new + 1".
+static ln_dim dim_of_text(ln_symbols *symbols, const char *text)
+{
+    ln_dim sum = ln_dim_constant(0);
+    for (const char *term = text; term; term = strchr(term, '+') ? strchr(term, '+') + 1 : NULL) {
+        term += strspn(term, " ");
+        size_t len = strcspn(term, "+");
+        while (len && term[len - 1] == ' ')
+            len--;
+        const ln_dim part = dim_of_term(symbols, term, len);
+        sum = ln_dim_add(symbols, &sum, &part);
+    }
+    return sum;
+}
+
+// A length that is not inferred: a constant if its min and max are equal, that of its name, or a
+// new symbol.
 static ln_dim new_axis(const inference *n, const ln_tensor_entry *te, int i)
 {
     const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
-    return min == max ? ln_dim_constant(max)
-                      : ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
+    const char *const text = ln_placeholder_size(n->op, i);
+    if (min == max)
+        return ln_dim_constant(max);
+    if (!text)
+        return ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
+    const ln_dim named = dim_of_text(symbols_of(n), text);
+    if (is_symbol(&named))
+        ln_symbols_bound(symbols_of(n), &named, min, max, te->name, i);
+    return named;
 }
 
 static int is_fixed(const ln_symbols *symbols, const ln_dim *dim)
@@ -220,6 +259,44 @@ int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data)
         if (infer_output(&n, tle, index++))
             return -1;
     return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
+}
+
+// Compares the lengths of a named input with the values of symbols. Sums come after all symbols.
+static int check_input(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *te, int sums)
+{
+    for (int i = 0; i < te->tensor->ndim; i++) {
+        const char *const text = ln_placeholder_size(op, i);
+        const ln_dim axis = ln_sizes_axis(te, i);
+        const int len = te->tensor->dims[i];
+        if (!text || !ln_dim_is_known(&axis) || is_symbol(&axis) == sums)
+            continue;
+        const int64_t expected = ln_symbols_assign(ctx->symbols, &axis, len);
+        if (expected < 0)
+            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                              "axis %d of input '%s' is '%s', a name that no axis has", i, te->name,
+                              text);
+        if (expected != len)
+            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                              "axis %d of input '%s' has length %d, but '%s' is %" PRId64
+                              " by other inputs",
+                              i, te->name, len, text, expected);
+    }
+    return 0;
+}
+
+int ln_sizes_check_inputs(const ln_context *ctx)
+{
+    if (!ctx->symbols)
+        return 0;
+    ln_symbols_forget_values(ctx->symbols);
+    for (int sums = 0; sums < 2; sums++)
+        LN_FOREACH (const char *, name, ctx->inputs) {
+            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+            const ln_op *const producer = te ? ln_entry_creater(te) : NULL;
+            if (producer && check_input(ctx, producer, te, sums))
+                return -1;
+        }
+    return 0;
 }
 
 int ln_sizes_infer_axes(const ln_op *op)

@@ -31,6 +31,10 @@ int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data);
  * operators on small tensors of integers. -1: no memory. */
 int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data);
 
+/** Checks the current shapes of inputs with named sizes: equal names are equal lengths, and sums
+ * hold. -1 with a reason. */
+int ln_sizes_check_inputs(const ln_context *ctx);
+
 /** The length of axis `i` of a tensor. Unknown: of a dynamic tensor outside of a context. */
 ln_dim ln_sizes_axis(const ln_tensor_entry *te, int i);
 

@@ -3,6 +3,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_sizes.h"
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 #include "run/ln_update.h"
@@ -20,6 +21,9 @@ static int begin_run(ln_context *ctx)
     ln_strings_begin(ctx, 0);
     if (ctx->stale && ln_update_run(ctx))
         return -1;
+    if (ctx->has_new_shapes && ln_sizes_check_inputs(ctx))
+        return -1;
+    ctx->has_new_shapes = 0;
     ln_strings_begin(ctx, 1);
     return 0;
 }

@@ -148,6 +148,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
     for (int i = 0; i < ndim; i++)
         te->bound[i] = te->tensor->dims[i] = dims[i]; // its producer sets the max size
     te->tensor->len = tl_compute_length(ndim, te->tensor->dims);
+    ctx->has_new_shapes = 1;
     return 0;
 }
 

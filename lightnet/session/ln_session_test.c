@@ -454,6 +454,68 @@ START_TEST(sizes_that_an_ir_model_leaves_open_are_those_of_the_input)
 }
 END_TEST
 
+// A model of inputs p, n and mask of open sizes; `sum` is the size of mask.
+static ln_model *model_of_sum(const char *sum)
+{
+    static const char format[] =
+        "{\"name\": \"make_%s\", \"optype\": \"placeholder\", \"tensors_in\": [], "
+        "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}], \"params\": ["
+        "{\"arg_name\": \"dtype\", \"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", "
+        "\"value\": [9]}, {\"arg_name\": \"least\", \"value\": [0]}, {\"arg_name\": "
+        "\"sizes\", \"value\": [\"%s\"]}]}, ";
+    char text[4096];
+    ln_model *model;
+    size_t len =
+        (size_t)snprintf(text, sizeof(text),
+                         "{\"inputs\": [\"mask\", \"p\", \"n\"], \"outputs\": [\"y\"], \"ops\": [");
+    len += (size_t)snprintf(text + len, sizeof(text) - len, format, "mask", "mask", sum);
+    len += (size_t)snprintf(text + len, sizeof(text) - len, format, "p", "p", "past");
+    len += (size_t)snprintf(text + len, sizeof(text) - len, format, "n", "n", "new");
+    snprintf(text + len, sizeof(text) - len,
+             "{\"name\": \"join\", \"optype\": \"join\", \"tensors_in\": [{\"arg_name\": "
+             "\"src0\", \"name\": \"p\"}, {\"arg_name\": \"src1\", \"name\": \"n\"}, "
+             "{\"arg_name\": \"src2\", \"name\": \"mask\"}], \"tensors_out\": "
+             "[{\"arg_name\": \"dst\", \"name\": \"y\"}], \"params\": "
+             "[{\"arg_name\": \"axis\", \"value\": 0}]}]}");
+    ck_assert_msg(ln_model_open_memory("m", text, strlen(text), NULL, &model) == LN_OK, "%s",
+                  ln_model_error(NULL));
+    return model;
+}
+
+static void set_lengths(ln_session *session, int mask, int past, int n)
+{
+    static const float data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    CHECK_OK(session, ln_session_set_input(session, "mask", TL_FLOAT, 1, &mask, data));
+    CHECK_OK(session, ln_session_set_input(session, "p", TL_FLOAT, 1, &past, data));
+    CHECK_OK(session, ln_session_set_input(session, "n", TL_FLOAT, 1, &n, data));
+}
+
+START_TEST(sums_of_named_sizes_are_checked_in_each_run)
+{
+    ln_model *model = model_of_sum("past + new + 1");
+    ln_session *session;
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    for (int i = 0; i < 2; i++) {
+        set_lengths(session, 6, 3, 2);
+        CHECK_OK(session, ln_session_run(session));
+        ck_assert_int_eq(ln_session_output(session, "y")->len, 11);
+        set_lengths(session, 5, 3, 2);
+        CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                    "axis 0 of input 'mask' has length 5, but 'past + new + 1' is 6 by other "
+                    "inputs");
+    }
+    ln_session_free(session);
+    ln_model_free(model);
+    model = model_of_sum("past + now");
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    set_lengths(session, 5, 3, 2);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "axis 0 of input 'mask' is 'past + now', a name that no axis has");
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
 // r: random numbers of the session, or of `seed`; `option`: that of the model, or NULL.
 static ln_model *random_model(const char *seed, const char *option)
 {
@@ -689,7 +751,7 @@ LN_TEST_MAIN(
     an_output_has_the_shape_of_the_last_run, a_model_without_inputs_runs,
     an_input_of_unknown_shape_takes_any, nothing_is_known_of_a_shape_that_the_file_does_not_have,
     json_ir_is_a_model_too, sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
-    sessions_with_a_seed_draw_the_same_random_numbers,
+    sums_of_named_sizes_are_checked_in_each_run, sessions_with_a_seed_draw_the_same_random_numbers,
     sessions_without_a_seed_draw_other_random_numbers, random_numbers_go_on_when_shapes_change,
     a_timed_run_reports_each_operator, a_cancelled_session_stays_so_until_it_is_resumed,
     a_cancelled_session_leaves_others_alone, a_run_ends_at_its_time_limit_and_the_next_one_is_right,

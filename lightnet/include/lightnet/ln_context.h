@@ -113,6 +113,7 @@ typedef struct ln_context {
                                 // its time is measured, or its results are read
     tl_strings strings[2];      // strings created at load, and by the last run [is_running]
     int is_running;             // 1: a run has begun since the context was loaded, or updated
+    int has_new_shapes;         // the next run checks the named sizes of inputs
     ln_list *texts;             // strings that the caller has set (run/ln_texts.c)
     char *output_folder;        // the folder of ln_context_allow_output; or NULL
     struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
