@@ -442,23 +442,37 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
                             ln_range *ranges)
 {
     program->ranges = ranges;
-    for (size_t i = 0; i < model->interface->n_inputs; i++)
-        if (values[i].is_given &&
-            ln_context_bind_range(program->ctx, model->interface->inputs[i]->name, values[i].ndim,
-                                  ranges[i].min, ranges[i].max))
+    for (size_t i = 0; i < model->interface->n_inputs; i++) {
+        const char *const name = model->interface->inputs[i]->name;
+        char text[LN_MAXDIM][LN_SUM_LEN];
+        const char *names[LN_MAXDIM];
+        if (!values[i].is_given)
+            continue;
+        ln_ranges_name(ranges, (int)i, values[i].ndim, text, names);
+        if (ln_context_bind_range(program->ctx, name, values[i].ndim, ranges[i].min,
+                                  ranges[i].max) ||
+            ln_bind_name_sizes(program->ctx, name, names))
             return -1;
+    }
     return -(ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
              compile(program->ctx, model));
+}
+
+int ln_program_compile_fixed(ln_program *program, ln_model *model, const ln_value *values)
+{
+    return -(ln_program_read(program, model, values) || compile(program->ctx, model));
 }
 
 // Use
 
 int ln_program_fits(const ln_program *program, const ln_value *values)
 {
+    if (program->ranges &&
+        !ln_ranges_have(program->ranges, program->inputs, values, program->n_inputs))
+        return 0;
     for (size_t i = 0; i < program->n_inputs; i++) {
         const ln_value *made_for = &program->inputs[i], *value = &values[i];
-        const int has_sizes = program->ranges ? ln_range_has(&program->ranges[i], made_for, value)
-                                              : ln_value_is_like(made_for, value);
+        const int has_sizes = program->ranges || ln_value_is_like(made_for, value);
         const int has_fixed =
             !program->is_fixed[i] || (value->data && value->hash == program->fixed[i]);
         if (!has_sizes || !has_fixed)

@@ -61,6 +61,9 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
                             ln_range *ranges);
 
+/** As ln_program_make, without loading: the program shows its kernels only. */
+int ln_program_compile_fixed(ln_program *program, ln_model *model, const ln_value *values);
+
 /** Whether the program supports these input values, which have hashes for model->is_shape_input. */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 

@@ -4,6 +4,7 @@
 #include "session/ln_ranges.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ln_fnv.h"
@@ -13,20 +14,6 @@
 
 // Changes after which a size is open; the min capacity, for inputs of at most MAX_ELEMENTS then.
 enum { MIN_CHANGES = 2, MIN_CAPACITY = 256, MAX_ELEMENTS = 1 << 21 };
-
-void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        ln_changes *c = &changes[i];
-        for (int k = 0; k < values[i].ndim && values[i].is_given; k++) {
-            const int step = c->is_known ? values[i].dims[k] - c->dims[k] : 0;
-            c->times[k] += step != 0;
-            c->steps[k] = step ? step : c->steps[k];
-            c->dims[k] = values[i].dims[k];
-        }
-        c->is_known = c->is_known || values[i].is_given;
-    }
-}
 
 // For axis `k`: at least MIN_CAPACITY for small inputs, such as tokens, but not for images.
 static int capacity_for(const ln_value *value, int k, int max)
@@ -42,14 +29,20 @@ static int capacity_for(const ln_value *value, int k, int max)
     return capacity < dim ? dim : capacity > max ? max : capacity;
 }
 
-// The min growth of all open sizes with this step.
+// Whether an axis is open, and not by its sum.
+static int is_free(const ln_range *range, int axis)
+{
+    return range->sums[axis].n == 0 && range->min[axis] < range->max[axis];
+}
+
+// The min growth of all free sizes with this step.
 static int common_growth(const ln_range *ranges, const ln_value *values, size_t n, int step)
 {
     int growth = INT_MAX;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
             const int room = ranges[i].max[k] - values[i].dims[k];
-            if (ranges[i].min[k] < ranges[i].max[k] && ranges[i].steps[k] == step)
+            if (is_free(&ranges[i], k) && ranges[i].steps[k] == step)
                 growth = room < growth ? room : growth;
         }
     return growth;
@@ -59,29 +52,63 @@ static void grow_together(ln_range *ranges, const ln_value *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++)
-            if (ranges[i].min[k] < ranges[i].max[k])
+            if (is_free(&ranges[i], k))
                 ranges[i].max[k] =
                     values[i].dims[k] + common_growth(ranges, values, n, ranges[i].steps[k]);
 }
 
-int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
+// Bounds of the sizes that are sums of others.
+static void bound_sums(ln_range *ranges, const ln_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++) {
+            const ln_sum *const sum = &ranges[i].sums[k];
+            if (!sum->n)
+                continue;
+            int64_t min = sum->constant, max = sum->constant;
+            for (int t = 0; t < sum->n; t++) {
+                min += ranges[sum->terms[t].input].min[sum->terms[t].axis];
+                max += ranges[sum->terms[t].input].max[sum->terms[t].axis];
+            }
+            ranges[i].min[k] = min < INT_MAX ? (int)min : INT_MAX;
+            ranges[i].max[k] = max < INT_MAX ? (int)max : INT_MAX;
+        }
+}
+
+// A size that has shrunk to 1 stays fixed there: kernels for one row, such as a decoder's step,
+// differ from those for many.
+static int wants_open(const ln_changes *changes, const ln_port *port, int dim, int axis)
+{
+    return port->dims[axis] == LN_PORT_OPEN && !changes->sums[axis].n &&
+           changes->times[axis] >= MIN_CHANGES && !(dim == 1 && changes->steps[axis] < 0);
+}
+
+// The range of one axis, for sizes of at most `max` (0: any).
+static void choose(ln_range *range, int axis, const ln_changes *changes, const ln_port *port,
+                   const ln_value *value, int max)
+{
+    const int dim = value->dims[axis], min = port->min[axis];
+    range->min[axis] = range->max[axis] = dim;
+    range->steps[axis] = changes->steps[axis];
+    range->sums[axis] = changes->sums[axis];
+    if (!wants_open(changes, port, dim, axis))
+        return;
+    range->min[axis] = min > 1 ? min : dim > 0;
+    range->max[axis] = capacity_for(value, axis, port->max[axis]);
+    if (max && range->max[axis] > max)
+        range->max[axis] = dim > max ? dim : max;
+}
+
+int ln_ranges_choose(ln_range *ranges, ln_changes *changes, ln_port *const *ports,
                      const ln_value *values, size_t n, int max)
 {
     int is_open = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (int k = 0; k < values[i].ndim; k++) {
-            const int dim = values[i].dims[k], min = ports[i]->min[k];
-            ranges[i].min[k] = ranges[i].max[k] = dim;
-            ranges[i].steps[k] = changes[i].steps[k];
-            if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MIN_CHANGES)
-                continue;
-            ranges[i].min[k] = min > 1 ? min : dim > 0;
-            ranges[i].max[k] = capacity_for(&values[i], k, ports[i]->max[k]);
-            if (max && ranges[i].max[k] > max)
-                ranges[i].max[k] = dim > max ? dim : max;
-        }
-    }
+    ln_changes_find_sums(changes, ports, values, n);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++)
+            choose(&ranges[i], k, &changes[i], ports[i], &values[i], max);
     grow_together(ranges, values, n);
+    bound_sums(ranges, values, n);
     for (size_t i = 0; i < n; i++)
         is_open |= ln_range_is_open(&ranges[i], values[i].ndim);
     return is_open;
@@ -103,21 +130,73 @@ int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n)
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
             const int dim = values[i].dims[k], half = ranges[i].max[k] / 2;
-            if (ranges[i].min[k] == ranges[i].max[k])
+            if (!is_free(&ranges[i], k))
                 continue;
             is_less |= ranges[i].max[k] > dim;
             ranges[i].max[k] = half > dim ? half : dim;
         }
     grow_together(ranges, values, n);
+    bound_sums(ranges, values, n);
     return is_less ? largest_capacity(ranges, values, n) : 0;
 }
 
-int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value)
+static int has_sum(const ln_range *range, int axis, const ln_value *values, int len)
 {
-    int has = made_for->is_given == value->is_given && made_for->ndim == value->ndim;
-    for (int k = 0; k < value->ndim && has && value->is_given; k++)
-        has = value->dims[k] >= range->min[k] && value->dims[k] <= range->max[k];
-    return has;
+    const ln_sum *const sum = &range->sums[axis];
+    int64_t value = sum->constant;
+    for (int i = 0; i < sum->n; i++)
+        value += values[sum->terms[i].input].dims[sum->terms[i].axis];
+    return !sum->n || value == len;
+}
+
+int ln_ranges_have(const ln_range *ranges, const ln_value *made_for, const ln_value *values,
+                   size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ln_value *const value = &values[i];
+        int has = made_for[i].is_given == value->is_given && made_for[i].ndim == value->ndim;
+        for (int k = 0; k < value->ndim && has && value->is_given; k++)
+            has = value->dims[k] >= ranges[i].min[k] && value->dims[k] <= ranges[i].max[k] &&
+                  has_sum(&ranges[i], k, values, value->dims[k]);
+        if (!has)
+            return 0;
+    }
+    return 1;
+}
+
+static size_t add_text(char *text, size_t len, const char *format, int a, int b)
+{
+    const int n = snprintf(text + len, LN_SUM_LEN - len, format, a, b);
+    return len + (size_t)n;
+}
+
+// "s3.1" is axis 1 of input 3.
+static void write_sum(const ln_range *ranges, const ln_sum *sum, char *text)
+{
+    int constant = sum->constant;
+    size_t len = 0;
+    for (int i = 0; i < sum->n; i++) {
+        const ln_axis a = sum->terms[i];
+        if (ranges[a.input].min[a.axis] == ranges[a.input].max[a.axis])
+            constant += ranges[a.input].max[a.axis];
+        else
+            len = add_text(text, len, len ? "+s%d.%d" : "s%d.%d", a.input, a.axis);
+    }
+    if (constant)
+        add_text(text, len, len ? "+%d" : "%d", constant, 0);
+}
+
+void ln_ranges_name(const ln_range *ranges, int i, int ndim, char text[LN_MAXDIM][LN_SUM_LEN],
+                    const char *names[LN_MAXDIM])
+{
+    for (int k = 0; k < ndim; k++) {
+        const ln_sum own = {.n = 1, .terms = {{i, k}}};
+        const ln_sum *const sum = ranges[i].sums[k].n ? &ranges[i].sums[k] : &own;
+        text[k][0] = '\0';
+        if (ranges[i].min[k] < ranges[i].max[k])
+            write_sum(ranges, sum, text[k]);
+        names[k] = text[k];
+    }
 }
 
 int ln_range_is_open(const ln_range *range, int ndim)

@@ -5,6 +5,9 @@
 // its program supports sizes up to a capacity, the next power of two. That program must use the
 // same kernels as one for fixed shapes; otherwise, or if the model cannot be read with open sizes,
 // all programs are for fixed shapes.
+//
+// A program may rely on a sum of sizes that held in the last runs (ln_changes.h); it does not fit a
+// run in which the sum does not hold.
 
 #pragma once
 
@@ -14,6 +17,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
+#include "session/ln_changes.h"
 #include "session/ln_value.h"
 
 /** The shapes of one input. Sizes that last changed by the same `steps` grow together, as a cache
@@ -21,31 +25,27 @@
 typedef struct ln_range {
     int min[LN_MAXDIM], max[LN_MAXDIM];
     int steps[LN_MAXDIM];
+    ln_sum sums[LN_MAXDIM];
 } ln_range;
-
-/** The sizes of one input in the last run for which a program was made, how often each changed from
- * such a run to the next, and by how much at last. */
-typedef struct ln_changes {
-    int is_known;
-    int dims[LN_MAXDIM];
-    int times[LN_MAXDIM];
-    int steps[LN_MAXDIM];
-} ln_changes;
-
-/** Records that a program is needed for these input values, one for each of the `n` inputs. */
-void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
 
 /** The shapes for a new program, with capacities of at most `max` (0: any) if the values are not
  * larger. Returns whether any size is open. */
-int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
+int ln_ranges_choose(ln_range *ranges, ln_changes *changes, ln_port *const *ports,
                      const ln_value *values, size_t n, int max);
 
 /** Halves the capacities, as far as the values allow. Returns the max remaining one; 0: they could
  * not be halved. */
 int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n);
 
-/** Whether the input value has a shape within the range. */
-int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value);
+/** Whether the `n` input values have shapes within the ranges, and sums hold. */
+int ln_ranges_have(const ln_range *ranges, const ln_value *made_for, const ln_value *values,
+                   size_t n);
+
+/** The names of the sizes of input `i` (ln_bind_name_sizes): equal ones are equal sizes. They are
+ * in `text`; `names` has a pointer for each axis. */
+enum { LN_SUM_LEN = 64 };
+void ln_ranges_name(const ln_range *ranges, int i, int ndim, char text[LN_MAXDIM][LN_SUM_LEN],
+                    const char *names[LN_MAXDIM]);
 
 /** Whether a size is open. */
 int ln_range_is_open(const ln_range *range, int ndim);

@@ -140,7 +140,9 @@ static ln_range *choose_ranges(ln_session *session)
     const ln_interface *interface = model->interface;
     ln_range *ranges = NULL;
     ln_session_lock();
-    ln_changes_note(model->changes, session->values, interface->n_inputs);
+    ln_changes_note(model->changes, session->values, interface->n_inputs,
+                    session->has_chosen ? 2 : 1);
+    session->has_chosen = 1;
     if (model->has_declared_interface && !model->front->is_compiled && model->kernels_known &&
         !model->uses_fixed_shapes && !model->shapes_depend_on_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
@@ -170,13 +172,35 @@ static int uses_fixed_shapes(ln_model *model)
     return is_fixed;
 }
 
-static int has_good_kernels(ln_model *model, const ln_context *ctx)
+// The kernels of a program for the session's fixed sizes, which is compiled for that. -1: none.
+static int find_fixed_kernels(ln_session *session, ln_kernels *kernels)
 {
-    const ln_kernels kernels = ln_kernels_of(ctx);
+    ln_error reason = {0};
+    ln_context *const open = session->running;
+    ln_program *const fixed = ln_program_create(session->model, &reason);
+    int status = -1;
+    if (fixed) {
+        attach(session, fixed->ctx);
+        limit_time(session, fixed->ctx);
+        status = ln_program_compile_fixed(fixed, session->model, session->values);
+        if (!status)
+            *kernels = ln_kernels_of(fixed->ctx);
+        attach(session, open);
+    }
+    ln_program_free(fixed);
+    return status;
+}
+
+// Whether an open program has the kernels of a fixed one: of the last one, which was for other
+// sizes, or of one for these sizes.
+static int has_good_kernels(ln_session *session, const ln_context *ctx)
+{
+    const ln_kernels open = ln_kernels_of(ctx);
+    ln_kernels fixed;
     ln_session_lock();
-    const int suffices = ln_kernels_suffice(&kernels, &model->kernels);
+    const int suffices = ln_kernels_suffice(&open, &session->model->kernels);
     ln_session_unlock();
-    return suffices;
+    return suffices || (!find_fixed_kernels(session, &fixed) && ln_kernels_suffice(&open, &fixed));
 }
 
 // -1 with the reason in the context: a smaller capacity may do, unless the model is to stay fixed.
@@ -184,7 +208,7 @@ static int make_for_ranges(ln_session *session, ln_program *program, ln_range *r
 {
     if (ln_program_compile_open(program, session->model, session->values, ranges))
         return -1;
-    if (has_good_kernels(session->model, program->ctx))
+    if (has_good_kernels(session, program->ctx))
         return ln_program_finish(program, session->model, session->values);
     use_fixed_shapes(session->model);
     ln_debug(program->ctx, "open sizes would use slower kernels: each shape has its own program");

@@ -41,6 +41,7 @@ struct ln_session {
     ln_buffer *buffers;         // of each output
     ln_session_symbol *symbols; // for checks
     ln_program *program;        // for the shapes of the last run, or NULL
+    int has_chosen;             // it has had a program
     ln_region region;           // the memory of runs
     uint64_t random;            // the state of random numbers
     int is_seeded;              // by the option, or by the first run that needs them
