@@ -69,7 +69,7 @@ static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
 // The state of a clean-up; `instead` of a value is its replacement for later readers.
 typedef struct cleanup {
     ln_context *ctx;
-    int n;         // values without readers
+    int n;         // values that have a replacement
     ln_hash *seen; // operator -> itself, without duplicates
 } cleanup;
 

@@ -104,7 +104,8 @@ static const ln_arch *base_of(const ln_arch *arch)
     return arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL;
 }
 
-// The stages in one field of `ln_arch`, of the architecture and those that it builds on.
+// The stages of the architecture and of those that it builds on, in the member of ln_arch at offset
+// `field`.
 static int rewrite_field(ln_context *ctx, const ln_arch *arch, size_t field, int *is_clean)
 {
     for (; arch; arch = base_of(arch)) {
@@ -180,7 +181,7 @@ static int fail_in_body(const ln_context *ctx, const ln_context *body)
     return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
 }
 
-// After the operators that run the bodies, which determine constant inputs.
+// Outer bodies before nested ones: the operators that run a body determine its constant inputs.
 static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 {
     int status = 0;

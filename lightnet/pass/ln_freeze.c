@@ -13,7 +13,7 @@
 #include "plan/ln_plan.h"
 #include "run/ln_load.h"
 
-// Results of up to SMALL_SIZE bytes, or MAX_GROWTH times the size of their sources, are kept.
+// Results of up to SMALL_SIZE bytes, or up to MAX_GROWTH times the size of the inputs, are frozen.
 enum { SMALL_SIZE = 4096, MAX_GROWTH = 2 };
 
 typedef struct freezing {
@@ -86,6 +86,7 @@ static int can_be_source(const ln_op_arg *op_arg)
     return 1;
 }
 
+// Freezes the operator, skips it, or marks its inputs as needed.
 static int choose_op(const freezing *f, const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
@@ -133,6 +134,7 @@ static int note_removed(freezing *f, const ln_tensor_entry *te, uint64_t hash)
     return 0;
 }
 
+// Copies a needed tensor with data of a file; otherwise records its hash as a removed constant.
 static int keep_weight(freezing *f, const ln_tensor_entry *te)
 {
     const ln_weight *weight = ln_weights_of(f->ctx, te->name);
@@ -161,13 +163,13 @@ static int keep_constant(freezing *f, const ln_op *op)
     const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
     if (ln_from_file_name(op))
         return keep_weight(f, te);
-    return ln_hash_find(f->needed, te->name)
-               ? 0
-               : note_removed(f, te,
-                              ln_elements_hash(te->tensor->data, te->tensor->dtype,
-                                               (size_t)te->tensor->len));
+    if (ln_hash_find(f->needed, te->name))
+        return 0;
+    const tl_tensor *const t = te->tensor;
+    return note_removed(f, te, ln_elements_hash(t->data, t->dtype, (size_t)t->len));
 }
 
+// Called for each operator when it has run at load: keeps the data that the frozen program reads.
 static int watch_op(const ln_context *ctx, const ln_op *op, void *data)
 {
     freezing *f = data;
@@ -182,11 +184,6 @@ static int watch_op(const ln_context *ctx, const ln_op *op, void *data)
 
 // The frozen program
 
-static void free_op(void *op)
-{
-    ln_op_free_lists_too(op);
-}
-
 int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_file)
 {
     const ln_op *const op = (*position)->data;
@@ -197,8 +194,8 @@ int ln_context_replace_by_sources(ln_context *ctx, ln_list **position, int from_
         if (ln_context_unique_name(ctx, name, "source") ||
             ln_list_add(&sources,
                         ln_source_create(ctx, LN_OP_SOURCE_CPU, name, tle->name, like, from_file),
-                        free_op)) {
-            ln_list_free_deep(sources, free_op);
+                        ln_rewriting_free_op)) {
+            ln_list_free_deep(sources, ln_rewriting_free_op);
             return ln_fail_memory(ctx);
         }
     }

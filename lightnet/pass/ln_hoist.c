@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hoists static operators of bodies (subgraphs) into the outer program: they run once, at load.
+//
+//     before: loop(src0=w, src1=x)                   body(.., a, b): p = pack(a), y = gemm(b, p)
+//     after:  p2 = pack(w), loop(src0=x, src1=p2)    body(.., b, p): y = gemm(b, p)
+//
+// A source of p remains in the body, and makes p an input. Inputs without readers are removed: a.
 
 #include <string.h>
 
@@ -13,8 +18,7 @@
 #include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
 
-// Runners
-
+// Records `op` as the runner of each body that it names.
 static void note_runner(const ln_context *root, ln_op *op)
 {
     LN_FOREACH (const ln_param_entry *, param, op->op_arg->params) {
@@ -40,6 +44,7 @@ static int src_index(const ln_tensor_list_entry *tle)
     return ln_name_number(tle->arg_name, "src");
 }
 
+// Whether no index of an input exceeds their number: then src0, src1, .. have no gaps.
 static int has_all_srcs(const ln_op *op)
 {
     const int n = ln_body_num_src(op);
@@ -76,11 +81,11 @@ int ln_hoist_mark(ln_context *body)
         return ln_fail_last(body);
     own->n_constant = (int)n;
     memset(own->is_constant, 0, n);
-    unsigned char *src = own->is_constant + index_of_src0(body, own->runner);
+    unsigned char *const is_constant_src = own->is_constant + index_of_src0(body, own->runner);
     LN_FOREACH (const ln_tensor_list_entry *, tle, own->runner->op_arg->tensors_in) {
         const ln_tensor_entry *te = ln_entry_of(tle, own->runner->op_arg->tensor_table);
         if (src_index(tle) >= 0)
-            src[src_index(tle)] = te->isconst && !te->isdynamic;
+            is_constant_src[src_index(tle)] = te->isconst && !te->isdynamic;
     }
     return ln_context_recheck(body);
 }
@@ -94,15 +99,15 @@ void ln_hoist_end(const ln_context *body)
 }
 
 // Moving operators. An operator moves if all of its inputs are constant inputs of the body or
-// outputs of moved operators. `names` maps these tensors to the outer program.
+// outputs of moved operators: if `names` has all of them.
 
 typedef struct hoisting {
     ln_context *ctx; // of the runner
     ln_op *runner;
-    ln_context *bodies[2]; // of a branch; [0]: of a loop. Functions have their index, `which`.
-    ln_hash *names[2];     // of each body: the name of a tensor -> its name in ctx
+    ln_context *bodies[2]; // two of a branch, one of a loop; `which` is an index here
+    ln_hash *names[2];     // for each body: the name of a tensor -> its name in ctx
     int n_bodies;
-    ln_list *srcs; // the new src0, src1, .. of the runner: names (char *)
+    ln_list *srcs; // the new src0, src1, .. of the runner: names in ctx (char *)
 } hoisting;
 
 static int map_name(const hoisting *h, int which, const char *inner, const char *outer)
@@ -120,6 +125,7 @@ static const char *outer_name(const hoisting *h, int which, const char *inner)
     return ln_hash_find(h->names[which], inner);
 }
 
+// Maps the constant inputs of the body to the tensors that the runner passes.
 static int map_constants(const hoisting *h, int which)
 {
     const ln_context *body = h->bodies[which];
@@ -152,7 +158,7 @@ static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
         const ln_tensor_entry *te = ln_entry_of(tle, h->bodies[which]->tensor_table);
-        // A tensor with an outer name is a constant input, or the source of a moved tensor.
+        // The operator is the source of a constant input, or of a moved tensor.
         if (outer_name(h, which, tle->name) || !output_may_move(h, which, te))
             return 0;
     }
@@ -221,7 +227,8 @@ static int insert_copy(const hoisting *h, int which, const ln_op *op)
     return -1;
 }
 
-// Moves operators to ctx, and leaves sources in the body. Returns their number, or -1.
+// Moves operators to ctx, and leaves sources of their outputs in the body. Returns the number of
+// moved operators, or -1.
 static int move_ops(const hoisting *h, int which)
 {
     int n = 0;
@@ -246,7 +253,7 @@ static int add_src(hoisting *h, const char *name)
     return ln_list_add(&h->srcs, ln_strdup(name), ln_free) ? ln_fail_memory(h->ctx) : 0;
 }
 
-// Whether a body reads src<i>. first[which]: the index of src0 among the inputs.
+// Whether a body reads src<i>. first[which]: the index of src0 among that body's inputs.
 static int is_read(const hoisting *h, const int *first, int i)
 {
     for (int which = 0; which < h->n_bodies; which++) {
@@ -278,8 +285,8 @@ static const char *src_of(const ln_op *runner, int number)
     return NULL;
 }
 
-// Removes each src<i> that no body reads, and lists the others. Runs from the last to the first, so
-// that the remaining indices stay valid.
+// Removes each src<i> that no body reads, and sets h->srcs to the others. Runs from the last to the
+// first, so that the remaining indices stay valid.
 static int remove_unread_srcs(hoisting *h)
 {
     int status = 0;
@@ -298,7 +305,7 @@ static int remove_unread_srcs(hoisting *h)
     return status;
 }
 
-// Appends an unused input to the other body of a branch: both have one interface.
+// Appends an input that nothing reads, since the runner passes all inputs to both bodies.
 static int push_unused_input(const hoisting *h, int which, const tl_tensor *like)
 {
     ln_context *body = h->bodies[which];
@@ -314,12 +321,12 @@ static int push_unused_input(const hoisting *h, int which, const tl_tensor *like
     return -1;
 }
 
+// Makes a moved tensor an input of the body, and its copy in ctx a source of the runner.
 static int push_moved_input(hoisting *h, int which, const ln_tensor_list_entry *tle)
 {
-    const ln_context *body = h->bodies[which];
+    ln_context *const body = h->bodies[which];
     const tl_tensor *like = ln_entry_of(tle, body->tensor_table)->tensor;
-    if (ln_context_push_input(h->bodies[which], tle->name) ||
-        add_src(h, outer_name(h, which, tle->name)))
+    if (ln_context_push_input(body, tle->name) || add_src(h, outer_name(h, which, tle->name)))
         return -1;
     return h->n_bodies > 1 ? push_unused_input(h, 1 - which, like) : 0;
 }
@@ -335,6 +342,7 @@ static int is_moved_source(const hoisting *h, int which, const ln_op *op)
 
 // Replacing the runner
 
+// The inputs other than src<i> as before, then h->srcs as src0, src1, ..
 static int write_inputs(const hoisting *h, ln_op_arg *copy)
 {
     char arg_name[LN_MAX_NAME_LEN];
@@ -370,8 +378,7 @@ static int replace_runner(hoisting *h)
     return ln_context_replace_ops(h->ctx, &position, 1, ops);
 }
 
-// One runner
-
+// Updates the inputs of the bodies and of the runner, once operators have moved.
 static int change_interface(hoisting *h)
 {
     if (remove_unread_srcs(h))
@@ -417,7 +424,7 @@ static int hoist_bodies(hoisting *h)
     return status;
 }
 
-// Finds the bodies that only this operator runs, at most two.
+// Finds the bodies with marked inputs (ln_hoist_mark), at most two: only this operator runs them.
 static void find_bodies(hoisting *h)
 {
     const ln_context *root = h->ctx->outer ? h->ctx->outer : h->ctx;
@@ -437,7 +444,7 @@ int ln_hoist(ln_context *ctx)
         if (!passes_src(h.runner))
             continue;
         find_bodies(&h);
-        // The bodies of a branch have one interface: hoists from both or none.
+        // The bodies of a branch have the same inputs: both can change, or neither.
         if (h.n_bodies != (ln_op_is_form_of(h.runner, LN_OP_BRANCH) ? 2 : 1))
             continue;
         if (hoist_bodies(&h))

@@ -18,6 +18,7 @@ ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suff
     if (!ln_streq(op->op_arg->arch, "none") || !ln_pass_lowering_begins(ctx, rule))
         return NULL;
     const int has_type = ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+    // An operator whose optype is disabled is lowered all the same if no meaning applies.
     if (!has_type || !ln_pass_lowering_begins(ctx, optype)) {
         ln_list *const meaning = ln_rule_mean(ctx, NULL, op, match);
         if (!has_type || *match)

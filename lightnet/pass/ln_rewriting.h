@@ -13,7 +13,7 @@ typedef struct ln_rewriting {
     const char *fired;           // the rule that matched last (a constant string), or NULL
     ln_list *inspected;          // ln_fixed_value: the constants that the current rule has read
     ln_hash *warned;             // "RULE OPERATOR" of each warning of a rule
-    int (*has)(const ln_op *op); // of ln_pass_lower
+    int (*has)(const ln_op *op); // the argument of ln_pass_lower
 } ln_rewriting;
 
 /** ln_pass_anchor, inlined for calls per rule and operator. */
@@ -68,12 +68,12 @@ int ln_cleanup_dead(ln_context *ctx);
 /** Records the runners in `ctx` of each body. */
 void ln_hoist_note_runners(const ln_context *ctx);
 
-/** Marks the inputs of the body as constant that its recorded runner passes as constants. Does
- * nothing for a body with several runners. -1 with a reason. */
+/** Marks the inputs of the body as constant that its recorded runner, a branch or loop, passes as
+ * constants. Does nothing for a body with several or other runners. -1 with a reason. */
 int ln_hoist_mark(ln_context *body);
 
-/** Moves static operators of the bodies that operators of `ctx` run in front of these, after those
- * of nested bodies. -1 with a reason. */
+/** Moves static operators out of the bodies that operators of `ctx` run, to before these operators.
+ * Bodies nested in them come first, in calls of their own. -1 with a reason. */
 int ln_hoist(ln_context *ctx);
 
 /** Unmarks the constant inputs of the body. */
@@ -99,6 +99,12 @@ void ln_hoist_end(const ln_context *body);
  * ctx->weights has copies of all data that the program reads from files. -1 with a reason: the
  * context is as before, or empty. */
 int ln_freeze(ln_context *ctx, const char *datafile);
+
+/** ln_op_free_lists_too as an ln_free_func. */
+static inline void ln_rewriting_free_op(void *op)
+{
+    ln_op_free_lists_too(op);
+}
 
 /** Replaces the operator at *position by sources of all its outputs, in the CPU's memory; *position
  * becomes the node after them. -1 with the reason in the context. */

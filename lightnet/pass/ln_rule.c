@@ -54,7 +54,7 @@ static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 
 // The one element of constant `te` of the context `home`, in its own type, traced through casts
 // and the runners' inputs of bodies. Records the source of the element as inspected in `ctx`, if
-// it is in the program itself.
+// it is in the program itself. Not 0: the value is unknown, or has other than one element.
 static int inspect(const ln_context *ctx, const ln_context *home, const ln_tensor_entry *te,
                    char element[TL_DTYPE_MAX_SIZE])
 {
@@ -93,7 +93,7 @@ static void fail_last(ln_rule_made *made)
     made->failed = 1;
 }
 
-// Sets the list to `longer`; NULL: no memory.
+// Sets the list to `longer`; -1 if that is NULL, for lack of memory.
 static int keep_list(ln_rule_made *made, ln_list **list, ln_list *longer)
 {
     if (!longer) {
@@ -119,11 +119,6 @@ const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
     return fail_last(made), "";
 }
 
-static void free_op(void *op)
-{
-    ln_op_free_lists_too(op);
-}
-
 void ln_rule_op(ln_rule_made *made, const char *optype)
 {
     char unique[LN_MAX_NAME_LEN];
@@ -140,7 +135,7 @@ void ln_rule_op(ln_rule_made *made, const char *optype)
     const char *const name = made->name ? made->name : unique;
     made->name = NULL;
     made->op = ln_op_create_from_proto(proto, name, NULL, NULL, NULL, made->ctx->tensor_table);
-    if (ln_list_add(&made->ops, made->op, free_op))
+    if (ln_list_add(&made->ops, made->op, ln_rewriting_free_op))
         fail_last(made);
 }
 
@@ -316,7 +311,7 @@ ln_list *ln_rule_end(ln_rule_made *made, int *match)
     made->names = NULL;
     *match = !made->failed;
     if (made->failed) {
-        ln_list_free_deep(made->ops, free_op);
+        ln_list_free_deep(made->ops, ln_rewriting_free_op);
         made->ops = NULL;
         return NULL;
     }

@@ -61,20 +61,21 @@ static ln_tensor_list_entry *find_output(const ln_rule_made *made, const char *n
     return NULL;
 }
 
-// Replaces a left-out operator: makes `dst` another name of `src`. If the context has `dst`, the
-// new operator that produces `src` writes `dst` instead, or a forward copies `src`.
+// Replaces a left-out operator: `dst` becomes another name of `src` in later operators of the text.
+// If the match has `dst`, the new operator that produces `src` writes `dst` instead; without one, a
+// forward passes `src` on.
 static void alias_tensor(ln_rule_match *m, const char *src, const char *dst)
 {
     const int from = ln_rule_tensor_index(m, src), to = find_or_add_tensor(m, dst);
-    ln_tensor_list_entry *const made = find_output(&m->made, name_in_context(m, src));
+    ln_tensor_list_entry *const output = find_output(&m->made, name_in_context(m, src));
     if (!m->tensors[to]) {
         m->tensors[to] = m->tensors[from];
         m->new_names[to] = m->new_names[from];
-    } else if (made && !m->made.failed &&
-               ln_tensor_list_entry_set_name(made, m->tensors[to]->name)) {
+    } else if (output && !m->made.failed &&
+               ln_tensor_list_entry_set_name(output, m->tensors[to]->name)) {
         ln_fail_last(m->ctx);
         m->made.failed = 1;
-    } else if (!made) {
+    } else if (!output) {
         ln_rule_op(&m->made, LN_OP_FORWARD);
         ln_rule_input(&m->made, "src", name_in_context(m, src));
         ln_rule_output(&m->made, "dst", m->tensors[to]->name);
@@ -91,7 +92,7 @@ static int is_left_out(ln_rule_match *m, const char *op)
     return 0;
 }
 
-// Skips "OPTYPE(ARG=SRC, .. | ARG=DST | ..;", whose output is then its first input.
+// Makes DST of "OPTYPE(ARG=SRC, .. | ARG=DST | ..;" another name of SRC.
 static void leave_out(ln_rule_match *m, const char *op)
 {
     const char *const src = strchr(op, '=') + 1;
@@ -100,10 +101,14 @@ static void leave_out(ln_rule_match *m, const char *op)
 
 // Computation in TL_FLOAT
 
+static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
+{
+    return ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
+}
+
 static int is_16_bit_float(const ln_op *op, const ln_tensor_list_entry *tle)
 {
-    const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
-    return tl_dtype_is_float(dtype) && tl_size_of(dtype) == 2;
+    return tl_dtype_is_float(dtype_of(op, tle)) && tl_size_of(dtype_of(op, tle)) == 2;
 }
 
 static void make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const char *dst)
@@ -137,9 +142,9 @@ void ln_rule_make_float32(ln_rule_made *made, const ln_op *op)
     ln_rule_all_params(made, op);
     i = 0;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-        const tl_dtype dtype = ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
-        if (dsts[i++] != tle->name)
-            make_cast(made, dsts[i - 1], dtype, tle->name);
+        const char *const dst = dsts[i++];
+        if (is_16_bit_float(op, tle))
+            make_cast(made, dst, dtype_of(op, tle), tle->name);
     }
 }
 

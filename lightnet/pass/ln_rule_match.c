@@ -2,7 +2,14 @@
 // Rules as tables: matches them, and runs them as one of the three kinds of rewrite functions.
 //
 // The text of a pattern is read while it is compared, up to the first difference: for most rules
-// and operators that is the first word, a type.
+// and operators that is the first word, a type. It has the last operator first; "T=" precedes each
+// other one, the producer of a tensor T that an operator before it in the text reads:
+//
+//     {elew|sum} add(src1=t <-> src2=z, bias?=b |dst=y |elew_op=TL_SUM);
+//     t=mul keep scale(* |dst=t);
+//
+// `add` and `scale` are names for the rule; either order of src1 and src2 (<->) and an absent bias
+// (?=) match, any inputs (*) of `scale` do, and `scale` stays in the program (keep).
 
 #include <assert.h>
 #include <stdlib.h>
@@ -57,8 +64,8 @@ static const char *after_type(const char *text, const ln_op *op)
 typedef struct matching {
     ln_rule_match *m;
     const char *p;                       // the rest of the text
-    int swaps;                           // the remaining pairs of inputs
-    unsigned order;                      // bit i: the pair before the last i ones is swapped
+    int swaps;                           // the number of pairs "A <-> B" in it
+    unsigned order;                      // bit i: the pair with i pairs after it is swapped
     const char *params[LN_MAX_RULE_OPS]; // the text of each operator's parameters
 } matching;
 
@@ -103,8 +110,8 @@ static const ln_tensor_entry **slot_of(ln_rule_match *m, const char *name)
     return &m->tensors[i];
 }
 
-// Whether the argument `arg_name` in the last operator's list is the tensor of the pattern, or is
-// absent and optional. Counts it in `*n` if it is present.
+// Whether argument `arg_name` in the list of the latest operator is the tensor of `arg` (`arg_name`
+// is that of the other one in a swapped pair), or is absent and optional. Counts a present one.
 static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, const pattern_arg *arg,
                 int *n)
 {
@@ -138,8 +145,8 @@ static int next_fits(matching *at, const ln_list *list, int *n)
            fits(at->m, list, swapped ? first.arg_name : second.arg_name, &second, n);
 }
 
-// Whether the inputs, or outputs, of the last operator are those of the text, which ends with a
-// blank or a parenthesis.
+// Whether the inputs, or outputs, of the latest operator are those of the text, and no others. The
+// text ends with a blank or a parenthesis.
 static int args_fit(matching *at, const ln_list *list)
 {
     int n = 0;
@@ -175,8 +182,8 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
-// Enters the operator, whose text continues at `p` after its type: "(", " NAME(" or " keep NAME(".
-// It has a name if the pattern has several types.
+// Adds the operator to the match. Its text continues at `p` after its type: "(", " NAME(" or
+// " keep NAME(". Without a NAME, its type is its name.
 static void enter_op(matching *at, const ln_op *op, const char *p)
 {
     ln_rule_match *const m = at->m;
@@ -251,7 +258,7 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
 
 // Rules
 
-// Whether removed tensors have no other readers.
+// Whether removed tensors have as many readers as the pattern, so none outside of it.
 static int removed_fit(const ln_rule_match *m)
 {
     const char *p = m->rule->removed;
@@ -309,8 +316,8 @@ static int matches_window(matching *at, const ln_list *win_ops)
     return !*at->p && !win_ops && rest_fits(at);
 }
 
-// Finds a match that ends in `op`, or consists of the operators of a window, with each order of the
-// pairs of inputs. A rule that warns never matches.
+// Finds a match that ends in `op`, or consists of the operators of a window. `order` counts through
+// all subsets of swapped pairs. A rule that warns never matches.
 static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
 {
     matching at;
@@ -322,7 +329,7 @@ static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
         if (matches)
             ln_rule_warn(m->ctx, m->rule->name, m->ops[0], m->rule->warn);
         else
-            at.order |= (1u << at.swaps) - 1; // skip orders of pairs that were not reached
+            at.order |= (1u << at.swaps) - 1; // skip orders that differ only in unread pairs
     }
     return 0;
 }
@@ -375,6 +382,7 @@ static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *o
 
 // Meanings
 
+// The first tensor of the match that is not absent, or NULL.
 static const tl_tensor *first_tensor(const ln_rule_match *m)
 {
     int i = 0;
@@ -383,6 +391,7 @@ static const tl_tensor *first_tensor(const ln_rule_match *m)
     return i < m->n_tensors ? m->tensors[i]->tensor : NULL;
 }
 
+// Creates the replacement of m->ops[0] by its meaning, counted as rewrite `name`; NULL: the rule's.
 static ln_list *mean(ln_rule_match *m, const char *name, int *match)
 {
     const tl_tensor *const first = first_tensor(m);

@@ -11,7 +11,7 @@
 
 #include "lightnet/ln_rule.h"
 
-/** Whether a word continues with `c`: other characters after a word are "=?" or sort before '0'. */
+/** Whether a word outside of "{A|B}" continues with `c`: it ends at "=?" and all before '0'. */
 static inline int ln_rule_is_letter(char c)
 {
     return c >= '0' && c != '=' && c != '?';

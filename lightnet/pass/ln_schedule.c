@@ -6,7 +6,8 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 
-// Whether `ops` are the operators of the context, each once.
+// Whether `ops` are the operators of the context, each once. `node` marks those seen so far;
+// ln_context_set_order restores it.
 static int is_permutation(ln_context *ctx, const ln_list *ops)
 {
     int n = 0, status = 1;
@@ -53,9 +54,9 @@ static int add_age(const ln_context *ctx, ages *a, size_t age)
 static int add_tensor_ages(const ln_context *ctx, ages *a, const ln_list *tensors, int writes)
 {
     LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
-        if (!ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
-            continue;
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (!ln_entry_is_mutated(te))
+            continue;
         const char *root = ln_tensor_table_root(ctx->tensor_table, te)->name;
         const size_t age = (size_t)ln_hash_find(a->writers, root);
         if (add_age(ctx, a, age))
@@ -84,7 +85,8 @@ static int find_ages(const ln_context *ctx, ages *a)
     return 0;
 }
 
-// Each operator has the same number of ages in both; of_op maps it to the first one, from 1.
+// Each operator has the same number of ages in both: from its first one to that of the next
+// operator in the new order.
 static int compare_ages(const ln_context *ctx, const ages *before, const ages *after)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {

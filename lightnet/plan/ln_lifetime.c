@@ -65,6 +65,7 @@ static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, ln_tensor
     return &life->blocks[at->block - 1];
 }
 
+// Extends the life of the block to this time. A new block has first > last: no time.
 static void live_at(ln_block *block, int time)
 {
     if (time < block->first)
@@ -153,6 +154,7 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
     return 0;
 }
 
+// Extends the lifetimes of the operator's tensors to its time, and adds its scratch memory.
 static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
 {
     const int time = op->op_arg->at_load ? position - life->end : position;
@@ -224,7 +226,7 @@ static int has_same_elements(const ln_tensor_entry *dst, const ln_tensor_entry *
 }
 
 // Whether output `dst`, which is no view, may reuse the memory of input `src`: `op` is its last
-// reader.
+// reader, and none of its outputs reuses it yet. Inputs of the model and constants have first <= 0.
 static int may_reuse(const ln_context *ctx, const ln_lifetime *life, const ln_op *op, int time,
                      const ln_block *dst, const ln_block *src)
 {

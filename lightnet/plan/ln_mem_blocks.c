@@ -85,7 +85,7 @@ static int longest_first(const void *a, const void *b)
     return c ? c : largest_first(a, b);
 }
 
-static int widest_area_first(const void *a, const void *b)
+static int largest_area_first(const void *a, const void *b)
 {
     const double x = (double)item_at(a)->size * duration(item_at(a));
     const double y = (double)item_at(b)->size * duration(item_at(b));
@@ -98,7 +98,7 @@ static int latest_end_first(const void *a, const void *b)
     return c ? c : largest_first(a, b);
 }
 
-static const item_order orders[] = {largest_first, widest_area_first, longest_first, by_number,
+static const item_order orders[] = {largest_first, largest_area_first, longest_first, by_number,
                                     latest_end_first};
 
 // Neighbours
@@ -300,8 +300,8 @@ static int earliest_end(const void *a, const void *b)
     return c ? c : by_number(b, a);
 }
 
-// Allocates each item from the pool when it begins, and frees it after its end. Returns the height
-// of the strip, 0 on failure.
+// Allocates each item from the pool when it begins, and frees it after its end. The pool's first
+// offset is p->align, that of the items p->base. Returns the height of the strip, 0 on failure.
 static size_t simulate(plan *p, ln_mem_pool *pool)
 {
     size_t height = p->base, ended = 0;

@@ -135,8 +135,8 @@ typedef enum ln_rule_sizes {
  * notation of descriptions, and are not checked.
  *
  * `match` has the operators from the last one to the first, those of a LN_COMBINER_RULE in their
- * order: "TENSOR = {OPTYPE|..} [keep] [NAME](INPUTS | OUTPUTS | PARAMETERS);", where TENSOR is the
- * one that the operator produces and an earlier one reads. */
+ * order: "[TENSOR=]{OPTYPE|..} [keep] [NAME](INPUTS |OUTPUTS |PARAMETERS);", where TENSOR, absent
+ * for the first one, is the one that the operator produces and an earlier one reads. */
 typedef struct ln_rule {
     const char *name;
     const char *removed; // removed tensors, each with the number
