@@ -80,10 +80,8 @@ static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
 static int more_weight(const ln_context *ctx, const char *name, ln_store_key *key)
 {
     const ln_weight *weight = ln_weights_of(ctx, name);
-    if (!weight)
+    if (!weight || weight->tensor->dtype == TL_STRING) // strings live as long as the context
         return 0;
-    if (weight->tensor->dtype == TL_STRING)
-        return 0; // its strings live as long as the context
     *key = more_tensor(*key, weight->tensor);
     if (weight->tensor->data) {
         *key = ln_store_key_more(*key, weight->tensor->data, tl_tensor_size(weight->tensor));

@@ -13,7 +13,7 @@
 
 typedef struct loading {
     const ln_context *ctx;
-    int again;
+    int again; // as for ln_constants_compute: keep data that callers may have set
 } loading;
 
 // In parts, to memory of a device.
@@ -79,7 +79,8 @@ static int fetch_inputs(const loading *load, const ln_op *op)
     return 0;
 }
 
-// Reads the file data that runs read, once.
+// Reads the file data that runs read, once. Data that only loading reads counts as not fetched, for
+// fetch_inputs.
 static int fetch_lasting(const loading *load, const ln_op *op)
 {
     const char *name = ln_from_file_name(op);

@@ -106,6 +106,7 @@ static int prepare(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
     const int changed = read_params(op_arg);
+    // `|`, not `||`: always records the shapes.
     const int infers = changed >= 0 && op_arg->shapes && (note_shapes(op_arg) | changed);
     if (changed < 0 || (infers && (ln_dynamic_infer(op) || ln_op_call(op, op->static_run)))) {
         ln_dynamic_forget_shapes(op_arg);

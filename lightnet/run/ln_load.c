@@ -76,12 +76,6 @@ int ln_context_start_threads(ln_context *ctx)
     return ctx->pool || n == 1 ? 0 : ln_fail_tl(ctx);
 }
 
-// Records that the caller must set the data of this tensor before the first run.
-static int note_missing(ln_context *ctx, const char *tname)
-{
-    return ln_list_push(&ctx->missing, ln_strdup(tname), ln_free) ? ln_fail_memory(ctx) : 0;
-}
-
 // The output of an operator whose data comes from a file, or the input of the model that it
 // produces without data, if that is read. NULL: none.
 static const char *wanted_of(const ln_context *ctx, const ln_op *op)
@@ -96,12 +90,14 @@ static const char *wanted_of(const ln_context *ctx, const ln_op *op)
     return t->len > 0 && ln_context_num_uses(ctx, input) > 0 ? input : NULL;
 }
 
-static int note_all_missing(ln_context *ctx)
+// Records the tensors whose data the caller must set before the first run.
+static int note_missing(ln_context *ctx)
 {
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *wanted = wanted_of(ctx, op);
-        if (wanted && !ln_weights_of(ctx, wanted) && note_missing(ctx, wanted))
-            return -1;
+        if (wanted && !ln_weights_of(ctx, wanted) &&
+            ln_list_push(&ctx->missing, ln_strdup(wanted), ln_free))
+            return ln_fail_memory(ctx);
     }
     ctx->missing = ln_list_reverse(ctx->missing);
     return 0;
@@ -205,7 +201,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     ln_strings_begin(ctx, 0);
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
-        note_all_missing(ctx) || compute_constants(ctx, watch) ||
+        note_missing(ctx) || compute_constants(ctx, watch) ||
         (ctx->sharing && ln_sharing_publish(ctx)) || apply_bound(ctx)) {
         ln_context_unload(ctx);
         return -1;
@@ -226,7 +222,7 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     return ln_load(ctx, datafile, NULL);
 }
 
-// 0: the tensor has data now.
+// An ln_cmp_func, 0 for names to remove: the tensor has data now.
 static int lacks_data(const void *name, const void *ctx)
 {
     return !ln_weights_of(ctx, name);

@@ -44,14 +44,13 @@ static void add_loan(finder *f, ln_loan *loan, const char *name)
     if (!block || block->mtype != LN_MEM_CPU)
         return;
     ln_loan **of_block = loan_at(f, block);
-    // Inputs in a caller's memory are only read; outputs elsewhere are written by each run, and by
-    // nothing else.
-    const int may_be_elsewhere = is_input(f->ctx, te)
-                                     ? !te->owner && block->reused < 0 &&
-                                           !ln_context_is_mutated(f->ctx, te->name) &&
-                                           !ln_fixed_find(f->ctx->fixed, te->name)
-                                     : !ln_lifetime_is_always(&f->life, block);
-    if (*of_block || block->is_constant || !may_be_elsewhere)
+    // An input can be lent if runs only read it, and its value is not fixed; an output if each run
+    // writes it, so it is not always alive.
+    const int may_be_lent = is_input(f->ctx, te) ? !te->owner && block->reused < 0 &&
+                                                       !ln_context_is_mutated(f->ctx, te->name) &&
+                                                       !ln_fixed_find(f->ctx->fixed, te->name)
+                                                 : !ln_lifetime_is_always(&f->life, block);
+    if (*of_block || block->is_constant || !may_be_lent)
         return;
     *loan = (ln_loan){.root = find_entry(f->ctx, block->name), .size = block->size};
     *of_block = loan;

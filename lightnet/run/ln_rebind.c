@@ -95,8 +95,8 @@ static int check_unchanged(ln_context *ctx)
     return -(ln_context_recheck(ctx) || (ctx->target && ln_context_check_plan(ctx)));
 }
 
-// After the operators were checked again with this status: tensors have new entries, and operators
-// have prepared nothing yet. On failure the context is empty.
+// After all operators were checked again with this status, which replaced the tensor entries: sets
+// their addresses, and lets the next run prepare all operators. Status not 0: empties the context.
 static int bind_again(ln_context *ctx, int status)
 {
     if (status) {

@@ -8,11 +8,6 @@
 #include "run/ln_load.h"
 #include "run/ln_update.h"
 
-static int run_op(const ln_op *op)
-{
-    return ln_dynamic_run((ln_op *)op);
-}
-
 // Frees the strings of the last run, and updates constants, whose strings count as those of load.
 static int begin_run(ln_context *ctx)
 {
@@ -49,8 +44,8 @@ int ln_context_run(const ln_context *ctx)
 {
     if (prepare_run(ctx))
         return -1;
-    LN_FOREACH (const ln_op *, op, ctx->ops)
-        if (!op->op_arg->at_load && run_op(op))
+    LN_FOREACH (ln_op *, op, ctx->ops)
+        if (!op->op_arg->at_load && ln_dynamic_run(op))
             return -1;
     return 0;
 }
@@ -62,8 +57,8 @@ static int run_stepwise(ln_context *ctx, int (*seen)(void *data, const ln_op *op
     ctx->is_stepwise = 1;
     ctx->device_ns = 0;
     for (const ln_list *node = ctx->ops; node && !status; node = node->next) {
-        const ln_op *op = node->data;
-        status = -((!op->op_arg->at_load && run_op(op)) || seen(data, op));
+        ln_op *op = node->data;
+        status = -((!op->op_arg->at_load && ln_dynamic_run(op)) || seen(data, op));
     }
     ctx->is_stepwise = 0;
     return status;

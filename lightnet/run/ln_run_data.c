@@ -79,20 +79,24 @@ static int keep_strings(ln_context *ctx, const ln_tensor_entry *te, const void *
     return -1;
 }
 
+static int check_settable(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    if (!data)
+        return ln_fail(ctx, "the data for tensor '%s' is NULL", te->name);
+    const ln_op *producer = ln_context_creater(ctx, te->name);
+    if (producer->op_arg->at_load && producer->run)
+        return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded",
+                       te->name);
+    if (te->isload && te->owner)
+        return ln_fail(ctx, "tensor '%s' is a view of constant '%s'; set that one", te->name,
+                       ln_tensor_table_root(ctx->tensor_table, te)->name);
+    return check_fixed(ctx, te, data);
+}
+
 static int set_data(ln_context *ctx, const char *tname, const void *data)
 {
     ln_tensor_entry *te = find_loaded(ctx, tname);
-    if (!te)
-        return -1;
-    if (!data)
-        return ln_fail(ctx, "the data for tensor '%s' is NULL", tname);
-    const ln_op *producer = ln_context_creater(ctx, tname);
-    if (producer->op_arg->at_load && producer->run)
-        return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
-    if (te->isload && te->owner)
-        return ln_fail(ctx, "tensor '%s' is a view of constant '%s'; set that one", tname,
-                       ln_tensor_table_root(ctx->tensor_table, te)->name);
-    if (check_fixed(ctx, te, data))
+    if (!te || check_settable(ctx, te, data))
         return -1;
     const int has_strings = te->tensor->dtype == TL_STRING;
     if (has_strings)
@@ -100,7 +104,7 @@ static int set_data(ln_context *ctx, const char *tname, const void *data)
     if (!data)
         return -1;
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
-    if (!te->isload)
+    if (!te->isload) // others are set at their next use: runs reuse their memory
         copy(te->tensor->data, data, tl_tensor_size(te->tensor));
     else if (has_strings ? keep_strings(ctx, te, data) : keep_copy(ctx, te, data))
         return ln_fail_last(ctx);

@@ -19,7 +19,7 @@ typedef struct constant {
     const char *root;
     size_t offset, size;
     int is_shared; // it has a key, so that others may use it
-    int is_found;  // the store had it
+    int is_found;  // it need not be computed: the store, or a mapped file, has it
     ln_store_key key;
     ln_stored *stored;
 } constant;
@@ -153,6 +153,7 @@ static int take_constants(ln_context *ctx)
     return status;
 }
 
+// Bytes of the constants that have to be computed, each rounded up to `align`.
 static size_t missing_size(const ln_sharing *s, size_t align)
 {
     size_t size = 0;
@@ -182,13 +183,14 @@ static int create_missing(ln_context *ctx)
 }
 
 // Operators to skip: those whose results are in the store, or are read only by such operators.
+// `wanted`: the names of the inputs of the operators that run at load.
 
 static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *tname)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    const constant *c = te->isload ? NULL : constant_of(ctx->sharing, te);
-    if (te->isload)
+    if (te->isload) // only operators at load read it
         return ln_hash_find_extended(wanted, tname, NULL, NULL);
+    const constant *c = constant_of(ctx->sharing, te);
     return !c || !c->is_found;
 }
 

@@ -37,6 +37,7 @@ static kept *find_kept(const ln_context *ctx, const ln_tensor_entry *te)
     return ctx->kept ? ln_hash_find(ctx->kept, te->name) : NULL;
 }
 
+// Frees the kept data of the tensor, which is at its planned address again.
 static void drop(ln_context *ctx, ln_tensor_entry *te)
 {
     const kept *k = find_kept(ctx, te);
@@ -113,7 +114,7 @@ static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
 
 // Marking
 
-// Adds the tensor to those whose readers are still `todo`.
+// Adds the tensor to the list `todo`, of those whose readers are not marked yet.
 static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     drop(ctx, te);
@@ -194,7 +195,8 @@ static int produces_views(const ln_op *op)
     return 0;
 }
 
-// Data of a file is read to its planned address if it is new or needed once, else it is kept.
+// Reads an input from its file: to separate memory if its data is unchanged and an outdated
+// operator reads it, as in later updates; to its planned address if it is new or read only now.
 static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
     if (te->isfetched == LN_FETCHED_EARLIER && op->op_arg->at_load == LN_AT_LOAD_OUTDATED &&
@@ -215,7 +217,7 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
         fetch_input(ctx, op, te))
         return -1;
     const kept *k = find_kept(ctx, te);
-    if (k && produces_views(op))
+    if (k && produces_views(op)) // views are at planned addresses, so the data must be there, too
         ln_mem_type_copy_func(te->mtype, te->mtype)(k->planned, k->data, k->size);
     return 0;
 }
