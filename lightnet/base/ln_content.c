@@ -25,6 +25,7 @@ typedef struct magic {
         offset, bytes, sizeof(bytes) - 1, LN_CONTENT_##kind, name \
     }
 
+// Bytes before a hexadecimal digit are octal: an octal escape ends after three digits.
 static const magic magics[] = {
     MAGIC(0, "\xff\xd8\xff", INPUT, "a JPEG image"),
     MAGIC(0, "\x89PNG\r\n\x1a\n", INPUT, "a PNG image"),
@@ -40,29 +41,20 @@ static const magic magics[] = {
     MAGIC(0, "\0\0\0\x0cjP  \r\n\x87\n", OTHER, "a JPEG 2000 image"),
     MAGIC(0, "\xff\x4f\xff\x51\0", OTHER, "a JPEG 2000 codestream"),
     MAGIC(0, "%PDF-", OTHER, "a PDF document"),
-    MAGIC(0,
-          "\x7f"
-          "ELF",
-          OTHER, "an ELF program or library"),
+    MAGIC(0, "\177ELF", OTHER, "an ELF program or library"),
     MAGIC(0, "\xb7\x9c\x04\x05\x4f\x8d\xe5\xf7", WEIGHTS, "a parameter file of NNVM or TVM"),
     MAGIC(0, "\x12\x01\0\0\0\0\0\0", WEIGHTS, "a parameter file of MXNet"),
     MAGIC(4, "TFL3", MODEL, "a TensorFlow Lite model"),
     MAGIC(0, "GGUF", MODEL, "a GGUF model"),
     MAGIC(0, "\x89HDF\r\n\x1a\n", MODEL, "an HDF5 file, as Keras writes"),
-    MAGIC(0,
-          "\x80\x02\x8a\nl\xfc\x9c"
-          "F\xf9 j\xa8P\x19.",
-          MODEL, "a PyTorch file"),
+    MAGIC(0, "\x80\x02\x8a\nl\xfc\234F\xf9 j\xa8P\x19.", MODEL, "a PyTorch file"),
     MAGIC(4, "ORTM", MODEL, "a model in ONNX Runtime's own format"),
     MAGIC(0, "7767517\n", MODEL, "an ncnn model"),
     MAGIC(0, "<?xml", MODEL, "an XML file, as OpenVINO writes"),
     MAGIC(0, "version https://git-lfs.github.com/", DOWNLOAD, "a Git LFS pointer"),
     MAGIC(0, "\x1f\x8b", ARCHIVE, "a gzip archive"),
     MAGIC(0, "BZh", ARCHIVE, "a bzip2 archive"),
-    MAGIC(0,
-          "\xfd"
-          "7zXZ\0",
-          ARCHIVE, "an xz archive"),
+    MAGIC(0, "\3757zXZ\0", ARCHIVE, "an xz archive"),
     MAGIC(0, "\x28\xb5\x2f\xfd", ARCHIVE, "a zstd archive"),
     MAGIC(257, "ustar", ARCHIVE, "a tar archive"),
 };

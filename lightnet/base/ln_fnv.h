@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The hash of bytes that begin with those of `hash` and end with the `size` bytes at `data`. */
+/** Extends `hash`, that of the bytes so far, by `size` bytes: ln_fnv64 of all of them. */
 static inline uint64_t ln_fnv64_more(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *const bytes = data;

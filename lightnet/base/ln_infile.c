@@ -26,11 +26,6 @@ static int cannot_read(ln_error *err, const char *name, int reason)
                            strerror(reason));
 }
 
-static int fail_last(ln_error *err)
-{
-    return ln_error_set_last(err);
-}
-
 static void close_descriptor(ln_infile *file)
 {
     if (file->handle)
@@ -72,7 +67,7 @@ int ln_infile_park(ln_infile *file, ln_error *err)
         return cannot_read(err, file->name, len < 0 ? errno : ENAMETOOLONG);
     ln_parked *parked = ln_alloc(sizeof(*parked) + (size_t)len + 1);
     if (!parked)
-        return fail_last(err);
+        return ln_error_set_last(err);
     parked->device = about.st_dev;
     parked->number = about.st_ino;
     memcpy(parked->path, path, (size_t)len);
@@ -168,7 +163,7 @@ static int read_copy(ln_infile *file, size_t size, ln_error *err)
 {
     unsigned char *const copy = ln_alloc(size);
     if (!copy) {
-        fail_last(err);
+        ln_error_set_last(err);
         return ln_error_prefix(err, "%s", file->name);
     }
     if (read_part(file, 0, copy, size, err)) {
@@ -202,7 +197,7 @@ static int copy_stream(ln_infile *file, ln_error *err)
     file->data = file->copy;
     fclose(stream);
     if (!file->copy)
-        return fail_last(err);
+        return ln_error_set_last(err);
     return file->size ? 0 : ln_error_set(err, "%s: the file is empty", file->name);
 }
 
@@ -226,7 +221,7 @@ static int open_descriptor(ln_infile *file, ln_error *err)
 static int begin(ln_infile *file, const char *name, int fd, ln_error *err)
 {
     *file = (ln_infile){.name = ln_strdup(name), .handle = fd + 1};
-    if (file->name ? !open_descriptor(file, err) : !fail_last(err))
+    if (file->name ? !open_descriptor(file, err) : !ln_error_set_last(err))
         return 0;
     ln_infile_close(file);
     return -1;
@@ -286,7 +281,7 @@ int ln_infile_open_mapped(ln_infile *file, const char *name, ln_error *err)
 {
     *file = (ln_infile){.name = ln_strdup(name)};
     if (!file->name)
-        return fail_last(err);
+        return ln_error_set_last(err);
     const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     const int status = fd < 0 ? cannot_read(err, name, errno) : map_descriptor(file, fd, err);
     if (fd >= 0)
@@ -317,7 +312,7 @@ int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)
     if (!file->sharing) {
         file->sharing = ln_alloc(sizeof(*file->sharing));
         if (!file->sharing)
-            return fail_last(err);
+            return ln_error_set_last(err);
         atomic_init(&file->sharing->n, 1);
     }
     atomic_fetch_add(&file->sharing->n, 1);

@@ -101,7 +101,7 @@ static FILE *fill(const target *t, int fd)
 
 // An unnamed file (O_TMPFILE), which vanishes with its writer
 
-// The outcome of a step; FAILED with a reason.
+// The outcome of a step; FAILED with a reason, IMPOSSIBLE: the file system does not support it.
 typedef enum outcome { DONE, FAILED, IMPOSSIBLE } outcome;
 
 static int link_as(int fd, int folder, const char *name)

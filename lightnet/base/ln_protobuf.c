@@ -114,7 +114,8 @@ static int is_saved_model(ln_protobuf *in, ln_protobuf_part part)
            first.type == LN_PROTOBUF_BYTES;
 }
 
-// GraphDef: NodeDefs (1) with name (1) and op (2); library (2), version (3), versions (4).
+// GraphDef: NodeDefs (1) with name (1), op (2) and further bytes up to 7; library (2), version (3),
+// versions (4).
 static int is_graph_def(ln_protobuf *in, ln_protobuf_part part)
 {
     fields f, node;
@@ -221,7 +222,8 @@ static int is_text(ln_protobuf *in, ln_protobuf_part part)
     return 1;
 }
 
-// `depth` 1: a sequence within another one.
+// `depth` 1: a sequence in another message. Without elem_type, there is no value, and an empty file
+// is no sequence.
 static int is_sequence(ln_protobuf *in, ln_protobuf_part part, int depth)
 {
     int elem_type = UNDEFINED, n_fields = 0, n_tensors = 0, n_sequences = 0;

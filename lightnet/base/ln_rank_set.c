@@ -59,6 +59,7 @@ static size_t descend(const ln_rank_set *set, int level, size_t at, int to_large
     return at;
 }
 
+// Climbs to the first level whose word has a bit on that side of the rank's, then descends from it.
 size_t ln_rank_set_below(const ln_rank_set *set, size_t rank)
 {
     for (int i = 0; i < set->n_levels; i++, rank /= WORD_BITS) {

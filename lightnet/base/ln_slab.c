@@ -26,12 +26,12 @@ enum {
     ALIGNMENT = 8,
     FIRST_SIZE = 1 << 10, // for small models; each further slab has twice the size
     MAX_SIZE = 1 << 14,
-    PARTS = 8, // an object is at most this part of the largest slab
+    PARTS = 8, // an object has at most 1 / PARTS of the largest slab
 };
 
 struct ln_slab {
-    // Objects that are alive. Its owner, who fills it, has taken UNUSED in advance, so that filling
-    // changes nothing that another thread changes.
+    // Live objects; while the slab is filled, also RESERVED - n_made for further ones. So adding an
+    // object changes only n_made, which no other thread reads.
     atomic_size_t references;
     size_t n_made;
     size_t used, size; // bytes, of `bytes`
@@ -39,7 +39,7 @@ struct ln_slab {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-#define UNUSED (SIZE_MAX / 2)
+#define RESERVED (SIZE_MAX / 2)
 
 static void drop(ln_slab *slab, size_t n)
 {
@@ -47,20 +47,20 @@ static void drop(ln_slab *slab, size_t n)
         ln_free(slab);
 }
 
-// Releases the owner's unused references.
+// Ends filling: drops the references that no object has.
 static void close_slab(ln_slab *slab)
 {
     if (slab)
-        drop(slab, UNUSED - slab->n_made);
+        drop(slab, RESERVED - slab->n_made);
 }
 
 // Reuses a slab from its beginning if all its objects are freed. Returns whether it does.
 static int reuse_if_empty(ln_slab *slab)
 {
-    const size_t n = UNUSED - slab->n_made;
+    const size_t n = RESERVED - slab->n_made;
     if (atomic_load_explicit(&slab->references, memory_order_acquire) != n)
         return 0;
-    atomic_store_explicit(&slab->references, UNUSED, memory_order_relaxed);
+    atomic_store_explicit(&slab->references, RESERVED, memory_order_relaxed);
     slab->n_made = slab->used = 0;
     return 1;
 }
@@ -86,7 +86,7 @@ static ln_slab *slab_for(ln_slabs *slabs, ln_slab_kind kind, size_t size)
     ln_slab *slab = ln_alloc(next_size);
     if (!slab)
         return NULL;
-    atomic_init(&slab->references, UNUSED);
+    atomic_init(&slab->references, RESERVED);
     slab->size = next_size - sizeof(*slab);
     slab->kind = kind;
     close_slab(*filling);
