@@ -31,7 +31,8 @@ typedef struct target {
 
 static int cannot_write(ln_error *err, const char *file)
 {
-    return ln_error_set_as(err, LN_IO_ERROR, "%s: cannot write: %s", file,
+    const ln_status status = errno == ENOMEM ? LN_OUT_OF_MEMORY : LN_IO_ERROR;
+    return ln_error_set_as(err, status, "%s: cannot write: %s", file,
                            errno ? strerror(errno) : "unknown reason");
 }
 

@@ -228,7 +228,7 @@ static int warn_of_unused(const ln_context *ctx, const weights *w, const char *f
     const char *first = NULL;
     ln_hash *wanted = wanted_names(ctx);
     if (!wanted)
-        return ln_error_set(ctx->error, "%s: %s", file, ln_last_error());
+        return ln_error_memory_at(ctx->error, file);
     for (int i = 0; i < w->bundle->len; i++) {
         const char *name = w->bundle->entries[i].name;
         if (ln_hash_find(wanted, name))
@@ -260,6 +260,7 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
         ln_free(kept);
         return ln_error_memory_at(ctx->error, file);
     }
+    // Pointers into *w become pointers into its copy.
     if (w->bundle == &w->wts)
         kept->bundle = &kept->wts;
     if (w->bundle == &w->params) {

@@ -5,6 +5,7 @@
 #include "lightnet/ln_data.h"
 
 #include "base/ln_alloc_fail.h"
+#include "data/ln_params.h"
 #include "ln_data_check.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_weights.h"
@@ -247,11 +248,25 @@ START_TEST(saving_reports_every_failed_allocation)
         failed = ln_alloc_fail_stop();
         ck_assert_int_eq(rc, failed ? -1 : 0);
         ck_assert_int_eq(*ln_context_error(m.ctx) != '\0', failed);
+        ck_assert_int_eq(ln_error_status(m.ctx->error), failed ? LN_OUT_OF_MEMORY : LN_OK);
     }
     free_model(&m);
     leave_folder(folder);
 }
 END_TEST
+
+static void make_params(const char *file)
+{
+    float w[] = {1, 2}, b[] = {3};
+    tl_tensor *tensors[] = {tl_tensor_create(w, 2, (int[]){1, 2}, TL_FLOAT),
+                            tl_tensor_create(b, 1, (int[]){1}, TL_FLOAT)};
+    ln_error err = {0};
+    ck_assert_int_eq(ln_params_write(file, 2, (const char *const[]){"w", "b"},
+                                     (const tl_tensor *const *)tensors, &err),
+                     0);
+    tl_tensor_free(tensors[0]);
+    tl_tensor_free(tensors[1]);
+}
 
 static void check_failed_allocations(void)
 {
@@ -264,6 +279,7 @@ static void check_failed_allocations(void)
         failed = ln_alloc_fail_stop();
         ck_assert_int_eq(rc, failed ? -1 : 0);
         ck_assert_int_eq(*ln_context_error(m.ctx) != '\0', failed);
+        ck_assert_int_eq(ln_error_status(m.ctx->error), failed ? LN_OUT_OF_MEMORY : LN_OK);
         free_model(&m);
     }
 }
@@ -274,6 +290,8 @@ START_TEST(reports_every_failed_allocation)
     make_text("a", "2\nb 0 1 40400000\nw 0 2 3f800000 40000000\n");
     check_failed_allocations();
     make_weights("a", (int[]){1, 2}, (int[]){1}, TL_FLOAT);
+    check_failed_allocations();
+    make_params("a");
     check_failed_allocations();
     leave_folder(folder);
 }

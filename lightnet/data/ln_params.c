@@ -23,9 +23,6 @@ static const uint64_t mxnet_list = 0x112;
 enum { MXNET_V1 = 0xC8, MXNET_V2, MXNET_V3 };
 static const uint32_t mxnet_array = 0xF993FA00; // the upper bytes of a version
 
-// No array of either format has more dimensions.
-enum { MAX_NDIM = 32 };
-
 // The position of the reader in the file.
 typedef struct cursor {
     size_t at, end; // offsets
@@ -42,6 +39,13 @@ static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
     vsnprintf(reason, sizeof(reason), fmt, args);
     va_end(args);
     return ln_error_set(c->err, "%s: offset %zu: %s", c->file, c->at, reason);
+}
+
+// Fails for an array with the thread's last error.
+static int fail_last(const cursor *c, const char *name)
+{
+    ln_error_set_last(c->err);
+    return ln_error_prefix(c->err, "%s: offset %zu: array '%s'", c->file, c->at, name);
 }
 
 // A number of `size` bytes, without sign.
@@ -136,7 +140,7 @@ static int name_of(cursor *c, const name_list *list, uint64_t i, char name[LN_MA
 typedef struct array {
     tl_dtype dtype;
     int ndim;
-    int dims[MAX_NDIM];
+    int dims[TL_MAXDIM];
 } array;
 
 static int check_ndim(const cursor *c, int64_t ndim)
@@ -194,7 +198,7 @@ static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const c
     if (!ln_bundle_add(bundle, name, tensor, offset))
         return 0;
     tl_tensor_free(tensor);
-    return fail(c, "array '%s': %s", name, ln_last_error());
+    return fail_last(c, name);
 }
 
 // NNVM
@@ -262,7 +266,8 @@ static int parse_nnvm(cursor *c, ln_bundle *bundle, name_list *list)
 
 // MXNet
 
-// Reads the version and the number of dimensions; rejects sparse arrays.
+// Reads the number of dimensions (-1: unknown), and the version, which is less than MXNET_V1 for
+// the oldest arrays; rejects sparse arrays.
 static int take_version(cursor *c, uint64_t *version, array *a)
 {
     uint64_t ndim, storage = 0;
@@ -336,7 +341,7 @@ static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const name_list *list,
         if (list->n ? name_of(c, list, i, name) : snprintf(name, sizeof(name), "%" PRIu64, i) < 0)
             return -1;
         if (arrays[i].tensor && ln_bundle_add(bundle, name, arrays[i].tensor, arrays[i].offset))
-            return fail(c, "array '%s': %s", name, ln_last_error());
+            return fail_last(c, name);
         arrays[i].tensor = NULL;
     }
     return 0;

@@ -93,7 +93,7 @@ static int load_header(ln_safetensors *st, size_t length, const char *file, ln_e
 {
     char *text = ln_alloc(length);
     if (!text)
-        return ln_error_set(err, "%s: %s", file, ln_last_error());
+        return ln_error_memory_at(err, file);
     if (ln_infile_read(&st->file, LENGTH_SIZE, text, length, err)) {
         ln_free(text);
         return ln_error_prefix(err, "%s", file);
@@ -187,7 +187,7 @@ static int get_range(const ln_safetensors *st, const json_t *json, range *r, con
     return 0;
 }
 
-// Reads and unpacks elements of 4 bits, two in a byte. -1 with a reason: another size, ..
+// Reads and unpacks elements of 4 bits, two in a byte. -1 with a reason, such as another size.
 static int read_packed(const ln_safetensors *st, size_t offset, size_t size, tl_tensor *t,
                        const char *where, ln_error *err)
 {
@@ -227,7 +227,7 @@ static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, 
         return ln_error_set(err, "%s: %s", where, tl_last_error());
     int status = is_packed ? read_packed(st, offset, size, tensor, where, err) : 0;
     if (!status && ln_bundle_add(&st->bundle, name, tensor, offset))
-        status = ln_error_set(err, "%s: %s", where, ln_last_error());
+        status = ln_error_set_last(err), ln_error_prefix(err, "%s", where);
     if (status)
         tl_tensor_free_data_too(tensor);
     return status;
@@ -323,7 +323,7 @@ static int parse_tensors(ln_safetensors *st, const char *file, ln_error *err)
 {
     range *ranges = ln_alloc_array(json_object_size(st->header) + 1, sizeof(*ranges));
     if (!ranges)
-        return ln_error_set(err, "%s: %s", file, ln_last_error());
+        return ln_error_memory_at(err, file);
     const int rc = add_tensors(st, ranges, file, err) || check_ranges(st, ranges, file, err);
     ln_free(ranges);
     return rc ? -1 : 0;
@@ -340,9 +340,8 @@ ln_safetensors *ln_safetensors_from_file(ln_infile *in, const char *file, ln_err
 {
     ln_safetensors *st = ln_alloc(sizeof(*st));
     if (!st) {
-        ln_error_set(err, "%s: %s", file, ln_last_error());
         ln_infile_close(in);
-        return NULL;
+        return ln_error_memory_at(err, file), NULL;
     }
     st->file = *in;
     st->bundle.shaped = 1;

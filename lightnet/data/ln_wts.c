@@ -185,31 +185,32 @@ static int take_bits(cursor *c, const char *name, int i, int digits, uint32_t *b
 
 static int take_elements(cursor *c, const char *name, const ln_wts_type *type, tl_tensor *tensor)
 {
+    const size_t size = tl_size_of(type->dtype);
     for (int i = 0; i < tensor->len; i++) {
         uint32_t bits = 0;
         if (take_bits(c, name, i, type->digits, &bits))
             return -1;
-        switch (type->digits) {
-        case 8:
-            ((uint32_t *)tensor->data)[i] = bits;
-            break;
-        case 4:
-            ((uint16_t *)tensor->data)[i] = (uint16_t)bits;
-            break;
-        default:
-            ((uint8_t *)tensor->data)[i] = (uint8_t)bits;
-        }
+        memcpy((char *)tensor->data + (size_t)i * size, &bits, size); // little-endian hosts
     }
     return end_line(c);
+}
+
+// Fails for an array with the thread's last error.
+static int fail_last(const cursor *c, const char *name)
+{
+    ln_error_set_last(c->err);
+    return ln_error_prefix(c->err, "%s:%zu: array '%s'", c->file, c->line, name);
 }
 
 // Memory of ln_alloc, which counts against a limit: the file decides the size. NULL with a reason.
 static tl_tensor *make_array(const cursor *c, const char *name, int count, tl_dtype dtype)
 {
     void *data = ln_alloc_array((size_t)count, tl_size_of(dtype));
-    tl_tensor *tensor = data ? tl_tensor_create(data, 1, &count, dtype) : NULL;
+    if (!data)
+        return fail_last(c, name), NULL;
+    tl_tensor *tensor = tl_tensor_create(data, 1, &count, dtype);
     if (!tensor) {
-        fail(c, "array '%s': %s", name, data ? tl_last_error() : ln_last_error());
+        fail(c, "array '%s': %s", name, tl_last_error());
         ln_free(data);
     }
     return tensor;
@@ -242,7 +243,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
     if (ln_bundle_add(bundle, name, tensor, 0)) {
         free_array(tensor);
         c->line--; // the line of the array
-        return fail(c, "array '%s': %s", name, ln_last_error());
+        return fail_last(c, name);
     }
     return 0;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ln_error_memory.h"
+#include "base/ln_little_endian.h"
 #include "base/ln_number.h"
 #include "data/ln_bundle.h"
 #include "data/ln_wts.h"
@@ -35,14 +37,8 @@ static int type_of(tl_dtype dtype)
 
 static uint32_t bits_of(const tl_tensor *t, int i)
 {
-    switch (tl_size_of(t->dtype)) {
-    case 4:
-        return ((const uint32_t *)t->data)[i];
-    case 2:
-        return ((const uint16_t *)t->data)[i];
-    default:
-        return ((const uint8_t *)t->data)[i];
-    }
+    const size_t size = tl_size_of(t->dtype);
+    return (uint32_t)ln_little_endian_get((const unsigned char *)t->data + (size_t)i * size, size);
 }
 
 static int write_wts(FILE *stream, const void *arg, ln_error *err)
@@ -72,7 +68,7 @@ static int check_array(const char *name, const tl_tensor *t, ln_hash *seen, cons
                             file, name, tl_dtype_name(t->dtype));
     const int added = ln_hash_insert(seen, name, NULL);
     if (added < 0)
-        return ln_error_set(err, "%s: %s", file, ln_last_error());
+        return ln_error_memory_at(err, file);
     return added ? 0 : ln_error_set(err, "%s: two arrays are named '%s'", file, name);
 }
 
@@ -82,7 +78,7 @@ int ln_wts_write(const char *file, int n, const char *const *names, const tl_ten
     const content c = {.n = n, .names = names, .tensors = tensors};
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!seen)
-        return ln_error_set(err, "%s: %s", file, ln_last_error());
+        return ln_error_memory_at(err, file);
     int rc = 0;
     for (int i = 0; !rc && i < n; i++)
         rc = check_array(names[i], tensors[i], seen, file, err);
@@ -191,11 +187,8 @@ static tl_tensor *parse_text(const text *t, tl_dtype dtype)
 static tl_tensor *read_text(const char *file, tl_dtype dtype, ln_error *err)
 {
     char *numbers = ln_read_text(file);
-    if (!numbers) {
-        if (err)
-            ln_error_set(err, "%s", ln_last_error());
-        return NULL;
-    }
+    if (!numbers)
+        return ln_error_set_last(err), NULL;
     const text t = {.file = file, .at = numbers, .line = 1, .err = err};
     tl_tensor *tensor = parse_text(&t, dtype);
     ln_free(numbers);
@@ -227,7 +220,7 @@ static int add_text(ln_bundle *bundle, const char *file, tl_dtype dtype, ln_erro
         return -1;
     if (ln_bundle_add(bundle, name, tensor, 0)) {
         tl_tensor_free_data_too(tensor);
-        return ln_error_set(err, "%s: array '%s': %s", file, name, ln_last_error());
+        return ln_error_set_last(err), ln_error_prefix(err, "%s: array '%s'", file, name);
     }
     return 0;
 }
@@ -237,16 +230,13 @@ static int write_bundle(const char *file, const ln_bundle *bundle, ln_error *err
     const size_t n = (size_t)bundle->len;
     const char **names = ln_alloc_array(n, sizeof(const char *));
     const tl_tensor **tensors = ln_alloc_array(n, sizeof(const tl_tensor *));
-    int rc = -1;
-    if (names && tensors) {
-        for (size_t i = 0; i < n; i++) {
-            names[i] = bundle->entries[i].name;
-            tensors[i] = bundle->entries[i].tensor;
-        }
-        rc = ln_wts_write(file, bundle->len, names, tensors, err);
-    } else {
-        ln_error_set(err, "%s: %s", file, ln_last_error());
+    const int has_memory = names && tensors;
+    for (size_t i = 0; has_memory && i < n; i++) {
+        names[i] = bundle->entries[i].name;
+        tensors[i] = bundle->entries[i].tensor;
     }
+    const int rc = has_memory ? ln_wts_write(file, bundle->len, names, tensors, err)
+                              : ln_error_memory_at(err, file);
     ln_free(names);
     ln_free(tensors);
     return rc;
