@@ -29,9 +29,9 @@ int ln_data_look(ln_context *ctx);
 
 // Saving, with other tensors and metadata of the file
 
-/** The data that the operator reads from a file, and *shape: new (tl_tensor_free), its shape in the
- * model, since not every format has shapes; NULL after a failure. Returns NULL: the operator has
- * no such data. */
+/** Returns the data that the operator reads from a file; NULL: it has none, *shape is as before.
+ * *shape: new (tl_tensor_free), the data with its shape in the model, since not every format
+ * has shapes; NULL after a failure. */
 const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor **shape);
 
 /** Writes the data that operators read from files, as far as it was set or is in the model's own

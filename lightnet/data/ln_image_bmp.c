@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/ln_little_endian.h"
 #include "data/ln_image_codec.h"
 #include "lightnet/ln_util.h"
 
@@ -30,20 +31,16 @@ typedef struct bmp {
     uint32_t compression;
     uint32_t masks[3]; // red, green, blue
     size_t n_colours;
-    size_t palette; // where it begins, and the size of a colour
-    size_t colour;
-    size_t pixels; // where they begin
+    size_t palette; // its offset
+    size_t colour;  // the bytes of a colour in it
+    size_t pixels;  // their offset
 } bmp;
 
-// Little-endian; 0 beyond the end of the file.
+// The number in `n` bytes; 0 beyond the end of the file.
 static uint32_t number(const bmp *b, size_t at, size_t n)
 {
-    uint32_t value = 0;
-    if (at > b->size || n > b->size - at)
-        return 0;
-    for (size_t i = n; i-- > 0;)
-        value = value << 8 | b->data[at + i];
-    return value;
+    const int is_inside = at <= b->size && n <= b->size - at;
+    return is_inside ? (uint32_t)ln_little_endian_get(b->data + at, n) : 0;
 }
 
 // Headers
@@ -102,7 +99,7 @@ static int check_format(const bmp *b, ln_error *err)
     return 0;
 }
 
-// The bits of a mask are adjacent.
+// The bits of a mask must be adjacent: adding the lowest one carries past all of them.
 static int check_mask(uint32_t mask, ln_error *err)
 {
     const uint32_t low = mask & (0 - mask);
@@ -154,7 +151,7 @@ static int read_header(bmp *b, ln_error *err)
 
 // Pixels
 
-// Where row `y` of the file is in the image.
+// The pixels in the image of row `y` of the file.
 static uint8_t *row_of(const bmp *b, const ln_image *image, size_t y)
 {
     const size_t row = b->is_top_down ? y : b->height - 1 - y;
@@ -171,7 +168,7 @@ static int put_index(const bmp *b, uint8_t *to, size_t index, ln_error *err)
     return 0;
 }
 
-// The bits of a mask as 8 bits.
+// The value in the bits of the mask, scaled from 0 .. max to 0 .. 255.
 static uint8_t masked(uint32_t pixel, uint32_t mask)
 {
     const uint32_t low = mask & (0 - mask);
@@ -189,9 +186,7 @@ static int put_pixel(const bmp *b, const uint8_t *row, size_t x, uint8_t *to, ln
         return put_index(b, to, row[bit / 8] >> shift & ((1u << b->bits) - 1), err);
     }
     const size_t bytes = b->bits / 8;
-    uint32_t pixel = 0;
-    for (size_t i = bytes; i-- > 0;)
-        pixel = pixel << 8 | row[x * bytes + i];
+    const uint32_t pixel = (uint32_t)ln_little_endian_get(row + x * bytes, bytes);
     for (int c = 0; c < 3; c++)
         to[c] = masked(pixel, b->masks[c]);
     return 0;
@@ -222,7 +217,7 @@ typedef struct runs {
     size_t x, y; // the next pixel
 } runs;
 
-// Index `i` of those in the bytes from `from` on.
+// Index `i` of those packed from `from` on; of two in a byte, the upper 4 bits are the first.
 static size_t index_at(const bmp *b, const uint8_t *from, size_t i)
 {
     return b->bits == 8 ? from[i] : from[i / 2] >> (i % 2 ? 0 : 4) & 15;

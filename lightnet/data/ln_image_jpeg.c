@@ -90,14 +90,11 @@ int ln_exif_orient(ln_image *image, int orientation, ln_error *err)
     if (orientation < 2 || orientation > 8)
         return 0;
     const struct turn *turn = &turns[orientation];
-    ln_image turned = *image;
-    turned.height = turn->swaps ? image->width : image->height;
-    turned.width = turn->swaps ? image->height : image->width;
-    turned.pixels =
-        ln_alloc_array((size_t)turned.height * (size_t)turned.width, (size_t)turned.channels);
-    if (!turned.pixels)
-        return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for %d x %d pixels",
-                               turned.width, turned.height);
+    const size_t height = (size_t)(turn->swaps ? image->width : image->height);
+    const size_t width = (size_t)(turn->swaps ? image->height : image->width);
+    ln_image turned;
+    if (ln_image_alloc(&turned, height, width, image->channels, err))
+        return -1;
     copy_turned(&turned, image, turn);
     ln_free(image->pixels);
     *image = turned;

@@ -36,8 +36,8 @@ static void stretch(const ln_image_format *format, ln_image_axis axes[2])
         axes[i].size = axes[i].out;
 }
 
-// As torchvision's Resize and CenterCrop: the longer side is rounded down, and half a pixel of the
-// margin to even.
+// As torchvision's Resize and CenterCrop: the longer side is rounded down, half of the margin to
+// the nearest integer, halves to even.
 static void crop(const ln_image_format *format, ln_image_axis axes[2])
 {
     const double share = format->share > 0 && format->share < 1 ? format->share : 1;
@@ -59,6 +59,7 @@ static void crop(const ln_image_format *format, ln_image_axis axes[2])
 static void letterbox(const ln_image_format *format, ln_image_axis axes[2])
 {
     (void)format;
+    // The axis that needs the smaller scale fills the tensor.
     const int limiting = (int64_t)axes[0].out * axes[1].in > (int64_t)axes[1].out * axes[0].in;
     axes[limiting].size = axes[limiting].out;
     axes[!limiting].size = scaled_to_nearest(axes[!limiting].in, axes[limiting].out,

@@ -111,15 +111,9 @@ static void fail_kind(const ln_infile *in, const char *file, const ln_image_form
     size_t size;
     const unsigned char *const head = ln_infile_head(in, &size);
     const char *images = format ? "png, jpg, webp, bmp, pgm, ppm, " : "", *what;
-    if (ln_content_of(head, size, &what))
-        ln_error_set(
-            err, "%s: this is %s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",
-            file, what, images);
-    else
-        ln_error_set(err,
-                     "%s: unknown data format, expected npy, ONNX tensor, %sor raw with a name "
-                     "ending in .bin",
-                     file, images);
+    ln_content_of(head, size, &what);
+    ln_error_set(err, "%s: %s%s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",
+                 file, what ? "this is " : "unknown data format", what ? what : "", images);
 }
 
 static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tensor *like,
@@ -189,15 +183,12 @@ tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
     if (ln_infile_open(&in, file, err))
         return NULL;
     tl_tensor *tensor = NULL;
-    if (load(&in, file, NULL, NULL, err)) {
-        ln_infile_close(&in);
-        return NULL;
-    }
-    if (ln_npy_is(&in))
+    const int status = load(&in, file, NULL, NULL, err);
+    if (!status && ln_npy_is(&in))
         tensor = ln_npy_from_file(&in, file, err);
-    else if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(&in))
+    else if (!status && !ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(&in))
         tensor = ln_onnx_tensor_from_file(&in, file, err);
-    else
+    else if (!status)
         ln_error_set_as(err, LN_BAD_ARGUMENT,
                         "%s: %s does not contain the shape of an input, expected npy or an ONNX "
                         "tensor",

@@ -165,11 +165,25 @@ static int take_shape(cursor *c, header *h)
     return 0;
 }
 
+// Sets the type of a code, such as "f4", or "U" and the width of strings.
+static void read_code(const char *code, header *h)
+{
+    char *end;
+    h->dtype = dtype_of_code(code);
+    if (*code != 'U')
+        return;
+    const long width = strtol(code + 1, &end, 10);
+    if (end > code + 1 && !*end && width >= 0 && width <= INT_MAX / CHAR_SIZE) {
+        h->dtype = TL_STRING;
+        h->width = (int)width;
+    }
+}
+
 // A byte order and a code, such as "<f4".
 static int take_descr(cursor *c, header *h)
 {
     static const char machine_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    char descr[16], *end = NULL;
+    char descr[16];
     skip_space(c);
     if (c->at < c->end && *c->at == '[')
         return ln_error_set(c->err, "%s: 'descr' is a record, expected a type of elements",
@@ -177,12 +191,7 @@ static int take_descr(cursor *c, header *h)
     if (take_string(c, descr, sizeof(descr)))
         return -1;
     const int ordered = *descr && strchr("<>|=", *descr);
-    const long width = descr[ordered] == 'U' ? strtol(descr + ordered + 1, &end, 10) : -1;
-    h->dtype = dtype_of_code(descr + ordered);
-    if (width >= 0 && width <= INT_MAX / CHAR_SIZE && end && end > descr + 2 && !*end) {
-        h->dtype = TL_STRING;
-        h->width = (int)width;
-    }
+    read_code(descr + ordered, h);
     if (!ordered || h->dtype == TL_DTYPE_INVALID)
         return ln_error_set(c->err,
                             "%s: 'descr' is '%s', expected a byte order and one of f2 f4 f8 i1 "
@@ -497,8 +506,7 @@ size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t,
     const int header_size = len + padding + 1;
     const unsigned char fields[] = {1, 0, (unsigned char)(header_size & 0xff),
                                     (unsigned char)(header_size >> 8)};
-    for (int i = 0; i < MAGIC_SIZE; i++)
-        buf[i] = (unsigned char)magic[i];
+    memcpy(buf, magic, MAGIC_SIZE);
     memcpy(buf + MAGIC_SIZE, fields, sizeof(fields));
     char *const rest = (char *)buf + MAGIC_SIZE + sizeof(fields);
     memcpy(rest, text, (size_t)len);

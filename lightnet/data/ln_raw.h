@@ -25,17 +25,17 @@ int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dt
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
 
-/** -1 with a reason that begins with "WHERE: ": other than the bytes of such a tensor. */
+/** 0 if such a tensor has `size` bytes; -1 with a reason that begins with "WHERE: ". */
 int ln_raw_check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
                       ln_error *err);
 
-/** -1 with a reason that begins with "WHERE: ": not the shape of `like`. */
+/** 0 for the shape of `like`; -1 with a reason that begins with "WHERE: ". */
 int ln_raw_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
                        ln_error *err);
 
-/** The type as which a format without this one has the bytes of its elements: TL_UINT16 for
- * TL_BFLOAT16, TL_INT8 and TL_UINT8 for floats of 8 bits and less and integers of fewer; for any
- * other, itself. */
+/** The type under which a format that lacks `dtype` stores its elements: TL_UINT16 for TL_BFLOAT16,
+ * TL_UINT8 for floats of at most 8 bits, TL_UINT8 or TL_INT8 for integers of fewer than 8 bits; any
+ * other is itself. */
 tl_dtype ln_raw_dtype(tl_dtype dtype);
 
 /** As ln_bin_read with a valid dtype, from the open file `in`, called `file` in messages. */
@@ -45,8 +45,8 @@ tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtyp
 /** Whether the bytes begin like an npy file. */
 int ln_npy_is(const ln_infile *in);
 
-/** Whether the npy file of `size` bytes that begins with `head` can be read as `like` (NULL: as
- * anything), before it is read: -1 with a reason that begins with "WHERE: ". */
+/** 0 if the npy file of `size` bytes that begins with `head` can be read as `like` (NULL: any type
+ * and shape), before it is read; -1 with a reason that begins with "WHERE: ". */
 int ln_npy_check(const void *head, size_t head_size, size_t size, const char *where,
                  const tl_tensor *like, ln_error *err);
 
@@ -64,7 +64,7 @@ typedef struct ln_npy_array {
     void *own; // memory of the data, or NULL
 } ln_npy_array;
 
-/** The elements (ln_npy_end). -1 with a reason: no memory, or a string that npy does not keep. */
+/** Sets the elements (ln_npy_end). -1 with a reason: no memory, a string that npy cannot hold. */
 int ln_npy_begin(ln_npy_array *array, const tl_tensor *t, ln_error *err);
 void ln_npy_end(ln_npy_array *array);
 

@@ -182,8 +182,8 @@ static int read_entry(const archive *a, ln_zip_member *m, int i, const unsigned 
 
 // The members
 
-// A value of a header in front of packed bytes may be left out: for a zip64 record, or where the
-// values follow the bytes.
+// Whether the CRC or a size of a local header matches the directory, or is left out: LN_ZIP_LIMIT
+// if a zip64 record has it, 0 if it follows the packed bytes (SIZES_FOLLOW).
 static int is_like(uint32_t got, size_t expected, unsigned flags)
 {
     return got == expected || got == LN_ZIP_LIMIT || (!got && flags & SIZES_FOLLOW);
@@ -218,15 +218,13 @@ static int check_header(const archive *a, ln_zip_member *m)
 
 static int by_offset(const void *a, const void *b)
 {
-    const ln_zip_member *const x = *(ln_zip_member *const *)a, *const y =
-                                                                   *(ln_zip_member *const *)b;
+    const ln_zip_member *x = *(ln_zip_member *const *)a, *y = *(ln_zip_member *const *)b;
     return (x->header > y->header) - (x->header < y->header);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const ln_zip_member *const x = *(ln_zip_member *const *)a, *const y =
-                                                                   *(ln_zip_member *const *)b;
+    const ln_zip_member *x = *(ln_zip_member *const *)a, *y = *(ln_zip_member *const *)b;
     return strcmp(x->name, y->name);
 }
 
