@@ -88,29 +88,30 @@ enum {
     MAX_ROWS = 4096,      // of a unit: a part of its sums takes some tenths of a second
 };
 
-// Sets the size of a unit. The result does not depend on it.
+// Sets the size of a unit. The result does not depend on it. Columns are divided first, as each
+// unit packs its columns; then the rows, into as many units as are still missing.
 static void divide(job *j, int threads)
 {
     const tl_matmul_plan *const p = &j->plan;
     const size_t count = tl_matmul_count(p);
     const double work = (double)(p->m > WEIGHT_COST ? p->m : WEIGHT_COST) * p->n * p->k * count;
-    const double max = work / MIN_WORK < 1 ? 1 : work / MIN_WORK;
+    const double max = work / MIN_WORK < 1 ? 1 : work / MIN_WORK; // units
     const size_t wanted =
         threads == 1 ? 1 : tl_min_size((size_t)fmin(max, 1e6), threads * UNITS_PER_THREAD);
-    const size_t each = tl_ceil_div(wanted, count);
+    const size_t per_matrix = tl_ceil_div(wanted, count);
     j->panels = tl_ceil_div(p->n, TL_GEMM_PANEL);
     j->col_units =
         tl_ceil_div(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m : MAX_PANELS);
-    const size_t wide = tl_min_size(each, j->panels / MIN_PANELS);
+    const size_t wide = tl_min_size(per_matrix, j->panels / MIN_PANELS);
     if (!j->is_few && j->col_units < wide)
         j->col_units = wide;
-    const size_t missing = tl_ceil_div(each, j->col_units);
+    const size_t missing = tl_ceil_div(per_matrix, j->col_units);
     j->row_units = 1;
     if (!j->is_few && p->m >= 2 * MIN_ROWS) {
         const size_t units = tl_min_size(missing, p->m / MIN_ROWS);
         j->row_units = units > (size_t)threads ? units - units % threads : units;
     } else if (missing > 1) {
-        j->col_units = tl_min_size(each, j->panels);
+        j->col_units = tl_min_size(per_matrix, j->panels);
     }
     if (!j->is_few && j->row_units < p->m / MAX_ROWS)
         j->row_units = p->m / MAX_ROWS;
@@ -298,8 +299,8 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     float *const copy = j->scratch ? j->scratch + slot * (j->copy_floats + j->buffer_floats) : NULL;
     float *const buffer = j->scratch ? copy + j->copy_floats : NULL;
     for (size_t u = begin; u < end; u++) {
-        const size_t units = u / j->row_units, row = u % j->row_units, col = units % j->col_units;
-        const tl_gemm g = gemm_of(j, units / j->col_units);
+        const size_t row = u % j->row_units, rest = u / j->row_units, col = rest % j->col_units;
+        const tl_gemm g = gemm_of(j, rest / j->col_units);
         tl_gemm_part part = {.row = g.m * row / j->row_units,
                              .col = j->panels * col / j->col_units * TL_GEMM_PANEL,
                              .copy = copy,

@@ -67,8 +67,7 @@ typedef struct tl_gemm_part {
     float *copy;          // space for TL_GEMM_COPY floats, if strips are copied
 } tl_gemm_part;
 
-/** Max floats of a group, so that it fits in the L2 cache with two panels. Copies need the space
- * twice. */
+/** Max floats of a group: it fits in the L2 cache with two panels. Copies need the space twice. */
 static inline size_t tl_gemm_group(int is_copied)
 {
     return is_copied ? 56 * 1024 : 84 * 1024;

@@ -29,7 +29,7 @@ enum {
     TILE_COLS = PARTS * TL_VF_LANES,                                  // columns of a tile
     COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, // of a copied column
     LINE = 16,                                                        // floats of a cache line
-    AHEAD = 8,                                                        // rows that are prefetched
+    AHEAD = 8,                                                        // distance of prefetches
 };
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
@@ -50,7 +50,8 @@ static void copy_line(float *dst, const float *src, size_t n)
         tl_vf_store_partial(dst + i, tl_vf_load_partial(src + i, n - i), n - i);
 }
 
-// Results from sums
+// Results from sums. adds: dst has the sums of the earlier parts, which are added; is_last: the
+// sums are complete, so results are written, else sums. simple: is_simple, a constant.
 
 // A row of results, and its operands.
 typedef struct result_row {
@@ -143,20 +144,20 @@ typedef struct strip {
     size_t row, col, line;
 } strip;
 
-// Data to prefetch to the L2 cache during a tile: with each of the first `lines` LINEs of the
-// tile's sums, `n` pieces of `floats` floats, `step` apart.
+// What a tile prefetches to the L2 cache while it sums. With terms c * LINE .. of its sums, c <
+// n_chunks: `n` pieces of `floats` floats, `step` apart, the first at first + c * chunk_step.
 typedef struct prefetch {
     const float *first;
     size_t floats, n, step;
-    size_t lines, next; // next: from the pieces of a LINE to those of the next one
+    size_t n_chunks, chunk_step;
 } prefetch;
 
-TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
+TL_INLINE void prefetch_chunk(const prefetch a[2], size_t c)
 {
     for (const prefetch *const end = a + 2; a < end; a++) {
-        if (line >= a->lines)
+        if (c >= a->n_chunks)
             continue;
-        const float *p = a->first + line * a->next;
+        const float *p = a->first + c * a->chunk_step;
         for (size_t i = 0; i < a->n; i++, p += a->step)
             for (size_t j = 0; j < a->floats; j += LINE)
                 __builtin_prefetch(p + j, 0, 2);
@@ -165,7 +166,8 @@ TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
 
 // dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
 // [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a separate
-// function. To save registers, a pointer addresses three rows, by multiples of `step`.
+// function. To save registers, rows[i / 3] addresses rows i, i + 1 and i + 2 of the strip, `step`
+// apart. After LINE terms it has moved by LINE * col, and `jump` completes that to s->line.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
                     const prefetch next[2], float *dst, size_t dst_row)
 {
@@ -182,7 +184,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
             sum[i][v] = tl_vf_zero();
     }
     for (size_t begin = 0; begin < len; begin += LINE) {
-        prefetch_line(next, begin / LINE);
+        prefetch_chunk(next, begin / LINE);
         const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
@@ -215,6 +217,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
 typedef void tile_func(const strip *s, const float *panel, size_t len, const prefetch next[2],
                        float *dst, size_t dst_row);
 
+// Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
 #define TILE(n, name, parts)                                                          \
     static void tile_##n##_##name(const strip *s, const float *panel, size_t len,     \
                                   const prefetch next[2], float *dst, size_t dst_row) \
@@ -242,6 +245,7 @@ typedef void tile_func(const strip *s, const float *panel, size_t len, const pre
 EACH_TILE(TILES)
 EACH_WHOLE(WHOLE)
 
+// By rows, and by whether more than half of the columns are needed.
 static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHOLE_ROW)};
 
 // Groups
@@ -264,12 +268,13 @@ static size_t strip_row(const group *s, size_t i)
     return s->part->row + i * s->min_rows + tl_min_size(i, s->longer);
 }
 
+// A copied strip is [k / LINE][ROWS][LINE], or, of a transposed src1, [k][COPY_ROWS].
 enum {
     COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, // between copied strips: no cache conflicts
     COPY_AHEAD = 4,                             // prefetched rows of a transposed src1
 };
 
-// Copies a row of src1 to the lines of a copied strip, and prefetches `ahead` floats ahead.
+// Copies a row of src1 to its place in a copied strip, and prefetches `ahead` floats ahead.
 static void copy_row(float *dst, const float *src, size_t len, size_t ahead)
 {
     size_t k = 0;
@@ -339,34 +344,34 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
-// The prefetch of the first of `n` shares of the panel from column `j` on; shares are *step floats
-// apart. All zero: no prefetch.
+// The prefetch of the panel from column `j` on, divided among the `n` tiles before it: returns the
+// first tile's part; the next ones are *step floats apart. All zero: no prefetch.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
     const size_t len = s->part->len;
-    if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows wait for panels
+    if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows are memory-bound
         return (prefetch){0};
-    const size_t lines = (len + LINE - 1) / LINE;
+    const size_t n_chunks = (len + LINE - 1) / LINE;
     if (!s->is_packing) {
-        const size_t share = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
-        *step = share * lines;
-        return (prefetch){panel_at(s, j), share, 1, 0, lines, share};
+        const size_t floats = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
+        *step = floats * n_chunks;
+        return (prefetch){panel_at(s, j), floats, 1, 0, n_chunks, floats};
     }
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
     if (src.col == 1) {
-        const size_t share = (len + n * lines - 1) / (n * lines);
-        *step = share * lines * src.row;
-        return (prefetch){src.data, cols, share, src.row, lines, share * src.row};
+        const size_t rows = (len + n * n_chunks - 1) / (n * n_chunks);
+        *step = rows * n_chunks * src.row;
+        return (prefetch){src.data, cols, rows, src.row, n_chunks, rows * src.row};
     }
-    const size_t share = (cols + n - 1) / n;
-    *step = share * src.col;
-    return (prefetch){src.data, 1, share, src.col, lines, LINE};
+    const size_t columns = (cols + n - 1) / n; // contiguous, a LINE with each chunk
+    *step = columns * src.col;
+    return (prefetch){src.data, 1, columns, src.col, n_chunks, LINE};
 }
 
-// The prefetch of share `i` of `n` of the next rows of src1: those of the next group, or of the
-// first group in the next part of the sum.
+// What tile `i` of the `n` tiles of a group prefetches of the next rows of src1: those of the next
+// group, or of the first group in the next part of the sum.
 static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
@@ -388,7 +393,8 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
     return (prefetch){data + first * src1->col, rows, 1, 0, end - first, src1->col};
 }
 
-// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst.
+// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly if
+// it is whole and its sums need nothing else, otherwise by finish().
 static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
@@ -421,12 +427,12 @@ static void run_panel(const group *s, size_t j)
         const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
         PACK_PANEL(&src, part->len, cols, part->buffer + j / TL_GEMM_PANEL * s->buffer_step);
     }
-    const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;
+    const size_t n = s->end - s->begin, n_before = j / TL_GEMM_PANEL * n; // tiles of the group
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
     size_t step;
     prefetch next[2] = {prefetch_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
     for (size_t i = 0; i < n; i++) {
-        next[1] = prefetch_of_rows(s, first + i, n_tiles);
+        next[1] = prefetch_of_rows(s, n_before + i, n_tiles);
         run_tile(s, s->begin + i, j, next);
         if (step)
             next[0].first += step;

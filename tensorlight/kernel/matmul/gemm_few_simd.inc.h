@@ -13,8 +13,8 @@ static __attribute__((noinline)) void copy_ends(float *ends, int n, const float 
         tl_vf_store(ends + i * TL_VF_LANES, tl_vf_load_partial(src + i * step, len));
 }
 
-// sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of src2.
-// Elements after the last whole vector are copied and padded, so that the same loop adds them.
+// sums [n][lines] = dot products of the rows of src1 at `a` and the contiguous columns of src2 at
+// `b`. The elements after the last whole vector are padded in `ends`, which a second pass adds.
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {
@@ -65,7 +65,8 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
-// sums += rows of src1 x `lines` contiguous rows of src2. Prefetches `ahead` floats further on.
+// sums [n][cols] += a [n][lines] x b [lines][cols]: columns of src1 times contiguous rows of src2,
+// in which b + ahead is prefetched.
 TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
                          const float *b, size_t b_step, size_t ahead, size_t cols, float *sums,
                          size_t sums_row)
@@ -105,7 +106,7 @@ static __attribute__((noinline)) void dot_one(const float *a, const float *b, si
     dot_lines(1, 1, a, 0, b, 0, len, sum, 0);
 }
 
-// Lines of src2 at a time for n rows, so that the sums use all registers.
+// Columns (dot_all) or rows (add_all) of src2 at a time for n rows: n * LINES(n) <= SUMS.
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
 TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
@@ -153,6 +154,7 @@ typedef void few_func(const tl_gemm *g, size_t col, size_t cols, float *sums, si
 
 EACH_FEW(FEW)
 
+// By rows of src1, and by whether the rows of src2, and not its columns, are contiguous.
 static few_func *const fews[TL_GEMM_FEW + 1][2] = {EACH_FEW(FEW_ROW)};
 
 void SIMD(tl_gemm_few)(const tl_gemm *g, size_t col, size_t cols)

@@ -40,7 +40,6 @@ tl_matmul_plan tl_matmul_plan_of(const tl_matmul_tensors *t, int trans1, int tra
 /** The number of matrices. */
 size_t tl_matmul_count(const tl_matmul_plan *p);
 
-/** The element of `x` in matrix `index` of the batch, at row and column; NULL when `x` is absent.
- */
+/** The element of `x` in matrix `index` of the batch, at row and column; NULL if `x` is absent. */
 const char *tl_matmul_element(const tl_matmul_plan *p, const tl_matrices *x, size_t index,
                               size_t row, size_t col);
