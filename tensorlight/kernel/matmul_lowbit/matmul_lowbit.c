@@ -14,12 +14,12 @@ TL_KERNEL_TABLE(pick, tl_lowbit_func, TL_LOWBIT_KERNELS)
 TL_KERNEL_TABLE(pick_rows, tl_lowbit_rows_func, TL_LOWBIT_ROWS_KERNELS)
 
 enum {
-    FEW_ROWS = 8,  // for which weights do not become floats
-    DOT_ROWS = 64, // the same, with instructions for dot products of bytes
-    PLAIN_ROWS = 2,
-    WIDE_ROWS = 1024, // of a unit, for which panels become floats
-    WIDE_PANELS = 4,  // of a unit: strips of rows are copied once for all of them
-    MANY_PANELS = 32, // from which on they are enough for all threads
+    FEW_ROWS = 8,     // max rows for dot products of bytes; for more, panels are dequantized
+    DOT_ROWS = 64,    // the same, with instructions for dot products of bytes
+    PLAIN_ROWS = 2,   // the same, in plain C
+    WIDE_ROWS = 1024, // max rows of a unit with dequantized panels
+    WIDE_PANELS = 4,  // of such a unit: strips of rows are copied once for all of them
+    MANY_PANELS = 32, // enough for all threads, so that units have WIDE_PANELS
 };
 
 static const unsigned char few_rows[TL_ISA_SIZE] = {
@@ -41,7 +41,7 @@ typedef struct product {
     size_t unit_panels, col_units;
     size_t panel_floats;           // of a panel as floats
     size_t buffer_size, slot_size; // of a slot, for many rows: for panels, and all
-    tl_exec alone;                 // for the product of floats of a slot
+    tl_exec alone;                 // for the multiplication of floats in a slot: one thread
 } product;
 
 static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
@@ -152,7 +152,7 @@ static void run_wide_unit(const product *p, size_t unit, float *buf)
     tl_exec exec = p->alone;
     exec.scratch = (char *)buf + p->buffer_size;
     exec.scratch_size = p->slot_size - p->buffer_size;
-    for (size_t i = 0; i < panels; i++) // the next panel overwrites the padding of one
+    for (size_t i = 0; i < panels; i++) // each overwrites the padding rows of the one before
         p->widen(&p->job, p->weight + (first + i) * p->job.panel_size, buf + i * p->panel_floats);
     tl_gemm_run(&exec, &plan, buf, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
 }

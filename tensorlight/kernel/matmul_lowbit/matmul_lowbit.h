@@ -41,8 +41,9 @@ enum {
 
 /** The header of a block of a prepared row; its limbs follow, [limbs][block]. */
 typedef struct tl_lowbit_head {
-    // Minus the sums of all high, and of all 256 * middle + low (one limb is low), times the zero
-    // point of all weights if blocks have none.
+    // The terms of the zero points in sum x (q - zero) = sum x q - zero * sum x: minus the sums of
+    // all high, and of all 256 * middle + low (one limb: low), times `zero` if it is the same for
+    // all weights; otherwise the kernel multiplies them by each zero point.
     int32_t high, low;
     float unit;
     int32_t is_finite; // all elements are finite

@@ -34,9 +34,9 @@ static float scale_at(const tl_lowbit_job *job, const uint8_t *panel, size_t blo
 
 enum { ROWS = 8 };
 
-// The weights of a block without their scales.
-static void take_apart(const tl_lowbit_job *job, const uint8_t *panel, size_t block,
-                       int16_t (*weight)[TL_LOWBIT_PANEL])
+// The weights of a block, without their scales: bits minus zero points.
+static void unpack_block(const tl_lowbit_job *job, const uint8_t *panel, size_t block,
+                         int16_t (*weight)[TL_LOWBIT_PANEL])
 {
     const int bits = job->param.bits, mask = (1 << bits) - 1;
     const size_t size = (size_t)job->param.block;
@@ -83,7 +83,7 @@ static void multiply(const tl_lowbit_job *job, const char *prepared, size_t rows
 {
     int16_t weight[TL_LOWBIT_MAX_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++, prepared += tl_lowbit_block_size(job)) {
-        take_apart(job, panel, b, weight);
+        unpack_block(job, panel, b, weight);
         for (size_t r = 0; r < rows; r++)
             add_block(job, prepared + r * job->row_size, panel, b, weight, total[r]);
     }
@@ -108,7 +108,7 @@ void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float 
     const size_t block = (size_t)job->param.block;
     int16_t weight[TL_LOWBIT_MAX_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++) {
-        take_apart(job, panel, b, weight);
+        unpack_block(job, panel, b, weight);
         for (size_t i = 0; i < block; i++)
             for (size_t c = 0; c < TL_LOWBIT_PANEL; c++)
                 *dst++ = (float)weight[i][c] * scale_at(job, panel, b, c);

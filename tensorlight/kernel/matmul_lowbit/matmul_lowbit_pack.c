@@ -65,7 +65,7 @@ typedef struct pack_job {
     tl_lowbit_job job;
     tl_lowbit_layout layout;
     const uint8_t *weight;
-    uint32_t signs; // flips the highest bits of elements: signed values begin with the smallest
+    uint32_t signs; // flips the sign bits of signed elements: adds half of their range
     matrix scale, zero;
     uint8_t *dst;
 } pack_job;
@@ -82,7 +82,7 @@ static matrix matrix_of(const tl_tensor *t, int is_transposed)
     return (matrix){t, is_transposed ? 1 : step, is_transposed ? step : 1};
 }
 
-// A zero point in storage order.
+// A zero point as stored in a panel, where signed values have half of their range added.
 static int stored_zero(const pack_job *p, size_t row, size_t col)
 {
     const size_t at = row * p->zero.row + col * p->zero.col;
@@ -96,7 +96,7 @@ static int stored_zero(const pack_job *p, size_t row, size_t col)
 static uint32_t interleave(uint32_t x, int bits)
 {
     uint32_t y = 0;
-    for (int i = 0; i < 8; i += bits, x >>= TL_LOWBIT_QUAD * bits) {
+    for (int i = 0; i < 8; i += bits, x >>= TL_LOWBIT_QUAD * bits) { // four elements: one per byte
         uint32_t v = x & ((1u << TL_LOWBIT_QUAD * bits) - 1);
         v = (v | v << (16 - 2 * bits)) & (bits == 4 ? 0x00ff00ff : 0x000f000f);
         v = (v | v << (8 - bits)) & (bits == 4 ? 0x0f0f0f0f : 0x03030303);

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-// The bits of the largest magnitude: larger numbers have larger bits, infinity and NaN the
-// largest.
+// The bits of the max magnitude. Larger magnitudes have larger bits, infinity and NaN the largest.
 static uint32_t largest_bits(const float *src, size_t n)
 {
     uint32_t max = 0;
@@ -18,7 +17,7 @@ static uint32_t largest_bits(const float *src, size_t n)
     return max;
 }
 
-// Limbs of `n` elements. Adding 1.5 * 2^23 to a number rounds it to an integer, ties to even.
+// Limbs of src[i] * factor, i < n. Adding 1.5 * 2^23 rounds to an integer, ties to even.
 static void write_limbs(const float *src, size_t n, float factor, size_t block, int8_t *limbs,
                         tl_lowbit_head *head)
 {
@@ -27,7 +26,7 @@ static void write_limbs(const float *src, size_t n, float factor, size_t block, 
         const float moved = src[i] * factor + 0x1.8p23f;
         int32_t x;
         memcpy(&x, &moved, sizeof(x));
-        x -= 0x4b400000;
+        x -= 0x4b400000; // the bits of 1.5 * 2^23
         const int32_t low = (int8_t)x, rest = (x - low) / 256;
         const int32_t middle = (int8_t)rest, high = (rest - middle) / 256;
         limbs[i] = (int8_t)high;
@@ -40,7 +39,7 @@ static void write_limbs(const float *src, size_t n, float factor, size_t block, 
     head->low = lows;
 }
 
-// The elements as one limb.
+// The same with one limb, in the lowest byte of the bits.
 static void write_bytes(const float *src, size_t n, float factor, int8_t *bytes,
                         tl_lowbit_head *head)
 {
@@ -76,6 +75,7 @@ static void scale_bytes(uint32_t bits, float *factor, float *unit)
     *unit = magnitude / max;
 }
 
+// The same for three limbs: powers of two.
 static void scale_limbs(uint32_t bits, float *factor, float *unit)
 {
     enum { BITS = 22, MIN = -104, EXPONENT = 23, BIAS = 126 };

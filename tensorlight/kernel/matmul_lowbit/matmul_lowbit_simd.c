@@ -26,10 +26,10 @@ enum {
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
     AHEAD = 24 << 10,                    // bytes: prefetch from memory
-    FEW_ROWS = 3,                        // memory-bound
+    FEW_ROWS = 3,                        // at most so many are memory-bound: weights are prefetched
 };
 
-// Of a row: the first limbs are used.
+// The sums of a row by limb (of one limb, [v][0]); small_sums may have 16 bits for a few products.
 typedef tl_vn small_sums[VECTORS][LIMBS];
 typedef tl_vi sums[VECTORS][LIMBS];
 
@@ -65,7 +65,7 @@ TL_INLINE void add_bytes(const shape f, small_sums *s, const uint8_t *weights, c
     }
 }
 
-// Adds the products of some rows of a block.
+// Adds the products of `len` rows of weights of a block; i counts rows of x, vectors and limbs.
 TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const char *x,
                         size_t row_size, size_t block, size_t len)
 {
@@ -76,9 +76,8 @@ TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const 
     for (int i = 0; i < f.rows * per_row; i++)
         s[i / per_row][i / f.limbs % VECTORS][i % f.limbs] =
             tl_vn_begin(sum[i / per_row][i / f.limbs % VECTORS][i % f.limbs]);
-    for (size_t k = 0; k < len; k += rows, weights += QUAD_BYTES) {
+    for (size_t k = 0; k < len; k += rows, weights += QUAD_BYTES)
         add_bytes(f, s, weights, x + k, row_size, block);
-    }
     TL_UNROLL
     for (int i = 0; i < f.rows * per_row; i++) {
         tl_vi *const to = &sum[i / per_row][i / f.limbs % VECTORS][i % f.limbs];
@@ -100,7 +99,7 @@ TL_INLINE void add_block(const shape f, sums *sum, const uint8_t *weights, const
                  max < block - k ? max : block - k);
 }
 
-// The zero points' share of a sum; `x`: that of a head.
+// The initial sum of a vector of columns: its zero points times x, which is high or low of a head.
 TL_INLINE tl_vi begin_sum(const tl_lowbit_job *job, const uint8_t *zeros, int32_t x)
 {
     const tl_vi share = tl_vi_set1(x);
@@ -120,6 +119,7 @@ TL_INLINE void begin_sums(const shape f, const tl_lowbit_job *job, const tl_lowb
     }
 }
 
+// The sum of the limbs' sums, by their powers of 256.
 TL_INLINE tl_vf value_of(const shape f, const tl_vi *sum)
 {
     if (f.limbs == 1)
