@@ -12,8 +12,8 @@
 //         for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
 //             tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(src + i), k));
 //         if (i < n)
-//             tl_vf_store_partial(dst + i, tl_vf_mul(tl_vf_load_partial(src + i, n - i), k), n -
-//             i);
+//             tl_vf_store_partial(dst + i, tl_vf_mul(k, tl_vf_load_partial(src + i, n - i)),
+//                                 n - i);
 //     }
 //
 // Besides plain arithmetic, each set defines
@@ -35,8 +35,7 @@
 //     tl_vf_select(m, a, b)         m ? a : b in each lane
 //     tl_vf_round(a)                to the nearest integer, ties to even
 //     tl_vf_scale(a, n)             a * 2^n for integers n that are exact floats in -126 .. 127
-//     tl_vf_exponent(a), _mantissa  of positive normal numbers: a = mantissa * 2^exponent, 1 <=
-//                                   mantissa < 2
+//     tl_vf_exponent(a), _mantissa  of normal a > 0: a = mantissa * 2^exponent, 1 <= mantissa < 2
 //     tl_vf_sum, tl_vf_reduce_max   over the lanes: a fixed tree; by tl_vf_max's rule
 //     tl_vf_transpose(v)            v[0 .. TL_VF_LANES-1] as the rows of a matrix
 //     tl_vf_to_pairs(low, high)     2 TL_VF_LANES floats, rounded to bfloat16: lane k has elements
@@ -49,8 +48,7 @@
 //                                   that is negative
 //     tl_vf_pick(p, a, kept)        permutes the lanes of a, with kept lanes of `kept`
 //     tl_vf_broadcast_lane4(a, k)   broadcasts lane k, below 4, within each four lanes
-//     tl_vf_swap_128(a)             swaps adjacent groups of four lanes (128 bits): for 8 lanes
-//                                   and more
+//     tl_vf_swap_128(a)             swaps adjacent 128-bit lanes: for 8 floats and more
 //     tl_vf_twice(a)                the lower half of a in both halves; this and the next two: for
 //                                   16 lanes
 //     tl_vf_set2(x, y)              x in each lane of the lower half, y in those of the upper one

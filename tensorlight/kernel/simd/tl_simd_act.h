@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of a kernel's results, in vectors. Include after tl_simd.h in a
-// template.
+// Activations of a kernel's results, in vectors. Include after tl_simd.h in a template.
 
 #pragma once
 
@@ -8,6 +7,7 @@
 #include "kernel/unary/unary.h"
 #include "tensorlight/tl_nn.h"
 
+// Entries of the tables below: no function for activations that tl_act_bounds clamps.
 #define TL_ACT_ROW(arg, NAME, FUNC, name, alpha, way) TL_ACT_##way(NAME, name)
 #define TL_ACT_CLAMPED(NAME, name)
 #define TL_ACT_APPLIED(NAME, name)                      [TL_ACT_##NAME] = SIMD_(tl_unary_##name, TL_SIMD_FLOATS),

@@ -107,10 +107,10 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
 
 TL_SIMD_FUNC(tl_vf, tl_vf_swap_128, (tl_vf a), _mm256_permute2f128_ps(a, a, 1))
 
-/** Part k of 128 bits. */
+/** 128-bit lane k. */
 TL_SIMD_FUNC(__m128i, tl_vi_extract_128, (tl_vi v, const int k),
              k ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v))
 
-/** Fours of bytes that were packed within parts of 128 bits, in their order. */
+/** Transposes v as a matrix [128-bit lane][32 bits]: restores the order after two packs. */
 TL_SIMD_FUNC(tl_vi, tl_vi_ordered, (tl_vi v),
              _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)))

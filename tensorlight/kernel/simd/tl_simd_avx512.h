@@ -41,8 +41,7 @@ TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a),
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), _mm512_reduce_add_ps(a))
 TL_SIMD_FUNC(float, tl_vf_reduce_max, (tl_vf a), _mm512_reduce_max_ps(a))
 
-/** The four 128-bit parts of a and b by two patterns of _mm512_shuffle_f32x4: the even ones, the
- * odd ones. */
+/** a = the even 128-bit lanes of a, then of b; b = the odd ones. */
 static inline void tl_vf_part_pairs(tl_vf *a, tl_vf *b)
 {
     const tl_vf even = _mm512_shuffle_f32x4(*a, *b, 0x88);
@@ -100,7 +99,7 @@ static inline tl_vf tl_vf_set2(float x, float y)
 TL_SIMD_FUNC(tl_vf, tl_vf_half, (tl_vf a, int k),
              _mm512_zextps256_ps512(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a)))
 
-/** Part k of 128 bits. */
+/** 128-bit lane k. */
 static inline __m128i tl_vi_extract_128(tl_vi v, const int k)
 {
     if (k == 0)
@@ -110,7 +109,7 @@ static inline __m128i tl_vi_extract_128(tl_vi v, const int k)
     return k == 2 ? _mm512_extracti32x4_epi32(v, 2) : _mm512_extracti32x4_epi32(v, 3);
 }
 
-/** Fours of bytes that were packed within parts of 128 bits, in their order. */
+/** Transposes v as a matrix [128-bit lane][32 bits]: restores the order after two packs. */
 static inline tl_vi tl_vi_ordered(tl_vi v)
 {
     const tl_vi order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -163,7 +163,7 @@ static inline void tl_vf_store_rounded(uint16_t *p, tl_vf v)
         p[i] = tl_bfloat_from_float(v[i]);
 }
 
-/** The number of each lane's lower half; `odd`: of its upper one. */
+/** Element 0 of each lane's pair as a float; `odd`: element 1. */
 static inline tl_vf tl_vf_half_of_pairs(tl_vf pairs, int odd)
 {
     typedef uint32_t bits __attribute__((vector_size(16)));

@@ -2,8 +2,8 @@
 // Dot products of four bytes each, summed exactly in 32 bits, for 8-bit convolutions and products.
 // See tl_simd.h.
 //
-// Lane i of a sum gets the products of four source bytes, without sign, which all lanes share, with
-// its four signed weights. Nothing saturates, for any bytes.
+// Lane i of a sum adds the products of four unsigned source bytes, the same for all lanes, and four
+// signed weights of its own. Nothing saturates, for any bytes.
 //
 //     tl_vs                  sums: TL_VF_LANES of them, in TL_VS_REGISTERS registers
 //     tl_vx, tl_vx_load(p, part)   four source bytes, for all lanes
@@ -11,18 +11,16 @@
 //     tl_vw, tl_vw_load(p, part)   four weights of each lane: 4 TL_VF_LANES bytes
 //     tl_vs_begin(start)     sums that begin with start[0 .. TL_VF_LANES-1]
 //     tl_vs_add(s, x, w)     s plus a product of each lane
-//     tl_vf_of_sums(s, start)   the sums, rounded to floats; the same `start` again
+//     tl_vf_of_sums(s, start)   the sums, rounded to floats; some sets add `start` only now
 //     tl_vs_store(p, s, start)  the sums themselves
 //
-//     TL_VX_PARTS            instructions of two values instead of four need each product
-//                            once for each `part`, 0 .. TL_VX_PARTS-1
+//     TL_VX_PARTS            sets that multiply two values at a time, not four, load and add each
+//                            four in parts: `part` is 0 .. TL_VX_PARTS-1
 //     TL_VX_BYTES            bytes that tl_vx_load reads for a source byte: 1, the byte itself, or
-//     2:
-//                            words, of each 16 those with even numbers before the others
-//
-//     TL_VX_OFFSET           the offset subtracted from source bytes: instructions for signed
-//                            bytes only get them less 128, so `start` contains TL_VX_OFFSET
-//                            times the sum of the weights
+//                            2, a word: of each 16, the even ones before the odd ones
+//     TL_VX_OFFSET           subtracted from source bytes by tl_vx_load, 128 where instructions
+//                            multiply signed bytes only: to compensate, `start` contains
+//                            TL_VX_OFFSET times the sum of the weights
 
 //     tl_vb, TL_VB_VECTORS   bytes of TL_VB_VECTORS vectors, in their order
 //     tl_vb_of(v, zero)      v[0 .. TL_VB_VECTORS-1], of which none is NaN, rounded, ties to even,

@@ -61,7 +61,7 @@ TL_SIMD_FUNC(tl_vs, tl_vs_add, (tl_vs s, tl_vx x, tl_vw w), (tl_vs)TL_MM_DOT((tl
 
 #else
 
-/** In 16 bits, so that pairs of products need no saturation: bytes 0 and 2, then bytes 1 and 3. */
+/** As 16-bit words, since maddubs_epi16 would saturate: bytes 0 and 2, then bytes 1 and 3. */
 #define TL_VX_PARTS 2
 #define TL_VX_BYTES 2
 
@@ -90,7 +90,7 @@ typedef tl_vi tl_vb;
 
 enum { TL_VB_VECTORS = 4 };
 
-/** In 32 bits, at most 2^30, which later saturates. */
+/** In 32 bits, at most 2^30, which later saturates; beyond 2^31 the conversion returns INT_MIN. */
 TL_SIMD_FUNC(tl_vi, tl_vb_rounded, (tl_vf v),
              TL_MM(cvtps_epi32)(TL_MM(min_ps)(v, TL_MM(set1_ps)(0x1p30f))))
 

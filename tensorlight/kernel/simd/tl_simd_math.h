@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of floats in vectors, for every instruction set. Include after tl_simd.h in a
-// template.
+// Functions of floats in vectors, for every instruction set. Include after tl_simd.h in a template.
 //
-// A bound "n ULP" is the largest error in units of the last place of the exact result; all floats
-// were tried (kernel/unary/unary_sweep.c), and unary_test.c holds the functions to it. It is for
-// results that are not below 2^-126 in magnitude, of products with x (swish, mish, gelu) 2^-119,
-// since an exponential on the way may be subnormal: those are off by no more than that number. NaN
-// returns NaN, without further mention.
+// A bound "n ULP" is the max error in units of the last place of the exact result, verified for all
+// floats (kernel/unary/unary_sweep.c) and in unary_test.c. It applies to results of at least 2^-126
+// in magnitude; to products with x (swish, mish, gelu), whose exponential may be subnormal, from
+// 2^-119 on. The absolute error of smaller results is at most that limit. All return NaN for NaN.
 //
 // Method, unless noted: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's
@@ -61,7 +59,7 @@ TL_INLINE tl_vf tl_vf_exp_r(tl_vf x, tl_vf n)
     return tl_vf_fnma(n, tl_vf_set1(TL_LN2_LOW), x);
 }
 
-/** The r of a product x y whose rounding would count: of large ones. */
+/** The r of the exact product x y: a rounding error of it would be the relative error of e^r. */
 TL_INLINE tl_vf tl_vf_exp_r_product(tl_vf x, tl_vf y, tl_vf n)
 {
     x = tl_vf_fma_once(x, y, tl_vf_mul(n, tl_vf_set1(-TL_LN2_HIGH)));
@@ -139,7 +137,8 @@ TL_INLINE tl_vf tl_vf_mish(tl_vf x)
 
 // Logarithms
 
-/** ln(m) for m in 1 .. 2 and an integer n: ln(m 2^n). */
+/** ln(m 2^n) for m in 1 .. 2 and an integer n, as n ln 2 + f - f^2 / 2 + f^3 p(f) with f = m - 1,
+ *  after m was halved, and n increased, if m > sqrt(2). */
 TL_INLINE tl_vf tl_vf_log_of(tl_vf m, tl_vf n)
 {
     const tl_vm is_upper = tl_vf_lt(tl_vf_set1(0x1.6a09e6p+0f), m); // sqrt(2)
@@ -154,7 +153,7 @@ TL_INLINE tl_vf tl_vf_log_of(tl_vf m, tl_vf n)
     p = tl_vf_horner(p, f, 0x1.99a034p-3f);
     p = tl_vf_horner(p, f, -0x1.000228p-2f);
     p = tl_vf_horner(p, f, 0x1.555554p-2f);
-    // From the small terms to the large: n ln 2 comes in two parts, the larger one exact.
+    // The small terms first; n ln 2 has two parts, the larger one exact.
     p = tl_vf_mul(tl_vf_mul(p, f), z);
     p = tl_vf_fma(n, tl_vf_set1(TL_LN2_LOW), p);
     p = tl_vf_fnma(z, tl_vf_set1(0.5f), p);

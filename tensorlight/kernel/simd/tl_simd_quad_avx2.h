@@ -11,7 +11,7 @@ TL_SIMD_FUNC(tl_vb, tl_vb_pixel, (const uint8_t *p), tl_vi_load_u8(p))
 
 #if defined(TL_SIMD_VNNI)
 
-/** Eight bytes of the pixels `at` and `at` + 1. */
+/** Eight channels of the pixels `at` and `at` + 1, interleaved in fours. */
 static inline __m128i tl_vb_two(const uint8_t *p, int at)
 {
     return _mm_unpacklo_epi32(_mm_loadl_epi64((const __m128i *)(p + 16 * at)),
@@ -32,7 +32,7 @@ TL_SIMD_FUNC(tl_vq, tl_vq_pixels, (const uint8_t *p), tl_vq_of(tl_vb_pixels(p)))
 
 #else
 
-/** Channels of the pixels at `p` and two after, in turn, as words. */
+/** The channels of the pixel at `p` and of the second one after it, interleaved, as words. */
 static inline __m256i tl_vq_two(const uint8_t *p)
 {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p),
@@ -67,7 +67,8 @@ static inline tl_table tl_table_load(const uint8_t *p)
     return t;
 }
 
-/** Bytes that look for another part have their upper bit set, and find 0. */
+/** Before step i, 16 i is subtracted from the indices. Those of part i are below 16; plus 0x70, all
+ *  others have their upper bit set, for which the shuffle yields 0. */
 static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t *dst)
 {
     __m256i at = _mm256_loadu_si256((const __m256i *)src), found = _mm256_setzero_si256();

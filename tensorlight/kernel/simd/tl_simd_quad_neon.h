@@ -193,7 +193,7 @@ static inline tl_table tl_table_load(const uint8_t *p)
     return t;
 }
 
-/** Indices of other parts leave their bytes unchanged. */
+/** Indices of other parts, 64 and more after the subtraction, leave their bytes unchanged. */
 static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t *dst)
 {
     const uint8x16_t at = vld1q_u8(src);

@@ -59,7 +59,7 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
                             TL_MM(madd_epi16)(q.odd, w.odd));
 }
 
-/** In 16 bits, of which the sum of TL_VN_DOTS times two products, 8 * 2 * 15 * 128, leaves some. */
+/** In 16 bits: TL_VN_DOTS times two products, at most 8 * 2 * 15 * 128 = 30,720, fit. */
 typedef short tl_vn __attribute__((vector_size(sizeof(tl_vf))));
 
 enum { TL_VN_DOTS = 8 };
@@ -113,8 +113,7 @@ static inline tl_vi_range tl_vi_range_of(int zero, int low, int high)
 
 TL_SIMD_FUNC(tl_vi, tl_vi_round, (tl_vf a), TL_MM(cvtps_epi32)(a))
 
-/** The integers v[k], moved and saturated, as bytes: the k-th quarter. Pairs of vectors are packed
- *  within parts of 128 bits. */
+/** The integers v[k], converted by the range r, as bytes: quarter k of the result. */
 static inline tl_vi tl_vi_pixels(const tl_vi v[4], const tl_vi_range *r)
 {
     const tl_vi a = TL_MM(adds_epi16)(TL_MM(packs_epi32)(v[0], v[1]), r->zero);
