@@ -12,8 +12,8 @@
 // Both matrix multiplications use one tile: STREAMS rows (keys along d; values along the keys) by a
 // few vectors of queries, summed in registers. With each block of keys, the sums so far are scaled
 // to the max score so far. If queries are too few to fill a vector, lanes are elements of keys and
-// of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
-// softmax", 2018; Dao et al., "FlashAttention", 2022, here transposed: lanes are queries.
+// of values. Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018; Dao
+// et al., "FlashAttention", 2022, here transposed: lanes are queries.
 
 #include "kernel/attention/attention.h"
 

@@ -140,8 +140,8 @@ static int lines_of_unit(const conv *c, double row_bytes)
     return phases_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
 }
 
-// Columns of a unit of one line, whose copied source has `column_bytes` per column: nearly equal
-// units.
+// Columns of a unit of one line, whose copied source has `column_bytes` per column. Units are
+// nearly equal; one of n columns copies shared + n * each bytes.
 static int columns_of_unit(const conv *c, double column_bytes)
 {
     const double whole = column_bytes * c->x.n * c->x.len;
@@ -191,9 +191,8 @@ static void divide(conv *c)
     c->block_units = (int)tl_ceil_div(c->blocks_out, c->blocks_per_unit);
 }
 
-// Bytes of a unit's copied source: for two blocks of output channels at most LINE_BYTES, KH times
-// SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX: larger
-// than the address space.
+// Bytes of a unit's copied source; SIZE_MAX: larger than the address space. For two blocks of
+// output channels at most the largest of LINE_BYTES, KH * SOURCE_BYTES, and the source of one tile.
 static size_t prepared_size(const conv *c)
 {
     if (c->is_direct)
@@ -205,7 +204,8 @@ static size_t prepared_size(const conv *c)
     return size;
 }
 
-// Along an axis of a transposed convolution: the first position of the result that a tap adds to...
+// Along an axis of a transposed convolution, a tap multiplies position src and adds to position dst
+// = src * stride + tap * dilation - padding. The first dst >= 0 that a tap adds to...
 static int first_dst(const tl_conv2d_param *p, int axis, int tap)
 {
     const int stride = p->stride[axis];
@@ -213,7 +213,7 @@ static int first_dst(const tl_conv2d_param *p, int axis, int tap)
     return (int)((at % stride + stride) % stride);
 }
 
-// ...and the source position that it multiplies.
+// ...and its src, which may be outside the source.
 static int first_src(const tl_conv2d_param *p, int axis, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
@@ -247,7 +247,8 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
                              .weight_offset = c->kind->head_len * g + c->kind->tap_len * begin};
         if (c->step[0] * c->step[1] == 1)
             continue;
-        // `g` determines the first result, even if the grid has no taps.
+        // All taps of a grid have its index as tap * dilation % stride: its first result is that of
+        // this tap with dilation 1, even if the grid has no taps.
         const tl_conv2d_param ones = {.stride = {p->stride[0], p->stride[1]},
                                       .dilation = {1, 1},
                                       .padding = {p->padding[0], p->padding[1]}};
@@ -447,7 +448,7 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
         }
 }
 
-// The first element of a block (or plane) of an image.
+// The address of a block (or plane) of an image.
 static const char *block_of(const conv *c, size_t image, int block)
 {
     return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel_size(c);

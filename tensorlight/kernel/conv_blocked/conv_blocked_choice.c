@@ -18,7 +18,7 @@ enum {
     PLAIN_PLANES = 4,
 };
 static const double plain_vector_cost = 0.5, // a multiply-accumulate of convnd.c, vectorized
-    plain_strided_cost = 3.5;                // and one that a stride prevents from it
+    plain_strided_cost = 3.5;                // and one of a strided row, not vectorized
 
 typedef struct shape {
     const int *src, *dst; // [N, C, H, W]

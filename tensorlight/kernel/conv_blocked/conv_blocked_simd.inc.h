@@ -500,6 +500,7 @@ static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
+    // is_plain: tiles of all sizes can write such results, others only those of common sizes.
     const int is_direct = can_write(job), is_plain = is_direct && !add && !job->is_dst_bf16;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;

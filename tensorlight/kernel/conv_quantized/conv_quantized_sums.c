@@ -37,7 +37,7 @@ static inline uint64_t sum_pairs(uint64_t bytes)
     return (bytes & even) + (bytes >> 8 & even);
 }
 
-// The sum of four numbers of 16 bits.
+// The sum of four 16-bit integers.
 static inline uint32_t sum_quarters(uint64_t sums)
 {
     const uint64_t even = 0x0000ffff0000ffff;
@@ -98,7 +98,7 @@ typedef struct windows {
     uint32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
 } windows;
 
-// sum_quarters for a sum below 2^16.
+// sum_quarters for a sum below 2^16: the top quarter of the product adds all quarters of `sums`.
 static inline uint32_t sum_small_quarters(uint64_t sums)
 {
     return (uint32_t)(sums * 0x0001000100010001 >> 48);

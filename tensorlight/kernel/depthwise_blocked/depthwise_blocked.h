@@ -29,9 +29,8 @@ typedef struct tl_depthwise_job {
     void *dst;
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; // padding: top, left
-    int64_t begin[2],
-        end[2];      // the rows and columns that a mean counts: the source, or with padding
-    float low, high; // bounds of the activation, of tl_act_bounds
+    int64_t begin[2], end[2]; // rows and columns that a mean counts: the source, or with padding
+    float low, high;          // bounds of the activation, of tl_act_bounds
     // of floats:
     const float *add; // of a convolution: like dst, or NULL
     tl_activation act;

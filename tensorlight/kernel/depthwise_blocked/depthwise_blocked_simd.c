@@ -25,8 +25,8 @@ static inline int is_inside(ptrdiff_t column, int width)
     return (size_t)column < (size_t)width;
 }
 
-// One row of taps of `n` windows: each column of the source is read once for all of them. The
-// first four arguments are constants.
+// One row of taps of `n` windows: each column j of the source is read once, as tap k of the windows
+// (j - k) / stride. Arguments from n to is_edge are constants.
 TL_INLINE void add_row(tl_vf *sum, const int n, const int width, const int stride,
                        const int is_edge, const float *row, ptrdiff_t left, int iw,
                        const float *weight)

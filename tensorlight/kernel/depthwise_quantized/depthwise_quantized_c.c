@@ -6,7 +6,7 @@
 #include "kernel/conv_quantized/requantize_c.h"
 #include "kernel/depthwise_quantized/depthwise_quantized.h"
 
-// A window: its first row and column, the plane it looks at, and the zero points of its weights.
+// A window: its plane, its first row and column, and the zero points of its weights.
 typedef struct window {
     const uint8_t *plane;
     int64_t top, left;
@@ -54,7 +54,8 @@ static void add_pixels(const tl_depthwise_job *job, const window *w, int32_t *su
         }
 }
 
-static void mean_numbers(const tl_depthwise_job *job, const window *w, const int32_t *sum, float *v)
+// The means of the sums, times q.scale.
+static void find_means(const tl_depthwise_job *job, const window *w, const int32_t *sum, float *v)
 {
     const float count =
         (float)(tl_depthwise_u8_count(w->top, job->size[0], job->begin[0], job->end[0]) *
@@ -102,7 +103,7 @@ static void run_window(const tl_depthwise_job *job, const window *w, const int8_
         memcpy((uint8_t *)job->dst + at, max, sizeof(max));
         return;
     }
-    mean_numbers(job, w, sum, v);
+    find_means(job, w, sum, v);
     finish(job, v, at);
 }
 

@@ -91,8 +91,9 @@ static void activate(const tl_depthwise_job *job, int len, size_t offset, float 
 
 // Tiles of quads of taps
 
-// Adds one row of taps to `n` sums, stride 1; `quads` are those of the taps and one more. n and
-// quads are compile-time constants.
+// Adds one row of taps to `n` sums, stride 1: `quads` quads of weights per result, 1 or 2, as
+// weights shifted by one tap need room. The pixels 2 j .. 2 j + 3 meet the first quad of results 2
+// j and 2 j + 1, and the second quad of the results four before. n and quads are constants.
 TL_INLINE void add_row_1(tl_vi *sum, const int n, const int quads, const uint8_t *row,
                          const row_taps *taps)
 {
@@ -110,7 +111,7 @@ TL_INLINE void add_row_1(tl_vi *sum, const int n, const int quads, const uint8_t
     }
 }
 
-// The same with stride 2: each result has its own quads.
+// The same with stride 2: these pixels meet the first quad of result j, and the second of j - 2.
 TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t *row,
                          const row_taps *taps)
 {

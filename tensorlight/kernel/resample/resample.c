@@ -176,7 +176,7 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         const int axis = l->axes[k];
         tl_filter_job job = {.src = from, .in = (size_t)dims[axis], .inner = 1};
         size_t outer = 1;
-        for (int i = 0; i < src->ndim; i++)
+        for (int i = 0; i < src->ndim; i++) // dims[axis] goes to job.out, which is set below
             *(i < axis ? &outer : i > axis ? &job.inner : &job.out) *= (size_t)dims[i];
         job.out = (size_t)dst->dims[axis];
         job.dst = is_direct && k == l->n - 1 ? dst->data : scratch + l->buffers[k % 2];

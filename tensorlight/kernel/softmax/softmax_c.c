@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, and its logarithm, in plain C.
 //
-// Adjacent lines are computed together, up to LINES at a time, so that memory is
-// read in order for any axis. dst holds the exponentials until their sum is complete, in double;
-// where dst would round them, to 16 bits, they are computed again.
+// Adjacent lines are computed together, up to LINES at a time, so that memory is read in order for
+// any axis. dst has the exponentials until their sum, in double, is complete; where dst would round
+// them, to 16 bits, they are computed again.
 
 #ifndef T // once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and its logarithm in vectors. A line with contiguous elements is computed in vectors
 // along the line; otherwise adjacent lines are the lanes of a vector. Contiguous lines that are
-// shorter than a vector become such lanes by a transposition, and lines of four share a vector.
+// shorter than a vector become such lanes by a transposition; lines of 4 elements share a vector.
 //
 // Lines are summed in parts of PART vectors, so that the error does not grow with their length. A
 // NaN, or an infinite max, makes all of its line NaN as in plain C: by the sum.
@@ -159,8 +159,7 @@ TL_INLINE tl_vf logsoftmax_fours(tl_vf x)
     return tl_vf_sub(shifted, tl_vf_log(REDUCE_FOURS(tl_vf_add, e)));
 }
 
-// Loads `n` lines of `len` elements as the columns of a square: n <= TL_VF_LANES, len <
-// TL_VF_LANES.
+// Loads `n` <= TL_VF_LANES lines of `len` < TL_VF_LANES elements as the columns of a square.
 TL_INLINE void load_square(float *square, const float *src, size_t n, size_t len)
 {
     tl_vf v[TL_VF_LANES];

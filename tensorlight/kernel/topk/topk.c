@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest or smallest elements along an axis.
 //
-// The k best indices so far form a heap whose root is the worst of them; an element that is better
-// replaces it. At the end the worst is removed k times, which leaves the best in order:
-// heapsort. The result stores the heap, so no other memory is needed.
+// The k best indices so far form a heap whose root is the worst of them; a better element replaces
+// it. At the end, heapsort leaves the best in order. The heap is stored in the result.
 // Source: Knuth, The Art of Computer Programming, 5.2.3.
 
 #ifndef T // once
@@ -16,8 +15,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-// src [axis.outer, axis.len, axis.inner] -> values, indices [axis.outer, k, axis.inner], k <=
-// axis.len.
+// src [axis.outer, axis.len, axis.inner] -> values, indices [axis.outer, k <= len, axis.inner].
 typedef struct topk_job {
     const void *src;
     void *values;
@@ -124,7 +122,7 @@ static void NAME(sift_down, c)(const NAME(heap, c) * h, size_t at, size_t n, int
     indices[at * h->inner] = index;
 }
 
-// -1: stopped.
+// Fills h->indices with the k best of `len` elements, best first. -1: stopped.
 static int NAME(find, c)(const NAME(heap, c) * h, size_t len, size_t k, const tl_stop *stop)
 {
     int64_t *const indices = h->indices;

@@ -2,13 +2,11 @@
 // Permutation of axes: reduced to the copy of rows, or to the transposition of matrices.
 //
 // First the plan: axes of length 1 are dropped, and axes that are adjacent in dst and in src are
-// merged. Then either the last axis of dst is the last of src too, and dst is made of rows of
-// src:
+// merged. Then either the last axis of dst is the last of src, too, and dst has rows of src:
 //
 //     [a, b, c] -> [b, a, c]     b * a rows of c elements
 //
-// or another axis of dst runs along src's last, and with dst's last axis spans matrices to
-// transpose:
+// or another axis of dst is src's last, and spans matrices to transpose with dst's last axis:
 //
 //     [a, b, c] -> [a, c, b]     a matrices, [b, c] -> [c, b]
 //

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposition of elements of 4 bytes in vectors, as squares that are transposed in
-// registers.
+// Transposition of elements of 4 bytes in vectors, as squares that are transposed in registers.
 
 #include "kernel/transpose/transpose.h"
 

@@ -17,7 +17,7 @@
 // - Pixels minus TL_WINO_U8_OFFSET are in -128 .. 127. The sums of |B'| along its rows are 10 at
 //   most, so that a transformed pixel is at most 100 * 128 = 12,800; those of |G| are 7 at most, so
 //   that a transformed weight is at most 49 * 128 = 6,272: both have 16 bits. B' maps a constant c
-//   to -6 c at the point 1 and to 0 elsewhere: the offset is subtracted from one point act_exec.
+//   to -6 c at the point 1 and to 0 elsewhere: the offset is subtracted at a single point, (1, 1).
 // - Sums over channels, and A', are computed modulo 2^32. They yield each result times 9 * 2^n,
 //   n = 6 at most. Multiplied by the inverse of 9 and shifted by n bits, this is the result, if
 //   that is in -2^25 .. 2^25 - 1, as it is with 224 channels: 224 * 9 * 128 * 128 < 2^25. More
@@ -75,9 +75,8 @@ typedef struct tl_wino_u8_kernel {
     /** Transforms a block of a patch, rows `row` bytes apart, to 36 vectors of TL_BLOCK, `step`
      *  elements apart: those of (pixels - offset), the points of rows before those of columns. */
     void (*source)(const uint8_t *src, size_t row, int16_t *dst, size_t step);
-    /** Computes the products of a point: src [block][tile][TL_BLOCK], `n` tiles, weight
-     * [block][pair of channels][TL_BLOCK][2] -> dst [block][tile][TL_BLOCK], of `n_blocks` blocks.
-     */
+    /** Computes the products of a point: src [block][n][TL_BLOCK] x weight [n_blocks]
+     *  [pair of channels][TL_BLOCK][2] -> dst [n_blocks][n][TL_BLOCK], for `n` tiles. */
     void (*multiply)(const tl_wino_u8_sum *sum, const int16_t *src, const int16_t *weight,
                      uint32_t *dst, int n, int n_blocks);
     /** Transforms the products of `n` tiles side by side, and writes their results, `rows` x `cols`

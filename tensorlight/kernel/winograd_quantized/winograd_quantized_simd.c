@@ -271,7 +271,8 @@ TL_INLINE void transform_lanes(const tl_wino_u8_job *job, const uint32_t *produc
                    to->floats ? to->floats + i * to->floats_row + lane : NULL, e);
 }
 
-// Activates a tile of floats, and quantizes them if the output is bytes.
+// Activates a tile of floats, and quantizes them if the output is bytes: of `requantize`, only
+// dst_factor and dst_zero are used, which all channels share.
 static void activate(const tl_wino_u8_job *job, const output *to, const tl_requantize *requantize)
 {
     const size_t len = (size_t)to->cols * TL_BLOCK;
