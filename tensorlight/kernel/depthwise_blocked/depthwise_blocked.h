@@ -51,6 +51,13 @@ void tl_depthwise_set_conv(tl_depthwise_job *job, const tl_conv2d_param *param);
 /** Sets the windows of a pool. Elements of padding count for a mean if `counts_padding`. */
 void tl_depthwise_set_pool(tl_depthwise_job *job, const tl_pool2d_param *param, int counts_padding);
 
+/** The number of the `size` positions from `from` on in begin .. end-1. */
+static inline int64_t tl_depthwise_count(int64_t from, int size, int64_t begin, int64_t end)
+{
+    const int64_t to = from + size;
+    return (to < end ? to : end) - (from > begin ? from : begin);
+}
+
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_depthwise_job at `arg`. A
  * convolution: the bias, plus each tap in order, plus add, if not NULL; then the activation. The
  * windows of the others overlap the source, and have dilation 1. */

@@ -82,19 +82,12 @@ TL_INLINE tl_vf first_sum(const tl_depthwise_kind kind, const tl_depthwise_job *
     return tl_vf_load(at->plane + (y * job->iw + x) * TL_BLOCK + lane);
 }
 
-// The number of the `size` positions from `from` on in begin .. end-1.
-static inline int64_t count_of(int64_t from, int size, int64_t begin, int64_t end)
-{
-    const int64_t to = from + size;
-    return (to < end ? to : end) - (from > begin ? from : begin);
-}
-
 // The number of elements that the mean of result `m` counts.
 static inline float mean_count(const tl_depthwise_job *job, const tile_place *at, int m)
 {
     const ptrdiff_t left = at->left + (ptrdiff_t)m * job->stride[1];
-    return (float)(count_of(at->top, job->size[0], job->begin[0], job->end[0]) *
-                   count_of(left, job->size[1], job->begin[1], job->end[1]));
+    return (float)(tl_depthwise_count(at->top, job->size[0], job->begin[0], job->end[0]) *
+                   tl_depthwise_count(left, job->size[1], job->begin[1], job->end[1]));
 }
 
 // Writes the results of the sums.

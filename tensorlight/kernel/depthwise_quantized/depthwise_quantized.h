@@ -13,13 +13,6 @@
 #define TL_DEPTHWISE_U8_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_depthwise, U8, DOT)
 TL_DEPTHWISE_U8_KERNELS(TL_KERNEL_DECLARE, tl_depthwise_func)
 
-/** The number of the `size` positions from `from` on in begin .. end-1. */
-static inline int64_t tl_depthwise_u8_count(int64_t from, int size, int64_t begin, int64_t end)
-{
-    const int64_t to = from + size;
-    return (to < end ? to : end) - (from > begin ? from : begin);
-}
-
 /** The zero points of the weights of a block of channels. */
 static inline void tl_depthwise_u8_zeros(const tl_depthwise_job *job, int block, int32_t *zeros)
 {

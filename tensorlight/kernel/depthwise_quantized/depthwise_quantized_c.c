@@ -58,8 +58,8 @@ static void add_pixels(const tl_depthwise_job *job, const window *w, int32_t *su
 static void find_means(const tl_depthwise_job *job, const window *w, const int32_t *sum, float *v)
 {
     const float count =
-        (float)(tl_depthwise_u8_count(w->top, job->size[0], job->begin[0], job->end[0]) *
-                tl_depthwise_u8_count(w->left, job->size[1], job->begin[1], job->end[1]));
+        (float)(tl_depthwise_count(w->top, job->size[0], job->begin[0], job->end[0]) *
+                tl_depthwise_count(w->left, job->size[1], job->begin[1], job->end[1]));
     for (int c = 0; c < TL_BLOCK; c++) {
         const float mean = (float)sum[c] / count;
         v[c] = mean * job->q.scale;

@@ -389,6 +389,8 @@ static inline const uint8_t *pixel_at(const tl_depthwise_job *job, const tile_po
                : outside;
 }
 
+// The sum of a window for a vector of channels, tap by tap: of each quad of pixels only byte 0 is
+// not 0, so the weight of the tap is moved there.
 static tl_vi sum_products(const tl_depthwise_job *job, const tile_pos *pos, int lane,
                           const plane_job *plane)
 {
@@ -429,6 +431,7 @@ static clipped_window clip_window(const tl_depthwise_job *job, const tile_pos *p
     return w;
 }
 
+// The sum of pixel - zero point over a clipped window.
 static tl_vi sum_pixels(const tl_depthwise_job *job, const tile_pos *pos, const clipped_window *w,
                         int lane)
 {
@@ -448,8 +451,8 @@ static tl_vf mean_of(const tl_depthwise_job *job, const tile_pos *pos, int lane,
 {
     const clipped_window w = clip_window(job, pos);
     const float count =
-        (float)(tl_depthwise_u8_count(pos->top, job->size[0], job->begin[0], job->end[0]) *
-                tl_depthwise_u8_count(pos->left, job->size[1], job->begin[1], job->end[1]));
+        (float)(tl_depthwise_count(pos->top, job->size[0], job->begin[0], job->end[0]) *
+                tl_depthwise_count(pos->left, job->size[1], job->begin[1], job->end[1]));
     const tl_vf mean = tl_vf_div(tl_vi_to_vf(sum_pixels(job, pos, &w, lane)), tl_vf_set1(count));
     return tl_quantized_clamp(tl_vf_mul(mean, e->factor), e);
 }

@@ -109,6 +109,7 @@ static __attribute__((noinline)) void dot_one(const float *a, const float *b, si
 // Columns (dot_all) or rows (add_all) of src2 at a time for n rows: n * LINES(n) <= SUMS.
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
+// All sums as dot products: the columns of src2 are contiguous.
 TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
                        size_t sums_row)
 {
@@ -122,6 +123,7 @@ TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, f
             dot_one(g->src1.data + i * g->src1.row, b, g->k, sums + i * sums_row + j);
 }
 
+// The same row by row of src2, whose rows are contiguous.
 TL_INLINE void add_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
                        size_t sums_row)
 {
