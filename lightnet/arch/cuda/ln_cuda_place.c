@@ -361,30 +361,21 @@ static int place_binary(placing *p)
     return finish(p, &v);
 }
 
-// Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32.
-static value round_as(placing *p, const value *v, tl_dtype dtype)
-{
-    const value narrow = convert(p, LN_OP_CONVERT_CUDA, v, plain, dtype, v->axes);
-    return convert(p, LN_OP_CONVERT_CUDA, &narrow, plain, v->dtype, v->axes);
-}
-
-// A type of floats is that of the GPU, whichever the model has.
+// On the GPU, all floats have the type p->real. If that is TL_FLOAT, a cast to a 16-bit type rounds
+// by a conversion to that type before.
 static int place_cast(placing *p)
 {
-    const ln_tensor_entry *src = ln_op_input(p->op, "src"), *dst = ln_op_output(p->op, "dst");
-    const value found = find(src);
-    if (tl_dtype_is_stored(dst->tensor->dtype))
-        return 0; // kernels have no floats and integers of 8 bits and less that only store values
-    if (is_real(src->tensor->dtype) && is_real(dst->tensor->dtype)) {
-        value v = on_gpu(p, src, NULL);
-        if (p->real == TL_FLOAT && dst->tensor->dtype != TL_FLOAT)
-            v = round_as(p, &v, dst->tensor->dtype);
-        return finish(p, &v);
-    }
-    if (!found.name)
+    const ln_tensor_entry *const src = ln_op_input(p->op, "src");
+    const tl_dtype dtype = ln_op_output(p->op, "dst")->tensor->dtype;
+    if (tl_dtype_is_stored(dtype))
+        return 0; // types that no kernel supports, such as float8 and int4
+    value v = is_real(src->tensor->dtype) && is_real(dtype) ? on_gpu(p, src, NULL) : find(src);
+    if (!v.name)
         return 0;
-    const value v = convert(p, LN_OP_CONVERT_CUDA, &found, plain,
-                            dtype_on_gpu(p, dst->tensor->dtype), found.axes);
+    if (is_real(dtype) && p->real == TL_FLOAT && v.dtype != dtype)
+        v = convert(p, LN_OP_CONVERT_CUDA, &v, plain, dtype, v.axes);
+    if (v.dtype != dtype_on_gpu(p, dtype))
+        v = convert(p, LN_OP_CONVERT_CUDA, &v, plain, dtype_on_gpu(p, dtype), v.axes);
     return finish(p, &v);
 }
 
