@@ -5,9 +5,10 @@
 
 // clang-format off
 
-/** ROW(arg, NAME, mode, epilogue, fast) for each of tl_act but TL_ACT_NONE: cuDNN's pointwise mode,
- *  cuBLASLt's epilogue, whose GELU is that with tanh, 0: they lack it; and the function of x by
- *  approximate instructions (ln_cuda_act.cuh). */
+/** ROW(arg, NAME, mode, epilogue, fast) for each TL_ACT_NAME but TL_ACT_NONE. mode: cuDNN's for
+ *  pointwise operations; epilogue: cuBLASLt's, whose GELU is the tanh form; 0: unsupported. fast:
+ *  act(x) by approximate instructions (ln_cuda_act.cuh). GELU_TANH is x sigmoid(2 sqrt(2 / pi)
+ *  (x + 0.044715 x^3)). */
 #define LN_CUDA_ACTS(ROW, arg) \
     ROW(arg, RELU, CUDNN_POINTWISE_RELU_FWD, CUBLASLT_EPILOGUE_RELU, ln_max_of(x, 0)) \
     ROW(arg, LRELU, CUDNN_POINTWISE_RELU_FWD, 0, x < 0 ? act.alpha * x : x) \

@@ -9,21 +9,20 @@
 // are compiled when a plan is made, about 0.3 s for each engine. So that a network loads soon, a
 // request measures in this order, and compiles at most one:
 //
-// 1. Our own kernels, and products: they do everything.
-// 2. The convolution alone, by engines that are compiled already. A fused kernel is hardly faster
-//    than this without the pass for the rest. The fastest competes once more, with the rest.
+// 1. Our own kernels, and products: they compute the complete epilogue.
+// 2. The convolution alone, by engines that are compiled already. Its time is about the minimum of
+//    fused kernels. The fastest competes once more, together with ln_cuda_epilogue for the rest.
 // 3. The fused graph, by engines that are compiled already.
-// 4. The fused graph, by an engine that is compiled now, unless it cannot gain much:
-//    - A candidate was a kernel with the complete epilogue, so fusion saves nothing more.
+// 4. The fused graph, by an engine that is compiled now, unless it cannot save much time:
+//    - A kernel with the complete epilogue was measured in 1.
 //    - The best is close to 2, the minimum of all fused kernels.
-//    - 2 is short: the pass for the rest, over so little, costs about a launch.
+//    - 2 is short: then the pass for the rest takes about as long as its launch.
 // 5. Without any plan so far: the convolution alone, by an engine that is compiled now.
 //
 // No graph with the bias only: the separate pass for addend or activation would cost as much.
 //
-// A depthwise convolution on [N, H, W, C] has its weights twice: [C, KH, KW, 1] for cuDNN, and the
-// taps [KH, KW, C] for our kernels. Source: cuDNN 9, "Backend API", and the descriptors' attributes
-// there.
+// A depthwise convolution on [N, H, W, C] has two copies of its weights: [C, KH, KW, 1] for cuDNN,
+// and the taps [KH, KW, C] for our kernels. Source: cuDNN 9, "Backend API".
 
 #include "arch/cuda/ln_cuda_plan.h"
 
@@ -34,44 +33,44 @@
 
 #include "arch/cuda/ln_cuda_acts.h"
 
-// When no engine is compiled: the best is so close to the convolution alone, or this is so short.
+// No engine is compiled now if the best takes at most close_to_alone times as long as the
+// convolution alone, or this takes less than short_seconds.
 static const double close_to_alone = 1.25, short_seconds = 12e-6;
 
 enum {
-    MAX_CONFIGS = 64,     // of engines, that one query of a heuristic returns
+    MAX_CONFIGS = 64,     // engine configurations that one query of a heuristic returns
     HEURISTICS = 3,       // that are queried
-    ENOUGH_CONFIGS = 4,   // the next heuristic is not queried
-    MAX_MEASURED = 8,     // of the configurations of a graph, the first ones
-    MAX_COMPILED = 1,     // of those that are compiled when a plan is made
+    ENOUGH_CONFIGS = 4,   // with so many, the next heuristic is not queried
+    MAX_MEASURED = 8,     // configurations to measure of those that need no compiling
+    MAX_COMPILED = 1,     // configurations to compile and measure
     MAX_DESCRIPTORS = 32, // of a graph
     MAX_OPERATIONS = 4,
     FIRST_VIRTUAL = 100, // the first id of a virtual tensor; others have that of their argument
-    N = 0,               // axes of all tensors of cuDNN, whatever their strides
+    N = 0,               // the axes of cuDNN's tensors, whose strides express the layout
     C = 1,
     H = 2,
     W = 3,
 };
 
-// The operations of a graph besides the convolution.
-typedef struct extent {
+// What a graph computes after the convolution.
+typedef struct epilogue {
     int has_bias, has_addend;
     tl_activation act;
-} extent;
+} epilogue;
 
 // A convolution that is being planned.
 typedef struct request {
     ln_cuda_libs *libs;
     const ln_cuda_conv *conv;
     int is_bare;        // no bias, addend and activation; cuDNN only
-    int has_whole;      // a kernel that does everything was measured, not of a graph
+    int has_whole;      // a kernel of ours, or a product, with the complete epilogue was measured
     ln_cuda_plan *best; // so far, or NULL
-    char reason[256];   // cuDNN's last one against a graph
+    char reason[256];   // cuDNN's last error for a graph
 } request;
 
 // A graph of cuDNN in the making.
 typedef struct making {
     const ln_cuda_conv *conv;
-    const extent *extent;
     cudnnStatus_t status;                          // the first failure; later calls do nothing
     cudnnBackendDescriptor_t all[MAX_DESCRIPTORS]; // to be destroyed
     int n_all;
@@ -83,12 +82,12 @@ typedef struct making {
 
 // The engines that the heuristics propose for a graph, likely fast ones first.
 typedef struct proposals {
-    extent extent;
+    epilogue epilogue;
     int n;
     struct {
-        cudnnBackendDescriptor_t config; // NULL: a plan has taken it
-        int64_t engine;
-        int is_compiled; // when a plan is made
+        cudnnBackendDescriptor_t config; // NULL: a plan owns it
+        int64_t engine;                  // its number
+        int needs_compiling;             // when a plan is made
     } all[HEURISTICS * MAX_CONFIGS];
 } proposals;
 
@@ -96,8 +95,8 @@ typedef struct proposals {
 typedef struct cudnn_plan {
     ln_cuda_plan base;
     cudnnBackendDescriptor_t config, execution;
-    int64_t ids[LN_CUDA_ARGS]; // of the tensors in memory
-    int args[LN_CUDA_ARGS];    // whose data they have
+    int64_t ids[LN_CUDA_ARGS]; // of the graph's tensors in memory
+    int args[LN_CUDA_ARGS];    // the argument that each of them is
     int n_ids;
 } cudnn_plan;
 
@@ -222,7 +221,8 @@ static int64_t id_of(int arg)
     return arg + 1;
 }
 
-static cudnnBackendDescriptor_t like(making *m, int arg, const tl_tensor *t)
+// The tensor of argument `arg`, in the shape of `t`.
+static cudnnBackendDescriptor_t tensor_of(making *m, int arg, const tl_tensor *t)
 {
     int64_t dims[4];
     dims_of(t, m->conv->is_nhwc, dims);
@@ -237,12 +237,12 @@ static cudnnBackendDescriptor_t bias_of(making *m)
     return new_tensor(m, id_of(LN_CUDA_BIAS), dims, 0);
 }
 
-// The result of the next operation: y for the last one.
+// The tensor for the result of the next operation: y for the last one, virtual for others.
 static cudnnBackendDescriptor_t next_result(making *m)
 {
     int64_t dims[4];
     if (--m->n_left == 0)
-        return like(m, LN_CUDA_DST, m->conv->dst);
+        return tensor_of(m, LN_CUDA_DST, m->conv->dst);
     dims_of(m->conv->dst, m->conv->is_nhwc, dims);
     return new_tensor(m, FIRST_VIRTUAL + m->n_left, dims, 1);
 }
@@ -278,8 +278,10 @@ static void add_op(making *m, cudnnBackendDescriptor_t op)
 
 static cudnnBackendDescriptor_t convolve(making *m)
 {
-    const cudnnBackendDescriptor_t window = new_window(m), x = like(m, LN_CUDA_SRC, m->conv->src),
-                                   w = like(m, LN_CUDA_WEIGHT, m->conv->weight), y = next_result(m);
+    const cudnnBackendDescriptor_t window = new_window(m),
+                                   x = tensor_of(m, LN_CUDA_SRC, m->conv->src),
+                                   w = tensor_of(m, LN_CUDA_WEIGHT, m->conv->weight),
+                                   y = next_result(m);
     const cudnnBackendDescriptor_t op =
         create(m, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
     set_desc(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, window);
@@ -300,16 +302,17 @@ static cudnnBackendDescriptor_t new_pointwise(making *m, cudnnPointwiseMode_t mo
     return pointwise;
 }
 
-static cudnnBackendDescriptor_t add(making *m, cudnnBackendDescriptor_t x,
-                                    cudnnBackendDescriptor_t b)
+// Applies a pointwise operation to x, or to x and b.
+static cudnnBackendDescriptor_t apply(making *m, cudnnBackendDescriptor_t pointwise,
+                                      cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t b)
 {
-    const cudnnBackendDescriptor_t pointwise = new_pointwise(m, CUDNN_POINTWISE_ADD);
     finalize(m, pointwise);
     const cudnnBackendDescriptor_t y = next_result(m),
                                    op = create(m, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise);
     set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
-    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b);
+    if (b)
+        set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b);
     set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
     add_op(m, op);
     return y;
@@ -318,6 +321,7 @@ static cudnnBackendDescriptor_t add(making *m, cudnnBackendDescriptor_t x,
 #define MODE(arg, NAME, mode, epilogue, fast) [TL_ACT_##NAME] = mode,
 static const cudnnPointwiseMode_t modes[TL_ACT_SIZE] = {LN_CUDA_ACTS(MODE, )}; // 0: it lacks it
 
+// cuDNN has Clip as a ReLU with an upper bound.
 static int can_fuse(tl_activation act)
 {
     return modes[act.act] && (act.act != TL_ACT_CLIP || (act.alpha == 0 && act.beta > 0));
@@ -333,14 +337,7 @@ static cudnnBackendDescriptor_t activate(making *m, cudnnBackendDescriptor_t x, 
                    act.beta < FLT_MAX ? act.beta : FLT_MAX);
     if (act.act == TL_ACT_SILU)
         set_double(m, pointwise, CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
-    finalize(m, pointwise);
-    const cudnnBackendDescriptor_t y = next_result(m),
-                                   op = create(m, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise);
-    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
-    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
-    add_op(m, op);
-    return y;
+    return apply(m, pointwise, x, NULL);
 }
 
 // Graphs
@@ -355,15 +352,16 @@ static void make_graph(making *m, cudnnHandle_t handle)
 }
 
 // Describes the convolution and its epilogue. destroy_all frees.
-static void describe(making *m, const ln_cuda_conv *conv, const extent *e, cudnnHandle_t handle)
+static void describe(making *m, const ln_cuda_conv *conv, const epilogue *e, cudnnHandle_t handle)
 {
     const int acts = e->act.act != TL_ACT_NONE;
-    *m = (making){.conv = conv, .extent = e, .n_left = 1 + e->has_addend + e->has_bias + acts};
+    *m = (making){.conv = conv, .n_left = 1 + e->has_addend + e->has_bias + acts};
     cudnnBackendDescriptor_t result = convolve(m);
     if (e->has_addend)
-        result = add(m, result, like(m, LN_CUDA_ADDEND, conv->dst));
+        result = apply(m, new_pointwise(m, CUDNN_POINTWISE_ADD), result,
+                       tensor_of(m, LN_CUDA_ADDEND, conv->dst));
     if (e->has_bias)
-        result = add(m, result, bias_of(m));
+        result = apply(m, new_pointwise(m, CUDNN_POINTWISE_ADD), result, bias_of(m));
     if (acts)
         activate(m, result, e->act);
     make_graph(m, handle);
@@ -425,7 +423,7 @@ static int is_allowed(const making *m, cudnnBackendDescriptor_t engine)
 }
 
 // Whether the engine's code is compiled when a plan is made.
-static int is_compiled_late(cudnnBackendDescriptor_t engine)
+static int compiles_late(cudnnBackendDescriptor_t engine)
 {
     cudnnBackendBehaviorNote_t notes[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
     int64_t n = 0;
@@ -438,8 +436,8 @@ static int is_compiled_late(cudnnBackendDescriptor_t engine)
     return 0;
 }
 
-// The number of the configuration's engine, or -1: there is none, or it is not allowed.
-static int64_t engine_of(const making *m, cudnnBackendDescriptor_t config, int *is_compiled)
+// The number of the configuration's engine; -1: it is unknown, or the engine is not allowed.
+static int64_t engine_of(const making *m, cudnnBackendDescriptor_t config, int *needs_compiling)
 {
     cudnnBackendDescriptor_t engine = NULL;
     int64_t n = 0, number = -1;
@@ -451,7 +449,7 @@ static int64_t engine_of(const making *m, cudnnBackendDescriptor_t config, int *
         cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &n,
                                  &number))
         number = -1;
-    *is_compiled = is_compiled_late(engine);
+    *needs_compiling = compiles_late(engine);
     destroy(engine);
     return number;
 }
@@ -465,7 +463,7 @@ static void clear_cudnn(ln_cuda_plan *base)
     destroy(plan->config);
 }
 
-// The data of a run, as cuDNN wants it.
+// Fills cuDNN's descriptor of the data of a run.
 static cudnnStatus_t fill_pack(cudnnBackendDescriptor_t pack, const cudnn_plan *plan,
                                const ln_cuda_run *run)
 {
@@ -502,7 +500,7 @@ static void add_id(cudnn_plan *plan, int arg)
     plan->args[plan->n_ids++] = arg;
 }
 
-static void add_ids(cudnn_plan *plan, const extent *e)
+static void add_ids(cudnn_plan *plan, const epilogue *e)
 {
     add_id(plan, LN_CUDA_SRC);
     add_id(plan, LN_CUDA_WEIGHT);
@@ -513,7 +511,7 @@ static void add_ids(cudnn_plan *plan, const extent *e)
     add_id(plan, LN_CUDA_DST);
 }
 
-// The arguments of all plans of the request.
+// Sets the type and the arguments' shapes, which are the same for all plans of the request.
 static void fill_base(const request *r, ln_cuda_plan *plan)
 {
     const ln_cuda_conv *const conv = r->conv;
@@ -529,7 +527,7 @@ static void fill_base(const request *r, ln_cuda_plan *plan)
 }
 
 // The epilogue that the graph lacks.
-static ln_cuda_rest rest_of(const request *r, const extent *e)
+static ln_cuda_rest rest_of(const request *r, const epilogue *e)
 {
     ln_cuda_rest rest = {0};
     if (r->is_bare)
@@ -562,8 +560,8 @@ static cudnnStatus_t make_execution(cudnn_plan *plan, cudnnHandle_t handle)
     return status;
 }
 
-// Takes `config`. NULL: the engine cannot do it, or needs too much memory.
-static cudnn_plan *new_cudnn_plan(const request *r, const extent *e,
+// Takes `config`. NULL: the engine does not support the graph, or needs too much memory.
+static cudnn_plan *new_cudnn_plan(const request *r, const epilogue *e,
                                   cudnnBackendDescriptor_t config, int64_t engine)
 {
     cudnn_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
@@ -594,6 +592,7 @@ static void note_reason(request *r, cudnnStatus_t status)
     snprintf(r->reason, sizeof(r->reason), "%s: %.180s", cudnnGetErrorString(status), text);
 }
 
+// Whether one of the first `n` proposals is of this engine.
 static int has_engine(const proposals *p, int n, int64_t engine)
 {
     for (int i = 0; i < n; i++)
@@ -602,32 +601,32 @@ static int has_engine(const proposals *p, int n, int64_t engine)
     return 0;
 }
 
-// Adds the allowed configurations that a heuristic proposes. Other heuristics propose much of the
-// same: engines that an earlier one has are left to it.
+// Adds the allowed configurations that a heuristic proposes. Heuristics propose much of the same,
+// so this skips engines that an earlier one proposed, except for is_bare, which measures all.
 static void add_proposals(proposals *p, const making *m, cudnnBackendHeurMode_t mode, int is_bare)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     const int n = query(m->graph, mode, configs), known = is_bare ? 0 : p->n;
     for (int i = 0; i < n; i++) {
-        int is_compiled = 0;
-        const int64_t engine = engine_of(m, configs[i], &is_compiled);
+        int needs_compiling = 0;
+        const int64_t engine = engine_of(m, configs[i], &needs_compiling);
         if (engine < 0 || has_engine(p, known, engine)) {
             destroy(configs[i]);
             continue;
         }
         p->all[p->n].config = configs[i];
         p->all[p->n].engine = engine;
-        p->all[p->n++].is_compiled = is_compiled;
+        p->all[p->n++].needs_compiling = needs_compiling;
     }
 }
 
-// Fills `p` for the graph of this extent. free_proposals frees.
-static void find_proposals(request *r, const extent *e, proposals *p)
+// Fills `p` for the graph with this epilogue. free_proposals frees.
+static void find_proposals(request *r, const epilogue *e, proposals *p)
 {
     static const cudnnBackendHeurMode_t heuristics[HEURISTICS] = {
         CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK};
     making m;
-    p->extent = *e;
+    p->epilogue = *e;
     p->n = 0;
     describe(&m, r->conv, e, r->libs->cudnn);
     for (int i = 0; i < HEURISTICS && !m.status; i++)
@@ -644,13 +643,16 @@ static void free_proposals(proposals *p)
         destroy(p->all[--p->n].config);
 }
 
-// Measures the first `max` proposals of a kind that work, for `*best`; without the rest.
-static void try_proposals(request *r, proposals *p, int is_compiled, int max, ln_cuda_plan **best)
+// Measures the first `max` proposals that work, of those that need compiling or those that do not.
+// For another best than the request's, the graph is measured without the rest of the epilogue.
+static void try_proposals(request *r, proposals *p, int needs_compiling, int max,
+                          ln_cuda_plan **best)
 {
     for (int i = 0, n = 0; i < p->n && n < max; i++) {
-        if (!p->all[i].config || p->all[i].is_compiled != is_compiled)
+        if (!p->all[i].config || p->all[i].needs_compiling != needs_compiling)
             continue;
-        cudnn_plan *const plan = new_cudnn_plan(r, &p->extent, p->all[i].config, p->all[i].engine);
+        cudnn_plan *const plan =
+            new_cudnn_plan(r, &p->epilogue, p->all[i].config, p->all[i].engine);
         p->all[i].config = NULL;
         if (!plan)
             continue;
@@ -664,20 +666,20 @@ static void try_proposals(request *r, proposals *p, int is_compiled, int max, ln
 // Graphs of cuDNN
 
 // Returns new: the fastest convolution alone, without the rest. NULL: there is none.
-static ln_cuda_plan *find_alone(request *r, proposals *p, int is_compiled, int max)
+static ln_cuda_plan *find_alone(request *r, proposals *p, int needs_compiling, int max)
 {
-    const extent alone = {0};
+    const epilogue alone = {0};
     ln_cuda_plan *best = NULL;
     find_proposals(r, &alone, p);
-    try_proposals(r, p, is_compiled, max, &best);
+    try_proposals(r, p, needs_compiling, max, &best);
     free_proposals(p);
     return best;
 }
 
-// Takes `alone` (NULL: none), which competes with the rest after it.
+// Takes `alone` (NULL: none), which competes together with the rest of the epilogue.
 static void try_unfused(request *r, ln_cuda_plan *alone)
 {
-    const extent nothing = {0};
+    const epilogue nothing = {0};
     if (!alone || (r->best && r->best->seconds <= alone->seconds)) {
         ln_cuda_free_plan(alone);
         return;
@@ -686,6 +688,7 @@ static void try_unfused(request *r, ln_cuda_plan *alone)
     ln_cuda_compete(r->libs, &r->best, alone);
 }
 
+// Whether to compile a fused kernel; `alone`: seconds of the convolution alone (see the top).
 static int is_worth_compiling(const request *r, double alone)
 {
     if (!r->best)
@@ -696,7 +699,7 @@ static int is_worth_compiling(const request *r, double alone)
 static void try_fused(request *r, proposals *p, double alone)
 {
     const ln_cuda_conv *const conv = r->conv;
-    extent all = {.has_bias = 1, .has_addend = !!conv->has_addend};
+    epilogue all = {.has_bias = 1, .has_addend = !!conv->has_addend};
     if (can_fuse(conv->param.act))
         all.act = conv->param.act;
     find_proposals(r, &all, p);
@@ -706,12 +709,13 @@ static void try_fused(request *r, proposals *p, double alone)
     free_proposals(p);
 }
 
+// Measures all proposals for the convolution alone, of both kinds.
 static void try_bare(request *r, proposals *p)
 {
-    const extent alone = {0};
+    const epilogue alone = {0};
     find_proposals(r, &alone, p);
-    for (int is_compiled = 0; is_compiled < 2; is_compiled++)
-        try_proposals(r, p, is_compiled, HEURISTICS * MAX_CONFIGS, &r->best);
+    for (int needs_compiling = 0; needs_compiling < 2; needs_compiling++)
+        try_proposals(r, p, needs_compiling, HEURISTICS * MAX_CONFIGS, &r->best);
     free_proposals(p);
 }
 
@@ -748,7 +752,7 @@ static void try_cudnn(request *r)
 
 // Kernels of our own
 
-// Numbers from 0 on: ln_cuda_depthwise_tiles with this `way`.
+// Kernels; numbers from 0 on: ln_cuda_depthwise_tiles with this `way`.
 enum { OWN_DEPTHWISE = -1, OWN_FIRST = -2, OWN_DIRECT = -3 };
 
 typedef struct own_plan {
@@ -783,7 +787,7 @@ static int run_own(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_r
     }
 }
 
-// Makes the kernel of tiles leave sums in its work memory, if they have room there.
+// Makes ln_cuda_depthwise_tiles write partial sums to the work memory, if they fit.
 static void add_sums(const ln_cuda_conv *conv, own_plan *plan)
 {
     const int sums = ln_cuda_depthwise_sums(conv->src, conv->dst, &conv->param, plan->kernel);
@@ -812,15 +816,15 @@ static void try_own(request *r, const char *name, int kernel)
     fill_base(r, &plan->base);
     if (conv->wants_sums && kernel >= 0)
         add_sums(conv, plan);
-    if (conv->taps && kernel >= OWN_DEPTHWISE) {
-        plan->base.takes_taps = 1;
+    if (conv->taps && kernel >= OWN_DEPTHWISE) { // a depthwise kernel
+        plan->base.reads_taps = 1;
         plan->base.args[LN_CUDA_WEIGHT] = ln_cuda_shape_of(conv->taps);
     }
     ln_cuda_compete(r->libs, &r->best, &plan->base);
     r->has_whole = 1;
 }
 
-// Nothing else competes with a kernel that computes sums, too: others leave a pass over dst to do.
+// A plan with sums has no other competitors, since they would need a pass over dst for the sums.
 static int has_sums(const request *r)
 {
     return r->best && r->best->sums;
@@ -842,7 +846,7 @@ static int is_depthwise(const ln_cuda_conv *conv)
     return conv->src->dims[axis] == group && conv->dst->dims[axis] == group;
 }
 
-// Of images with few channels.
+// Whether ln_cuda_first_conv supports the convolution, of images with few channels.
 static int is_first(const ln_cuda_conv *conv)
 {
     return conv->is_nhwc && !conv->has_addend &&
@@ -851,7 +855,7 @@ static int is_first(const ln_cuda_conv *conv)
 
 // Products of matrices
 
-// Whether each pixel of dst is one of src times the weights.
+// Whether this is a matrix multiplication: each pixel of dst is the weights times one of src.
 static int is_product(const ln_cuda_conv *conv)
 {
     const tl_conv2d_param *const p = &conv->param;
@@ -861,6 +865,7 @@ static int is_product(const ln_cuda_conv *conv)
            !p->padding[3];
 }
 
+// `t` as a matrix of so many columns, whose shape is written to `dims`.
 static tl_tensor matrix(const tl_tensor *t, int *dims, int columns)
 {
     tl_tensor m = *t;
@@ -897,8 +902,8 @@ static void try_product(request *r)
                                      .has_addend = conv->has_addend,
                                      .act = conv->param.act,
                                      .allow_tf32 = conv->allow_tf32};
-    // Its data is in the same order, so the plan of the product is one of the convolution. It has
-    // measured itself; others compare with that.
+    // The product has its arguments in the same order, so its plan is also one of the convolution,
+    // and its measured time is what others compete with.
     ln_cuda_plan_product(r->libs, &r->best, &product);
     r->has_whole = has_gemm(conv) || (r->best && ln_cuda_is_whole(r->best));
 }
@@ -908,25 +913,18 @@ static void try_product(request *r)
 static ln_cuda_key key_of(const ln_cuda_conv *conv, int is_bare)
 {
     const tl_conv2d_param *const p = &conv->param;
+    const int values[] = {!!is_bare,          conv->src->dtype,   p->group,
+                          !!conv->is_nhwc,    !!conv->has_addend, !!conv->taps,
+                          !!conv->allow_tf32, !!conv->wants_sums};
     ln_cuda_key key = {0};
-    ln_cuda_key_add(&key, is_bare ? 1 : 0);
-    ln_cuda_key_add(&key, conv->src->dtype);
+    ln_cuda_key_add(&key, sizeof(values) / sizeof(*values), values);
+    ln_cuda_key_add(&key, 4, p->padding);
+    ln_cuda_key_add(&key, 2, p->stride);
+    ln_cuda_key_add(&key, 2, p->dilation);
     ln_cuda_key_add_dims(&key, conv->src);
     ln_cuda_key_add_dims(&key, conv->weight);
     ln_cuda_key_add_dims(&key, conv->dst);
-    ln_cuda_key_add(&key, p->group);
-    for (int i = 0; i < 4; i++)
-        ln_cuda_key_add(&key, p->padding[i]);
-    for (int i = 0; i < 2; i++) {
-        ln_cuda_key_add(&key, p->stride[i]);
-        ln_cuda_key_add(&key, p->dilation[i]);
-    }
     ln_cuda_key_add_act(&key, p->act);
-    ln_cuda_key_add(&key, !!conv->has_addend);
-    ln_cuda_key_add(&key, !!conv->is_nhwc);
-    ln_cuda_key_add(&key, conv->taps != NULL);
-    ln_cuda_key_add(&key, !!conv->allow_tf32);
-    ln_cuda_key_add(&key, !!conv->wants_sums);
     return key;
 }
 

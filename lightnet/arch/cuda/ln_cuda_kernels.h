@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // LightNet's own kernels for NVIDIA GPUs, on tensors whose data is device memory.
 //
-//     if (ln_cuda_softmax(stream, src, dst, 1))
+//     if (ln_cuda_softmax(stream, src, dst, 1, 0))
 //         fprintf(stderr, "%s\n", tl_last_error());
 //
 // Functions are asynchronous: they launch kernels on a stream. CUDA graphs can capture them, since
 // no function allocates, waits, or copies from the host. The caller checks shapes. "F" is TL_FLOAT,
-// TL_FLOAT16 or TL_BFLOAT16, the same for all float tensors of a call; values of 16 bits compute in
-// float. -1 with a reason in tl_last_error(): a type or size is not
-// supported, or the launch failed. A tensor without elements is no error: nothing is done.
+// TL_FLOAT16 or TL_BFLOAT16, the same for all float tensors of a call; 16-bit values are converted
+// to float before they are computed with. -1 with a reason in tl_last_error(): a type or size is
+// not supported, or the launch failed. Without elements in dst, functions do nothing; not an error.
 
 #pragma once
 
@@ -101,9 +101,9 @@ int ln_cuda_depthwise(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
                       const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
                       const tl_conv2d_param *param, int is_nhwc);
 
-/** The same of 16 bits with is_nhwc, by tiles in shared memory; `way` < LN_CUDA_TILE_WAYS chooses
- * their size. All data is aligned to 16 bytes. `sums` (NULL: none), [N, ln_cuda_depthwise_sums, C]
- * of TL_FLOAT, gets sums of results: those of an image add up to the sum of its pixels. */
+/** The same for 16-bit types with is_nhwc, by tiles in shared memory; `way` < LN_CUDA_TILE_WAYS
+ * selects their size. All data is aligned to 16 bytes. Writes partial sums of dst to `sums` (NULL:
+ * none), [N, ln_cuda_depthwise_sums, C] of TL_FLOAT: their sum over axis 1 is dst's over H, W. */
 enum { LN_CUDA_TILE_WAYS = 5 };
 int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
                             const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
@@ -111,11 +111,11 @@ int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const t
 int ln_cuda_depthwise_sums(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
                            int way);
 
-/** 1: ln_cuda_depthwise_tiles has kernels for this: 3x3 or 5x5, stride 1 or 2, a multiple of 8
- * channels, and a frequent activation. */
+/** 1: ln_cuda_depthwise_tiles has kernels for this: 16 bits, 3x3 or 5x5, stride 1 or 2, a multiple
+ * of 8 channels, and no activation, ReLU, Clip, SiLU or HardSwish. */
 int ln_cuda_has_depthwise_tiles(const tl_tensor *src, const tl_conv2d_param *param);
 
-/** A convolution of an image with few channels, as first layers, and the activation of `param`: src
+/** The first layer of a network, a convolution of few channels, and the activation of `param`: src
  *  and dst [N, H, W, C], weight [OC, KH, KW, C], bias [OC] or NULL. With `pool` (NULL: none), dst
  * is its max pooling, which excludes padding. The data of bias and dst is aligned to 16 bytes.
  */
@@ -123,8 +123,8 @@ int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_ten
                        const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param,
                        const tl_pool2d_param *pool);
 
-/** 1: ln_cuda_first_conv has a kernel for this pooling, too: 2x2 after stride 1, or 3x3 after
- *  stride 2, itself of stride 2. */
+/** 1: ln_cuda_first_conv can fuse this pooling, which has stride 2: 2x2 after a convolution with
+ *  stride 1, or 3x3 after one with stride 2. */
 int ln_cuda_has_first_pool(const tl_conv2d_param *param, const tl_pool2d_param *pool);
 
 /** 1: ln_cuda_first_conv has a kernel for this: 16 bits, one group, 1, 3 or 4 channels to a
@@ -145,9 +145,9 @@ int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tens
                      tl_tensor *dst, int axis, tl_activation act);
 
 /** As tl_exec_attention, of F, without a tensor of scores. `mask` may be NULL. `heads` (NULL: all)
- * are those of q, k and v to read: the first one and their number, of each; so q, k and v may be
- * one tensor. Source: Dao et al., "FlashAttention: Fast and Memory-Efficient Exact Attention with
- * IO-Awareness", 2022. */
+ * selects heads: {first, count} of q, then of k, then of v. So q, k and v may be one tensor, such
+ * as [B, S, 3 H, D] with heads {0, H, H, H, 2 H, H}. Source: Dao et al., "FlashAttention: Fast and
+ * Memory-Efficient Exact Attention with IO-Awareness", 2022. */
 int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor *k,
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
                       const tl_attention_param *param, const int heads[6], int allow_tf32);
@@ -156,9 +156,9 @@ int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor
 int ln_cuda_has_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                           const tl_attention_param *param);
 
-/** Non-maximum suppression as tl_exec_nms, of TL_FLOAT. `dst` has room for [batches * classes *
- * most (at most N), 3] of TL_INT64; `count`, device memory, gets the number of its rows; `work` is
- * device memory of ln_cuda_nms_work bytes. */
+/** Non-maximum suppression as tl_exec_nms, of TL_FLOAT. `dst`, TL_INT64, has room for
+ * [batches * classes * min(how->max, N), 3]; the number of its rows is written to `count`, device
+ * memory; `work` is device memory of ln_cuda_nms_work bytes. */
 int ln_cuda_nms(ln_cuda_stream stream, const tl_tensor *boxes, const tl_tensor *scores,
                 const tl_nms *how, tl_tensor *dst, int *count, void *work);
 size_t ln_cuda_nms_work(const tl_tensor *boxes, const tl_tensor *scores, const tl_nms *how);
@@ -177,7 +177,7 @@ typedef struct ln_cuda_gemm_job {
     int is_shared, trans2;
     float alpha;
     tl_activation act;
-    int tile; // how to divide the work: 0 .. LN_CUDA_GEMM_TILES - 1
+    int tile; // index of a tile shape, 0 .. LN_CUDA_GEMM_TILES - 1: see ln_cuda_gemm_name
 } ln_cuda_gemm_job;
 
 enum { LN_CUDA_GEMM_TILES = 6, LN_CUDA_GEMM_CHOICES = 4 };
@@ -185,11 +185,11 @@ enum { LN_CUDA_GEMM_TILES = 6, LN_CUDA_GEMM_CHOICES = 4 };
 int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job);
 
 /** 1: ln_cuda_gemm can compute the job by its tile: n and k are multiples of 8. For the last two
- *  tiles, of whole rows, src2 is shared and fits in shared memory. With k_more, k - k_more is a
- *  multiple of 32 or 64, as the tile wants. */
+ *  tiles, of whole rows, src2 is one matrix that fits in shared memory. With k_more, k - k_more is
+ *  a multiple of the tile's k step: 64 suits all tiles, and 8 those of whole rows. */
 int ln_cuda_has_gemm(const ln_cuda_gemm_job *job);
 
-/** Writes the tiles that may be the fastest for the job; returns how many. 0: it is unsupported. */
+/** Writes the candidates for the fastest tile; returns their number. 0: the job is unsupported. */
 int ln_cuda_gemm_choices(const ln_cuda_gemm_job *job, int choices[LN_CUDA_GEMM_CHOICES]);
 
 /** "gemm 128x64": a constant string. */

@@ -28,11 +28,11 @@ ln_cuda_libs *ln_cuda_libs_create(void);
 void ln_cuda_libs_free(ln_cuda_libs *libs);
 
 typedef struct ln_cuda_conv {
-    const tl_tensor *src, *weight, *dst; // shapes and dtypes; their data is not used. Plain: [N, C,
-                                         // H, W], [OC, IC / group, KH, KW]; is_nhwc: [N, H, W, C],
-                                         // [OC, KH, KW, IC / group]
-    const tl_tensor *taps; // NULL, or of a depthwise one with is_nhwc the same weights as
-                           // [KH, KW, OC]; without them, our depthwise kernels do not compete
+    const tl_tensor *src, *weight, *dst; // shapes and dtypes; their data is not used. [N, C, H, W]
+                                         // and [OC, IC / group, KH, KW]; is_nhwc: [N, H, W, C]
+                                         // and [OC, KH, KW, IC / group]
+    const tl_tensor *taps; // of a depthwise convolution with is_nhwc: the weights also as
+                           // [KH, KW, OC], for our depthwise kernels; or NULL: these are not tried
     int has_addend;        // of dst's shape, added before the activation
     tl_conv2d_param param; // with the activation
     int is_nhwc;
@@ -40,31 +40,31 @@ typedef struct ln_cuda_conv {
     int wants_sums; // see ln_cuda_plan_sums
 } ln_cuda_conv;
 
-/** The fastest way to compute the convolution, its bias, addend and activation: a fused kernel of
- * cuDNN, one of cuDNN and ln_cuda_epilogue, or one of ours. `*plan` is replaced, if any. Runs on:
+/** Finds the fastest plan for the convolution, its bias, addend and activation: a fused kernel of
+ * cuDNN, one of cuDNN and ln_cuda_epilogue, or one of ours. Replaces `*plan`, if any. It runs on:
  * src, weight (or taps), bias, addend (or NULL), dst. Source: cuDNN, "Graph API". */
 int ln_cuda_plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv);
 
-/** Whether the plan of a convolution runs on the taps in place of the weight. */
-int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan);
+/** Whether the plan of a convolution runs on the taps instead of the weight. */
+int ln_cuda_plan_reads_taps(const ln_cuda_plan *plan);
 
-/** The fastest way to do the same with images that are multiplied by factors [N, C] before, for
- *  ln_cuda_has_scaled. Runs on: src, weight, bias, addend (or NULL), dst, factors. */
+/** The same for the convolution of src * factors, which are [N, C]; requires ln_cuda_has_scaled.
+ *  Runs on: src, weight, bias, addend (or NULL), dst, NULL, factors. */
 int ln_cuda_plan_scaled(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv);
 
-/** 1: each pixel of dst is one of src times the weights, with is_nhwc. */
+/** 1: the convolution is 1x1 with stride 1 and one group, without padding, and is_nhwc. */
 int ln_cuda_has_scaled(const ln_cuda_conv *conv);
 
-/** With `wants_sums`: a run leaves sums of dst, of TL_FLOAT, at the beginning of `work`: [N, so
- * many, C], of which those of an image add up to the sum of its pixels. 0: it does not. */
+/** With `wants_sums`: n > 0 if a run writes partial sums of dst, [N, n, C] of TL_FLOAT, to `work`:
+ * their sum over axis 1 is dst's over H, W. 0: it does not. */
 int ln_cuda_plan_sums(const ln_cuda_plan *plan);
 
 typedef struct ln_cuda_product {
     const tl_tensor *src1, *src2,
-        *dst;                   // [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none
-    const tl_tensor *src1_more; // NULL, or the last columns of src1, which then has the first: of
-                                // 16 bits, and without trans1
-    const tl_tensor *bias;      // NULL, or [n]-shaped: one for each column
+        *dst;                   // [.., m, k], [.., k, n] and [.., m, n], as of operator matmul
+    const tl_tensor *src1_more; // or NULL; its columns follow those of src1: k is the sum of both;
+                                // 16-bit types without trans1 only
+    const tl_tensor *bias;      // [n], added to each row; or NULL
     int trans1, trans2;
     double alpha;
     int has_addend;    // of dst's shape, added before the activation
@@ -72,9 +72,9 @@ typedef struct ln_cuda_product {
     int allow_tf32;
 } ln_cuda_product;
 
-/** The fastest way to multiply, add and apply the activation. Axes before the last two are equal in
- * all three tensors, or of src2 all 1 or absent. Runs on: src1, src2, bias (or NULL), addend (or
- * NULL), dst, src1_more (or NULL). Source: cuBLAS, "Using the cuBLASLt API". */
+/** Finds the fastest plan for act(alpha * src1 x src2 + bias + addend). Axes before the last two
+ * are equal in all three tensors, or of src2 all 1 or absent. Runs on: src1, src2, bias (or NULL),
+ * addend (or NULL), dst, src1_more (or NULL). Source: cuBLAS, "Using the cuBLASLt API". */
 int ln_cuda_plan_product(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_product *product);
 
 /** Whether ln_cuda_plan_product supports these shapes. */
@@ -89,7 +89,7 @@ size_t ln_cuda_plan_work(const ln_cuda_plan *plan);
 /** The name of its kernel, such as "cudnn 12 fused" or "cublaslt"; constant while `libs` lives. */
 const char *ln_cuda_plan_name(const ln_cuda_plan *plan);
 
-/** The time of the fastest choice as measured, in seconds. */
+/** Its measured time, in seconds. */
 double ln_cuda_plan_seconds(const ln_cuda_plan *plan);
 
 /** Accepts NULL. */

@@ -36,10 +36,9 @@ static void open_libs(void)
         ck_abort_msg("ln_cuda_libs_create: %s", tl_last_error());
 }
 
-enum { ARGS = 7 }; // of plans, of which the last are NULL for most
+enum { ARGS = 7 }; // arguments of plans; most have no src1_more and no factors
 
-// Runs a plan that was made since `began` with `status`; adds its name to the description of the
-// case.
+// Runs a plan, which was made from time `began` on with this status, and adds its name to c->what.
 static void run_plan(cu_case *c, int status, const ln_cuda_plan *plan, tl_tensor *const *tensors,
                      uint64_t began)
 {
@@ -75,6 +74,7 @@ typedef struct conv {
     tl_conv2d_param param; // the activation is set later
 } conv;
 
+// `param` is {group, size, stride, dilation, padding, ..}.
 static const conv convs[] = {
     {{1, 3, 32, 32}, 16, {1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}},
     {{1, 3, 112, 112}, 64, {1, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}, {0}, {0}}},
@@ -111,6 +111,7 @@ static tl_tensor *taps_of(cu_case *c, const tl_tensor *weight)
     return cu_given(c, cu_host_reshaped(c, moved, 3, moved->dims));
 }
 
+// Replaces `*plan`. Odd activations of depthwise convolutions have taps.
 static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc, tl_act act,
                        int has_addend)
 {
@@ -156,7 +157,7 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
     how.src = tensors[0], how.weight = tensors[1], how.taps = taps, how.dst = tensors[4];
     const uint64_t began = tl_clock();
     const int status = ln_cuda_plan_conv2d(libs, plan, &how);
-    if (status == 0 && ln_cuda_plan_takes_taps(*plan))
+    if (status == 0 && ln_cuda_plan_reads_taps(*plan))
         tensors[1] = taps;
     run_plan(&c, status, *plan, tensors, began);
     if (status == 0 && (ln_cuda_plan_sums(*plan) > 0) != (how.wants_sums && dtype != TL_FLOAT))
@@ -383,7 +384,7 @@ static const tl_tensor *with_more(cu_case *c, const tl_tensor *src, const tl_ten
     return both;
 }
 
-// The last tiles keep src2 in shared memory.
+// Whether ln_cuda_gemm must support the shape: the last two tiles keep src2 in shared memory.
 static int has_gemm(const int *v, int tile)
 {
     return tile < LN_CUDA_GEMM_TILES - 2 ? !v[5] || (v[2] - v[5]) % 64 == 0 : v[4] && v[2] < 200;

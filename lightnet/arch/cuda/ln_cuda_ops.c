@@ -10,14 +10,14 @@
 
 // Shapes
 
-// `expected` has t->ndim numbers.
+// -1 with a reason unless the shape is `expected`, of t->ndim axes.
 static int check_shape(const char *arg_name, const tl_tensor *t, const int *expected)
 {
-    char is[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
+    char found[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
     if (memcmp(t->dims, expected, (size_t)t->ndim * sizeof(int)) == 0)
         return 0;
     return tl_fail("'%s' has shape %s, expected %s", arg_name,
-                   ln_sprint_shape(is, sizeof(is), t->ndim, t->dims),
+                   ln_sprint_shape(found, sizeof(found), t->ndim, t->dims),
                    ln_sprint_shape(wanted, sizeof(wanted), t->ndim, expected));
 }
 
@@ -39,7 +39,8 @@ int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_
 {
     const int h = is_nhwc ? 1 : 2, c = is_nhwc ? 3 : 1, channels = src->dims[c];
     if (!src->len || !bias->len)
-        return tl_fail("'src' or 'bias' is empty");
+        return tl_fail("'src' has %d elements and 'bias' %d, expected at least 1", src->len,
+                       bias->len);
     if (channels % p->group || bias->len % p->group)
         return tl_fail("%d channels of 'src' and %d of 'bias', expected multiples of 'group', %d",
                        channels, bias->len, p->group);
@@ -77,12 +78,16 @@ int ln_cuda_product_dims(const tl_tensor *src1, const tl_tensor *more, const tl_
                          int trans1, int trans2, int *dims)
 {
     int joined[TL_MAXDIM];
+    char text[LN_MAX_SHAPE];
     tl_tensor both = *src1;
     if (!more)
         return tl_matmul_dims(src1, src2, trans1, trans2, dims);
     if (trans1 || src1->ndim < 2 || more->ndim != src1->ndim ||
         memcmp(more->dims, src1->dims, (size_t)(src1->ndim - 1) * sizeof(int)))
-        return tl_fail("'src1_more' does not fit after 'src1'");
+        return tl_fail(
+            "'src1_more' has shape %s, expected that of 'src1' but the last axis, and no "
+            "'trans1'",
+            ln_sprint_shape(text, sizeof(text), more->ndim, more->dims));
     memcpy(joined, src1->dims, (size_t)src1->ndim * sizeof(int));
     joined[src1->ndim - 1] += more->dims[src1->ndim - 1];
     both.dims = joined;
@@ -97,14 +102,15 @@ int ln_cuda_interleave_dims(const tl_tensor *src1, const tl_tensor *src2, int fi
     if (src1->ndim < 1 || !tl_tensor_issameshape(src1, src2))
         return tl_fail("'src1' and 'src2' differ in shape");
     if (half > src1->dims[last] - first || half > INT_MAX / 2)
-        return tl_fail("%d elements from %d on of lines of %d", half, first, src1->dims[last]);
+        return tl_fail("'half' %d from 'first' %d on exceeds the last axis of 'src1', %d", half,
+                       first, src1->dims[last]);
     memcpy(dims, src1->dims, (size_t)src1->ndim * sizeof(int));
     dims[last] = 2 * half;
     return 0;
 }
 
-// `t`, a copy, becomes a tensor of some of its heads, the first one and their number; `dims` are
-// its own. Another number of axes is an error later.
+// Reduces the shape of `t` to heads[1] heads from heads[0] on; `dims` keeps the new one. Ignores
+// another number of axes, which tl_attention_dims rejects.
 static int narrow(tl_tensor *t, int dims[4], const char *arg_name, int axis, const int *heads)
 {
     if (t->ndim != 4 || axis < 1 || axis > 2)
@@ -141,7 +147,8 @@ int ln_cuda_excite_sizes(tl_dtype dtype, const int *dims, const tl_tensor *weigh
     const int images = dims[0], pixels = dims[1] * dims[2], channels = dims[3], hidden = bias1->len,
               outputs = bias2->len;
     if (!images || !pixels || !channels || !hidden || !outputs)
-        return tl_fail("the images, 'bias1' or 'bias2' are empty");
+        return tl_fail("%d images of %d pixels, 'bias1' of %d, 'bias2' of %d, expected at least 1",
+                       images, pixels, hidden, outputs);
     if (check_shape("weight1", weight1, (const int[]){hidden, 1, 1, channels}) ||
         check_shape("weight2", weight2, (const int[]){outputs, 1, 1, hidden}))
         return -1;
@@ -166,43 +173,38 @@ int ln_cuda_line_length(const tl_tensor *src, int axis)
 
 // Plans
 
-static void note_plan(ln_cuda_node *node, ln_op_arg *op_arg, const ln_cuda_plan *plan)
+// ln_cuda_enter. Returns the libraries, or NULL with a reason.
+static ln_cuda_libs *enter(ln_cuda_node *node, const ln_op_arg *op_arg)
+{
+    return ln_cuda_enter(node, op_arg) ? NULL : ln_cuda_libs_of(node);
+}
+
+static int note_plan(ln_cuda_node *node, ln_op_arg *op_arg, const ln_cuda_plan *plan)
 {
     node->has_idle_scratch = ln_cuda_plan_work(plan) == 0;
     op_arg->algorithm = ln_cuda_plan_name(plan);
-}
-
-static int prepare_conv(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
-                        const ln_cuda_conv *conv,
-                        int (*make)(ln_cuda_libs *, ln_cuda_plan **, const ln_cuda_conv *))
-{
-    if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
-        make(ln_cuda_libs_of(node), plan, conv))
-        return -1;
-    note_plan(node, op_arg, *plan);
     return 0;
 }
 
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv)
 {
-    return prepare_conv(node, op_arg, plan, conv, ln_cuda_plan_conv2d);
+    ln_cuda_libs *const libs = enter(node, op_arg);
+    return libs && !ln_cuda_plan_conv2d(libs, plan, conv) ? note_plan(node, op_arg, *plan) : -1;
 }
 
 int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv)
 {
-    return prepare_conv(node, op_arg, plan, conv, ln_cuda_plan_scaled);
+    ln_cuda_libs *const libs = enter(node, op_arg);
+    return libs && !ln_cuda_plan_scaled(libs, plan, conv) ? note_plan(node, op_arg, *plan) : -1;
 }
 
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                             const ln_cuda_product *product)
 {
-    if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
-        ln_cuda_plan_product(ln_cuda_libs_of(node), plan, product))
-        return -1;
-    note_plan(node, op_arg, *plan);
-    return 0;
+    ln_cuda_libs *const libs = enter(node, op_arg);
+    return libs && !ln_cuda_plan_product(libs, plan, product) ? note_plan(node, op_arg, *plan) : -1;
 }
 
 // Operators
@@ -246,7 +248,9 @@ int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_
     return 0;
 }
 
-enum { PART = 256 }; // an alignment, and room for the number of boxes
+// The scratch memory of nms_cuda: the number of rows, the rows, and the work memory of ln_cuda_nms,
+// each at a multiple of PART bytes.
+enum { PART = 256 };
 
 static size_t rows_size(const tl_tensor *dst)
 {

@@ -24,16 +24,16 @@ int ln_cuda_conv2d_maxpool_dims(const tl_tensor *src, const tl_tensor *weight,
                                 const tl_tensor *bias, const tl_conv2d_param *param,
                                 const tl_pool2d_param *pool, int *dims);
 
-/** As tl_attention_dims, of the heads of q, k and v that are read: n 6, and of each the first one
- *  and their number; n 0: all of them. */
+/** As tl_attention_dims, of some heads. n 6: heads is {first, count} of q, then of k, then of v;
+ *  n 0: all heads. */
 int ln_cuda_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                            const tl_tensor *mask, const tl_attention_param *param, int n,
                            const int *heads, int *dims);
 
-/** The number of elements along the axes from `axis` on. */
+/** The product of the lengths of the axes from `axis` on. */
 int ln_cuda_line_length(const tl_tensor *src, int axis);
 
-/** ln_cuda_enter, and the plan of the operator, which names its algorithm. */
+/** ln_cuda_enter; then finds the operator's plan, whose name becomes its `algorithm`. */
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv);
 int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
@@ -41,19 +41,20 @@ int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan *
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                             const ln_cuda_product *product);
 
-/** The job of excite_cuda, without its data and activations, on images [N, H, W, C] of `dims`. -1
+/** Fills the job of excite_cuda on images of `dims`, [N, H, W, C], without data and activations. -1
  *  with a reason: the arguments do not fit. */
 int ln_cuda_excite_sizes(tl_dtype dtype, const int *dims, const tl_tensor *weight1,
                          const tl_tensor *bias1, const tl_tensor *weight2, const tl_tensor *bias2,
                          ln_cuda_excite_job *job);
 
-/** The job on this data. */
+/** A copy of the job with the data of these tensors. */
 ln_cuda_excite_job ln_cuda_excite_of(const ln_cuda_excite_job *job, const tl_tensor *src,
                                      const tl_tensor *weight1, const tl_tensor *bias1,
                                      const tl_tensor *weight2, const tl_tensor *bias2,
                                      tl_tensor *dst);
 
-/** ln_cuda_excite of src, or of the sums that the plan that computed src left in `work`. */
+/** ln_cuda_excite after a run of `plan`, with its sums in `work` (ln_cuda_plan_sums) in place of
+ *  src, if it leaves some. */
 int ln_cuda_excite_after(ln_cuda_stream stream, const ln_cuda_plan *plan, const void *work,
                          ln_cuda_excite_job job);
 

@@ -177,9 +177,9 @@ const char *ln_cuda_plan_name(const ln_cuda_plan *plan)
     return plan->name;
 }
 
-int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan)
+int ln_cuda_plan_reads_taps(const ln_cuda_plan *plan)
 {
-    return plan->takes_taps;
+    return plan->reads_taps;
 }
 
 int ln_cuda_plan_sums(const ln_cuda_plan *plan)
@@ -275,16 +275,17 @@ int ln_cuda_use_shapes(ln_cuda_libs *libs, const ln_cuda_plan *plan)
 
 // Measurements
 
-// A plan is made of about 15 measurements, so each is as short as it can be: a slow candidate runs
-// twice, a steady one for two groups.
+// A plan needs about 15 measurements, so each is short: a candidate that is clearly slower than the
+// best runs twice, and one whose groups take equal times runs for two of them.
 enum {
     WARM_UPS = 1, // the first run loads the code
     GROUPS = 5,   // of runs, at most, of which the fastest counts
     MAX_RUNS = 30 // of a group
 };
 static const double group_seconds = 0.3e-3, clearly_slower = 1.3;
-static const double steady = 0.02;                             // groups differ by no more
-static const double once_slower = 1.5, launch_seconds = 50e-6; // what one run may cost more
+static const double steady = 0.02; // the relative difference of equal times
+// A single run, with its launch, may take once_slower * limit + launch_seconds.
+static const double once_slower = 1.5, launch_seconds = 50e-6;
 
 static int run_times(ln_cuda_libs *libs, const ln_cuda_plan *plan, int n)
 {
@@ -312,6 +313,7 @@ static double time_runs(ln_cuda_libs *libs, const ln_cuda_plan *plan, int n)
     return elapsed(libs);
 }
 
+// Seconds of a group, or -1.
 static double time_group(ln_cuda_libs *libs, cudaGraphExec_t group)
 {
     if (cudaEventRecord(libs->start, libs->stream) || cudaGraphLaunch(group, libs->stream))
@@ -334,15 +336,14 @@ static cudaGraphExec_t capture_group(ln_cuda_libs *libs, const ln_cuda_plan *pla
     return group;
 }
 
-// The number of runs that last about as long as a group should. The time of a run that is launched
-// by itself includes its launch.
+// The number of runs that take about group_seconds if one, with its launch, takes `seconds`.
 static int runs_of_group(double seconds)
 {
     const double n = seconds > 1e-6 ? group_seconds / seconds : MAX_RUNS;
     return n < 1 ? 1 : n > MAX_RUNS ? MAX_RUNS : (int)n;
 }
 
-// The seconds of the fastest group, or -1. Two that differ little are enough.
+// The seconds of the fastest group, or -1. Stops after two equal ones, or at the limit.
 static double fastest_group(ln_cuda_libs *libs, cudaGraphExec_t group, double limit)
 {
     double fastest = time_group(libs, group); // the first one warms up
@@ -395,28 +396,28 @@ void ln_cuda_compete(ln_cuda_libs *libs, ln_cuda_plan **best, ln_cuda_plan *plan
 
 // Plans by request
 
-void ln_cuda_key_add(ln_cuda_key *key, int value)
+void ln_cuda_key_add(ln_cuda_key *key, int n, const int *values)
 {
-    key->values[key->n++] = value;
+    for (int i = 0; i < n; i++)
+        key->values[key->n++] = values[i];
 }
 
 void ln_cuda_key_add_dims(ln_cuda_key *key, const tl_tensor *t)
 {
-    ln_cuda_key_add(key, t->ndim);
-    for (int i = 0; i < t->ndim; i++)
-        ln_cuda_key_add(key, t->dims[i]);
+    ln_cuda_key_add(key, 1, &t->ndim);
+    ln_cuda_key_add(key, t->ndim, t->dims);
 }
 
 void ln_cuda_key_add_float(ln_cuda_key *key, float value)
 {
     int bits;
     memcpy(&bits, &value, sizeof(bits));
-    ln_cuda_key_add(key, bits);
+    ln_cuda_key_add(key, 1, &bits);
 }
 
 void ln_cuda_key_add_act(ln_cuda_key *key, tl_activation act)
 {
-    ln_cuda_key_add(key, act.act);
+    ln_cuda_key_add(key, 1, (const int[]){act.act});
     ln_cuda_key_add_float(key, act.alpha);
     ln_cuda_key_add_float(key, act.beta);
 }

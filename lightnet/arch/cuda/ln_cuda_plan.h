@@ -32,8 +32,8 @@ enum {
     LN_CUDA_BIAS,
     LN_CUDA_ADDEND,
     LN_CUDA_DST,
-    LN_CUDA_MORE,    // of a product with src1_more only,
-    LN_CUDA_FACTORS, // of ln_cuda_plan_scaled only: others may be run without them
+    LN_CUDA_MORE,    // src1_more of a product
+    LN_CUDA_FACTORS, // of ln_cuda_plan_scaled
     LN_CUDA_ARGS
 };
 
@@ -47,7 +47,7 @@ typedef struct ln_cuda_shape {
     int dims[4];
 } ln_cuda_shape;
 
-/** dst = act(dst + bias + addend), after the kernel. */
+/** The part of the epilogue that the kernel lacks: dst = act(dst + bias + addend), after it. */
 typedef struct ln_cuda_rest {
     int has_bias, has_addend;
     tl_activation act;
@@ -56,8 +56,8 @@ typedef struct ln_cuda_rest {
 /** One run: see ln_cuda_run_plan. */
 typedef struct ln_cuda_run {
     ln_cuda_stream stream;
-    void *const *data; // [LN_CUDA_ARGS], without LN_CUDA_FACTORS unless it is used
-    void *work;
+    void *const *data; // by argument; may end at LN_CUDA_DST if the plan lacks those after it
+    void *work;        // device memory, ln_cuda_plan_work bytes
 } ln_cuda_run;
 
 /** The first member of each plan of a certain kind. */
@@ -69,14 +69,14 @@ struct ln_cuda_plan {
     tl_dtype dtype;
     ln_cuda_shape args[LN_CUDA_ARGS];
     ln_cuda_rest rest;
-    int axis;       // of dst, that of the bias
-    int takes_taps; // LN_CUDA_WEIGHT is the taps of a convolution
+    int axis;       // of dst, along which the bias varies
+    int reads_taps; // LN_CUDA_WEIGHT is the taps of a convolution
     int sums;       // see ln_cuda_plan_sums
     int (*run)(const ln_cuda_plan *plan, ln_cuda_libs *libs, const ln_cuda_run *run);
     void (*clear)(ln_cuda_plan *plan); // NULL: nothing to free but the plan
 };
 
-/** The key of a plan: the members of a request that affect the plan. Zeroed at first. */
+/** The key of a plan: the members of a request that affect the plan. Unused values are 0. */
 typedef struct ln_cuda_key {
     int n, values[64];
 } ln_cuda_key;
@@ -107,7 +107,7 @@ void *ln_cuda_new_plan(size_t size);
 /** The shape of a tensor of up to 4 dimensions. */
 ln_cuda_shape ln_cuda_shape_of(const tl_tensor *t);
 
-/** A record over the data of an argument; it borrows the dims of the plan. */
+/** The argument `arg` as a tensor, which borrows its data and the plan's dims. */
 tl_tensor ln_cuda_tensor(const ln_cuda_plan *plan, int arg, void *const *data);
 
 /** Whether the kernel of the plan computes the complete epilogue. */
@@ -121,12 +121,12 @@ int ln_cuda_is_float(tl_dtype dtype);
 
 // Measurements
 
-/** Prepares data of the plan's shapes, with small random values, for the next measurements. */
+/** Fills libs->data with small random values in the plan's shapes, for the next measurements. */
 int ln_cuda_use_shapes(ln_cuda_libs *libs, const ln_cuda_plan *plan);
 
-/** Seconds of a run on this data, within a CUDA graph as in use: so the time to launch a kernel
- *  does not hide its speed, and a plan that cannot be captured fails. -1: it fails. Stops early if
- *  it is clearly slower than `limit` seconds (0: no limit); the result is then only rough. */
+/** Seconds of a run on this data, within a CUDA graph as in inference: this excludes the time of
+ *  separate launches. -1: it fails, or cannot be captured. Stops early if it is clearly slower than
+ *  `limit` seconds (0: no limit); the result is then only rough. */
 double ln_cuda_measure(ln_cuda_libs *libs, const ln_cuda_plan *plan, double limit);
 
 /** Measures `plan`, takes it, and keeps it in `*best` if it is faster than that. */
@@ -134,12 +134,12 @@ void ln_cuda_compete(ln_cuda_libs *libs, ln_cuda_plan **best, ln_cuda_plan *plan
 
 // Plans by request
 
-void ln_cuda_key_add(ln_cuda_key *key, int value);
+void ln_cuda_key_add(ln_cuda_key *key, int n, const int *values);
 void ln_cuda_key_add_dims(ln_cuda_key *key, const tl_tensor *t);
 void ln_cuda_key_add_float(ln_cuda_key *key, float value);
 void ln_cuda_key_add_act(ln_cuda_key *key, tl_activation act);
 
-/** Replaces `*plan`, if any, by the plan that was kept with this key: 1, or 0: none. */
+/** 1: replaces `*plan`, if any, by the plan that was kept with this key; 0: there is none. */
 int ln_cuda_find_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan **plan);
 
 /** Takes `made`, which replaces `*plan`, if any. */

@@ -20,17 +20,18 @@
 enum {
     MAX_ALGORITHMS = 12, // to measure
     MAX_WORK = 32 << 20, // bytes
-    FEW_ROWS = 16,       // less are not for tiles of 64 rows
-    BUSY = 128,          // operations for each byte that keep tensor cores busy
+    FEW_ROWS = 16,       // ln_cuda_gemm, with tiles of at least 64 rows, needs as many
+    BUSY = 128,          // operations per byte of memory traffic that keep tensor cores busy
 };
 
-// How much of the rest cuBLASLt does itself: the first one that works is taken.
+// The part of the epilogue that cuBLASLt computes itself, in the order in which they are tried.
 typedef enum fusion { FUSE_ALL, FUSE_ADDEND, FUSE_NOTHING, FUSIONS } fusion;
 
-// Products that are alike have the same plan.
+// What determines the plan of a product, in a normal form: dst = act(alpha * src1 x src2 + bias +
+// addend), of a batch of [m, k] x [k, n].
 typedef struct problem {
     int m, n, k, batch;
-    int k_more;    // of k, what src1_more has
+    int k_more;    // the columns of src1_more, the last of the k; 0: none
     int is_shared; // src2 is the same for the whole batch
     int trans1, trans2;
     tl_dtype dtype;
@@ -93,6 +94,7 @@ int ln_cuda_has_product(const tl_tensor *src1, const tl_tensor *src2, const tl_t
     return !bias || (bias->len == n && bias->ndim > 0 && bias->dims[bias->ndim - 1] == n);
 }
 
+// The normal form: vectors are transposed in one way, and a batch with one src2 is one matrix.
 static problem problem_of(const ln_cuda_product *product)
 {
     const tl_tensor *const dst = product->dst, *const src1 = product->src1;
@@ -112,12 +114,12 @@ static problem problem_of(const ln_cuda_product *product)
                  .alpha = (float)product->alpha,
                  .act = product->act};
     p.k += p.k_more;
-    // A vector has the same memory transposed. Here its elements are those of a dot product.
+    // A vector has the same memory transposed: src1 as a row [1, k], src2 as [1, k] with trans2.
     if (p.m == 1)
         p.trans1 = 0;
     if (p.n == 1)
         p.trans2 = 1;
-    if (p.is_shared && !p.trans1) {
+    if (p.is_shared && !p.trans1) { // the rows of all matrices
         p.m *= p.batch;
         p.batch = 1;
     }
@@ -126,13 +128,12 @@ static problem problem_of(const ln_cuda_product *product)
 
 static ln_cuda_key key_of(const problem *p)
 {
-    const int values[] = {p->m,     p->n,         p->k,          p->k_more,
+    const int values[] = {2, // no convolution
+                          p->m,     p->n,         p->k,          p->k_more,
                           p->batch, p->is_shared, p->trans1,     p->trans2,
                           p->dtype, p->has_bias,  p->has_addend, p->allow_tf32};
     ln_cuda_key key = {0};
-    ln_cuda_key_add(&key, 2); // no convolution
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-        ln_cuda_key_add(&key, values[i]);
+    ln_cuda_key_add(&key, sizeof(values) / sizeof(*values), values);
     ln_cuda_key_add_float(&key, p->alpha);
     ln_cuda_key_add_act(&key, p->act);
     return key;
@@ -156,7 +157,7 @@ static void set_int(making *m, cublasLtMatmulDescAttributes_t name, int32_t valu
     set(m, name, &value, sizeof(value));
 }
 
-// `stride`: elements from a matrix of the batch to the next one.
+// A column-major layout. `stride`: elements from a matrix of the batch to the next one.
 static void make_layout(making *m, cublasLtMatrixLayout_t *layout, const problem *p, int rows,
                         int columns, int64_t stride)
 {
@@ -185,15 +186,15 @@ static void make_layouts(making *m, const problem *p)
 #define EPILOGUE(arg, NAME, mode, epilogue, fast) [TL_ACT_##NAME] = epilogue,
 static const cublasLtEpilogue_t epilogues[TL_ACT_SIZE] = {LN_CUDA_ACTS(EPILOGUE, )};
 
-// cuBLASLt's GELU differs from the exact one by less than 5e-4, the rounding of a float16 beyond 1,
-// so 16-bit products support it.
+// Whether cuBLASLt can compute the activation. Its GELU differs from the exact one by less than
+// 5e-4, the rounding error of float16 above 1, so it is used for 16-bit types only.
 static int can_fuse(const problem *p)
 {
     const tl_act act = p->act.act;
     return act == TL_ACT_NONE || (epilogues[act] && (act != TL_ACT_GELU || p->dtype != TL_FLOAT));
 }
 
-// Of a bias and activation that are fused.
+// The epilogue of a fused activation, or TL_ACT_NONE, and bias.
 static cublasLtEpilogue_t epilogue_of(int has_bias, tl_act act)
 {
     if (!epilogues[act])
@@ -201,8 +202,8 @@ static cublasLtEpilogue_t epilogue_of(int has_bias, tl_act act)
     return has_bias ? epilogues[act] | CUBLASLT_EPILOGUE_BIAS : epilogues[act];
 }
 
-// CUBLAS_COMPUTE_32F does not use TF32: for data of 32 bits its products are true floats. For data
-// of 16 bits it is the type of the sums.
+// CUBLAS_COMPUTE_32F does not use TF32: it multiplies float32 as float32, and sums 16-bit types in
+// float32.
 static cublasComputeType_t compute_of(const problem *p)
 {
     return p->allow_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -270,8 +271,8 @@ static void fill_base(ln_cuda_plan *plan, const problem *p)
         plan->args[LN_CUDA_ADDEND] = dst;
 }
 
-// Distributes the rest between cuBLASLt and ln_cuda_epilogue. Returns the activation of the first.
-// A bias that follows is added before or after an addend: that is the same.
+// Divides the epilogue between cuBLASLt and, as plan->base.rest, ln_cuda_epilogue. Returns the
+// activation for cuBLASLt. Its beta adds the addend, even before a bias that follows.
 static tl_act divide_rest(product_plan *plan, const problem *p, fusion how)
 {
     const int fuses_act = how == FUSE_ALL && can_fuse(p);
@@ -333,7 +334,7 @@ static cublasStatus_t set_preference(cublasLtMatmulPreference_t preference, tl_d
     return status;
 }
 
-// Fills `found`; returns how many.
+// Fills `found` with the algorithms that cuBLASLt's heuristic proposes; returns their number.
 static int query(ln_cuda_libs *libs, const product_plan *plan,
                  cublasLtMatmulHeuristicResult_t found[MAX_ALGORITHMS])
 {
@@ -353,7 +354,7 @@ static int query(ln_cuda_libs *libs, const product_plan *plan,
     return status ? 0 : n;
 }
 
-// Whether the algorithm rounds its floats, which COMPUTE_32F should not: to be sure.
+// Whether the algorithm rounds float32 inputs. COMPUTE_32F should exclude these; this makes sure.
 static int is_rounding(const cublasLtMatmulAlgo_t *algo)
 {
     const cublasLtNumericalImplFlags_t rounding = CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32 |
@@ -438,13 +439,12 @@ static ln_cuda_gemm_job job_of(const problem *p)
                               .act = p->act};
 }
 
-// Whether ln_cuda_gemm may be faster than `best`: it saves a second pass over dst, or the time is
-// that of memory. It does not compute as fast as cuBLASLt on tensor cores that are always busy.
-// Nothing else reads two matrices as one.
+// Whether ln_cuda_gemm may be faster than `best`: it saves a second pass over dst, or the product
+// is memory-bound. If it is compute-bound, cuBLASLt is faster. Only ln_cuda_gemm supports k_more.
 static int is_for_gemm(const problem *p, const ln_cuda_plan *best)
 {
     const double m = (double)p->m * p->batch, n = p->n, k = p->k;
-    const double bytes =
+    const double bytes = // of elements of 16 bits: src1, src2, dst, addend
         2 * (m * k + k * n * (p->is_shared ? 1 : p->batch) + m * n * (p->has_addend ? 2 : 1));
     if (p->trans1 || (m < FEW_ROWS && !p->k_more))
         return 0;

@@ -11,7 +11,7 @@
 
 enum {
     MAX_ORDERED = 4096, // operators; those after them wait for the one before
-    MAX_ENDS = 8,       // nodes that an operator may end with; kernels of one stream end with one
+    MAX_ENDS = 8,       // last nodes of an operator; work on one stream has one
     WORD = 64,
 };
 
@@ -25,15 +25,15 @@ typedef struct recorded {
     struct recorded *older;
     size_t number;
     int n_ends;
-    cudaGraphNode_t ends[MAX_ENDS];
+    cudaGraphNode_t ends[MAX_ENDS]; // what operators that wait for this one depend on
     int n_accesses;
     access *accesses;
-    uint64_t *before; // a bit for each operator that is done before this one begins
+    uint64_t *before; // a bit for each operator that this one waits for, also by others
 } recorded;
 
 struct ln_cuda_recording {
-    recorded *newest;       // of those that added nodes
-    recorded *now;          // the current one, which may
+    recorded *newest;       // of the operators that added nodes to the graph
+    recorded *now;          // the current operator, of which this is not known yet
     cudaGraphNode_t *waits; // the nodes that it waits for
     size_t n_waits;
 };
@@ -83,7 +83,7 @@ static recorded *create(const ln_op_arg *op_arg, size_t number, int has_idle_scr
     return op;
 }
 
-// One of them writes memory that the other reads or writes.
+// Whether one of them writes memory that the other reads or writes.
 static bool conflicts(const recorded *a, const recorded *b)
 {
     for (int i = 0; i < a->n_accesses; i++)
@@ -100,6 +100,7 @@ static bool is_before(const recorded *op, const recorded *earlier)
     return op->before[earlier->number / WORD] >> earlier->number % WORD & 1;
 }
 
+// Makes `op` wait for `earlier`, and so also for what that waits for.
 static void wait_for(ln_cuda_recording *recording, recorded *op, const recorded *earlier)
 {
     memcpy(recording->waits + recording->n_waits, earlier->ends,
@@ -112,7 +113,8 @@ static void wait_for(ln_cuda_recording *recording, recorded *op, const recorded 
     op->before[earlier->number / WORD] |= (uint64_t)1 << earlier->number % WORD;
 }
 
-// The last operator that may be out of order waits for all others, and each later one for it.
+// Finds the operators to wait for, latest first, except for those that they wait for. Operator
+// MAX_ORDERED waits for all before it, and each later one for the one before it.
 static void find_waits(ln_cuda_recording *recording, recorded *op)
 {
     recording->n_waits = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a segment while it is recorded. On a stream, each operator would wait for
-// the previous one. In the graph, an operator depends only on operators whose memory it reads or
+// The order of a segment's operators while it is recorded. On a stream, each would wait for the
+// previous one. In the graph, an operator depends only on operators whose memory it reads or
 // overwrites, so others may run concurrently.
 //
 //     ln_cuda_record_begin(recording, stream, op_arg, 0);

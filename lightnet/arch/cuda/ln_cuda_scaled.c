@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of pixels that are multiplied by factors, the end of squeeze-and-excitation:
+// 1x1 convolutions of images that are scaled by channel, the end of squeeze-and-excitation:
 //
 //     dst[n] = act(weight x (factors[n] * src[n]) + bias + addend)     for each image n
+//            = act((weight * factors[n]) x src[n] + bias + addend)
 //
-// The product is linear, so the factors may as well be those of the weights of each image. Where
-// images have more pixels than dst has channels, that are fewer elements. Both ways are measured.
+// The second form scales the columns of weight, once for each image. If images have more pixels
+// than dst has channels, these are fewer elements than those of src. Both forms are measured.
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,9 @@ typedef struct scaled_plan {
     ln_cuda_plan base;
     ln_cuda_plan *inner;
     int arg;                           // LN_CUDA_SRC or LN_CUDA_WEIGHT
-    int dims[DIMS], factor_dims[DIMS]; // of the argument, as [1 or N, rows, C], and [N, 1, C]
-    int scaled_dims[DIMS];             // [N, rows, C]
-    size_t size;                       // bytes of that, at the beginning of the work memory
+    int dims[DIMS], factor_dims[DIMS]; // of the argument: [N, pixels, C] or [1, OC, C]; [N, 1, C]
+    int scaled_dims[DIMS];             // [N, pixels or OC, C]
+    size_t size;                       // of the scaled argument, first in the work memory, in bytes
 } scaled_plan;
 
 static tl_tensor tensor_of(tl_dtype dtype, const int *dims, void *data)
@@ -46,12 +47,10 @@ static int run_scaled(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cud
                     factors = tensor_of(base->dtype, plan->factor_dims, data[LN_CUDA_FACTORS]);
     tl_tensor scaled = tensor_of(base->dtype, plan->scaled_dims, run->work);
     data[plan->arg] = run->work;
-    return ln_cuda_chain(run->stream, (const tl_tensor *const[]){&src, &factors}, 2, &scaled,
-                         &multiply, 1) ||
-                   ln_cuda_run_plan(plan->inner, libs, run->stream, data,
-                                    (char *)run->work + plan->size)
-               ? -1
-               : 0;
+    return -(
+        ln_cuda_chain(run->stream, (const tl_tensor *const[]){&src, &factors}, 2, &scaled,
+                      &multiply, 1) ||
+        ln_cuda_run_plan(plan->inner, libs, run->stream, data, (char *)run->work + plan->size));
 }
 
 static void clear_scaled(ln_cuda_plan *base)
@@ -73,7 +72,7 @@ static void fill_shapes(const ln_cuda_conv *conv, ln_cuda_plan *plan)
     plan->args[LN_CUDA_FACTORS] = (ln_cuda_shape){2, {src[0], src[3]}};
 }
 
-// The elements of the work memory are aligned as those of tensors are.
+// Bytes of the scaled argument, aligned like tensors; more than LN_CUDA_WORK: it does not fit.
 static size_t scaled_size(const ln_cuda_conv *conv, int rows)
 {
     const double n = (double)conv->src->dims[0] * rows * conv->src->dims[3];
@@ -81,7 +80,7 @@ static size_t scaled_size(const ln_cuda_conv *conv, int rows)
     return size > LN_CUDA_WORK ? (size_t)LN_CUDA_WORK + 1 : ((size_t)size + 255) / 256 * 256;
 }
 
-// Measures `inner` (takes it; NULL: none) with `arg`, of `batch` times `rows`, scaled before.
+// Takes `inner` (NULL: none). Measures it with its argument `arg`, [batch, rows, C], scaled before.
 static void try_scaled(ln_cuda_libs *libs, const ln_cuda_conv *conv, ln_cuda_plan *inner, int arg,
                        int batch, int rows, ln_cuda_plan **best)
 {
@@ -109,7 +108,7 @@ static void try_scaled(ln_cuda_libs *libs, const ln_cuda_conv *conv, ln_cuda_pla
     ln_cuda_compete(libs, best, &plan->base);
 }
 
-// Returns new: a product for each image with its own weights. NULL: there is none.
+// Returns new: a plan of products of each image and its weights [N, OC, C]. NULL: there is none.
 static ln_cuda_plan *find_batched(ln_cuda_libs *libs, const ln_cuda_conv *conv)
 {
     const int *const src = conv->src->dims, outputs = conv->dst->dims[3];
@@ -138,22 +137,14 @@ static ln_cuda_plan *find_batched(ln_cuda_libs *libs, const ln_cuda_conv *conv)
     return ln_cuda_plan_product(libs, &plan, &product) ? NULL : plan;
 }
 
-static ln_cuda_plan *find_plain(ln_cuda_libs *libs, const ln_cuda_conv *conv)
-{
-    ln_cuda_plan *plan = NULL;
-    return ln_cuda_plan_conv2d(libs, &plan, conv) ? NULL : plan;
-}
-
 static ln_cuda_key key_of(const ln_cuda_conv *conv)
 {
+    const int values[] = {KEY, conv->src->dtype, !!conv->has_addend, !!conv->allow_tf32};
     ln_cuda_key key = {0};
-    ln_cuda_key_add(&key, KEY);
-    ln_cuda_key_add(&key, conv->src->dtype);
+    ln_cuda_key_add(&key, sizeof(values) / sizeof(*values), values);
     ln_cuda_key_add_dims(&key, conv->src);
     ln_cuda_key_add_dims(&key, conv->dst);
     ln_cuda_key_add_act(&key, conv->param.act);
-    ln_cuda_key_add(&key, !!conv->has_addend);
-    ln_cuda_key_add(&key, !!conv->allow_tf32);
     return key;
 }
 
@@ -169,13 +160,14 @@ int ln_cuda_has_scaled(const ln_cuda_conv *conv)
 int ln_cuda_plan_scaled(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv)
 {
     if (!ln_cuda_has_scaled(conv))
-        return tl_fail("factors require a convolution of single pixels, with their channels last");
+        return tl_fail("'factors' require a 1x1 convolution with stride 1, no padding, and 'nhwc'");
     const ln_cuda_key key = key_of(conv);
     const int *const src = conv->src->dims;
-    ln_cuda_plan shapes = {0}, *best = NULL;
+    ln_cuda_plan shapes = {0}, *best = NULL, *plain = NULL;
     if (ln_cuda_find_plan(libs, &key, plan))
         return 0;
-    ln_cuda_plan *const batched = find_batched(libs, conv), *const plain = find_plain(libs, conv);
+    ln_cuda_plan *const batched = find_batched(libs, conv);
+    ln_cuda_plan_conv2d(libs, &plain, conv); // NULL stays if it fails
     fill_shapes(conv, &shapes);
     if ((!batched && !plain) || ln_cuda_use_shapes(libs, &shapes)) {
         ln_cuda_free_plan(batched);
