@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU as the operators of a context use it: memory, streams, graphs of segments, copies.
+// What the operators of a context share on the GPU: memory, streams, graphs of segments, copies.
 
 #include "arch/cuda/ln_cuda.h"
 #include "arch/cuda/ln_cuda_plan.h"
@@ -14,22 +14,22 @@
 // The state of the current segment.
 typedef enum segment_mode {
     NO_SEGMENT,
-    ADDING,    // their work goes to the stream
-    RECORDING, // to the stream, which is being recorded
-    LAUNCHED,  // nothing: a graph has it
+    ADDING,    // operators launch their kernels on the stream
+    RECORDING, // the same, while the stream is captured
+    LAUNCHED,  // operators do nothing: the segment's graph was launched
 } segment_mode;
 
 struct ln_cuda {
     const ln_context *ctx;
-    int n_nodes; // that have entered
+    int n_nodes; // those between ln_cuda_enter and ln_cuda_leave
     cudaStream_t stream;
     cudaEvent_t start, stop; // for times of operators
-    ln_cuda_libs *libs;      // NULL: no operator needs them so far
+    ln_cuda_libs *libs;      // NULL: no operator needed them so far
     segment_mode mode;
     ln_cuda_node *first;          // of the current segment
     ln_cuda_recording *recording; // NULL: none
-    uint64_t run_number;          // that it belongs to
-    int failed;                   // ln_cuda_begin has failed
+    uint64_t run_number;          // of the current segment
+    int failed;                   // the last ln_cuda_begin failed
     ln_cuda *next;                // in the list of all
 };
 
@@ -47,8 +47,8 @@ int ln_cuda_check(void)
 
 // Memory
 
-// Results of runs are read when the work of their contexts is done. Each run ends with a copy to
-// the CPU, which waits; work after that is what only ln_context_get_data reads.
+// Before device memory is read: a run waits only for its last copy to the CPU, so the GPU may still
+// run later operators, whose results only ln_context_get_data reads.
 static void wait_for_contexts(void)
 {
     pthread_mutex_lock(&all_mutex);
@@ -58,9 +58,8 @@ static void wait_for_contexts(void)
     pthread_mutex_unlock(&all_mutex);
 }
 
-// Copies and zeros have a stream of their own, since waiting for the whole GPU would break what
-// another thread records.
-
+// A separate stream for copies and memset: waiting for the whole GPU would break captures of other
+// threads.
 static cudaStream_t memory_stream;
 static cudaError_t memory_status;
 
@@ -75,7 +74,7 @@ static cudaError_t find_memory_stream(void)
     return pthread_once(&once, create_memory_stream) ? cudaErrorUnknown : memory_status;
 }
 
-// Waits for `status`, that of work in the memory stream.
+// Waits for the memory stream, unless adding work to it failed with `status`. Returns the status.
 static cudaError_t finish_memory(cudaError_t status)
 {
     if (status == cudaSuccess)
@@ -217,15 +216,15 @@ static void release(ln_cuda *cuda)
         destroy(cuda);
 }
 
-// An input that may be anywhere is one of the CPU's. While rules are applied, its producer may be
-// abstract, so its memory is looked at now.
+// Inputs of any memory type (LN_MEM_NONE) must be in the CPU's memory. This is checked at load:
+// while rules are applied, their producers may still be abstract.
 static int check_inputs(const ln_op_arg *op_arg)
 {
     const ln_arg_info *info = op_arg->info->tensors_in;
     if (op_arg->ctx->outer)
-        return tl_fail("the GPU runs no operators of bodies");
+        return tl_fail("the GPU does not support operators of subgraphs");
     if (op_arg->isdynamic & LN_DYNAMIC_IN)
-        return tl_fail("the GPU runs no operators of open sizes");
+        return tl_fail("the GPU does not support inputs of open sizes, expected fixed shapes");
     for (; info; info = ln_arg_info_next(info)) {
         const ln_tensor_entry *te = ln_op_find_input(op_arg, info->arg_name);
         const ln_mem_type expected = info->anywhere ? LN_MEM_CPU : LN_MEM_CUDA;
@@ -248,7 +247,7 @@ int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg)
 {
     if (check_inputs(op_arg))
         return -1;
-    if (node->cuda) { // loading again: memory has moved
+    if (node->cuda) { // loaded again: the graph refers to freed memory
         forget_graph(node);
         return 0;
     }
@@ -275,7 +274,7 @@ static void forget_recording(ln_cuda *cuda)
     cuda->recording = NULL;
 }
 
-// Ends a recording that is not to be used.
+// Ends the segment. Discards its recording, if any.
 static void abandon(ln_cuda *cuda)
 {
     cudaGraph_t graph = NULL;
@@ -287,6 +286,7 @@ static void abandon(ln_cuda *cuda)
     cuda->first = NULL;
 }
 
+// Makes a graph of the recorded segment, and launches it.
 static int finish_recording(ln_cuda *cuda)
 {
     cudaGraph_t graph = NULL;
@@ -301,7 +301,7 @@ static int finish_recording(ln_cuda *cuda)
                                    "launch a graph");
 }
 
-// A copy from or to the CPU ends the segment. One of an earlier run, which failed, is abandoned.
+// Ends the segment, before a copy from or to the CPU. Discards one of an earlier run, which failed.
 static int close_segment(ln_cuda *cuda)
 {
     int status = 0;
@@ -329,6 +329,7 @@ static int begin_recording(ln_cuda *cuda)
                : -1;
 }
 
+// Begins a segment with `node`, in the mode that its number of runs determines (ln_cuda.h).
 static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
 {
     cuda->first = node;
@@ -339,13 +340,15 @@ static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
     }
     if (!node->runs && cuda->libs)
         ln_cuda_trim(cuda->libs); // all plans are made
-    // The first run loads kernels, which cannot be recorded.
+    // Kernels are loaded in the first run, since loading cannot be captured.
     if (node->runs)
         return begin_recording(cuda);
     cuda->mode = ADDING;
     return 0;
 }
 
+// Prepares the segment for the operator. Not in segments: operators that compute constants at load,
+// and those of a stepwise run, which are measured.
 static int begin(ln_cuda_node *node)
 {
     ln_cuda *const cuda = node->cuda;
@@ -386,7 +389,7 @@ static int finish_step(ln_cuda *cuda)
     float ms = 0;
     if (ln_cuda_expect(cudaEventRecord(cuda->stop, cuda->stream), "record an event") ||
         ln_cuda_expect(cudaEventSynchronize(cuda->stop), "finish an operator") ||
-        ln_cuda_expect(cudaEventElapsedTime(&ms, cuda->start, cuda->stop), "take a time"))
+        ln_cuda_expect(cudaEventElapsedTime(&ms, cuda->start, cuda->stop), "read a time"))
         return -1;
     ((ln_context *)cuda->ctx)->device_ns = (uint64_t)((double)ms * 1e6) + 1;
     return 0;
@@ -401,7 +404,7 @@ int ln_cuda_end(ln_cuda_node *node, int status)
         abandon(cuda);
         return -1;
     }
-    if (node->op_arg->at_load) // what updates constants copies them by another stream
+    if (node->op_arg->at_load) // constants are then read by the memory stream
         return ln_cuda_expect(cudaStreamSynchronize(cuda->stream), "compute a constant");
     return cuda->ctx->is_stepwise ? finish_step(cuda) : 0;
 }
@@ -427,7 +430,8 @@ void ln_cuda_leave(ln_cuda_node *node)
 
 // Copies
 
-static int is_same(const tl_tensor *src, const int *axes, const tl_tensor *dst)
+// Whether a copy neither converts nor permutes.
+static int is_plain(const tl_tensor *src, const int *axes, const tl_tensor *dst)
 {
     int is_permuted = 0;
     for (int i = 0; axes && i < src->ndim; i++)
@@ -443,14 +447,14 @@ static int make_pinned(ln_cuda_node *node, size_t size)
                           "allocate pinned memory");
 }
 
-// A copy within the CPU's memory, by units.
+// A copy within the CPU's memory, which threads divide by UNIT bytes.
 typedef struct copy {
     char *to;
     const char *from;
     size_t size;
 } copy;
 
-enum { UNIT = 64 << 10, PIECE = 32 * UNIT };
+enum { UNIT = 64 << 10, PIECE = 32 * UNIT }; // PIECE: of copies to the GPU
 
 static void copy_units(void *arg, size_t begin, size_t end)
 {
@@ -465,7 +469,7 @@ static void copy_by_threads(const tl_exec *exec, char *to, const char *from, siz
     tl_parallel(exec, (size + UNIT - 1) / UNIT, 1, copy_units, &c);
 }
 
-// In pieces, so that the GPU fetches one while the next is copied to pinned memory.
+// Copies in pieces, so that the GPU fetches one while the next is copied to pinned memory.
 static int send(const tl_exec *exec, ln_cuda_node *node, const char *from, size_t size, char *to)
 {
     char *const pinned = node->pinned;
@@ -486,7 +490,7 @@ int ln_cuda_copy_in(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *sr
     const size_t size = tl_tensor_size(src);
     if (close_segment(node->cuda) || make_pinned(node, size))
         return -1;
-    if (is_same(src, axes, dst)) {
+    if (is_plain(src, axes, dst)) {
         if (send(exec, node, src->data, size, dst->data))
             return -1;
     } else {
@@ -496,9 +500,9 @@ int ln_cuda_copy_in(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *sr
             ln_cuda_convert(node->stream, &there, axes, dst))
             return -1;
     }
-    // A constant needs its pinned memory no longer; and measured times require completion.
-    const int is_over = node->op_arg->at_load || node->cuda->ctx->is_stepwise;
-    if (is_over && ln_cuda_expect(cudaStreamSynchronize(node->stream), "copy to the GPU"))
+    // Wait before pinned memory of a constant is freed, and for times of operators.
+    const int must_wait = node->op_arg->at_load || node->cuda->ctx->is_stepwise;
+    if (must_wait && ln_cuda_expect(cudaStreamSynchronize(node->stream), "copy to the GPU"))
         return -1;
     if (node->op_arg->at_load) {
         cudaFreeHost(node->pinned);
@@ -514,7 +518,7 @@ int ln_cuda_copy_out(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *s
     const void *from = src->data;
     if (close_segment(node->cuda) || make_pinned(node, size))
         return -1;
-    if (!is_same(src, axes, dst)) {
+    if (!is_plain(src, axes, dst)) {
         tl_tensor there = *dst;
         there.data = exec->scratch;
         if (ln_cuda_convert(node->stream, src, axes, &there))

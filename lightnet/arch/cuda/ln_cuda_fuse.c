@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that fuse operators of the GPU, and that descriptions (fuse.opt) cannot express: with any
-// number of operators, or a result at the position of another operator's.
+// Rules that fuse operators of the GPU, and that fuse.opt cannot express: they match any number of
+// operators, or place the new one where another one was.
 
 #include "arch/cuda/ln_cuda_place.h"
 
@@ -11,16 +11,16 @@
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_util.h"
 
-// An attention reads its queries, keys and values where they are
+// An attention reads its queries, keys and values in place
 
-// The heads that an attention reads of a tensor.
+// The heads first .. first + n - 1 of a tensor, which an attention reads.
 typedef struct heads {
     const ln_tensor_entry *src; // NULL: the attention's own input
-    int dims[4];                // as which it is read
+    int dims[4];                // of src, as [B, S, heads, D] or [B, heads, S, D]
     int first, n;
 } heads;
 
-// The tensor that `te` is a region of, perhaps in another shape; its region in `*region`.
+// The tensor that `te` is a region of, perhaps reshaped; the operator in `*region`. NULL: none.
 static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op **region)
 {
     *region = ln_entry_creater(te);
@@ -32,7 +32,7 @@ static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op *
     return ln_entry_is_mutated(src) ? NULL : src;
 }
 
-// The only axis along which the region is a part of `x`; -1: there are several, or none.
+// The only axis along which the region is a part of `x`; -1: there are several, or none, or steps.
 static int axis_of_region(const ln_op *region, const tl_tensor *x)
 {
     const int *const dims = ln_op_ints(region, "dims", NULL);
@@ -50,7 +50,9 @@ static int axis_of_region(const ln_op *region, const tl_tensor *x)
     return axis;
 }
 
-// All heads of the input `te`, or if it is a copy of whole heads of another tensor, those.
+// All heads of the input `te`, or if it is a copy of whole heads of another tensor, those. Example:
+// te [B, S, H, D], reshaped from [B, S, H * D], a region along axis 2 of src [B, S, 3 * H * D]. So
+// src has 3 * H heads, and the first is start / D.
 static heads heads_of(const ln_tensor_entry *te, int head_axis)
 {
     const tl_tensor *const t = te->tensor;
@@ -60,25 +62,24 @@ static heads heads_of(const ln_tensor_entry *te, int head_axis)
     heads h = {.n = t->dims[head_axis]};
     if (axis < 0)
         return h;
-    // Around the axis of heads, and that of the region: how often there are how many elements.
     const tl_tensor *const x = src->tensor;
     const int outer = tl_compute_length(head_axis, t->dims),
-              unit = tl_compute_length(3 - head_axis, t->dims + head_axis + 1),
-              step = tl_compute_length(x->ndim - axis - 1, x->dims + axis + 1),
-              first = ln_op_ints(region, "starts", NULL)[axis] * step;
-    if (tl_compute_length(axis, x->dims) != outer || first % unit || x->dims[axis] * step % unit)
+              head_len = tl_compute_length(3 - head_axis, t->dims + head_axis + 1),
+              inner = tl_compute_length(x->ndim - axis - 1, x->dims + axis + 1),
+              start = ln_op_ints(region, "starts", NULL)[axis] * inner, len = x->dims[axis] * inner;
+    if (tl_compute_length(axis, x->dims) != outer || start % head_len || len % head_len)
         return h;
     h.src = src;
     memcpy(h.dims, t->dims, sizeof(h.dims));
-    h.dims[head_axis] = x->dims[axis] * step / unit;
-    h.first = first / unit;
+    h.dims[head_axis] = len / head_len;
+    h.first = start / head_len;
     return h;
 }
 
 static const char *const head_args[] = {"q", "k", "v"};
 static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
 
-// Whether an input of the attention is a copy of heads. Fills `found`.
+// Fills `found`. Whether an input is a copy of heads, and the attention does not select heads yet.
 static bool find_heads(const ln_op *op, heads found[3])
 {
     int n = 0;
@@ -94,7 +95,7 @@ static bool allows_heads(const ln_rule_match *m)
     return find_heads(m->ops[0], found);
 }
 
-// The tensor in the shape of heads. Returns its name.
+// Adds a view of h->src in the shape of heads. Returns its name.
 static const char *add_view(ln_rule_made *made, const heads *h)
 {
     const char *const name = ln_rule_tensor(made, "heads");
@@ -156,15 +157,16 @@ static int reads(const ln_op *op, const ln_tensor_entry *te)
     return 0;
 }
 
-// Whether the tensor is read by `last`, and by no operator between its producer and that.
-static int is_read_first_by(const ln_tensor_entry *te, const ln_op *last)
+// Whether `reader` is the first operator in the list that reads the tensor.
+static int is_read_first_by(const ln_tensor_entry *te, const ln_op *reader)
 {
     const ln_list *node = ln_entry_creater(te)->op_arg->node->next;
     while (node && !reads(node->data, te))
         node = node->next;
-    return node && node->data == last;
+    return node && node->data == reader;
 }
 
+// The fused operator replaces the excite_cuda, so nothing may read the convolution's result before.
 static bool allows_sums(const ln_rule_match *m)
 {
     return has_sums(m->ops[1]) && is_read_first_by(m->tensors[0], m->ops[0]);
@@ -183,7 +185,7 @@ ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-// Element-wise operators that only read each other
+// Chains of element-wise operators
 
 ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops)
 {

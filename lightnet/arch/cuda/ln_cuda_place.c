@@ -5,11 +5,11 @@
 //
 //     x --> relu --> y    becomes    x --> to_cuda --> x' --> unary_cuda --> y' --> from_cuda --> y
 //
-// Operators come in the order of the list. So a reader of y finds that y is a copy of y', and reads
-// y' itself; from_cuda is then removed as dead, unless the CPU reads y, too. A tensor on the GPU
-// has its own type, that of the precision, and its own order of axes: axis i of y is
-// axis permutation[i] of y'. Each function below decides which order an operator wants. Transposing
-// a tensor changes nothing but that order.
+// Operators are placed in the order of the list. So an operator that reads y finds that y is a copy
+// of y', and reads y' itself; from_cuda is then removed as dead, unless the CPU reads y, too. On
+// the GPU, floats have the type of the precision, and each tensor has an order of axes: axis i of y
+// is axis permutation[i] of y'. Each function below decides which order an operator reads and
+// writes. Transposing a tensor changes nothing but that order.
 
 #include "arch/cuda/ln_cuda_place.h"
 
@@ -35,7 +35,8 @@ enum { FEW_CHANNELS = 4 }; // of an image
 // Bits of ctx->notes.
 enum { IMAGES_LAST = 1 }; // images have their channels last in float32, too
 
-// A tensor on the GPU: axis i of the model's tensor is its axis axes[i].
+// A tensor on the GPU: axis i of the model's tensor is its axis axes[i]. Images [N, C, H, W] that
+// are [N, H, W, C] there have axes {0, 3, 1, 2}.
 typedef struct value {
     const char *name; // NULL: there is none
     tl_dtype dtype;
@@ -45,8 +46,9 @@ typedef struct value {
 
 typedef struct placing placing;
 
-// The order of axes of the inputs on the GPU, and of the result.
-typedef enum order { ANY, PLAIN, IMAGE } order; // that of the first input; the model's; of images
+// The order of axes of the inputs on the GPU, and of the result: that of the first input, of the
+// model, or of images (image_order).
+typedef enum order { ANY, PLAIN, IMAGE } order;
 
 // How an operator is placed.
 typedef struct row {
@@ -106,8 +108,8 @@ static void set_order(value *v, int ndim, const int *axes)
         memcpy(v->axes, axes, (size_t)ndim * sizeof(int));
 }
 
-// The tensor of the GPU that this one is a copy of.
-static value find(const ln_tensor_entry *te)
+// The tensor of the GPU that `te` is a copy of, by from_cuda; without name if it is none.
+static value find_on_gpu(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
@@ -143,7 +145,8 @@ static value add(placing *p, const char *optype, const value *src, tl_dtype dtyp
     return v;
 }
 
-// Permutes and converts: axis i of the result is axis permutation[i] of src.
+// Permutes and converts: axis i of the result is axis permutation[i] of src, both as stored. `axes`
+// are those of the result.
 static value convert(placing *p, const char *optype, const value *src, const int *permutation,
                      tl_dtype dtype, const int *axes)
 {
@@ -155,7 +158,7 @@ static value convert(placing *p, const char *optype, const value *src, const int
     return v;
 }
 
-// Another shape of a plain tensor.
+// A view in another shape, which has the model's order of axes unless set_order follows.
 static value reshape(placing *p, const value *src, int ndim, const int *dims)
 {
     value v = add(p, LN_OP_RESHAPE_CUDA, src, src->dtype, ndim, plain);
@@ -164,8 +167,8 @@ static value reshape(placing *p, const value *src, int ndim, const int *dims)
     return v;
 }
 
-// Whether no element moves: axes that are longer than 1 keep their order.
-static int is_still(const value *v, const int *permutation)
+// Whether the permutation moves no element: axes that are longer than 1 keep their order.
+static int keeps_elements(const value *v, const int *permutation)
 {
     int last = -1;
     for (int i = 0; i < v->ndim; i++) {
@@ -178,6 +181,8 @@ static int is_still(const value *v, const int *permutation)
     return 1;
 }
 
+// `v` with these axes, of this type: itself, a view where no element moves, or a conversion. Axis i
+// of the result is axis inverse[i] of the model's tensor, which is axis permutation[i] of `v`.
 static value reorder(placing *p, const value *v, const int *axes, tl_dtype dtype)
 {
     int inverse[LN_MAXDIM], permutation[LN_MAXDIM], dims[LN_MAXDIM];
@@ -188,19 +193,19 @@ static value reorder(placing *p, const value *v, const int *axes, tl_dtype dtype
         permutation[i] = v->axes[inverse[i]];
         dims[i] = v->dims[permutation[i]];
     }
-    if (v->dtype == dtype && is_still(v, permutation)) {
-        value still = reshape(p, v, v->ndim, dims);
-        set_order(&still, v->ndim, axes);
-        return still;
+    if (v->dtype == dtype && keeps_elements(v, permutation)) {
+        value view = reshape(p, v, v->ndim, dims);
+        set_order(&view, v->ndim, axes);
+        return view;
     }
     return convert(p, LN_OP_CONVERT_CUDA, v, permutation, dtype, axes);
 }
 
-// The tensor on the GPU, in this order of axes; axes NULL: in any.
+// The tensor on the GPU, in this order of axes; axes NULL: in that which it has, or else plain.
 static value on_gpu_as(placing *p, const ln_tensor_entry *te, const int *axes, tl_dtype dtype)
 {
     const tl_tensor *const t = te->tensor;
-    const value v = find(te);
+    const value v = find_on_gpu(te);
     if (v.name)
         return reorder(p, &v, axes ? axes : v.axes, dtype);
     int inverse[LN_MAXDIM];
@@ -225,14 +230,14 @@ static value read_as(placing *p, const char *arg_name, value v)
     return v;
 }
 
-// It reads the operator's input of that name, if it has one.
+// The next operator of the GPU reads p->op's input of that name, if it has one.
 static value read_input(placing *p, const char *arg_name, const int *axes)
 {
     const ln_tensor_entry *const te = ln_op_input(p->op, arg_name);
     return te ? read_as(p, arg_name, on_gpu(p, te, axes)) : (value){NULL};
 }
 
-// Adds the operator that reads those inputs. Returns its result.
+// Adds the operator that reads all inputs since the last call. Returns its result.
 static value add_op(placing *p, const char *optype, tl_dtype dtype, int ndim, const int *axes)
 {
     const value v = new_value(p, dtype, ndim, axes);
@@ -271,7 +276,7 @@ static const int *image_order(const placing *p)
     return p->nhwc ? channels_last : plain;
 }
 
-// An operator by one of the GPU.
+// Replaces the operator as p->row describes.
 static int place_row(placing *p)
 {
     const int *const axes = p->row->order == ANY     ? NULL
@@ -308,14 +313,14 @@ static int has_order(const value *v, int ndim, const int *axes)
 }
 
 // The order of axes of the result: that of images if an input has it, else the model's if one has
-// that, else that of the first input on the GPU.
+// that, else that of the first input on the GPU, whose value `*first` keeps for the caller.
 static const int *order_of(const placing *p, const ln_tensor_entry *const *srcs, int n, int ndim,
                            value *first)
 {
     int is_any_plain = 0;
     *first = (value){NULL};
     for (int i = 0; i < n; i++) {
-        const value v = find(srcs[i]);
+        const value v = find_on_gpu(srcs[i]);
         if (p->nhwc && ndim == 4 && has_order(&v, ndim, channels_last))
             return channels_last;
         is_any_plain |= has_order(&v, ndim, plain);
@@ -325,7 +330,8 @@ static const int *order_of(const placing *p, const ln_tensor_entry *const *srcs,
     return first->name && !is_any_plain ? first->axes : plain;
 }
 
-// An operand that is broadcast to `ndim` axes of this order.
+// An operand for a result of `ndim` axes in this order. Broadcasting aligns last axes; in another
+// order than the model's, an operand with fewer axes needs leading axes of length 1 before.
 static value operand(placing *p, const ln_tensor_entry *te, int ndim, const int *axes)
 {
     const tl_tensor *const t = te->tensor;
@@ -369,7 +375,8 @@ static int place_cast(placing *p)
     const tl_dtype dtype = ln_op_output(p->op, "dst")->tensor->dtype;
     if (tl_dtype_is_stored(dtype))
         return 0; // types that no kernel supports, such as float8 and int4
-    value v = is_real(src->tensor->dtype) && is_real(dtype) ? on_gpu(p, src, NULL) : find(src);
+    value v =
+        is_real(src->tensor->dtype) && is_real(dtype) ? on_gpu(p, src, NULL) : find_on_gpu(src);
     if (!v.name)
         return 0;
     if (is_real(dtype) && p->real == TL_FLOAT && v.dtype != dtype)
@@ -381,7 +388,7 @@ static int place_cast(placing *p)
 
 // Images
 
-// Finds p->padding. 0: no memory, or unknown.
+// Sets p->padding, as `autopad` determines it. 0: no memory, or unknown `autopad`.
 static int find_padding(placing *p)
 {
     memcpy(p->padding, ln_op_ints(p->op, "padding", NULL), sizeof(p->padding));
@@ -413,12 +420,12 @@ static int is_depthwise(const tl_tensor *src, const tl_tensor *weight, int group
     return group > 1 && group == src->dims[1] && group == weight->dims[0];
 }
 
-// x times the transposed w, plus c.
-static value product(placing *p, const value *x, const value *w, const value *c)
+// The matrix multiplication x w^T + bias.
+static value product(placing *p, const value *x, const value *w, const value *bias)
 {
     read_as(p, "src1", *x);
     read_as(p, "src2", *w);
-    read_as(p, "bias", *c);
+    read_as(p, "bias", *bias);
     value v = add_op(p, LN_OP_MATMUL_CUDA, x->dtype, 2, plain);
     v.dims[0] = x->dims[0];
     v.dims[1] = w->dims[0];
@@ -442,7 +449,8 @@ static int is_patches(const placing *p)
            size[0] * size[1] > 1 && !memcmp(p->padding, zeros, sizeof(zeros));
 }
 
-// A product of the patches, each as a row, and the weights.
+// Multiplies the patches, each as a row, by the weights [OC, KH * KW * C]: the image is reshaped to
+// [N, OH, KH, OW, KW * C], permuted to [N, OH, OW, KH, KW * C], then [N * OH * OW, KH * KW * C].
 static int place_patches(placing *p)
 {
     static const int patches_first[] = {0, 1, 3, 2, 4};
@@ -507,7 +515,7 @@ static int allows_resample(placing *p)
     return ln_cuda_has_resample(&param, ln_op_output(p->op, "dst")->tensor->ndim);
 }
 
-// Parameters of each axis, in the order of the GPU.
+// Parameters that have an element for each axis, in the order of the GPU.
 static void set_resample(placing *p, const value *x)
 {
     static const char *const per_axis[] = {"shift", "span", "steps", "start", "stretch"};
@@ -559,11 +567,12 @@ static int place_matmul(placing *p)
     return finish(p, &v);
 }
 
-// Queries, keys or values. An attention reads either order of heads, at `*axis`, and rows.
+// Reads q, k or v: [B, S, heads, D] or [B, heads, S, D], with the heads at `*axis`. The kernel
+// supports both, so where these axes are swapped on the GPU, they stay so, and `*axis` changes.
 static value read_heads(placing *p, const char *arg_name, int *axis)
 {
     static const int swapped[] = {0, 2, 1, 3};
-    const value v = find(ln_op_input(p->op, arg_name));
+    const value v = find_on_gpu(ln_op_input(p->op, arg_name));
     const int is_swapped = has_order(&v, 4, swapped);
     if (is_swapped)
         *axis = 3 - *axis;
@@ -597,7 +606,7 @@ static int place_attention(placing *p)
 
 // Lines and sums
 
-// Of an operator along one axis, whichever order the axes have.
+// Sets the axis to that of the GPU.
 static void set_axis(placing *p, const value *x)
 {
     ln_rule_number(&p->made, "axis", x->axes[ln_op_int(p->op, "axis")]);
@@ -609,8 +618,8 @@ static int allows_layernorm(placing *p)
            !ln_op_output(p->op, "inv_std");
 }
 
-// The order of the axes that a reduction leaves: those of the model, each at its place among the
-// axes of the GPU that stay.
+// The order of the axes that a reduction leaves, without gaps: with x->axes {0, 3, 1, 2}, if axis 1
+// is reduced, {0, 1, 2}, and if axes 2 and 3 are, {0, 1}. Returns how many.
 static int remaining_order(const value *x, const int *is_reduced, int *axes)
 {
     int n = 0;
@@ -653,7 +662,7 @@ static int place_transpose(placing *p)
 {
     const ln_tensor_entry *src = ln_op_input(p->op, "src");
     const int *const axes = ln_op_ints(p->op, "axes", NULL);
-    value v = find(src), moved;
+    value v = find_on_gpu(src), moved;
     if (!v.name && !is_real(src->tensor->dtype))
         return 0;
     v = on_gpu(p, src, NULL);
@@ -663,13 +672,14 @@ static int place_transpose(placing *p)
     return finish(p, &moved);
 }
 
-// A reshape in groups: some adjacent axes of the source become some of the result.
+// A part of a reshape: adjacent axes of the source whose lengths have the same product as adjacent
+// axes of the result. [6, 4, 5] to [2, 3, 20] has two: [6] to [2, 3], and [4, 5] to [20].
 typedef struct group {
     int src_begin, src_end, dst_begin, dst_end; // axes of the model's tensors
-    int first;                                  // of the source's axes on the GPU, the first
+    int first;                                  // the least of the source's axes on the GPU
 } group;
 
-// The smallest groups, in the model's order. Returns how many.
+// Finds the smallest groups, in the model's order. Returns how many.
 static int find_groups(const value *v, const tl_tensor *src, const tl_tensor *dst, group *groups)
 {
     int n = 0;
@@ -699,7 +709,7 @@ static int by_first(const void *a, const void *b)
     return ((const group *)a)->first - ((const group *)b)->first;
 }
 
-// The orders in which groups follow one another, each in the model's order.
+// The axes of values in which groups follow one another as given, each in the model's order.
 static void order_groups(const group *groups, int n, int *src_axes, int *dst_axes)
 {
     for (int g = 0, s = 0, d = 0; g < n; g++) {
@@ -710,13 +720,15 @@ static void order_groups(const group *groups, int n, int *src_axes, int *dst_axe
     }
 }
 
+// If each group has adjacent axes in the model's order, the elements of the result are in the same
+// order as those of the source: then the groups may have any order, such as that of the GPU.
 static int place_reshape(placing *p)
 {
     const ln_tensor_entry *src = ln_op_input(p->op, "src");
     const tl_tensor *const d = ln_op_output(p->op, "dst")->tensor;
     group groups[LN_MAXDIM];
     int src_axes[LN_MAXDIM], dst_axes[LN_MAXDIM], dims[LN_MAXDIM];
-    value v = find(src);
+    value v = find_on_gpu(src);
     if (!v.name || v.ndim == 0 || d->ndim == 0)
         return 0;
     const int n = find_groups(&v, src->tensor, d, groups);
@@ -732,7 +744,7 @@ static int place_reshape(placing *p)
 
 static int place_forward(placing *p)
 {
-    const value v = find(ln_op_input(p->op, "src"));
+    const value v = find_on_gpu(ln_op_input(p->op, "src"));
     return v.name ? finish(p, &v) : 0;
 }
 
@@ -740,7 +752,7 @@ static int place_forward(placing *p)
 static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
 {
     for (int i = 0; i < n; i++)
-        if (find(srcs[i]).name)
+        if (find_on_gpu(srcs[i]).name)
             return 1;
     return 0;
 }
@@ -772,7 +784,7 @@ static int place_join(placing *p)
     return finish(p, &v);
 }
 
-// A region of `x`, which the model's axes describe.
+// Adds `dst` as the region of `x` from starts by steps, which are in the model's order of axes.
 static void add_region(placing *p, const value *x, const int *starts, const int *steps,
                        const ln_tensor_entry *dst)
 {
@@ -789,11 +801,11 @@ static void add_region(placing *p, const value *x, const int *starts, const int 
     store(p, &y, dst);
 }
 
-static const int from_zero[LN_MAXDIM] = {0}, one_by_one[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+static const int one_by_one[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 static int place_slice(placing *p)
 {
-    const value x = find(ln_op_input(p->op, "src"));
+    const value x = find_on_gpu(ln_op_input(p->op, "src"));
     int starts[LN_MAXDIM] = {0};
     if (!x.name)
         return 0;
@@ -804,7 +816,7 @@ static int place_slice(placing *p)
 
 static int place_split(placing *p)
 {
-    const value x = find(ln_op_input(p->op, "src"));
+    const value x = find_on_gpu(ln_op_input(p->op, "src"));
     const int axis = ln_op_int(p->op, "axis");
     const ln_tensor_entry *dst;
     int starts[LN_MAXDIM] = {0};
@@ -819,15 +831,14 @@ static int place_split(placing *p)
 
 static int place_stride_slice(placing *p)
 {
-    const value x = find(ln_op_input(p->op, "src"));
-    int n, firsts[LN_MAXDIM], steps[LN_MAXDIM];
+    const value x = find_on_gpu(ln_op_input(p->op, "src"));
+    int n, firsts[LN_MAXDIM] = {0}, steps[LN_MAXDIM];
     const int *const axes = ln_op_ints(p->op, "axes", &n);
     const int *const starts = ln_op_ints(p->op, "starts", NULL),
                      *const ends = ln_op_ints(p->op, "ends", NULL),
                      *const by = ln_op_ints(p->op, "steps", NULL);
     if (!x.name || ln_op_num_in(p->op) != 1)
         return 0;
-    memcpy(firsts, from_zero, sizeof(firsts));
     memcpy(steps, one_by_one, sizeof(steps));
     for (int i = 0; i < n; i++) {
         tl_slice_length(ln_op_input(p->op, "src")->tensor->dims[axes[i]], starts[i], ends[i], by[i],
@@ -838,7 +849,7 @@ static int place_stride_slice(placing *p)
     return 1;
 }
 
-// `dst` is in the CPU's memory; its length is known after the run.
+// `dst` is in the CPU's memory, since its length is known only after the run.
 static int place_nms(placing *p)
 {
     static const char *const limits[] = {"most", "overlap", "score"};
@@ -896,14 +907,14 @@ static const row rows[] = {
     {LN_OP_NMS, place_nms, LN_OP_NMS_CUDA},
 };
 
-// Whether the shape is fixed, or may be open, and there are elements.
+// Whether there are elements, not written in place, and the shape is fixed, or may be open.
 static int has_fixed_elements(const ln_tensor_entry *te, int may_be_open)
 {
     return te->tensor->len && !ln_entry_is_mutated(te) && (may_be_open || !te->isdynamic);
 }
 
-// The CPU computes constants, in float and in the model's order; bodies of branches and loops lie
-// in memory of their operators.
+// The CPU computes constants, in float and in the model's order, and subgraphs of branches and
+// loops, whose tensors use memory of their operators.
 static int may_place(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_entry *te;
@@ -946,8 +957,8 @@ ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
     return NULL;
 }
 
-// The 16-bit type of all floats that the model computes; TL_FLOAT: they have several types. Casts,
-// and inputs of the model, do not count.
+// The type of all floats that the model computes if it is TL_FLOAT16 or TL_BFLOAT16, else TL_FLOAT.
+// Casts, and inputs of the model, do not count.
 static tl_dtype computed_type(const ln_context *ctx)
 {
     tl_dtype found = TL_DTYPE_INVALID;
@@ -967,8 +978,8 @@ static tl_dtype computed_type(const ln_context *ctx)
     return found == TL_DTYPE_INVALID ? TL_FLOAT : found;
 }
 
-// Whether the convolution has a fast kernel in float32 for images with their channels last: one
-// of our own, that of a product, or one for few channels.
+// Whether the convolution has a fast kernel in float32 for [N, H, W, C]: our depthwise kernel, a
+// matrix multiplication, or cuDNN's for few channels.
 static int is_fast_channels_last(const ln_op *op)
 {
     static const int ones[2] = {1, 1}, zeros[4] = {0};
@@ -991,7 +1002,7 @@ static int are_fast_channels_last(const ln_context *ctx)
     return 1;
 }
 
-// The whole model is looked at once, with its first operator.
+// Examines the whole model once, when the rule is applied to its first operator.
 ln_list *ln_cuda_note_model(const ln_context *ctx, ln_list **old_ops)
 {
     ln_context *const noted = (ln_context *)ctx;
