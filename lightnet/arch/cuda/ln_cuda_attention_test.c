@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-// Ln_cuda_attention
+// ln_cuda_attention
 
 // Products of TL_FLOAT by TF32 round their factors to 11 bits: scores of magnitude 4 are off by
 // some 1e-3, and so are the weights.
 static const double TF32 = 1e-2;
 
+// q [B, H, S, D], k [B, G, T, D], v [B, G, T, E].
 typedef struct shape {
     int b, h, g, s, t, d, e;
 } shape;
@@ -36,7 +37,9 @@ static const char *const mask_names[] = {
 typedef struct attention {
     shape s;
     tl_dtype dtype;
-    int allow_tf32, axes, zero_empty, is_aligned;
+    int allow_tf32;
+    int axes; // bits: heads of q, k, v and dst at axis 2, not 1
+    int zero_empty, is_aligned;
     mask_kind mask;
 } attention;
 
@@ -50,9 +53,9 @@ static double strange_at(tl_dtype dtype, int row, int k, int n)
         k >= 1 + n / 9 ? -INFINITY : 0, // and at the end
         k == n / 2 ? INFINITY : 0,      // infinitely heavy
         k == n - 1 ? NAN : 0,           // unknown
-        lowest,                         // all equally light
-        k == n / 3 ? 0 : lowest,        // one left
-        k % 2 ? -INFINITY : lowest,     //
+        lowest,                         // equal weights
+        k == n / 3 ? 0 : lowest,        // the weight of one key is 1
+        k % 2 ? -INFINITY : lowest,     // equal weights of half of the keys
         fmod(k, 64) * 0.25,             // growing
         k == n - 1 ? 0 : -INFINITY,     // the last one
     };
@@ -97,7 +100,7 @@ static tl_tensor *random_heads(cu_case *c, tl_dtype dtype, int axis, int heads, 
     return cu_random(c, dtype, 4, dims, -max, max);
 }
 
-// Those that an implementation must have; whatever their addresses are, if aligned.
+// Whether ln_cuda_attention must support the case; others may be unsupported.
 static int is_usual(const attention *a)
 {
     return a->is_aligned && a->s.d <= 128 && a->s.e <= 128 && a->s.d % 8 == 0 && a->s.e % 8 == 0;
@@ -297,10 +300,10 @@ CU_TEST(attention_of_heads_of_one_tensor)
                 check_packed(&packed_rows[i], modes[m].dtype, modes[m].allow_tf32, is_aligned);
 }
 
-// Ln_cuda_nms
+// ln_cuda_nms
 
 typedef struct nms_row {
-    int b, c, n;
+    int b, c, n; // boxes [B, N, 4], scores [B, C, N]
     tl_nms how;
     int is_coarse; // coordinates and scores are multiples of 1/8: many ties
 } nms_row;
@@ -379,6 +382,7 @@ static const tl_tensor *strange_scores(cu_case *c, const nms_row *r)
     return t;
 }
 
+// `how` is {max, overlap, score, has_score, is_center_and_size}.
 static const nms_row nms_rows[] = {
     {1, 1, 6, {3, 0.5f, 0, 0, 0}, 0},
     {1, 1, 1, {1, 0.5f, 0, 0, 0}, 0},

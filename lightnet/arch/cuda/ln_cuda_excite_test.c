@@ -34,6 +34,7 @@ static tl_tensor *pixelwise(cu_case *c, const tl_tensor *src, const tl_tensor *w
     return dst;
 }
 
+// The mean of each channel of an image of so many pixels, whose elements may be sums of them.
 static tl_tensor *mean_of(cu_case *c, const tl_tensor *image, int pixels)
 {
     const int *const d = image->dims;
@@ -45,20 +46,20 @@ static tl_tensor *mean_of(cu_case *c, const tl_tensor *image, int pixels)
     return mean;
 }
 
-// sums: each pixel is the sum of so many; 0: a pixel of the image.
+// sums: src has partial sums in TL_FLOAT, each of so many pixels; 0: src has the pixels.
 static void check_excite(const excite *e, tl_dtype dtype, int sums, tl_act act1, tl_act act2)
 {
     const int *const d = e->dims, n = d[0], channels = d[1], rows = d[2] * d[3];
     const tl_dtype src_dtype = sums ? TL_FLOAT : dtype;
-    const double most1 = 2 / sqrt(channels), most2 = 2 / sqrt(e->hidden);
+    const double max1 = 2 / sqrt(channels), max2 = 2 / sqrt(e->hidden);
     cu_case c;
     cu_open(&c, "ln_cuda_excite", dtype, "%d sums, %s, %s", sums, tl_act_name(act1),
             tl_act_name(act2));
     const tl_tensor *const image = cu_host_random(&c, src_dtype, 4, d, -1, 3);
     const tl_tensor *const w1 =
-        cu_host_random(&c, dtype, 4, (int[]){e->hidden, channels, 1, 1}, -most1, most1);
+        cu_host_random(&c, dtype, 4, (int[]){e->hidden, channels, 1, 1}, -max1, max1);
     const tl_tensor *const w2 =
-        cu_host_random(&c, dtype, 4, (int[]){e->outputs, e->hidden, 1, 1}, -most2, most2);
+        cu_host_random(&c, dtype, 4, (int[]){e->outputs, e->hidden, 1, 1}, -max2, max2);
     const tl_tensor *const src = cu_given(&c, cu_host_permuted(&c, image, to_nhwc)),
                            *const weight1 = cu_given(&c, w1), *const weight2 = cu_given(&c, w2),
                            *const bias1 = cu_random(&c, dtype, 1, &e->hidden, -1, 1),
@@ -130,14 +131,20 @@ CU_TEST(excite_of_what_is_infinite)
                                *const bias2 = cu_random(&c, dtype, 1, (int[]){C}, -1, 1);
         tl_tensor *const dst = cu_output(&c, dtype, 4, (int[]){N, C, 1, 1});
         const ln_cuda_excite_job job = {
-            src->data,   weight1->data,
-            bias1->data, weight2->data,
-            bias2->data, dst->data,
-            dtype,       dtype,
-            N,           H * H,
-            H * H,       C,
-            R,           C,
-            {0},         {0},
+            .src = src->data,
+            .weight1 = weight1->data,
+            .bias1 = bias1->data,
+            .weight2 = weight2->data,
+            .bias2 = bias2->data,
+            .dst = dst->data,
+            .dtype = dtype,
+            .src_dtype = dtype,
+            .images = N,
+            .rows = H * H,
+            .pixels = H * H,
+            .channels = C,
+            .hidden = R,
+            .outputs = C,
         };
         cu_finish(&c, ln_cuda_excite(cu_start(&c), &job));
         const tl_tensor *const hidden =

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-// Ln_cuda_pool2d: images [N, C, H, W], or [N, H, W, C]
+// ln_cuda_pool2d: images [N, C, H, W], or [N, H, W, C]
 
 static const int to_nhwc[] = {0, 2, 3, 1};
 
@@ -90,7 +90,7 @@ CU_TEST(pool2d_of_what_is_not_finite)
     }
 }
 
-// Ln_cuda_resample
+// ln_cuda_resample
 
 enum { HALF_PIXEL, CORNERS, ASYMMETRIC, TRANSFORMS };
 static const char *const transforms[] = {"half pixel", "corners", "asymmetric"};
@@ -121,6 +121,7 @@ static const resizing resizings[] = {
     {5, {1, 2, 3, 4, 5}, {1, 2, 2, 7, 10}},
 };
 
+// As of ONNX Resize: x = (i + shift) * span / steps + start, for index i of the result.
 static tl_resample_axis axis_of(int transform, int in, int out)
 {
     if (in == out)
@@ -181,7 +182,7 @@ CU_TEST(resample_linear_up_and_down)
         check_resample(&resizings[i], dtype, way, TL_RESAMPLE_LINEAR, TL_ROUND_HALF_DOWN);
 }
 
-// Ln_cuda_depthwise, ln_cuda_depthwise_tiles
+// ln_cuda_depthwise, ln_cuda_depthwise_tiles
 
 typedef struct depthwise {
     int dims[4];
@@ -325,7 +326,7 @@ CU_TEST(depthwise_with_every_activation)
         check_depthwise(&depthwises[way & 2 ? 5 : 0], dtype, (tl_act)act, way & 1, way >> 1, -1, 0);
 }
 
-// Ln_cuda_direct_conv
+// ln_cuda_direct_conv
 
 // {N, C, H, W}, and the number of dst's channels.
 static const struct dense {
@@ -389,7 +390,7 @@ CU_TEST(direct_conv_of_every_shape)
         check_direct(&denses[i], dtype, n++ % TL_ACT_SIZE, way & 1, way >> 1);
 }
 
-// Ln_cuda_first_conv
+// ln_cuda_first_conv
 
 // {N, C, H, W}, and the number of dst's channels.
 static const struct first {

@@ -30,7 +30,7 @@ static tl_tensor *host_bits(cu_case *c, tl_dtype dtype, int ndim, const int *dim
     return t;
 }
 
-// Ln_cuda_convert
+// ln_cuda_convert
 
 // Borders of types, ties of roundings, and what is not finite.
 // clang-format off
@@ -186,7 +186,7 @@ CU_TEST(convert_permutes_images_and_eight_axes)
     }
 }
 
-// Ln_cuda_copy_region
+// ln_cuda_copy_region
 
 typedef struct region {
     int ndim, src[TL_MAXDIM], from[TL_MAXDIM], step[TL_MAXDIM], dims[TL_MAXDIM], dst[TL_MAXDIM],
@@ -280,7 +280,7 @@ CU_TEST(copy_region_of_usual_regions)
             check_region(&rows[i], sizes[k]);
 }
 
-// Ln_cuda_interleave
+// ln_cuda_interleave
 
 static void interleave_plainly(const tl_tensor *a, const tl_tensor *b, int first, tl_tensor *dst)
 {
@@ -317,7 +317,7 @@ CU_TEST(interleave_of_all_sizes)
         }
 }
 
-// Ln_cuda_take
+// ln_cuda_take
 
 typedef struct take {
     int ndim, src[TL_MAXDIM], axis, index_ndim, index[TL_MAXDIM];

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// Ln_cuda_softmax
+// ln_cuda_softmax
 
 static void check_softmax(cu_case *c, const tl_tensor *host, int axis, int is_log, int is_in_place)
 {
@@ -102,7 +102,7 @@ CU_TEST(softmax_of_what_is_not_finite)
             }
 }
 
-// Ln_cuda_layernorm
+// ln_cuda_layernorm
 
 typedef struct layernorm {
     int ndim, dims[5], axis;
@@ -175,7 +175,7 @@ CU_TEST(layernorm_of_equal_elements_gives_the_bias)
     check_layernorm(&rows[2], TL_FLOAT, 7, 0, CU_SUM);
 }
 
-// Ln_cuda_reduce
+// ln_cuda_reduce
 
 typedef struct reduction {
     int ndim, dims[TL_MAXDIM], n, axes[TL_MAXDIM];
@@ -305,7 +305,7 @@ CU_TEST(reduce_of_long_lines)
             }
 }
 
-// Ln_cuda_epilogue
+// ln_cuda_epilogue
 
 static const struct {
     int ndim, dims[TL_MAXDIM], axis;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A test function prints so many failed cases, and so many of a type; with LN_TEST_VERBOSE, all.
+// The max number of failed cases that a test prints, and of each type; with LN_TEST_VERBOSE, all.
 enum { MAX_LINES = 8, MAX_LINES_OF_TYPE = 3 };
 
 enum { GUARD_BEFORE = 1024, GUARD_AFTER = 4096, MAX_SECONDS_OF_CASE = 60 };
@@ -178,7 +178,7 @@ tl_tensor *cu_keep(cu_case *c, tl_tensor *host)
     return c->hosts[c->n_hosts++] = host;
 }
 
-// A third of the cases is aligned, in a third all tensors start at element 1, others vary.
+// In a third of the cases, tensors are aligned; in a third, all start at element 1; others vary.
 static int shift_of(cu_case *c)
 {
     const int way = (cases + cases / 3) % 3; // differs also where each third case is of one type
@@ -328,7 +328,7 @@ static void restore(cu_case *c)
     CHECK_CUDA(c, cudaDeviceSynchronize());
 }
 
-// The first difference of two runs of a graph in the data of an output that is not work memory.
+// Compares two launches of a graph: outputs that are not work memory must be equal, bit by bit.
 static void compare_runs(cu_case *c, unsigned char *const *first)
 {
     for (int i = 0; i < c->n_arrays; i++) {
@@ -408,8 +408,8 @@ static const char *position_of(const tl_tensor *t, int i)
     return cu_list(t->ndim, coords);
 }
 
-// How much `found` is off, relative to the tolerance: at most 1 is right. Beyond the largest
-// number of the type, infinity is right, too.
+// The error of `found`, relative to the tolerance: at most 1 is correct. From about `max`, that of
+// the type, infinity is correct, too.
 static double error_of(double found, double expected, double tolerance, double max)
 {
     if (isnan(expected) || isnan(found))

@@ -75,7 +75,7 @@ void cu_open(cu_case *c, const char *func, tl_dtype dtype, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /** Device tensors, valid until cu_close: random; a copy of `host`; an output; a copy of `host` that
- * is an output, too; aligned memory of `size` bytes for a function's own use. */
+ * is an output, too; aligned work memory of `size` bytes. */
 tl_tensor *cu_random(cu_case *c, tl_dtype dtype, int ndim, const int *dims, double lo, double hi);
 tl_tensor *cu_given(cu_case *c, const tl_tensor *host);
 tl_tensor *cu_output(cu_case *c, tl_dtype dtype, int ndim, const int *dims);
@@ -125,13 +125,13 @@ void cu_note_case(const cu_case *c, const char *fmt, ...) __attribute__((format(
 /** Threads and scratch memory of at least so many bytes for the CPU. */
 const tl_exec *cu_exec(size_t scratch);
 
-/** Sets element `i` of a host tensor, as tl_exec_cast converts: infinities stay. */
+/** Sets element `i` of a host tensor to `value`, converted as by tl_exec_cast. */
 void cu_set(tl_tensor *host, int i, double value);
 
 /** "1, 2, 3"; valid for the next eight calls. */
 const char *cu_list(int n, const int *values);
 
-/** A number of 0 .. n-1. */
+/** A random number, 0 .. n - 1. */
 int cu_pick(uint64_t *seed, int n);
 
 /** act(t + addend) of TL_DOUBLE in place; addend may be NULL. */
@@ -142,7 +142,7 @@ tl_activation cu_act(tl_act act);
 
 static const tl_dtype cu_floats[] = {TL_FLOAT, TL_FLOAT16, TL_BFLOAT16};
 
-/** Before a block: for each type F. */
+/** Runs the block that follows for each type F, as `dtype`. */
 #define CU_EACH_FLOAT(dtype)                             \
     for (int cu_i = 0; cu_i < CU_LEN(cu_floats); cu_i++) \
         for (tl_dtype dtype = cu_floats[cu_i]; dtype != TL_DTYPE_INVALID; dtype = TL_DTYPE_INVALID)
