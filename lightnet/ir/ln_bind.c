@@ -193,6 +193,7 @@ static const binding *find_named(const ln_context *ctx, const char *name)
     return b;
 }
 
+// Not after ln_context_bind_input with NULL.
 static int is_bound(const binding *b)
 {
     return b->tensor || b->is_list;

@@ -249,6 +249,7 @@ int ln_body_num_src(const ln_op *runner)
     return n;
 }
 
+// What the runner passes as input `i` of the body, one of the last inputs: its own inputs `src`.
 static const ln_tensor_entry *given_by_runner(const ln_context *body, int i)
 {
     const ln_op *runner = body->body->runner;

@@ -10,11 +10,11 @@
 
 typedef struct symbol {
     ln_dim_operation kind;
-    int next; // in its chain of the hash table; -1: none
-    int64_t min, max;
-    ln_dim a, b;
-    char *name;   // of an open size, or NULL
-    char *tensor; // whose axis it is, or NULL
+    int next;         // in its chain of the hash table; -1: none
+    int64_t min, max; // in all runs
+    ln_dim a, b;      // operands
+    char *name;       // of an open size, or NULL
+    char *tensor;     // whose axis it is, or NULL
     int axis;
     int64_t value; // in this run; -1: unknown
 } symbol;
@@ -24,11 +24,11 @@ enum { CHAINS = 64, FIRST_CAPACITY = 16 };
 struct ln_symbols {
     symbol *at;
     int n, capacity, has_failed;
-    int chains[CHAINS];
+    int chains[CHAINS]; // the first operation with each hash value; -1: none
 };
 
-// Bounds saturate here: beyond all lengths, and the sum of two still fits. Products are checked
-// (saturate_product).
+// Bounds saturate at +-2^60: above all lengths, and the sum of two fits an int64_t. Products may
+// overflow (saturate_product).
 static const int64_t LIMIT = (int64_t)1 << 60;
 
 // Constants
@@ -95,11 +95,6 @@ int ln_dim_equals(const ln_dim *a, const ln_dim *b)
             a->terms[i].coefficient != b->terms[i].coefficient)
             return 0;
     return 1;
-}
-
-static int are_constants(const ln_dim *a, const ln_dim *b)
-{
-    return a->n == 0 && b->n == 0;
 }
 
 static int are_known(const ln_dim *a, const ln_dim *b)
@@ -248,6 +243,41 @@ int64_t ln_dim_upper(const ln_symbols *symbols, const ln_dim *dim)
     return bound(symbols, dim, 1);
 }
 
+// The result for one value of each operand.
+static int64_t at_corner(ln_dim_operation kind, int64_t a, int64_t b)
+{
+    switch (kind) {
+    case LN_DIM_SUM:
+        return saturate(a + b);
+    case LN_DIM_PRODUCT:
+        return saturate_product(a, b);
+    case LN_DIM_QUOTIENT:
+        return b ? quotient(a, b) : 0;
+    case LN_DIM_MIN:
+        return a < b ? a : b;
+    default:
+        return a > b ? a : b;
+    }
+}
+
+// Operations are monotonic in each operand, so their results for the bounds of a and b bound all
+// results. Divisors are lengths, and not 0. A length 0 and a length 1 broadcast to 0, not to 1.
+static void bound_symbol(const ln_symbols *symbols, symbol *s)
+{
+    const int64_t a[] = {ln_dim_lower(symbols, &s->a), ln_dim_upper(symbols, &s->a)};
+    int64_t b[] = {ln_dim_lower(symbols, &s->b), ln_dim_upper(symbols, &s->b)};
+    if (s->kind == LN_DIM_QUOTIENT && b[0] <= 0 && b[1] > 0)
+        b[0] = 1;
+    s->min = s->kind == LN_DIM_BROADCAST ? at_corner(LN_DIM_MIN, a[0], b[0])
+                                         : at_corner(s->kind, a[0], b[0]);
+    s->max = s->min;
+    for (int i = 0; i < 4; i++) {
+        const int64_t corner = at_corner(s->kind, a[i & 1], b[i >> 1]);
+        s->min = corner < s->min ? corner : s->min;
+        s->max = corner > s->max ? corner : s->max;
+    }
+}
+
 // The lengths of a run
 
 void ln_symbols_forget_values(ln_symbols *symbols)
@@ -271,40 +301,6 @@ int64_t ln_symbols_assign(ln_symbols *symbols, const ln_dim *dim, int64_t value)
     return sum;
 }
 
-static int64_t at_corner(ln_dim_operation kind, int64_t a, int64_t b)
-{
-    switch (kind) {
-    case LN_DIM_SUM:
-        return saturate(a + b);
-    case LN_DIM_PRODUCT:
-        return saturate_product(a, b);
-    case LN_DIM_QUOTIENT:
-        return b ? quotient(a, b) : 0;
-    case LN_DIM_MIN:
-        return a < b ? a : b;
-    default:
-        return a > b ? a : b;
-    }
-}
-
-// Operations are monotonic in each operand, so the corners bound them. Divisors are lengths: 0 is
-// excluded.
-static void bound_symbol(const ln_symbols *symbols, symbol *s)
-{
-    const int64_t a[] = {ln_dim_lower(symbols, &s->a), ln_dim_upper(symbols, &s->a)};
-    int64_t b[] = {ln_dim_lower(symbols, &s->b), ln_dim_upper(symbols, &s->b)};
-    if (s->kind == LN_DIM_QUOTIENT && b[0] <= 0 && b[1] > 0)
-        b[0] = 1;
-    s->min = s->kind == LN_DIM_BROADCAST ? at_corner(LN_DIM_MIN, a[0], b[0])
-                                         : at_corner(s->kind, a[0], b[0]);
-    s->max = s->min;
-    for (int i = 0; i < 4; i++) {
-        const int64_t corner = at_corner(s->kind, a[i & 1], b[i >> 1]);
-        s->min = corner < s->min ? corner : s->min;
-        s->max = corner > s->max ? corner : s->max;
-    }
-}
-
 // Operations other than sums
 
 static unsigned hash_dim(unsigned hash, const ln_dim *a)
@@ -315,6 +311,7 @@ static unsigned hash_dim(unsigned hash, const ln_dim *a)
     return hash;
 }
 
+// The symbol of the operation, which is added if missing, so that equal results are one symbol.
 static ln_dim find_operation(ln_symbols *symbols, ln_dim_operation kind, const ln_dim *a,
                              const ln_dim *b)
 {
@@ -334,6 +331,7 @@ static ln_dim find_operation(ln_symbols *symbols, ln_dim_operation kind, const l
     return found;
 }
 
+// Orders known dimensions in any fixed way.
 static int compare_dims(const ln_dim *a, const ln_dim *b)
 {
     if (a->n != b->n)
@@ -358,23 +356,23 @@ static ln_dim find_commutative(ln_symbols *symbols, ln_dim_operation kind, const
 
 // Sums
 
-// -1: more than LN_DIM_TERMS terms, or a coefficient beyond LIMIT.
+// Adds coefficient * symbol. -1: more than LN_DIM_TERMS terms, or a coefficient beyond LIMIT.
 static int add_term(ln_dim *sum, int which, int64_t coefficient)
 {
     int i = 0;
     while (i < sum->n && sum->terms[i].symbol < which)
         i++;
     struct ln_dim_term *at = &sum->terms[i];
-    const size_t after = (size_t)(sum->n - i) * sizeof(*at);
     if (i < sum->n && at->symbol == which) {
         at->coefficient += coefficient;
-        if (at->coefficient == 0)
-            memmove(at, at + 1, (size_t)(--sum->n - i) * sizeof(*at));
-        return -(at->coefficient < -LIMIT || at->coefficient > LIMIT);
+        if (at->coefficient != 0)
+            return -(at->coefficient < -LIMIT || at->coefficient > LIMIT);
+        memmove(at, at + 1, (size_t)(--sum->n - i) * sizeof(*at));
+        return 0;
     }
     if (sum->n == LN_DIM_TERMS)
         return -1;
-    memmove(at + 1, at, after);
+    memmove(at + 1, at, (size_t)(sum->n - i) * sizeof(*at));
     *at = (struct ln_dim_term){which, coefficient};
     sum->n++;
     return 0;
@@ -406,6 +404,7 @@ ln_dim ln_dim_add(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     return add_scaled(a, b, 1, &sum) ? find_commutative(symbols, LN_DIM_SUM, a, b) : sum;
 }
 
+// factor * a; unknown if it exceeds LIMIT.
 static ln_dim scaled(const ln_dim *a, int64_t factor)
 {
     ln_dim sum;
@@ -419,7 +418,7 @@ ln_dim ln_dim_sub(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
     return ln_dim_add(symbols, a, &negative);
 }
 
-// Products: a coefficient times factors, in their order
+// Products: a coefficient times factors, in the order of compare_dims
 
 enum { MAX_FACTORS = 8 };
 
@@ -441,6 +440,7 @@ static void insert_factor(factors *f, const ln_dim *factor)
     f->at[i] = *factor;
 }
 
+// The symbol, if the dimension is just a product of two others; else NULL.
 static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
 {
     const int is_one = symbols && dim->n == 1 && !dim->constant && dim->terms[0].coefficient == 1;
@@ -448,17 +448,17 @@ static const symbol *product_of(const ln_symbols *symbols, const ln_dim *dim)
     return s && s->kind == LN_DIM_PRODUCT ? s : NULL;
 }
 
-// Appends the factors of a dimension; a product symbol is split into its own.
+// Multiplies by a dimension. Its content (the gcd of its numbers) joins the coefficient, the rest
+// the factors: 6 s + 4 is 2 times (3 s + 2). A symbol that is a product is split into its factors.
 static void add_factors(const ln_symbols *symbols, factors *f, const ln_dim *dim)
 {
     int64_t content = dim->constant;
     for (int i = 0; i < dim->n; i++)
         content = gcd(content, dim->terms[i].coefficient);
-    if (dim->n == 0 || __builtin_mul_overflow(f->coefficient, content, &f->coefficient)) {
-        if (dim->n || __builtin_mul_overflow(f->coefficient, dim->constant, &f->coefficient))
-            f->n = -1;
+    if (__builtin_mul_overflow(f->coefficient, content, &f->coefficient))
+        f->n = -1;
+    if (f->n < 0 || dim->n == 0)
         return;
-    }
     ln_dim rest = *dim;
     rest.constant /= content;
     for (int i = 0; i < rest.n; i++)
@@ -515,9 +515,10 @@ static ln_dim divide_by_constant(ln_symbols *symbols, const ln_dim *a, int64_t b
         low = quotient(ln_dim_lower(symbols, &rest), by);
         high = quotient(ln_dim_upper(symbols, &rest), by);
     }
-    const ln_dim part = low == high ? ln_dim_constant(low)
-                                    : find_operation(symbols, LN_DIM_QUOTIENT, &rest, &divisor);
-    return ln_dim_add(symbols, &whole, &part);
+    const ln_dim quotient_of_rest = // t / 2 is 0 if t is 0 .. 1
+        low == high ? ln_dim_constant(low)
+                    : find_operation(symbols, LN_DIM_QUOTIENT, &rest, &divisor);
+    return ln_dim_add(symbols, &whole, &quotient_of_rest);
 }
 
 // Removes the factors of `b` from those of `a`. Returns whether `a` had all of them.
@@ -538,10 +539,11 @@ ln_dim ln_dim_div(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
 {
     if (!are_known(a, b) || ln_dim_is(b, 0))
         return ln_dim_unknown();
-    if (are_constants(a, b))
+    if (a->n == 0 && b->n == 0)
         return ln_dim_constant(quotient(a->constant, b->constant));
     if (b->n == 0 && b->constant > 0)
         return divide_by_constant(symbols, a, b->constant);
+    // Common factors cancel: 6 s t / (4 s) = 6 t / 4.
     factors of_a = {.coefficient = 1}, of_b = {.coefficient = 1};
     add_factors(symbols, &of_a, a);
     add_factors(symbols, &of_b, b);

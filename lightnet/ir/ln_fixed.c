@@ -228,8 +228,8 @@ int ln_fixed_check_params(const ln_context *ctx)
     return 0;
 }
 
-// The number that fills the constant of an operator; NULL: its data is not one number.
-static const double *number_of(const ln_op *op)
+// The scalar in the operator's `data` parameter; NULL: it produces other data.
+static const double *scalar_data(const ln_op *op)
 {
     const ln_param_entry *data = ln_op_param(op, "data");
     return data && data->type == LN_PARAM_ARRAY_NUMBER && data->array_len == 1 &&
@@ -252,7 +252,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                    : -1;
     }
     const ln_op *const producer = ln_entry_creater(te);
-    const double *const number = producer ? number_of(producer) : NULL;
+    const double *const number = producer ? scalar_data(producer) : NULL;
     if (!number)
         return -1;
     tl_convert(element, t->dtype, number, TL_DOUBLE);
@@ -289,6 +289,7 @@ ln_value_walk ln_context_walk_values(const ln_context *ctx, int is_output)
 
 int ln_value_walk_next(ln_value_walk *walk, ln_value_info *info)
 {
+    // Sequences and optional values, by their first tensor; other tensors are values themselves.
     const ln_value_info *const compound = walk->compounds ? walk->compounds->data : NULL;
     const int is_compound = compound && compound->first == walk->first;
     if (!is_compound && !walk->tensors)

@@ -10,6 +10,7 @@
 
 #include "base/ln_number.h"
 
+// The rows of tl_functions.h as text: a formula is the rest of its row, and may contain commas.
 #define TEXT_OF(...)           FIRST_TEXT(__VA_ARGS__, )
 #define FIRST_TEXT(first, ...) #first
 #define ROW(arg, NAME, name, types, cost, sets, ...) \
@@ -47,7 +48,7 @@ typedef struct reading {
     const char *p;
 } reading;
 
-// The index of a node equal to this one, which is added if missing.
+// The index of a node equal to this one, which is added if missing (so padding bytes are zero).
 static int add(reading *r, const ln_formula_node *node)
 {
     ln_formula *const f = r->f;
@@ -96,7 +97,10 @@ static int add_pair(reading *r, const char *name, int a, int b)
     return add_call(r, name, 2, (const int[]){a, b});
 }
 
-// Expressions
+// Expressions, by recursive descent. Each function returns the index of its node.
+//
+//     choice = sum [("<" | ">") sum] ["?" choice ":" choice]    sum = product {("+" | "-") product}
+//     product = factor {("*" | "/") factor}    factor = "-" factor | "(" choice ")" | number | name
 
 static int read_choice(reading *r);
 
@@ -113,14 +117,14 @@ static int accept(reading *r, char c)
 // A name, or a call.
 static int read_name(reading *r)
 {
-    static const char *const others[][2] = {{"fabs", "abs"}, {"rint", "round"}};
+    static const char *const c_names[][2] = {{"fabs", "abs"}, {"rint", "round"}};
     char name[LN_FORMULA_NAME] = {0};
     int n_srcs = 0, srcs[LN_FORMULA_SRCS] = {0};
     for (int len = 0; isalnum((unsigned char)*r->p) || *r->p == '_'; len++)
         name[len] = *r->p++;
     for (int i = 0; i < 2; i++)
-        if (!strcmp(name, others[i][0]))
-            strcpy(name, others[i][1]);
+        if (!strcmp(name, c_names[i][0]))
+            strcpy(name, c_names[i][1]);
     for (int is_call = accept(r, '('); is_call; is_call = accept(r, ','))
         srcs[n_srcs++] = read_choice(r);
     if (n_srcs)

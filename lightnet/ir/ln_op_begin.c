@@ -7,7 +7,7 @@
 
 #include "lightnet/ln_genop.h"
 
-// Stores `size` bytes in the private data of the operator, at the offset of the argument.
+// Stores a value in the private data of the operator, at offset info->at - 1; `at` 0: nowhere.
 static void store(const ln_op_arg *op_arg, const ln_arg_info *info, const void *value, size_t size)
 {
     if (info->at)
@@ -73,10 +73,9 @@ static int needs_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_ty
     ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
     if (!entry || entry->type != type)
         return !entry;
-    const int is_array = type == LN_PARAM_ARRAY_NUMBER || type == LN_PARAM_ARRAY_STRING ||
-                         type == LN_PARAM_ARRAY_BOOL;
-    const int is_empty = is_array ? entry->array_len == 0 && info->n_default > 0
-                                  : type == LN_PARAM_STRING && !entry->value_string;
+    const int is_empty = type >= LN_PARAM_ARRAY_STRING
+                             ? entry->array_len == 0 && info->n_default > 0
+                             : type == LN_PARAM_STRING && !entry->value_string;
     if (!is_empty)
         return 0;
     op_arg->params = ln_list_remove(op_arg->params, entry);
@@ -134,10 +133,9 @@ static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type
 static int check_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
                         ln_opck_cmp cmp, double value)
 {
-    const int is_array = entry->type == LN_PARAM_ARRAY_NUMBER ||
-                         entry->type == LN_PARAM_ARRAY_STRING || entry->type == LN_PARAM_ARRAY_BOOL;
-    return is_array ? ln_opck_array_number(op_arg, entry, view, cmp, value)
-                    : ln_opck_number(op_arg, entry, view, cmp, value);
+    return entry->type >= LN_PARAM_ARRAY_STRING
+               ? ln_opck_array_number(op_arg, entry, view, cmp, value)
+               : ln_opck_number(op_arg, entry, view, cmp, value);
 }
 
 // Checks the bounds, and that a number with the int view is an int.

@@ -18,11 +18,12 @@ typedef struct machine {
     const ln_op_arg *op_arg;
     const ln_op_info *info;
     const ln_size_source *source;
-    const ln_size_code *code; // the next instruction
-    ln_dim stack[STACK], axes[LN_MAXDIM];
-    int n, n_axes;
-    int index, part, loop, rounds;
-    int is_bad; // the expression has no valid result
+    const ln_size_code *code;             // the next instruction
+    ln_dim stack[STACK], axes[LN_MAXDIM]; // axes: the result
+    int n, n_axes;                        // n: on the stack; n_axes may exceed LN_MAXDIM
+    int index, part;                      // operands of the same names in ln_size_op
+    int loop, rounds;                     // LN_SIZE_FOR: the current round, and their number
+    int is_bad;                           // the expression has no valid result
 } machine;
 
 // Operands
@@ -101,7 +102,8 @@ static ln_dim value_of_all(const machine *m, int arg, int i)
     return ln_dim_unknown();
 }
 
-// The input that sets a parameter in each run, or NULL.
+// The input that sets a parameter in each run; NULL: none, or lengths are computed as numbers (no
+// symbols), from the parameter's current value.
 static const ln_tensor_entry *setter_of(const machine *m, int arg)
 {
     const char *name = m->info->params[arg].arg_name;
@@ -271,27 +273,16 @@ static ln_dim combined(const ln_dim *a, const ln_dim *b, int decisive)
     return a_known && b_known ? ln_dim_constant(!decisive) : ln_dim_unknown();
 }
 
-static ln_dim both(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
-{
-    (void)symbols;
-    return combined(a, b, 0);
-}
-
-static ln_dim either(ln_symbols *symbols, const ln_dim *a, const ln_dim *b)
-{
-    (void)symbols;
-    return combined(a, b, 1);
-}
-
 static void binary(machine *m, const ln_size_code *c)
 {
     static ln_dim (*const functions[])(ln_symbols *, const ln_dim *, const ln_dim *) = {
         [LN_SIZE_ADD] = ln_dim_add, [LN_SIZE_SUB] = ln_dim_sub,     [LN_SIZE_MUL] = ln_dim_mul,
         [LN_SIZE_DIV] = ln_dim_div, [LN_SIZE_MOD] = ln_dim_mod,     [LN_SIZE_MIN] = ln_dim_min,
-        [LN_SIZE_MAX] = ln_dim_max, [LN_SIZE_EQ] = ln_dim_is_equal, [LN_SIZE_LT] = ln_dim_is_less,
-        [LN_SIZE_AND] = both,       [LN_SIZE_OR] = either};
+        [LN_SIZE_MAX] = ln_dim_max, [LN_SIZE_EQ] = ln_dim_is_equal, [LN_SIZE_LT] = ln_dim_is_less};
     const ln_dim b = pop(m), a = pop(m);
-    push(m, functions[c->op](m->source->symbols, &a, &b));
+    push(m, c->op == LN_SIZE_AND || c->op == LN_SIZE_OR
+                ? combined(&a, &b, c->op == LN_SIZE_OR)
+                : functions[c->op](m->source->symbols, &a, &b));
 }
 
 static void negative(machine *m, const ln_size_code *c)
@@ -326,7 +317,7 @@ static void choose(machine *m, const ln_size_code *c)
                                            : ln_dim_unknown());
 }
 
-// A position as in NumPy, counted from the end if it is negative, within bounds.
+// A start or end as in NumPy: counted from the end if it is negative, then clamped to low .. high.
 static ln_dim position(ln_symbols *s, const ln_dim *at, const ln_dim *len, const ln_dim *low,
                        const ln_dim *high)
 {
@@ -345,7 +336,7 @@ static ln_dim slice_length(machine *m)
     const ln_dim zero = ln_dim_constant(0), one = ln_dim_constant(1);
     if (!ln_dim_is_constant(&step) || step.constant == 0 || !ln_dim_is_known(&len))
         return ln_dim_unknown();
-    const int is_back = step.constant < 0;
+    const int is_back = step.constant < 0; // positions are then -1 .. len - 1, the last one first
     const ln_dim low = ln_dim_constant(is_back ? -1 : 0);
     const ln_dim high = is_back ? ln_dim_sub(s, &len, &one) : len;
     const ln_dim lowest_start = ln_dim_min(s, &high, &zero);
@@ -353,8 +344,8 @@ static ln_dim slice_length(machine *m)
     const ln_dim to = position(s, &end, &len, &low, &high);
     const ln_dim span = is_back ? ln_dim_sub(s, &from, &to) : ln_dim_sub(s, &to, &from);
     const ln_dim width = ln_dim_constant(is_back ? -step.constant : step.constant);
-    const ln_dim more = ln_dim_constant(width.constant - 1), sum = ln_dim_add(s, &span, &more);
-    const ln_dim n = ln_dim_div(s, &sum, &width);
+    const ln_dim most = ln_dim_constant(width.constant - 1), sum = ln_dim_add(s, &span, &most);
+    const ln_dim n = ln_dim_div(s, &sum, &width); // span / width, rounded up
     return ln_dim_max(s, &n, &zero);
 }
 
@@ -364,8 +355,9 @@ static void slice(machine *m, const ln_size_code *c)
     push(m, slice_length(m));
 }
 
-// A data-dependent length: max while planning, else the value or unknown.
-static void decided(machine *m, const ln_size_code *c)
+// A data-dependent length. As a number (no symbols): its max, for which memory is planned. As a
+// symbolic dimension: the value, or unknown.
+static void data_dependent(machine *m, const ln_size_code *c)
 {
     const ln_dim value = c->n ? ln_dim_unknown() : pop(m), max = pop(m);
     push(m, m->source->symbols && ln_dim_is_known(&max) ? value : max);
@@ -381,9 +373,10 @@ static void append(machine *m, const ln_dim *axis)
     m->n_axes++;
 }
 
-// A part of a shape.
+// Positions `from` to `to`, exclusive, of the axes of `te`, or of its elements if `is_values`; te
+// NULL: of the elements of parameter `arg`.
 typedef struct span {
-    const ln_tensor_entry *te; // NULL: of a parameter
+    const ln_tensor_entry *te;
     int arg, from, to, is_values;
 } span;
 
@@ -438,7 +431,8 @@ static void fold(machine *m, const ln_size_code *c)
     push(m, result);
 }
 
-// Both are aligned at their last axes; the shorter one has axes of length 1 before them.
+// Broadcasts the result with a span, as NumPy does: aligned at the last axes, the shorter one is
+// preceded by axes of length 1.
 static void broadcast_span(machine *m, const span *s)
 {
     const int len = s->to - s->from, more = len - m->n_axes;
@@ -479,7 +473,8 @@ static void broadcast(machine *m, const ln_size_code *c)
         broadcast_span(m, &s);
 }
 
-// The length for -1: elements / product of the other axes; axes of -2 cancel.
+// The length of the axis -1 in the new shape: elements / product of the other axes. Axes that stay
+// (-2) are left out of both: they cancel, even if they are unknown or 0.
 static ln_dim rest_of(const machine *m, const ln_tensor_entry *te, const ln_dim *dims, int n)
 {
     ln_symbols *s = m->source->symbols;
@@ -540,13 +535,13 @@ static void step(machine *m, const ln_size_code *c)
     static void (*const others[])(machine *, const ln_size_code *) = {
         [LN_SIZE_NEG] = negative,        [LN_SIZE_NOT] = opposite,
         [LN_SIZE_SQRT] = root,           [LN_SIZE_SELECT] = choose,
-        [LN_SIZE_SLICE] = slice,         [LN_SIZE_DATA] = decided,
+        [LN_SIZE_SLICE] = slice,         [LN_SIZE_DATA] = data_dependent,
         [LN_SIZE_EMIT] = append_axis,    [LN_SIZE_SHAPE] = append_span,
         [LN_SIZE_PRODUCT] = fold,        [LN_SIZE_SUM] = fold,
         [LN_SIZE_BROADCAST] = broadcast, [LN_SIZE_RESHAPE] = append_reshaped,
         [LN_SIZE_IF] = skip_unless,      [LN_SIZE_FOR] = begin_loop,
         [LN_SIZE_NEXT] = end_round};
-    if (c->op <= LN_SIZE_IS)
+    if (c->op <= LN_SIZE_IS) // in the groups of ln_size_op
         push(m, operand(m, c));
     else if (c->op <= LN_SIZE_SCALE)
         push(m, indexed(m, c));
@@ -564,7 +559,8 @@ static void run(machine *m)
 
 // Descriptions
 
-// The code of an output among those of all; NULL: none.
+// The code of an output; NULL: none. `code` has that of all outputs, in order, each ended by
+// LN_SIZE_END, with arg 1 for an output without code.
 static const ln_size_code *code_of(const ln_op_info *info, const ln_size_code *code,
                                    const char *arg_name)
 {

@@ -12,7 +12,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-// The bits of an element, if some bytes are none; else 8.
+// The bits of a byte that an element uses; 8: any byte is an element.
 static int bits_within_byte(tl_dtype dtype)
 {
     return dtype == TL_BOOL ? 1 : tl_dtype_bits(dtype) < 8 ? tl_dtype_bits(dtype) : 8;
@@ -22,10 +22,10 @@ int ln_elements_check(tl_dtype dtype, const unsigned char *data, size_t size, si
                       ln_error *err)
 {
     const int bits = bits_within_byte(dtype);
-    const int sign =
+    const int bias = // moves signed elements, as -8 .. 7, to 0 .. 15
         tl_dtype_min_double(dtype) < 0 && !tl_dtype_has_fractions(dtype) ? 1 << (bits - 1) : 0;
     for (size_t i = 0; bits < 8 && i < size; i++) {
-        if ((uint8_t)(data[i] + sign) < 1 << bits)
+        if ((uint8_t)(data[i] + bias) < 1 << bits)
             continue;
         return dtype == TL_BOOL
                    ? ln_error_set(err, "element %zu is the byte %d, expected a bool: 0 or 1",
@@ -54,7 +54,7 @@ int ln_elements_check_in(tl_dtype dtype, const ln_infile *file, size_t offset, s
 struct ln_weights {
     ln_hash *tensors; // name -> entry
     ln_list *files;   // ln_infile
-    ln_list *things;  // adopted
+    ln_list *adopted; // objects that own memory of the data
 };
 
 typedef struct adopted {
@@ -110,7 +110,7 @@ void ln_weights_free(ln_weights *weights)
         return;
     ln_hash_free(weights->tensors);
     ln_list_free_deep(weights->files, free_file);
-    ln_list_free_deep(weights->things, free_adopted);
+    ln_list_free_deep(weights->adopted, free_adopted);
     ln_free(weights);
 }
 
@@ -260,7 +260,7 @@ const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file)
 int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing))
 {
     adopted *a = ln_alloc(sizeof(*a));
-    if (ln_list_push(&weights->things, a, ln_free))
+    if (ln_list_push(&weights->adopted, a, ln_free))
         return -1;
     *a = (adopted){thing, close};
     return 0;
