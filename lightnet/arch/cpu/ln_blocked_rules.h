@@ -31,6 +31,7 @@ static inline int is_packable(const ln_tensor_entry *w, size_t row)
     return (double)tl_blocks(w->tensor->dims[0]) * (double)row <= INT_MAX;
 }
 
+/** Whether blocked kernels support a convolution of `x` to `y`: floats, its window and sizes. */
 static inline int is_blockable(const ln_op *conv, const ln_tensor_entry *x,
                                const ln_tensor_entry *y)
 {

@@ -201,7 +201,8 @@ typedef struct group {
 static int put_before(part *p, int s, const part *first)
 {
     part all = *first;
-    int mapped[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // operands of p as operands of all
+    // Operands of p as operands of `all`: its sources, then the steps of `first`, then those of p.
+    int mapped[TL_CHAIN_SRCS + TL_CHAIN_STEPS];
     if (first->chain.n_steps + p->chain.n_steps > TL_CHAIN_STEPS)
         return -1;
     for (int i = 0; i < p->n_srcs; i++) {

@@ -97,16 +97,16 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
 #if defined(__x86_64__)
 
 // Whether this CPU executes dot products of bfloat16 at half the rate of those of floats: Intel's
-// cores since Sapphire Rapids. Before, only Cooper Lake has them, a Skylake-X.
+// cores since Sapphire Rapids. Before, only Cooper Lake has them, a model of Skylake-X.
 static int has_slow_bfloat16(void)
 {
-    enum { CORES = 6, COOPER_LAKE = 0x55 };
+    enum { CORE_FAMILY = 6, SKYLAKE_X = 0x55 };
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx || c != signature_INTEL_ecx ||
         !__get_cpuid(1, &a, &b, &c, &d))
         return 0;
     const unsigned family = a >> 8 & 15, model = (a >> 12 & 0xf0) | (a >> 4 & 15);
-    return family == CORES && model != COOPER_LAKE;
+    return family == CORE_FAMILY && model != SKYLAKE_X;
 }
 
 #else

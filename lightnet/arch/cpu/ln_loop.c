@@ -80,7 +80,8 @@ static int source_of(const ln_loop *loop, int k)
     return ln_body_output_source(loop->body, loop->conditional + k);
 }
 
-// Copies the next states that use memory of inputs to scratch memory, or from there.
+// Saves the next states that are in memory of inputs, behind the body's memory; `back`: copies them
+// from there to the inputs of the next iteration.
 static void copy_aliased(const ln_loop *loop, char *memory, int back)
 {
     size_t at = ln_body_memory(loop->body);
@@ -96,6 +97,8 @@ static void copy_aliased(const ln_loop *loop, char *memory, int back)
     }
 }
 
+// Copies the next states to the inputs of the next iteration. A body may exchange states, so those
+// in memory of inputs are saved before that is overwritten.
 static void store_states(const ln_loop *loop, char *memory)
 {
     copy_aliased(loop, memory, 0);
@@ -151,7 +154,7 @@ static void store_parts(const ln_loop *loop, int64_t i)
     }
 }
 
-// Sets the number of parts in the outputs.
+// Sets the length of the stacked outputs to `n` iterations.
 static void set_parts(const ln_loop *loop, int64_t n)
 {
     for (int k = 0; k < loop->n_parts; k++) {

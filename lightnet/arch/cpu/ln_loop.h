@@ -33,7 +33,7 @@ typedef struct ln_loop {
     int n_states, n_rows, n_src, n_parts;
     const int *backward_rows, *backward_parts;
     int n_backward_rows, n_backward_parts;
-    const void **given; // the addresses of the body's inputs
+    const void **given; // addresses of the body's inputs: iteration, states, elements of rows, src
 } ln_loop;
 
 /** Scratch memory for the larger of two bodies; 0 if one is missing. */

@@ -99,10 +99,11 @@ static int add_use(matching *m, const ln_op *op)
     return 1;
 }
 
-// Adds the terms of `te` to a product or, by "TL_BINARY_ADD", to a sum.
+// Adds the terms of `te` to a product or, by "TL_BINARY_ADD", to a sum: x^2 as x, x; x / 4 as x and
+// the number 1/4. 0: too many, or an unknown constant.
 static int collect(matching *m, const char *join, const ln_tensor_entry *te, chain *c)
 {
-    const int is_sum = join[strlen("TL_BINARY_")] == 'A';
+    const int is_sum = !strcmp(join, "TL_BINARY_ADD");
     const ln_op *const op = ln_entry_creater(te);
     const ln_tensor_entry *const src1 = ln_op_input(op, "src1"), *const src2 =
                                                                      ln_op_input(op, "src2");
@@ -251,7 +252,7 @@ static int pattern_matches(matching *m, const pattern *p, const ln_formula *f,
 // Candidates
 
 // The tensors in a chain of products and quotients that may be x, and the functions of its terms,
-// or of summands of these.
+// or of summands of these: only formulas with one of these functions are compared.
 typedef struct survey {
     const ln_tensor_entry *xs[MAX_CANDIDATES];
     const char *funcs[MAX_TERMS];

@@ -356,7 +356,8 @@ static void make_images(ln_rule_made *made, const volume *v)
 
 // Transposed convolutions
 
-// Slices first .. first + n - 1 of each phase; the padding crops the others.
+// Slice i of phase k is slice i * stride + k of the result, before the padding crops it. Slices
+// first .. first + n - 1 of each phase are computed.
 typedef struct phases {
     int first, n;
     slices all;
@@ -379,7 +380,7 @@ static int slice_size(const volume *v)
     return y[1] * y[3] * y[4];
 }
 
-// The sum of kernels k, k + stride, ..: [N, n, 1, slice size].
+// The sum of kernels k + j * stride, of which slice i reads slice i - j: [N, n, 1, slice size].
 static const char *make_phase(ln_rule_made *made, const volume *v, const phases *t, int k)
 {
     const char *sum = NULL;
