@@ -49,6 +49,7 @@ static const char *rounded_down(ln_emit *e, const char *number, const char *by)
     return ln_emit_binary(e, "TL_BINARY_SUB", number, rest, LN_EMIT_TEMP);
 }
 
+// The length of the symbol's axis, or the result of its operation.
 static const char *emit_symbol(ln_emit *e, int symbol)
 {
     static const char *const ops[] = {
@@ -166,8 +167,8 @@ static int to_int(int64_t number)
     return number < INT_MIN ? INT_MIN : number > INT_MAX ? INT_MAX : (int)number;
 }
 
-// The parameters of a pad for the max sizes; returns whether some of `pads` are known only at run
-// time.
+// The parameters of a pad, for the max sizes of the padded tensor. Returns whether some padding is
+// known only at run time.
 static int max_pads(const ln_emit *e, int ndim, const ln_dim *own, const ln_dim *before,
                     const ln_dim *after, int *max_before, int *max_after)
 {

@@ -240,7 +240,7 @@ static void list_programs(const ln_programs *programs, char text[LN_MAXLINE])
     }
 }
 
-// Constants of all programs
+// The interface of all programs
 
 static const ln_port *port_of(const ln_programs *programs, size_t k, int is_input, size_t i)
 {
@@ -313,6 +313,7 @@ int ln_programs_describe(const ln_programs *programs, ln_interface *interface)
 
 // Choosing
 
+// Whether some size of `port` is allowed, per axis.
 static int meets(const ln_port *port, const ln_port *allowed)
 {
     int meets = allowed->info.ndim < 0 || port->info.ndim == allowed->info.ndim;
@@ -342,6 +343,7 @@ int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
                       file, there);
 }
 
+// Whether `port` supports every size of a range.
 static int has(const ln_port *port, int axis, int min, int max)
 {
     return port->dims[axis] < 0 ? min >= port->min[axis] && max <= port->max[axis]

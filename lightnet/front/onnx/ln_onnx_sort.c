@@ -139,8 +139,8 @@ static void fail_cycle(sorter *s, const LnOnnx__Node *node)
                            ln_onnx_text(node->name), ln_onnx_text(node->op_type));
 }
 
-// Appends a node to `order` at `at`, after its producers (depth-first). Returns the position after
-// it.
+// Appends a node to `order` at `at`, after its producers (depth-first: `path` is the stack, next[i]
+// the next read of node i to visit). Returns the position after it.
 static size_t append_after_producers(sorter *s, size_t first, unsigned char *states, size_t *path,
                                      size_t *next, LnOnnx__Node **order, size_t at)
 {

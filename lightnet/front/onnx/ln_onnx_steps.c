@@ -208,7 +208,7 @@ const char *ln_onnx_move_axis(ln_onnx_node *n, const char *src, int from, int to
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     int axes[LN_MAXDIM];
-    for (int k = 0, next = 0; k < ndim; k++) {
+    for (int k = 0, next = 0; k < ndim; k++) { // next: of the other axes, which keep their order
         next += next == from;
         axes[k] = k == to ? from : next++;
     }

@@ -472,7 +472,7 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     return cache;
 }
 
-// a * b + sign * c * d.
+// a * b + c * d, or with `op` TL_BINARY_SUB, a * b - c * d.
 static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, const char *b,
                                 const char *c, const char *d)
 {

@@ -99,11 +99,10 @@ static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 // Its inputs, in order.
 enum { QUERY, KEY, VALUE, BIAS, PADDING, SCORE_BIAS, PAST_KEY, PAST_VALUE, PAST_LEN, BEAMS };
 
-// Element `k` along axis 3 of [B, S, H, n, D]: [B, S, H, D].
-static const char *packed_part(ln_onnx_node *n, const char *src, int k)
+// Element `k` along the axis, which is removed.
+static const char *element_of(ln_onnx_node *n, const char *src, int axis, int k)
 {
-    const char *const part = ln_onnx_slice(n, src, 3, k, 1);
-    const int axis = 3;
+    const char *const part = ln_onnx_slice(n, src, axis, k, 1);
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SQUEEZE, LN_ARG("src", part),
                    LN_INTS("axes", 1, &axis));
 }
@@ -143,7 +142,7 @@ static int read_operands(ln_onnx_node *n, int heads, const char **parts)
         ln_onnx_refuse_input(n, KEY, "key");
         ln_onnx_refuse_input(n, VALUE, "value");
         for (int k = 0; k < 3 && !ln_onnx_failed(n); k++)
-            parts[k] = packed_part(n, ln_onnx_in(n, QUERY), k);
+            parts[k] = element_of(n, ln_onnx_in(n, QUERY), 3, k);
         return 0;
     }
     parts[0] = read_separate(n, QUERY, heads);
@@ -152,7 +151,7 @@ static int read_operands(ln_onnx_node *n, int heads, const char **parts)
         want_packed(n, KEY, heads, 2);
         ln_onnx_refuse_input(n, VALUE, "value");
         for (int k = 0; k < 2 && !ln_onnx_failed(n); k++)
-            parts[1 + k] = packed_part(n, ln_onnx_in(n, KEY), k);
+            parts[1 + k] = element_of(n, ln_onnx_in(n, KEY), 3, k);
         return 0;
     }
     for (int i = KEY; i <= VALUE && key_ndim == 4; i++)
@@ -249,14 +248,6 @@ static void read_widths(ln_onnx_node *n, int total, int heads, int *sizes)
                      sizes[0], sizes[1], sizes[2], total);
 }
 
-// Part `k`, 0 or 1, of the past [2, B, H, P, D].
-static const char *past_part(ln_onnx_node *n, const char *past, int k)
-{
-    const int axis = 0;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SQUEEZE,
-                   LN_ARG("src", ln_onnx_slice(n, past, 0, k, 1)), LN_INTS("axes", 1, &axis));
-}
-
 // Prepends the past to key and value; output 1 is both, [2, B, H, T, D].
 static void join_past(ln_onnx_node *n, const projected *p, ln_onnx_attention *a)
 {
@@ -268,8 +259,8 @@ static void join_past(ln_onnx_node *n, const projected *p, ln_onnx_attention *a)
         ln_emit_fail(&n->emit, "input %d, 'past', has shape %s, expected [2, B, H, P, D]", p->past,
                      tl_shape_text(text, t->ndim, t->dims));
     if (past && !ln_onnx_failed(n)) {
-        a->key = ln_onnx_join(n, past_part(n, past, 0), a->key, 2, LN_EMIT_TEMP);
-        a->value = ln_onnx_join(n, past_part(n, past, 1), a->value, 2, LN_EMIT_TEMP);
+        a->key = ln_onnx_join(n, element_of(n, past, 0, 0), a->key, 2, LN_EMIT_TEMP);
+        a->value = ln_onnx_join(n, element_of(n, past, 0, 1), a->value, 2, LN_EMIT_TEMP);
     }
     if (ln_onnx_wants(n, 1))
         ln_onnx_join(n, ln_onnx_with_axes(n, a->key, 1, &axis),

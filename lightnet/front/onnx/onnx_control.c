@@ -31,15 +31,14 @@ typedef struct loop {
     const LnOnnx__Graph *body;
     int is_scan;
     int n_states, n_scan_ins, n_scan_outs;
-    int64_t trips;        // max iterations; -1: unknown at compile time
-    int use_bound;        // whether to use input values bound before compiling
-    const char *cond;     // NULL: true
-    int keeps_cond;       // the body returns its input condition
-    const char **ins;     // of the body
-    const char **outs;    // of the body
-    const char ***slices; // of each scan input, one for each iteration
-    const char *
-        *sample; // of each scan input of length 0, a tensor with the shape of a slice; or NULL
+    int64_t trips;          // max iterations; -1: unknown at compile time
+    int use_bound;          // whether to use input values bound before compiling
+    const char *cond;       // NULL: true
+    int keeps_cond;         // the body returns its input condition
+    const char **ins;       // of the body
+    const char **outs;      // of the body
+    const char ***slices;   // of each scan input, one for each iteration
+    const char **sample;    // of each scan input of length 0, a tensor like a slice; or NULL
     const char ***elements; // of each scan output, room for `capacity`
     int64_t n_done, capacity;
 } loop;
@@ -296,8 +295,6 @@ static const char *stack_elements(ln_onnx_node *n, const loop *l, int k, int axi
     return ln_onnx_stack(n, l->elements[k], (int)l->n_done, l->elements[k][0], axis);
 }
 
-// Loops at run time
-
 // Element `i` of an attribute; 0 beyond its end.
 static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
 {
@@ -305,6 +302,34 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
     const int64_t *ints = ln_attr_ints(&n->emit, attr, &len);
     return i < len ? ints[i] : 0;
 }
+
+static void reverse(const char **names, int64_t len)
+{
+    for (int64_t i = 0; i < len / 2; i++) {
+        const char *name = names[i];
+        names[i] = names[len - 1 - i];
+        names[len - 1 - i] = name;
+    }
+}
+
+// Outputs of an unrolled loop. Scan outputs stack along axis 0 without attributes, as for Loop.
+static void finish_unrolled(ln_onnx_node *n, loop *l)
+{
+    infer_elements(n, l);
+    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+        ln_onnx_alias(n, k, states_in(l)[k]);
+    for (int k = 0; k < l->n_scan_outs && !ln_onnx_failed(n); k++) {
+        if (!ln_onnx_wants(n, l->n_states + k))
+            continue;
+        const int ndim = ln_onnx_tensor_of(n, l->elements[k][0])->ndim + 1;
+        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim);
+        if (int_at(n, "scan_output_directions", k))
+            reverse(l->elements[k], l->n_done);
+        ln_onnx_alias(n, l->n_states + k, stack_elements(n, l, k, axis));
+    }
+}
+
+// Loops at run time
 
 // A loop as an operator with a body.
 typedef struct loop_op {
@@ -476,9 +501,8 @@ static void alias_scan_outs(ln_onnx_node *n, const loop *l, const char *const *m
         if (!wants_scan_out(n, l, k))
             continue;
         const char *part = made[i++];
-        const int axis = l->is_scan ? ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k),
-                                                      ln_onnx_tensor_of(n, part)->ndim)
-                                    : 0;
+        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k),
+                                         ln_onnx_tensor_of(n, part)->ndim);
         ln_onnx_set_unknown(n, part);
         ln_onnx_alias(n, l->n_states + k,
                       axis ? ln_onnx_move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
@@ -528,16 +552,6 @@ static void emit_loop(ln_onnx_node *n, const loop *l, loop_op *r, const char *co
 }
 
 // Loop
-
-static void finish_loop(ln_onnx_node *n, loop *l)
-{
-    infer_elements(n, l);
-    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
-        ln_onnx_alias(n, k, states_in(l)[k]);
-    for (int k = 0; k < l->n_scan_outs && !ln_onnx_failed(n); k++)
-        if (wants_scan_out(n, l, k))
-            ln_onnx_alias(n, l->n_states + k, stack_elements(n, l, k, 0));
-}
 
 // The max number of iterations that the first input allows; -1: unknown.
 static int64_t known_trips(ln_onnx_node *n, int use_bound)
@@ -620,7 +634,7 @@ static void translate_loop(ln_onnx_node *n)
     if (enter_loop(n, &l, 0))
         return;
     if (unroll(n, &l)) {
-        finish_loop(n, &l);
+        finish_unrolled(n, &l);
         return;
     }
     const char *reason = ln_onnx_failed(n) ? NULL : roll_loop(n);
@@ -631,7 +645,7 @@ static void translate_loop(ln_onnx_node *n)
     if (!reason || enter_loop(n, &l, 1))
         return;
     if (unroll(n, &l)) {
-        finish_loop(n, &l);
+        finish_unrolled(n, &l);
         return;
     }
     ln_bind_want_values(n->model->base.ctx);
@@ -642,15 +656,6 @@ static void translate_loop(ln_onnx_node *n)
 }
 
 // Scan
-
-static void reverse(const char **names, int64_t len)
-{
-    for (int64_t i = 0; i < len / 2; i++) {
-        const char *name = names[i];
-        names[i] = names[len - 1 - i];
-        names[len - 1 - i] = name;
-    }
-}
 
 // Unrolling makes each slice an operand, so their number must be known.
 static void want_fixed(ln_onnx_node *n, const char *what, int k, const char *src, int axis)
@@ -695,21 +700,6 @@ static int scan_axis(ln_onnx_node *n, const char *attr, int k, const char *tenso
 {
     const int ndim = ln_onnx_tensor_of(n, tensor)->ndim;
     return ln_attr_to_axis(&n->emit, int_at(n, attr, k), ndim);
-}
-
-static void finish_scan(ln_onnx_node *n, loop *l)
-{
-    infer_elements(n, l);
-    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
-        ln_onnx_alias(n, k, states_in(l)[k]);
-    for (int k = 0; k < l->n_scan_outs && !ln_onnx_failed(n); k++) {
-        const int ndim = ln_onnx_tensor_of(n, l->elements[k][0])->ndim + 1;
-        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim);
-        if (int_at(n, "scan_output_directions", k))
-            reverse(l->elements[k], l->n_done);
-        if (ln_onnx_wants(n, l->n_states + k))
-            ln_onnx_alias(n, l->n_states + k, stack_elements(n, l, k, axis));
-    }
 }
 
 // Reads the inputs of Scan in all operator sets; the states begin after `first` inputs.
@@ -779,7 +769,7 @@ static void translate_scan(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     if (unroll(n, &l))
-        finish_scan(n, &l);
+        finish_unrolled(n, &l);
     else if (!ln_onnx_failed(n))
         roll_scan(n);
 }

@@ -116,7 +116,7 @@ static void transpose_term(ln_onnx_node *n, term *t, const labels *order)
 // d + 1.
 static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
 {
-    int order[TL_MAXDIM], dims[TL_MAXDIM], ndim = 0;
+    int order[TL_MAXDIM], dims[TL_MAXDIM] = {0}, ndim = 0;
     const int label = t->labels.at[i];
     labels rest = {0};
     for (int k = 0; k < t->labels.n; k++)

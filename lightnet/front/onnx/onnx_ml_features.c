@@ -311,7 +311,7 @@ static const char *equals_number(ln_onnx_node *n, const char *src)
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", equal, is_number, LN_EMIT_TEMP);
 }
 
-// Adds zeros to `dst`, whose computation fails for a row without a 1: its index is out of range.
+// Adds to `dst` zeros taken from one zero: at index 0, or 1 for a row without a 1, which fails.
 static const char *want_one(ln_onnx_node *n, const char *dst, int i)
 {
     const int axis = ln_onnx_tensor_of(n, dst)->ndim - 1, one = 1;
@@ -319,7 +319,6 @@ static const char *want_one(ln_onnx_node *n, const char *dst, int i)
         ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", dst, 1, &axis, 1, LN_EMIT_TEMP);
     const char *const missing =
         ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", count, -1, 1, LN_EMIT_TEMP);
-    // The index is 0 for a row with a 1, else 1, out of range.
     const char *const zeros =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE,
                 LN_ARG("src", ln_emit_filled(&n->emit, TL_FLOAT, 1, &one, 0)),

@@ -138,11 +138,12 @@ typedef struct search {
     int begin, end, node;
 } search;
 
+// A binary search for the feature among the members of a set.
 static void write_member(const nodes *g, int v, int yes, int no)
 {
     const ln_onnx_forest *const w = g->w;
     int node = g->first[v] - 1, depth = 1;
-    search todo[64] = {{w->set[v], w->set[v + 1], node++}}; // at most one half of each level
+    search todo[64] = {{w->set[v], w->set[v + 1], node++}}; // a stack, one half of each level
     while (depth > 0) {
         const search s = todo[--depth];
         if (s.end - s.begin == 1) {
@@ -157,8 +158,8 @@ static void write_member(const nodes *g, int v, int yes, int no)
     }
 }
 
-// Each comparison as <=, [1]: its negation, for branches on which NaN is true. is_negated: -feature
-// <= -split; is_below: with the next number below the (negated) split.
+// Each comparison as <=: x < s is x <= the next number below s, x >= s is -x <= -s. [1]: the
+// negation, for branches on which NaN is true, since NaN <= s is false.
 static const struct {
     uint8_t is_negated, is_below;
 } as_leq[][2] = {
@@ -193,7 +194,7 @@ static void write_branch(const nodes *g, int v)
     }
 }
 
-// Whether no node reaches itself.
+// Whether no node reaches itself: topological sorting reaches all nodes.
 static int is_acyclic(const nodes *g)
 {
     const int32_t *const feature = g->feature->data, *const child = g->child->data;
@@ -263,7 +264,7 @@ static void write_nodes(nodes *g, arguments *a)
     a->root = to_constant(g, root, "root");
 }
 
-// Votes in the order of leaves, and of the file within a leaf.
+// Votes in the order of leaves, and of the file within a leaf, by counting sort.
 static void write_votes(nodes *g, arguments *a)
 {
     const ln_onnx_forest *const w = g->w;

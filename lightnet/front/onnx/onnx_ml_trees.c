@@ -279,7 +279,8 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Sets end with NaN, in the order of the branches that need one. Equal members are one.
+// membership_values has a set for each branch of mode MEMBER, in order, each ended by NaN. Sorts
+// its members, and removes duplicates.
 static void read_sets(ln_onnx_forest *w, int n)
 {
     const ln_onnx_numbers all = read_tensor(w->n, "membership_values", &w->dtype);
