@@ -157,7 +157,7 @@ static int is_mask(const tl_tensor *t, int nhwc, mask *m)
 // The factor between the aspect ratios of mask and input.
 enum { MAX_ASPECT_RATIO_ERROR = 4 };
 
-// Whether the grid has about the aspect ratio of the input: boxes [1, N, 4] have not.
+// Whether the grid has about the aspect ratio of the input, unlike boxes [1, N, 4].
 static int fits_input(const mask *m, const cli_photo *photo)
 {
     const double h = (double)m->height * photo->width, w = (double)m->width * photo->height;

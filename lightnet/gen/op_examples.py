@@ -67,7 +67,7 @@ def _check_args(op, kind, args):
 
 
 def _check(op, example):
-    if example.outs if example.error is not None else not example.outs and op.has_output():
+    if op.has_output() and bool(example.outs) == (example.error is not None):
         raise _fail(op, example.place, "expected either outputs or 'fails \"MESSAGE\"'")
     for kind, args in (("in", example.ins), ("out", example.outs), ("param", example.params)):
         _check_args(op, kind, args)

@@ -152,6 +152,7 @@ class _Compiler:
     # Functions
 
     def _call(self, op, least, most, has_arg):
+        """FUNCTION([NAME,] expr, ..): `least` to `most` expressions; n: how many are left out."""
         lexer, index = self.lexer, 0
         lexer.expect("(")
         if has_arg:
@@ -267,7 +268,7 @@ class _Compiler:
     # Lists of axes
 
     def _loop(self, body):
-        """for k in COUNT: the rounds come first, then the condition and the body."""
+        """for k in COUNT [if CONDITION]: COUNT FOR [CONDITION IF] BODY EMIT NEXT."""
         lexer = self.lexer
         if not lexer.accept_word("k") or not lexer.accept_word("in"):
             raise lexer.unexpected("k in ..")

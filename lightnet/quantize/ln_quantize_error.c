@@ -55,10 +55,10 @@ void ln_quantize_outputs_free(ln_quantize_outputs *outputs)
 
 // Sums over the samples, for one output.
 typedef struct sums {
-    double difference, norm; // of squares; of integers: elements that differ, elements
-    int is_float;
-    int is_not_finite;
-    double same, rows; // rows with equal argmax; all rows
+    double difference, norm; // sums of (got - expected)^2 and expected^2
+    int is_float;            // else: elements that differ, and all elements
+    int is_infinite;         // the error
+    double same, rows;       // rows with equal argmax; all rows
 } sums;
 
 static double element(const tl_tensor *t, size_t i)
@@ -75,7 +75,7 @@ static void add_floats(sums *s, const tl_tensor *got, const tl_tensor *expected)
         const double g = element(got, i), e = element(expected, i);
         if (!isfinite(e))
             continue;
-        s->is_not_finite |= !isfinite(g);
+        s->is_infinite |= !isfinite(g);
         s->difference += (g - e) * (g - e);
         s->norm += e * e;
     }
@@ -114,7 +114,7 @@ static void add(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
     s->is_float = tl_dtype_is_float(expected->dtype);
     if (got->len != expected->len) {
-        s->is_not_finite = 1;
+        s->is_infinite = 1;
         s->rows++;
         return;
     }
@@ -127,7 +127,7 @@ static void add(sums *s, const tl_tensor *got, const tl_tensor *expected)
 
 static double relative_error(const sums *s)
 {
-    if (s->is_not_finite)
+    if (s->is_infinite)
         return INFINITY;
     if (!(s->norm > 0))
         return s->difference > 0 ? INFINITY : 0;

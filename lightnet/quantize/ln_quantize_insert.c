@@ -285,6 +285,7 @@ static int mark_all(const flow *f, const ln_list *tensors, int mark)
     return 0;
 }
 
+// Marks the outputs of a layer; of others that pass 8 bits on, if all computed inputs are marked.
 static int flow_forward(const flow *f, const ln_op *op)
 {
     const role r = role_of(f, op);
@@ -295,6 +296,7 @@ static int flow_forward(const flow *f, const ln_op *op)
                : 0;
 }
 
+// Marks the inputs of a layer; of others, if their output is marked: leads to a layer.
 static int flow_backward(const flow *f, const ln_op *op)
 {
     const role r = role_of(f, op);

@@ -99,10 +99,10 @@ static range percentile_range(const ln_quantize_stats *stats, double percentile)
 
 // Entropy
 
-// Thresholds of this share of the largest magnitude are tried, in as many steps.
+// The thresholds k / SHARES of the largest magnitude are tried, from MIN_SHARE / SHARES on.
 enum { MIN_SHARE = 16, SHARES = 128 };
 
-// A part of the histogram.
+// The bins from `first` to before `end`.
 typedef struct part {
     int first, end;
 } part;
@@ -114,6 +114,7 @@ static range range_within(const ln_quantize_stats *stats, int k)
     return (range){fmax(stats->min, -threshold), fmin(stats->max, threshold)};
 }
 
+// The bins of the range: a bin that begins at r.max is not in it.
 static part part_of(const ln_quantize_stats *stats, range r)
 {
     const double width = width_of_bin(stats);
@@ -126,8 +127,8 @@ static double clipped(const double *bins, part p, double below, double above, in
     return bins[i] + (i == p.first ? below : 0) + (i == p.end - 1 ? above : 0);
 }
 
-// Quantization replaces the bins of a step, `a` to before `b`, by the mean of those that are not
-// empty. Returns their terms of the divergence.
+// Quantization replaces the bins of a step, `a` to before `b`, by the mean q of those that are not
+// empty. Returns their sum of p log(p / q), p being the clipped count of a bin.
 static double divergence_of_step(const double *bins, part p, double below, double above, int a,
                                  int b)
 {
@@ -146,7 +147,8 @@ static double divergence_of_step(const double *bins, part p, double below, doubl
     return divergence;
 }
 
-// The Kullback-Leibler divergence of the clipped histogram from the quantized one.
+// The Kullback-Leibler divergence of the clipped histogram from the quantized one, times `all`: the
+// sum of p log((p / all) / (q / inside)), since the p sum up to `all`, the q to `inside`.
 static double divergence(const ln_quantize_stats *stats, part p)
 {
     const double below = sum_of(stats->bins, 0, p.first);

@@ -83,7 +83,7 @@ typedef struct owners {
     ln_hash *of; // tensor -> the number of its layer, from 1
 } owners;
 
-// From 1; 0: none. The last one of several layers.
+// The last of the layers whose constants (or else variables) `op` reads: from 1, or 0 for none.
 static int owner_of_inputs(const owners *o, const ln_op *op, int constants)
 {
     intptr_t last = 0;
