@@ -243,8 +243,8 @@ static void translate_bias_split_gelu(ln_onnx_node *n)
 static void translate_bias_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "is_inner_broadcast");
-    ln_attr_bool(&n->emit, "is_inner_broadcast",
-                 0); // the shape of the bias determines its broadcasting
+    // Read only to check its type: the shape of the bias determines how it broadcasts.
+    ln_attr_bool(&n->emit, "is_inner_broadcast", 0);
     const char *const src = ln_onnx_in(n, 0);
     const char *const sum =
         ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, ln_onnx_in(n, 1), LN_EMIT_TEMP);

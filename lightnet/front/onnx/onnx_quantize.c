@@ -41,7 +41,7 @@ static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int bl
     return ln_attr_axis(&n->emit, "axis", 1, ln_onnx_tensor_of(n, src)->ndim);
 }
 
-// The result type that the node specifies; 0: none.
+// The result type that the node specifies, or else `deflt`.
 static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 {
     return ln_attr_int(&n->emit, "output_dtype", 0) ? ln_attr_dtype(&n->emit, "output_dtype", deflt)
@@ -117,7 +117,7 @@ static void translate_quantize(ln_onnx_node *n)
     }
 }
 
-// The zero points, of the type of the source, if they have an effect.
+// The zero points; NULL without effect. A wrong number of them is left to the operator to reject.
 static const char *read_zero(ln_onnx_node *n, const scaling *s)
 {
     const int is_one_each =

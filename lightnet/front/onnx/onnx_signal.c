@@ -98,7 +98,6 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
         put_constant(n, 1, &len, values);
 }
 
-// a - b cos + c cos of the double angle.
 static void translate_window(ln_onnx_node *n)
 {
     if (ln_streq(n->row->op_type, "HannWindow"))
