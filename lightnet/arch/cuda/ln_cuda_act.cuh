@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations as exact as a result of 16 bits shows, by the approximate instructions.
+// Activations by approximate instructions, whose errors are below the rounding to 16 bits.
 
 #ifndef LN_CUDA_ACT_CUH
 #define LN_CUDA_ACT_CUH
@@ -7,6 +7,7 @@
 #include "arch/cuda/ln_cuda_acts.h"
 #include "arch/cuda/ln_cuda_common.cuh"
 
+/** exp(x) as 2^(x log2(e)). */
 static __device__ __forceinline__ float ln_fast_exp(float x)
 {
     float r;
@@ -21,7 +22,7 @@ static __device__ __forceinline__ float ln_fast_reciprocal(float x)
     return r;
 }
 
-/** x is NaN: NaN. */
+/** NaN if x or y is NaN, unlike fmaxf and fminf. */
 static __device__ __forceinline__ float ln_max_of(float x, float y)
 {
     float r;
@@ -41,8 +42,9 @@ static __device__ __forceinline__ float ln_fast_sigmoid(float x)
     return ln_fast_reciprocal(1 + ln_fast_exp(-x));
 }
 
-/** x times the half of erfc(-x / sqrt(2)), within 1e-7 x. Source: Abramowitz, Stegun: Handbook of
- *  Mathematical Functions, 7.1.26. */
+/** x erfc(-x / sqrt(2)) / 2, within 1e-7 x. For z >= 0, erfc(z) = (a1 t + .. + a5 t^5) exp(-z^2),
+ *  where t = 1 / (1 + 0.3275911 z). Source: Abramowitz, Stegun: Handbook of Mathematical Functions,
+ *  7.1.26. */
 static __device__ __forceinline__ float ln_fast_gelu(float x)
 {
     const float z = fabsf(x) * 0.70710678118654752440f;
@@ -56,6 +58,7 @@ static __device__ __forceinline__ float ln_fast_gelu(float x)
     return x * (x < 0 ? h : 1 - h);
 }
 
+/* ln_fast_NAME(x, act) for each activation: the column `fast` of LN_CUDA_ACTS. */
 #define LN_FAST_ACT(arg, NAME, mode, epilogue, fast)                                          \
     static __device__ __forceinline__ float ln_fast_##NAME(float x, const tl_activation &act) \
     {                                                                                         \
@@ -64,7 +67,7 @@ static __device__ __forceinline__ float ln_fast_gelu(float x)
     }
 LN_CUDA_ACTS(LN_FAST_ACT, )
 
-/** The activation of N elements, with one choice for all of them. */
+/** The activation of N elements in place, with one switch for all of them. */
 template <int N>
 static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_activation &act)
 {

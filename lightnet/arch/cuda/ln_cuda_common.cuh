@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code of the kernels: float types as float, vectors of elements, division of indices,
-// reductions within a block, unary functions and activations, launches.
+// Common code of the kernels: launches, float types as float, vectors of elements, division of
+// indices, reductions within a block, unary functions and activations.
 //
 //     return ln_cuda_of_float(src->dtype, "softmax", [&](auto zero) {
 //         using T = decltype(zero); // float, __half or __nv_bfloat16
@@ -47,20 +47,20 @@ static void ln_cuda_launch_early(void (*kernel)(P...), dim3 blocks, dim3 threads
 {
     cudaFuncAttributes code;
     cudaLaunchAttribute early = {};
-    cudaLaunchConfig_t how = {};
+    cudaLaunchConfig_t config = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    how.gridDim = blocks;
-    how.blockDim = threads;
-    how.dynamicSmemBytes = shared;
-    how.stream = stream;
-    how.attrs = &early;
-    how.numAttrs =
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs =
         cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess && code.ptxVersion >= 90;
-    cudaLaunchKernelEx(&how, kernel, P(args)...);
+    cudaLaunchKernelEx(&config, kernel, P(args)...);
 }
 
-/** The multiprocessors of the current device, asked once. */
+/** The number of multiprocessors of the current device, asked once; 64 if that fails. */
 static inline int ln_cuda_n_sms(void)
 {
     static int n = 0;
@@ -71,8 +71,8 @@ static inline int ln_cuda_n_sms(void)
     return found > 0 ? found : 64;
 }
 
-/** 1: the code of `kernel` that the current device runs has clusters of blocks. It has none where
- *  the device compiled it from that for older ones. */
+/** 1: `kernel` can be launched in clusters of blocks: the current device runs code for compute
+ *  capability 9.0 or later, and not what the driver compiled from the PTX for 8.0. */
 template <class K> static int ln_cuda_has_clusters(K *kernel)
 {
     cudaFuncAttributes found = {};
@@ -80,8 +80,34 @@ template <class K> static int ln_cuda_has_clusters(K *kernel)
            found.ptxVersion >= 90;
 }
 
-/** Blocks of `threads` for `work` threads, 1 or more; at most `waves` times what the device runs at
- *  once (2048 threads for each multiprocessor), so that threads loop over the rest. */
+/** ceil(a / b), of a >= 0 and b > 0. */
+static inline int ln_ceil_div(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+/** Launches `kernel` in clusters of `cluster` blocks; without clusters if that is 1. */
+template <class... P, class... A>
+static void ln_cuda_launch_clusters(void (*kernel)(P...), int cluster, dim3 blocks, dim3 threads,
+                                    size_t shared, ln_cuda_stream stream, const A &...args)
+{
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = (unsigned)cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = cluster > 1;
+    cudaLaunchKernelEx(&config, kernel, P(args)...);
+}
+
+/** The number of blocks of `threads` threads for `work` items, at least 1, for kernels that loop
+ *  with the stride of the grid: at most `waves` times the blocks that the device runs at once, of
+ *  2048 threads for each multiprocessor. */
 static inline unsigned ln_cuda_blocks(int64_t work, int threads, int waves = 4)
 {
     const int64_t most = (int64_t)ln_cuda_n_sms() * (2048 / threads) * waves;
@@ -89,8 +115,8 @@ static inline unsigned ln_cuda_blocks(int64_t work, int threads, int waves = 4)
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-/** Allows `kernel` so much dynamic shared memory, once per device: `done`, 0 at first, has their
- *  bits. */
+/** Allows `kernel` `size` bytes of dynamic shared memory, which more than 48 KB need; once for each
+ *  device: bit d of `done`, 0 at first, is set for device d. 0, or -1 with a reason. */
 template <class K>
 static int ln_cuda_allow_shared(K *kernel, int size, uint64_t *done, const char *what)
 {
@@ -111,7 +137,7 @@ static int ln_cuda_allow_shared(K *kernel, int size, uint64_t *done, const char 
     return 0;
 }
 
-/** 1: the address is a multiple of `size`, a power of 2. */
+/** 1: the address is a multiple of `size`, a power of 2; also NULL. */
 static inline int ln_is_aligned(const void *p, size_t size)
 {
     return ((uintptr_t)p & (size - 1)) == 0;
@@ -146,12 +172,14 @@ template <class F> static int ln_cuda_of_size(size_t size, const char *what, F f
     case 8:
         return f((uint64_t)0);
     default:
-        return tl_fail("CUDA kernel %s: elements of %d bytes", what, (int)size);
+        return tl_fail("CUDA kernel %s: elements of %d bytes, expected 1, 2, 4 or 8", what,
+                       (int)size);
     }
 }
 
 /* ---- elements ---- */
 
+/** The element as float. */
 static __device__ __forceinline__ float ln_load(float x)
 {
     return x;
@@ -190,10 +218,10 @@ template <class T, int N> struct alignas(sizeof(T) * N) ln_vec {
     T at[N];
 };
 
-/** The elements of 16 bytes. */
+/** The number of elements in 16 bytes, the widest load or store of a thread. */
 template <class T> constexpr int ln_width = 16 / (int)sizeof(T);
 
-/** N elements at `p`, which is a multiple of their size, as float. */
+/** Loads N elements as float. `p` is a multiple of the size of all N. */
 template <int N, class T>
 static __device__ __forceinline__ void ln_load_vec(const T *p, float (&x)[N])
 {
@@ -213,10 +241,11 @@ static __device__ __forceinline__ void ln_store_vec(T *p, const float (&x)[N])
     *reinterpret_cast<ln_vec<T, N> *>(p) = v;
 }
 
-/* ---- division of indices by a number that is known before the launch ---- */
+/* ---- division of indices by a divisor that the host knows before the launch ---- */
 
-/** n / d for 0 <= n < 2^31 and 1 <= d < 2^31. Source: Granlund, Montgomery: Division by Invariant
- *  Integers using Multiplication, 1994. */
+/** n / d for 0 <= n < 2^31 and 1 <= d < 2^31, as (n * (2^32 + multiplier)) >> (32 + shift), where
+ *  2^shift >= d and multiplier = floor(2^32 (2^shift - d) / d) + 1. Source: Granlund, Montgomery:
+ *  Division by Invariant Integers using Multiplication, 1994. */
 struct ln_divisor {
     uint32_t multiplier, shift, d;
 
@@ -232,7 +261,7 @@ struct ln_divisor {
     {
         return (__umulhi(n, multiplier) + n) >> shift;
     }
-    /** Makes n the remainder. */
+    /** Returns n / d, and replaces n by the remainder. */
     __device__ __forceinline__ uint32_t divide(uint32_t &n) const
     {
         const uint32_t q = quotient(n);
@@ -243,6 +272,7 @@ struct ln_divisor {
 
 /* ---- reductions within a block ---- */
 
+/** Reductions are types: none() is the neutral element, an object joins two values. */
 struct ln_sum {
     static __device__ __forceinline__ float none()
     {
@@ -266,17 +296,25 @@ struct ln_max {
     }
 };
 
-/** The reduction of `x` over a warp, for each of its threads, all of which call this. */
-template <class F> static __device__ __forceinline__ float ln_warp_reduce(float x, F f)
+/** The max of a softmax, as the origin of its exponentials: exp(x - origin). 0 where all x are
+ *  -infinity, for which x - max would be NaN. */
+static __device__ __forceinline__ float ln_exp_origin(float max)
+{
+    return max == -INFINITY ? 0 : max;
+}
+
+/** The reduction of `x` over a warp, or over each N adjacent threads of it, for each of these. All
+ *  threads of the warp call this. */
+template <int N = 32, class F> static __device__ __forceinline__ float ln_warp_reduce(float x, F f)
 {
 #pragma unroll
-    for (int lane = 16; lane > 0; lane >>= 1)
+    for (int lane = N / 2; lane > 0; lane >>= 1)
         x = f(x, __shfl_xor_sync(0xffffffffu, x, lane));
     return x;
 }
 
-/** The same over a block of a multiple of 32 threads, one-dimensional. `shared` has 32 elements,
- *  and may be used again at once. */
+/** The same over a one-dimensional block of a multiple of 32 threads: first over each warp, then
+ *  over the results of warps in `shared`, of 32 elements, which the caller may reuse at once. */
 template <class F> static __device__ float ln_block_reduce(float x, F f, float *shared)
 {
     const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, n_warps = blockDim.x >> 5;
@@ -291,7 +329,10 @@ template <class F> static __device__ float ln_block_reduce(float x, F f, float *
     return x;
 }
 
-// Unary functions: ln_NAME_of(x, a, b), of the rows of floats
+/* ---- unary functions and activations ---- */
+
+// ln_NAME_of(x, a, b) for each row of TL_UNARY_FUNCS that has floats, which WHOLE rows lack. Its
+// code calls other rows, and the three functions below, by OF(name), and names the type C.
 
 static __device__ __forceinline__ float ln_raise_of(float x, float a)
 {
@@ -327,32 +368,28 @@ TL_UNARY_FUNCS(LN_FUNCTION, )
 #undef OF
 #undef LN_FLT_ROW
 
-#define LN_ACT_OF(NAME, name, fixed, x)                             \
-    case TL_ACT_##NAME:                                             \
-        x = ln_##name##_of(x, fixed ? fixed : act.alpha, act.beta); \
-        break;
-
-/** The activation of one element. */
+/** The activation of one element. `fixed`, if not 0, replaces alpha: see TL_ACTS. */
 static __device__ __forceinline__ float ln_act(float x, tl_activation act)
 {
     switch (act.act) {
-#define LN_CASE(arg, NAME, FUNC, name, fixed, way) LN_ACT_OF(NAME, name, fixed, x)
+#define LN_CASE(arg, NAME, FUNC, name, fixed, way) \
+    case TL_ACT_##NAME:                            \
+        return ln_##name##_of(x, fixed ? fixed : act.alpha, act.beta);
         TL_ACTS(LN_CASE, )
 #undef LN_CASE
     default:
-        break;
+        return x;
     }
-    return x;
 }
 
-/* A case of a switch: each of the N elements of x becomes `value`. */
+/* The rest of a case: each of the N elements of x becomes `value`, an expression of x[i]. */
 #define LN_EACH(value)                                              \
     {                                                               \
         _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = value; \
         break;                                                      \
     }
 
-/** The same of N elements, with one choice for all of them. */
+/** The same of N elements in place, with one switch for all of them. */
 template <int N>
 static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activation &act)
 {

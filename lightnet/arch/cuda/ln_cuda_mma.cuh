@@ -2,8 +2,14 @@
 // Instructions of tensor cores on elements of 16 bits, and loads to shared memory that do not wait.
 // Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate" and "Asynchronous copy".
 //
-// A warp multiplies a 16 x 16 matrix by a 16 x 8 one. Its thread t has of each 16 x 8 block of
-// results the elements [t / 4][t % 4 * 2], the next one, and the same two of row t / 4 + 8.
+// A warp computes c [16, 8] += a [16, 16] x b [16, 8]. Registers hold one float, or two elements of
+// 16 bits. Those of thread t, with g = t / 4 and q = t % 4, are:
+//
+//     c[0..3]  [g][2q], [g][2q + 1], [g + 8][2q], [g + 8][2q + 1]
+//     a[0..3]  [g][2q ..], [g + 8][2q ..], [g][2q + 8 ..], [g + 8][2q + 8 ..]     two columns each
+//     b0, b1   [2q ..][g], [2q + 8 ..][g]                                            two rows each
+//
+// So c of two blocks of 8 columns that follow each other, rounded to pairs, is an a.
 
 #ifndef LN_CUDA_MMA_CUH
 #define LN_CUDA_MMA_CUH
@@ -12,7 +18,8 @@
 
 /* ---- loads that do not wait ---- */
 
-/** Copies SIZE bytes, 16 or 4, to shared memory; !ok: makes them 0, and does not read `src`. */
+/** Begins to copy SIZE bytes, 16 or 4, to shared memory; see ln_wait_for_copies. !ok: makes them 0,
+ *  and does not read `src`. */
 template <int SIZE>
 static __device__ __forceinline__ void ln_copy_async(void *dst, const void *src, bool ok)
 {
@@ -27,13 +34,14 @@ static __device__ __forceinline__ void ln_copy_async(void *dst, const void *src,
                      : "memory");
 }
 
-/** Ends a group of copies. */
+/** Ends a group of copies: those since the last group, perhaps none. */
 static __device__ __forceinline__ void ln_commit_copies()
 {
     asm volatile("cp.async.commit_group;\n" ::: "memory");
 }
 
-/** Waits for all groups of this thread but the last N. */
+/** Waits for all groups of this thread but the last N. __syncthreads then shows the copies to
+ *  others. */
 template <int N> static __device__ __forceinline__ void ln_wait_for_copies()
 {
     asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
@@ -41,8 +49,8 @@ template <int N> static __device__ __forceinline__ void ln_wait_for_copies()
 
 /* ---- matrices ---- */
 
-/** Four 8 x 8 matrices of 16 bits; thread t passes the address of row t % 8 of matrix t / 8, and
- *  gets of each the elements [t / 4][t % 4 * 2] and the next one. */
+/** Loads four 8 x 8 matrices of 16 bits from shared memory: thread t passes the address of row
+ *  t % 8 of matrix t / 8, and r[i] becomes the elements [t / 4][t % 4 * 2 ..] of matrix i. */
 static __device__ __forceinline__ void ln_load_matrices(uint32_t (&r)[4], const void *p)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -51,7 +59,7 @@ static __device__ __forceinline__ void ln_load_matrices(uint32_t (&r)[4], const 
                  : "memory");
 }
 
-/** The same of the transposed matrices. */
+/** The same, and transposes each matrix: r[i] becomes [t % 4 * 2 ..][t / 4] of matrix i. */
 static __device__ __forceinline__ void ln_load_transposed(uint32_t (&r)[4], const void *p)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -60,7 +68,7 @@ static __device__ __forceinline__ void ln_load_transposed(uint32_t (&r)[4], cons
                  : "memory");
 }
 
-/** Two elements in the order of memory. */
+/** Two floats rounded to 16 bits, as one register: `a` in the lower half, as memory has it. */
 static __device__ __forceinline__ uint32_t ln_pair_of(float a, float b, __half)
 {
     const __half2 pair = __floats2half2_rn(a, b);
@@ -73,7 +81,7 @@ static __device__ __forceinline__ uint32_t ln_pair_of(float a, float b, __nv_bfl
     return *(const uint32_t *)&pair;
 }
 
-/** c += a x b, with sums of float. */
+/** c += a x b, with sums of float; see above for the elements of a thread. */
 static __device__ __forceinline__ void ln_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                               uint32_t b1, __half)
 {
