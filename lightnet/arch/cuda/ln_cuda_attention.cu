@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention without a tensor of scores: blocks of keys, with the softmax computed as they come.
 //
-// A query keeps the max m of its scores so far, the sum l of exp(score - m), and the sum o of the
-// values times exp(score - m). When a block of keys has a larger score, l and o are multiplied by
-// exp(old m - new m). The result is o / l. Sources: Milakov, Gimelshein: Online normalizer
-// calculation for softmax, 2018, algorithm 3; Dao: FlashAttention-2: Faster Attention with Better
-// Parallelism and Work Partitioning, 2023, algorithm 1.
+// A score is s = scale * (q . k) + mask. A query keeps the `max` of its scores so far, the `sum` of
+// p = exp(s - max), and `o`, the sum of p v over the values v. When a block of keys has a larger
+// score, `sum` and `o` are multiplied by alpha = exp(old max - new max). The result is o / sum.
+// Sources: Milakov, Gimelshein: Online normalizer calculation for softmax, 2018, algorithm 3; Dao:
+// FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning, 2023, alg. 1.
 //
 //     attend_halves   16 bits, tensor cores      attend_few   few queries, a block for each
 //     attend_tf32     float, tensor cores        attend_any   the rest, a warp per query
 //     attend_floats   float
 //
-// In the first three a block has some queries of one head. It loads tiles of keys and of values in
-// turns, and each while others are used: there is memory for one of both, or for two of short rows.
+// In the first three, block head * tiles + i computes the i-th tile of queries of a head. Shared
+// memory holds it, a tile of KEYS keys and one of their values, or two of each. Once keys are used,
+// the next ones are copied over them while values are used, and vice versa.
 
 #include "arch/cuda/ln_cuda_mma.cuh"
 
 #define LOG2_E 1.44269504088896340736f
 
 enum {
-    MAX_TILED = 128, // the longest key or value of the kernels with tiles
-    MAX_LEN = 256,   // and of the others
-    FEW_QUERIES = 8,  // at most, for attend_few
-    ANY_WARPS = 4,    // of a block of attend_any
-    FEW_WARPS = 16,   // at most, of attend_few
-    FEW_STEP = 4      // keys of a group of its threads at a time
+    MAX_TILED = 128, // max length of a key or value of the kernels with tiles
+    MAX_LEN = 256,   // of the others
+    FEW_QUERIES = 8, // at most, for attend_few
+    ANY_WARPS = 4,   // of a block of attend_any
+    FEW_WARPS = 16,  // at most, of attend_few
+    FEW_STEP = 4     // keys that a group of its threads loads at a time
 };
 
 // The distances of batches, heads and rows, in elements.
@@ -38,16 +39,16 @@ template <class T> struct attention_job {
     row_view q_at, k_at, v_at, dst_at, mask_at;
     int mask_key;       // from the mask's element of a key to the next: 1, or 0
     int batches, heads; // of the queries
-    int group;          // heads of queries for each of the keys
+    int group;          // heads of queries that share one of keys and values
     int n_queries, n_keys;
     int d, e; // elements of a key, and of a value
     float scale;
-    int zero_empty;
-    int tiles;      // blocks of queries
+    int zero_empty; // a query whose scores are all -infinity results in 0, not NaN
+    int tiles;      // of queries of a head
     int is_aligned; // rows of the sources begin at multiples of 16 bytes
 };
 
-// The tensors of one head: the first rows.
+// The first row of each tensor for head index % heads of batch index / heads.
 template <class T> struct head_of {
     const T *q, *k, *v, *mask;
     T *dst;
@@ -63,39 +64,34 @@ template <class T> struct head_of {
     }
 };
 
-// The number subtracted from exponents: the max; 0 if all scores are -infinity.
-static __device__ __forceinline__ float origin_of(float max)
-{
-    return max == -INFINITY ? 0 : max;
-}
-
-// The factor of a sum of values.
+// What normalizes o.
 static __device__ __forceinline__ float factor_of(float sum, int zero_empty)
 {
     return sum == 0 && zero_empty ? 0 : 1 / sum;
 }
 
-// Loads that do not wait
+// Asynchronous loads
 
-// Loads rows first .. first + n - 1 of at most `rows`, each with `len` of its HD elements; the
-// others become 0. Rows of `dst` are STRIDE apart. SIZE bytes at a time, of which `len` and the
-// addresses are multiples.
+// Begins to copy n rows of HD elements, by all threads of a block: dst[r * STRIDE + c] becomes
+// src[(first + r) * src_stride + c], or 0 where src, `rows` rows of `len` elements, ends. SIZE
+// bytes at a time, of which `len`, strides and addresses are multiples.
 template <int SIZE, int HD, int STRIDE, class T>
-static __device__ __forceinline__ void load_rows(T *dst, const T *src, int row, int first, int n,
-                                                 int rows, int len)
+static __device__ __forceinline__ void load_rows(T *dst, const T *src, int src_stride, int first,
+                                                 int n, int rows, int len)
 {
     constexpr int W = SIZE / (int)sizeof(T), PER_ROW = HD / W;
     for (int i = threadIdx.x; i < n * PER_ROW; i += blockDim.x) {
         const int r = i / PER_ROW, c = i % PER_ROW * W;
         const bool ok = first + r < rows && c < len;
-        ln_copy_async<SIZE>(dst + r * STRIDE + c, ok ? src + (size_t)(first + r) * row + c : src,
-                            ok);
+        ln_copy_async<SIZE>(dst + r * STRIDE + c,
+                            ok ? src + (size_t)(first + r) * src_stride + c : src, ok);
     }
 }
 
 // Tensor cores
 
-// As ln_mma, of a 16 x 8 matrix by a 8 x 8 one, of TF32: mma.m16n8k8.
+// c [16, 8] += a [16, 8] x b [8, 8], of TF32. c as in ln_mma; with g = t / 4 and q = t % 4, a is
+// [g][q], [g + 8][q], [g][q + 4], [g + 8][q + 4], and b [q][g], [q + 4][g].
 static __device__ __forceinline__ void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                                 uint32_t b1)
 {
@@ -119,20 +115,22 @@ static __device__ __forceinline__ float exp2_of(float x)
     return r;
 }
 
-// The state of a thread for its two rows.
+// The state of a thread for its rows `row` and `row` + 8, each of which 4 threads share. Scores and
+// `max` are times log2(e), so that p = 2^(s - max).
 struct row_state {
-    float max[2], sum[2]; // the max, in units of log2; the sum of the thread's own elements
+    float max[2], sum[2]; // `max` is of all 4 threads, `sum` of this one's keys
 };
 
-// A mask's element in units of log2. The lowest finite number, by which models mean "not this
-// key", stays finite.
+// The mask's element times log2(e). The lowest finite number, by which models mean "not this key",
+// stays finite, so that a row of only such elements has equal weights.
 static __device__ __forceinline__ float mask_in_log2(float mask)
 {
     const float scaled = LOG2_E * mask;
     return scaled == -INFINITY && mask > -INFINITY ? -FLT_MAX : scaled;
 }
 
-// The mask's rows `row` and `row` + 8, or the last one.
+// Row `row` of the mask, or the last one for queries past the end, which are computed but not
+// stored. NULL: no mask.
 template <class T>
 static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
                                                     const head_of<T> &head, int row)
@@ -141,8 +139,9 @@ static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
     return head.mask ? head.mask + (size_t)(row < last ? row : last) * job.mask_at.row : NULL;
 }
 
-// Makes scores, of N blocks of 8 keys that begin at `first`, exponentials, and multiplies the
-// results so far by what the larger max demands. The thread has the rows `row` and `row` + 8.
+// One step of the softmax, for N blocks of 8 keys from `first` on: replaces the products s = q . k
+// by p, adds these to the sum, and multiplies the sum and o by alpha. In s[n][i] and o[n][i], i / 2
+// is the row of row_state.
 template <bool IS_MASKED, int N, int M, class T>
 static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
                                                     const head_of<T> &head, int row, int first,
@@ -169,7 +168,7 @@ static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
     for (int r = 0; r < 2; r++) {
         max[r] = fmaxf(max[r], __shfl_xor_sync(0xffffffffu, max[r], 1));
         max[r] = fmaxf(max[r], __shfl_xor_sync(0xffffffffu, max[r], 2));
-        origin[r] = origin_of(max[r]);
+        origin[r] = ln_exp_origin(max[r]);
         alpha[r] = exp2_of(state.max[r] - origin[r]);
         state.max[r] = max[r];
         state.sum[r] *= alpha[r];
@@ -188,7 +187,8 @@ static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
             o[n][i] *= alpha[i >> 1];
 }
 
-// Stores the results of a thread in rows `row` and `row` + 8.
+// Stores o / sum, with the sum of the 4 threads of each row. Only rows of 16 bits are aligned to
+// pairs, and have an even length.
 template <int M, class T>
 static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T *dst, int row,
                                                   const float (&o)[M][4], const row_state &state)
@@ -208,17 +208,26 @@ static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T
             if (at >= job.e)
                 continue;
             const float pair[2] = {o[n][2 * r] * factor, o[n][2 * r + 1] * factor};
-            ln_store_vec<2>(to + at, pair);
+            if constexpr (sizeof(T) == 2) {
+                ln_store_vec<2>(to + at, pair);
+            } else {
+                to[at] = pair[0];
+                if (at + 1 < job.e)
+                    to[at + 1] = pair[1];
+            }
         }
     }
 }
 
-// Elements of 16 bits: a warp for 16 queries, HD elements of a key and of a value. Rows in shared
-// memory are an odd number of 16 bytes apart, so that 8 of them are in different banks.
+// Elements of 16 bits: a warp for 16 queries, keys and values of up to HD elements. Shared memory:
+//
+//     queries [queries, stride] | keys [stages, keys, stride] | values [stages, keys, stride]
+//
+// Rows are an odd number of 16 bytes apart, so that 8 of them are in different banks.
 template <class T, int HD> struct halves_layout {
     static constexpr int keys = 64, stride = HD + 8;
-    static constexpr int stages = HD <= 64 ? 2 : 1; // tiles of keys, and of values
-    // Blocks of a multiprocessor at a time, one less with a mask: the max for the registers.
+    static constexpr int stages = HD <= 64 ? 2 : 1;
+    // Launch bound: as many blocks per multiprocessor as registers suffice for, without a mask.
     static constexpr int blocks = HD <= 32 ? 6 : HD <= 64 ? 4 : HD <= 96 ? 3 : 2;
     static constexpr int size(int queries)
     {
@@ -226,6 +235,7 @@ template <class T, int HD> struct halves_layout {
     }
 };
 
+// Warp w computes the queries 16 w .. 16 w + 15 of the block; its fragments q, s, o: see ln_mma.
 template <class T, int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_MASKED)
     attend_halves(const attention_job<T> job)
@@ -233,11 +243,11 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
     ln_begin_early();
     typedef halves_layout<T, HD> layout;
     constexpr int KEYS = layout::keys, STRIDE = layout::stride, STAGES = layout::stages;
-    constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; // loads of tiles at a time
+    constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; // later loads
     extern __shared__ __align__(16) unsigned char memory[];
     const int queries = blockDim.x / 2, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    T *const qs = (T *)memory, *const ks_of_all = qs + queries * STRIDE;
-    T *const vs_of_all = ks_of_all + STAGES * TILE;
+    T *const qs = (T *)memory, *const key_stages = qs + queries * STRIDE;
+    T *const value_stages = key_stages + STAGES * TILE;
     const head_of<T> head(job, blockIdx.x / job.tiles);
     const int first = blockIdx.x % job.tiles * queries;
     const int row = first + warp * 16 + lane / 4;
@@ -246,11 +256,11 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
 #pragma unroll
     for (int i = 0; i < STAGES; i++) {
         if (i * KEYS < job.n_keys)
-            load_rows<16, HD, STRIDE>(ks_of_all + i * TILE, head.k, job.k_at.row, i * KEYS, KEYS,
+            load_rows<16, HD, STRIDE>(key_stages + i * TILE, head.k, job.k_at.row, i * KEYS, KEYS,
                                       job.n_keys, job.d);
         ln_commit_copies();
         if (i * KEYS < job.n_keys)
-            load_rows<16, HD, STRIDE>(vs_of_all + i * TILE, head.v, job.v_at.row, i * KEYS, KEYS,
+            load_rows<16, HD, STRIDE>(value_stages + i * TILE, head.v, job.v_at.row, i * KEYS, KEYS,
                                       job.n_keys, job.e);
         ln_commit_copies();
     }
@@ -265,8 +275,8 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
     row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
     for (int key = 0; key < job.n_keys; key += KEYS) {
         float s[KEYS / 8][4] = {};
-        T *const ks = ks_of_all + key / KEYS % STAGES * TILE;
-        T *const vs = vs_of_all + key / KEYS % STAGES * TILE;
+        T *const ks = key_stages + key / KEYS % STAGES * TILE;
+        T *const vs = value_stages + key / KEYS % STAGES * TILE;
         const int next = key + STAGES * KEYS; // the tile that is loaded in place of this one
         ln_wait_for_copies<WAITING>();
         __syncthreads(); // the keys are here
@@ -290,6 +300,7 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
         __syncthreads(); // the values are here
 #pragma unroll
         for (int i = 0; i < KEYS / 16; i++) {
+            // p of 16 keys, two results of ln_mma, is the left operand of the next one.
             const float(&low)[4] = s[2 * i], (&high)[4] = s[2 * i + 1];
             const uint32_t p[4] = {ln_pair_of(low[0], low[1], T()), ln_pair_of(low[2], low[3], T()),
                                    ln_pair_of(high[0], high[1], T()),
@@ -313,14 +324,15 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
 
 // Floats in tiles
 
-// Rows in shared memory are 4 banks apart, modulo 32.
+// Shared memory: queries [queries, stride] | keys [keys, stride] | values [keys, stride], and for
+// attend_floats p [queries, p_stride]. Rows begin 4 banks apart, modulo 32.
 template <int HD> struct floats_layout {
     static constexpr int keys = HD > 64 ? 32 : 64, stride = HD + 4, p_stride = keys + 4;
     static constexpr int size(int queries)
     {
         return ((queries + 2 * keys) * stride + queries * p_stride) * (int)sizeof(float);
     }
-    // As those of halves_layout.
+    // As halves_layout::blocks.
     static constexpr int tf32_blocks(bool is_masked)
     {
         return HD <= 32 ? 6 - is_masked : HD <= 64 ? 4 - is_masked : 3;
@@ -333,18 +345,19 @@ template <int HD> struct floats_layout {
 
 template <int HD>
 static __device__ __forceinline__ void load_floats(const attention_job<float> &job, float *dst,
-                                                   const float *src, int row, int first, int n,
-                                                   int rows, int len)
+                                                   const float *src, int src_stride, int first,
+                                                   int n, int rows, int len)
 {
     constexpr int STRIDE = floats_layout<HD>::stride;
     if (job.is_aligned)
-        load_rows<16, HD, STRIDE>(dst, src, row, first, n, rows, len);
+        load_rows<16, HD, STRIDE>(dst, src, src_stride, first, n, rows, len);
     else
-        load_rows<4, HD, STRIDE>(dst, src, row, first, n, rows, len);
+        load_rows<4, HD, STRIDE>(dst, src, src_stride, first, n, rows, len);
 }
 
-// As attend_halves, with operands rounded to TF32. The order of the 8 elements of a product's sum
-// is free: those that thread t multiplies are 2 (t % 4) and the next one for probabilities.
+// As attend_halves, with operands rounded to TF32. For o += p v, a thread has p of the keys 2 q and
+// 2 q + 1 of 8, where mma_tf32 wants q and q + 4: so both operands have these keys in the order
+// 0 2 4 6 1 3 5 7, as the order of a sum is free.
 template <int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_MASKED))
     attend_tf32(const attention_job<float> job)
@@ -412,46 +425,11 @@ static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_
             load_floats<HD>(job, vs, head.v, job.v_at.row, key + KEYS, KEYS, job.n_keys, job.e);
         ln_commit_copies();
     }
-    // Values may have an odd length, or rows of any alignment: elements by themselves.
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        float sum = state.sum[r];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float factor = factor_of(sum, job.zero_empty);
-        if (row + 8 * r >= job.n_queries)
-            continue;
-        float *const to = head.dst + (size_t)(row + 8 * r) * job.dst_at.row;
-#pragma unroll
-        for (int n = 0; n < HD / 8; n++)
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const int at = n * 8 + lane % 4 * 2 + i;
-                if (at < job.e)
-                    to[at] = o[n][2 * r + i] * factor;
-            }
-    }
+    store_rows(job, head.dst, row, o, state);
 }
 
-// The max of 16 adjacent threads, for each of them.
-static __device__ __forceinline__ float max_of_16(float x)
-{
-#pragma unroll
-    for (int lane = 8; lane > 0; lane >>= 1)
-        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, lane));
-    return x;
-}
-
-static __device__ __forceinline__ float sum_of_16(float x)
-{
-#pragma unroll
-    for (int lane = 8; lane > 0; lane >>= 1)
-        x += __shfl_xor_sync(0xffffffffu, x, lane);
-    return x;
-}
-
-// 8 x 16 threads: thread (y, x) has the rows y, y + 8, .. (ROWS of them), of the scores the keys
-// x, x + 16, .., and of the results W adjacent elements of each 16 W.
+// 8 x 16 threads: thread (y, x) has the rows y, y + 8, .. (ROWS of them): the scores s of the keys
+// x, x + 16, .., and of o W adjacent elements of each 16 W. p moves by shared memory.
 template <int HD, int ROWS>
 static __global__ void __launch_bounds__(128) attend_floats(const attention_job<float> job)
 {
@@ -516,8 +494,8 @@ static __global__ void __launch_bounds__(128) attend_floats(const attention_job<
                     s[i][j] += mask[(size_t)at * job.mask_key];
                 most = fmaxf(most, s[i][j]);
             }
-            most = max_of_16(most);
-            const float origin = origin_of(most), alpha = expf(max[i] - origin);
+            most = ln_warp_reduce<16>(most, ln_max());
+            const float origin = ln_exp_origin(most), alpha = expf(max[i] - origin);
             max[i] = most;
 #pragma unroll
             for (int j = 0; j < COLUMNS; j++) {
@@ -558,7 +536,7 @@ static __global__ void __launch_bounds__(128) attend_floats(const attention_job<
     }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const float factor = factor_of(sum_of_16(sum[i]), job.zero_empty);
+        const float factor = factor_of(ln_warp_reduce<16>(sum[i], ln_sum()), job.zero_empty);
         const int row = first + y + 8 * i;
         if (row >= job.n_queries)
             continue;
@@ -590,8 +568,9 @@ static __device__ __forceinline__ void load_eight(const T *p, bool ok, float (&x
     }
 }
 
-// A block per query. G threads have 8 elements each of a key and its value, and walk over the keys
-// in steps; their sums are merged at the end, in the warp and then in the block.
+// A block per query. Each group of G threads, of 8 elements each, has a max, sum and o of its keys,
+// every groups-th one. In the end, a warp rescales the sums and o of its groups to one max, and
+// adds them up; then the block does the same with those of its warps, in shared memory.
 template <class T, int G>
 static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const attention_job<T> job)
 {
@@ -620,10 +599,7 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
 #pragma unroll
             for (int j = 0; j < 8; j++)
                 x += q[j] * k[i][j];
-#pragma unroll
-            for (int half = G / 2; half > 0; half /= 2)
-                x += __shfl_xor_sync(0xffffffffu, x, half);
-            x *= job.scale;
+            x = ln_warp_reduce<G>(x, ln_sum()) * job.scale;
             if (key >= job.n_keys)
                 x = -INFINITY;
             else if (mask)
@@ -631,7 +607,7 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
             s[i] = x;
             most = fmaxf(most, x);
         }
-        const float origin = origin_of(most), alpha = expf(max - origin);
+        const float origin = ln_exp_origin(most), alpha = expf(max - origin);
         max = most;
         sum *= alpha;
 #pragma unroll
@@ -648,7 +624,7 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
     }
 
     float most = ln_warp_reduce(max, ln_max());
-    float factor = expf(max - origin_of(most));
+    float factor = expf(max - ln_exp_origin(most));
     sum *= factor;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -673,7 +649,7 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
     most = -INFINITY;
     for (int i = 0; i < n_warps; i++)
         most = fmaxf(most, maxima[i]);
-    const float origin = origin_of(most);
+    const float origin = ln_exp_origin(most);
     sum = 0;
     for (int i = 0; i < n_warps; i++)
         sum += sums[i] * expf(maxima[i] - origin);
@@ -689,8 +665,8 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
 
 // Any lengths up to MAX_LEN
 
-// A warp per query: each thread has the score of one of 32 keys, then each 32nd element of the
-// results.
+// A warp per query: of each 32 keys, a thread computes the score of one, then adds all 32 values to
+// each 32nd element of o.
 template <class T>
 static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attention_job<T> job)
 {
@@ -721,7 +697,7 @@ static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attent
             if (mask)
                 x += ln_load(mask[(size_t)key * job.mask_key]);
         }
-        const float most = fmaxf(max, ln_warp_reduce(x, ln_max())), origin = origin_of(most);
+        const float most = fmaxf(max, ln_warp_reduce(x, ln_max())), origin = ln_exp_origin(most);
         const float p = expf(x - origin), alpha = expf(max - origin);
         max = most;
         sum = sum * alpha + p;
@@ -747,19 +723,20 @@ static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attent
 
 // Launches
 
-// Launches a kernel of tiles of `queries`; `max_size` is its largest size of shared memory.
+// Launches a kernel of tiles of `queries`, with `size` bytes of shared memory, of all launches at
+// most `max_size`. `done`: see ln_cuda_allow_shared.
 template <class T, class K>
 static int launch_tiles(ln_cuda_stream stream, K *kernel, attention_job<T> job, int queries,
                         int threads, int size, int max_size, uint64_t *done)
 {
     if (ln_cuda_allow_shared(kernel, max_size, done, "attention"))
         return -1;
-    job.tiles = (job.n_queries + queries - 1) / queries;
+    job.tiles = ln_ceil_div(job.n_queries, queries);
     ln_cuda_launch_early(kernel, job.batches * job.heads * job.tiles, threads, size, stream, job);
     return ln_cuda_launched("attention");
 }
 
-// Tiles of 64 queries, or of 32 where those would leave most of the device without work.
+// The queries of a tile: 64, or 32 where there would be less than a block per multiprocessor.
 template <class T> static int queries_of(const attention_job<T> &job)
 {
     const int64_t blocks = (int64_t)job.batches * job.heads * ((job.n_queries + 63) / 64);
@@ -855,13 +832,14 @@ static int launch_attention(ln_cuda_stream stream, const attention_job<T> &job, 
 
 // The function
 
+// The distances in `t`, whose heads are at `axis`, 1 or 2, and rows at the other of these.
 static row_view view_of(const tl_tensor *t, int axis)
 {
-    const int len = t->dims[3], outer = t->dims[2] * len; // from index to index of axis 1
+    const int len = t->dims[3], outer = t->dims[2] * len; // steps of the axes 2 and 1
     return {t->dims[1] * outer, axis == 1 ? outer : len, axis == 1 ? len : outer};
 }
 
-// The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast.
+// The mask's stride along `axis` of the scores [B, H, S, T]; 0 where it is broadcast.
 static int mask_step(const tl_tensor *mask, int axis)
 {
     int step = 1;
@@ -873,7 +851,7 @@ static int mask_step(const tl_tensor *mask, int axis)
     return step;
 }
 
-// Rows begin at multiples of 16 bytes, and those of dst at multiples of 2 elements.
+// 1: rows of sources begin at multiples of 16 bytes, and those of dst of 2 elements.
 template <class T>
 static int has_aligned_rows(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                             const tl_tensor *dst)
@@ -883,7 +861,7 @@ static int has_aligned_rows(const tl_tensor *q, const tl_tensor *k, const tl_ten
            ln_is_aligned(dst->data, 2 * sizeof(T));
 }
 
-// Head `first` of the tensor.
+// Head `first` of the first batch.
 template <class T> static const T *head_at(const tl_tensor *t, const row_view &at, int first)
 {
     return (const T *)t->data + (size_t)first * at.head;

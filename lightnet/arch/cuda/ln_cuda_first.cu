@@ -40,8 +40,8 @@ template <int K, int S, int C, int N, int P> struct first_layout {
     static constexpr int steps = (K * pairs + 7) / 8; // of 16 elements of k
     static constexpr int in_h = (TILE_H - 1) * S + K;
     static constexpr int words = ((TILE_W - 1) * S * C + 2 * pairs + 1) / 2; // of a row of src
-    static constexpr int stride = 2 * words;
-    static constexpr int loads = (in_h * words + THREADS - 1) / THREADS; // of a thread
+    static constexpr int stride = 2 * words;                                 // elements of the same
+    static constexpr int loads = (in_h * words + THREADS - 1) / THREADS;     // words of a thread
     static constexpr int group = N < 32 ? N : 32; // channels whose sums a warp finishes at once
     static constexpr int v = group / 4;           // of them, those of a thread
     static constexpr int weights = steps * N * 8; // words
@@ -76,10 +76,10 @@ template <class T> __device__ __forceinline__ uint32_t pair_of(const T *p, bool 
     return low | high << 16;
 }
 
-// Copies the weights to shared memory so that a thread loads what it needs for two blocks of 8
-// columns as one vector. The columns are in such an order that a thread has sums of channels that
-// follow each other: of the j-th block of a group, the thread t % 4 = q has the channels v q + 2 j
-// and the next one.
+// Copies the weights to shared memory as the operands b of ln_mma: [steps, N / 16, 32 lanes, 4], so
+// that a lane loads b0 and b1 of two blocks of 8 columns as one vector. The columns are permuted so
+// that a thread has sums of adjacent channels: of the j-th block of a group, the thread t % 4 = q
+// has the channels v q + 2 j and v q + 2 j + 1.
 template <class L, int K, int N, class T>
 __device__ __forceinline__ void load_weights(const first_args<T> &f, uint32_t *to)
 {
@@ -96,7 +96,7 @@ __device__ __forceinline__ void load_weights(const first_args<T> &f, uint32_t *t
     }
 }
 
-// The first pixel of a tile: of dst, and of the convolution.
+// The first pixel of tile n: (py, px) of dst, and (y, x) of the convolution.
 struct tile_place {
     uint32_t image;
     int py, px, y, x;
@@ -115,8 +115,8 @@ __device__ __forceinline__ tile_place place_of(const first_args<T> &f, int n)
     return at;
 }
 
-// Loads the part of a thread of a tile of src: while they are on their way, the tile before it is
-// computed.
+// Loads the thread's words of a tile of src to registers, which store_tile writes to shared memory:
+// in between, the tile before is computed.
 template <class L, int S, int C, class T>
 __device__ __forceinline__ void fetch_tile(const first_args<T> &f, const tile_place &at,
                                            uint32_t (&pairs)[L::loads])
@@ -143,18 +143,20 @@ __device__ __forceinline__ void store_tile(const uint32_t (&pairs)[L::loads], ui
             to[threadIdx.x + j * THREADS] = pairs[j];
 }
 
-// a + q >= limit, for a q less than 4: decided when this is compiled for most a and limits.
+// a + q >= limit, for 0 <= q < 4. a and limit are constants: the compiler decides unless the answer
+// depends on q.
 __device__ __forceinline__ bool reaches(int a, int q, int limit)
 {
     return a >= limit || (a + 3 >= limit && a + q >= limit);
 }
 
-// The pair of k `first` + q of the pixel whose tile of src begins at `p`; q is less than 4.
+// The pair of elements `first` + q of k, for the pixel whose window begins at `p`; 0 <= q < 4. Row
+// r of the window has the pairs from r * L::pairs on, of which the last may be half "-", masked.
 template <class L, int K, int IS_EVEN, class T>
 __device__ __forceinline__ uint32_t load_pair(const T *p, int first, int q)
 {
     const int row = first / L::pairs, at = first % L::pairs;
-    const int down = reaches(at, q, L::pairs) + reaches(at, q, 2 * L::pairs);
+    const int down = reaches(at, q, L::pairs) + reaches(at, q, 2 * L::pairs); // rows further
     if (reaches(first, q, K * L::pairs))
         return 0;
     p += (row + down) * L::stride + (at - down * L::pairs + q) * 2;
@@ -168,9 +170,9 @@ __device__ __forceinline__ uint32_t load_pair(const T *p, int first, int q)
     return is_full ? pair : pair & 0xffff;
 }
 
-// Adds the bias to a group of channels, applies the activation, and stores them: pixel (y, x), and
-// those that follow it in steps of 8, at `to`. A row there has `row` elements, a pixel `pixel`.
-// Pixels from (end_y, end_x) on are not stored. sums: of each row and block of 8 columns.
+// Stores act(sums + bias) of V channels from c on, for the thread's pixels (y, x), y < WARP_H and x
+// 0 or 8, at to[y * row + x * pixel + c], unless y >= end_y or x >= end_x. sums: c of ln_mma, of
+// each row y and block of 8 columns.
 template <class L, class T>
 __device__ __forceinline__ void finish(const first_args<T> &f, T *to, int row, int pixel, int end_y,
                                        int end_x, int c, const float (&sums)[WARP_H][L::v / 2][4])
@@ -220,8 +222,9 @@ __device__ __forceinline__ uint32_t nan_of(uint32_t a, __nv_bfloat16)
     return __hneu2_mask(*(const __nv_bfloat162 *)&a, *(const __nv_bfloat162 *)&a);
 }
 
-// The windows' pixels along an axis, as offsets in the tile: those outside of the convolution are
-// the nearest inside, which the window has, too. first: of the window, in the convolution.
+// Offsets in the tile of a window's P pixels along an axis, from the window's first, which is
+// `first` of the `len` in the convolution. Padding becomes the nearest pixel inside, which is in
+// the window, too, so that it does not change the max.
 template <int P> __device__ __forceinline__ void find_pixels(int first, int len, int (&at)[P])
 {
 #pragma unroll
@@ -273,6 +276,9 @@ __device__ __forceinline__ void pool_tile(const first_args<T> &f, const T *tile,
     }
 }
 
+// A block computes each gridDim.x-th tile; its warps TILE_H / WARP_H x TILE_W / 16 parts of WARP_H
+// x 16 pixels, of which ln_mma multiplies a row of 16 at once. Shared memory: weights | tile of src
+// | with P, tile of the convolution [TILE_H, TILE_W, L::pixel].
 template <class T, int K, int S, int C, int N, int P>
 __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
     first_conv(const __grid_constant__ first_args<T> f)
@@ -293,7 +299,7 @@ __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
         const int y = at.y, x = at.x;
         T *const dst = f.dst + (size_t)at.image * f.ph * f.pw * f.oc;
         store_tile<L>(pairs, tile);
-        __syncthreads(); // the tile and the weights are here
+        __syncthreads(); // the tile and the weights are stored
         if (n + (int)gridDim.x < f.n_tiles)
             fetch_tile<L, S, C>(f, place_of<L>(f, n + gridDim.x), pairs);
         if (y + warp_y < f.oh && x + warp_x - lane / 4 < f.ow) {
@@ -339,25 +345,20 @@ __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
 
 // Launches
 
-int tiles_of(int len, int tile)
-{
-    return (len + tile - 1) / tile;
-}
-
 template <class T, int K, int S, int C, int N, int P>
 int launch(ln_cuda_stream stream, first_args<T> f, int n_images)
 {
     using L = first_layout<K, S, C, N, P>;
     static uint64_t allowed;
-    const int most = ln_cuda_n_sms() * L::blocks;
-    f.across = ln_divisor(tiles_of(f.pw, L::out_w));
-    f.down = ln_divisor(tiles_of(f.ph, L::out_h));
+    const int resident = ln_cuda_n_sms() * L::blocks;
+    f.across = ln_divisor(ln_ceil_div(f.pw, L::out_w));
+    f.down = ln_divisor(ln_ceil_div(f.ph, L::out_h));
     f.groups = ln_divisor(f.oc / POOL_V);
     f.n_tiles = n_images * (int)(f.across.d * f.down.d);
     if (ln_cuda_allow_shared(first_conv<T, K, S, C, N, P>, L::memory, &allowed,
                              "first convolution"))
         return -1;
-    const unsigned blocks = (unsigned)(f.n_tiles < most ? f.n_tiles : most);
+    const unsigned blocks = (unsigned)(f.n_tiles < resident ? f.n_tiles : resident);
     first_conv<T, K, S, C, N, P><<<blocks, THREADS, L::memory, stream>>>(f);
     return ln_cuda_launched("first convolution");
 }
@@ -424,7 +425,9 @@ int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_ten
     if (!ln_cuda_has_first_conv(src, weight, param) ||
         (pool && !ln_cuda_has_first_pool(param, pool)) || !ln_is_aligned(dst->data, 16) ||
         (bias && !ln_is_aligned(bias->data, 16)))
-        return tl_fail("CUDA kernel first convolution: no kernel for such a shape");
+        return tl_fail("CUDA kernel first convolution: %d channels of %s, size [%d, %d], expected "
+                       "aligned data, and 1 from ln_cuda_has_first_conv and ln_cuda_has_first_pool",
+                       src->dims[3], tl_dtype_name(src->dtype), param->size[0], param->size[1]);
     auto run = [&](auto zero) {
         using T = decltype(zero);
         const int c = src->dims[3];

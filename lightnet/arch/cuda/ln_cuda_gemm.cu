@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of 16 bits on tensor cores, with everything that follows: bias, addend and
-// any activation, so that the result is written once and not read again.
+// Matrix multiplications of 16 bits on tensor cores, with bias, addend and activation, so that the
+// result is written once: dst [m, n] = act(alpha * src1 [m, k] x src2 [k, n] + bias [n] + addend).
 //
 //     gemm_tiles   a block for each tile of dst; src1 and src2 pass through shared memory, 32 or
 //                  64 of k at a time, some stages ahead
@@ -8,8 +8,8 @@
 //                  walk over groups of rows of src1, some groups ahead
 //
 // Rows are multiples of 16 bytes, and are copied and stored as such vectors. Columns and k beyond
-// the end are 0 in shared memory. Both kernels bring the sums into vectors of 8 columns for a
-// thread: gemm_tiles by shared memory, gemm_rows by the order of the columns (see shuffled_row).
+// the end are 0 in shared memory. ln_mma leaves a thread sums of 2 adjacent columns; to store 8 at
+// once, gemm_tiles moves sums by shared memory, and gemm_rows permutes src2 (see permuted_row).
 
 #include "arch/cuda/ln_cuda_act.cuh"
 #include "arch/cuda/ln_cuda_mma.cuh"
@@ -24,9 +24,9 @@ template <class T> struct gemm_args {
     const T *src1, *src1_more, *src2, *bias, *addend; // bias and addend may be NULL
     T *dst;
     int m, n, k;
-    int k1; // columns of src1; those after it are of src1_more
-    int tiles_m, tiles_n;
-    int src2_step; // elements of src2 from a product of the batch to the next, or 0
+    int k1;               // columns of src1; those after it are of src1_more
+    int tiles_m, tiles_n; // tiles along m and n; of gemm_rows only groups of rows
+    int src2_step;        // elements of src2 from a product of the batch to the next, or 0
     float alpha;
     tl_activation act;
 };
@@ -46,14 +46,13 @@ static __device__ __forceinline__ void load_bias(const gemm_args<T> &g, int col,
         bias[i] = 0;
 }
 
-// Vectors of 8 columns of a product, which begins at the element `first` of dst: those from `col`
-// on, of `row` and each STEP-th row after it.
+// V vectors of 8 columns from `col` on: vector v is in row `row` + v * STEP of a product.
 struct place {
-    size_t first;
+    size_t first; // element of dst where the product of the batch begins
     int row, col;
 };
 
-// Loads the addends of V vectors.
+// Loads the addends of V vectors, as far as these are in dst.
 template <int STEP, int V, class T>
 static __device__ __forceinline__ void load_addends(const gemm_args<T> &g, const place &at,
                                                     ln_vec<T, 8> (&addends)[V])
@@ -67,7 +66,7 @@ static __device__ __forceinline__ void load_addends(const gemm_args<T> &g, const
                                                  (size_t)(at.row + v * STEP) * g.n + at.col);
 }
 
-// Finishes V vectors of sums, and stores them.
+// Stores act(alpha * x + bias + addend) of V vectors of sums x.
 template <int STEP, int V, class T>
 static __device__ __forceinline__ void finish(const gemm_args<T> &g, const place &at,
                                               float (&x)[8 * V], const float (&bias)[8],
@@ -98,7 +97,9 @@ static __device__ __forceinline__ void finish(const gemm_args<T> &g, const place
 
 // Tiles
 
-// A tile of M x N, K of the sums at a time, by WARPS_M x WARPS_N warps.
+// A tile of M x N, K products of each sum at a time, by WARPS_M x WARPS_N warps of warp_m x warp_n.
+// Shared memory is a ring of stages, [M, K] of src1 and [K, N] of src2, or [N, K] if transposed. In
+// the end, it holds the sums [warp_m, warp_n] of each warp.
 template <int M, int N, int K, int WARPS_M, int WARPS_N> struct tile_layout {
     static constexpr int m = M, n = N, k = K, warps_m = WARPS_M, warps_n = WARPS_N;
     static constexpr int warp_m = M / WARPS_M, warp_n = N / WARPS_N;
@@ -108,16 +109,17 @@ template <int M, int N, int K, int WARPS_M, int WARPS_N> struct tile_layout {
     static_assert(M * N * 4 <= size, "the sums have room where the stages were");
 };
 
-// The element [row][chunk * 8] of a matrix of ROW chunks of 8 elements (16 bytes) in each row. The
-// same chunk of 8 rows that follow each other is in different banks.
-template <int ROW> static __device__ __forceinline__ int swizzled(int row, int chunk)
+// The index of element [row][chunk * 8] in shared memory, for rows of CHUNKS chunks of 16 bytes.
+// The same chunk of 8 adjacent rows, as ln_load_matrices reads them, is in different banks: its
+// position is XORed with the row, or with row / 2 where 2 rows fill all banks.
+template <int CHUNKS> static __device__ __forceinline__ int swizzled(int row, int chunk)
 {
-    constexpr int SHIFT = ROW == 4 ? 1 : 0, MASK = ROW == 4 ? 3 : 7;
-    return (row * ROW + (chunk ^ (row >> SHIFT & MASK))) * 8;
+    constexpr int SHIFT = CHUNKS == 4 ? 1 : 0, MASK = CHUNKS == 4 ? 3 : 7;
+    return (row * CHUNKS + (chunk ^ (row >> SHIFT & MASK))) * 8;
 }
 
-// Copies ROWS x COLUMNS elements from [row][column] on of a matrix of `rows` x `columns`, those
-// outside of it as 0.
+// Begins to copy ROWS x COLUMNS elements from [row][column] on of a matrix of `rows` x `columns`,
+// those outside of it as 0, to a swizzled matrix.
 template <int ROWS, int COLUMNS, int THREADS, class T>
 static __device__ __forceinline__ void load_tile(T *dst, const T *src, int row, int column,
                                                  int rows, int columns)
@@ -133,8 +135,9 @@ static __device__ __forceinline__ void load_tile(T *dst, const T *src, int row, 
     }
 }
 
-// Where a warp has its sums in shared memory: 4 columns from 4 * quad on, of a row. Even quads of
-// a row come before odd ones, so that threads that store or load at once use different banks.
+// The index of the 4 sums [row][4 * quad ..] among those of a warp, [warp_m, WARP_N]. Even quads of
+// a row come before odd ones, and positions are XORed with bits of the row, so that threads that
+// store pairs or load quads at once use different banks.
 template <int WARP_N> static __device__ __forceinline__ int sum_at(int row, int quad)
 {
     constexpr int HALF = WARP_N / 8;
@@ -142,11 +145,13 @@ template <int WARP_N> static __device__ __forceinline__ int sum_at(int row, int 
     return row * WARP_N + (at ^ ((row & 3) | (row & 1) << 2)) * 4;
 }
 
+// Block (batch * tiles_m + i) * tiles_n + j computes tile (i, j) of dst. A stage is read while
+// later ones are copied. Fragments rows, columns and sums are a, b and c of ln_mma.
 template <class T, class L, int TRANS2>
 static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<T> g)
 {
     ln_begin_early();
-    constexpr int WM = L::warp_m, WN = L::warp_n, A = L::m * L::k;
+    constexpr int WM = L::warp_m, WN = L::warp_n, A = L::m * L::k; // A: size of src1
     extern __shared__ __align__(16) unsigned char memory[];
     T *const stages = (T *)memory;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -210,6 +215,7 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
         }
     }
 
+    // A thread finishes 4 vectors at a time, while the addends of its next 4 are loaded.
     constexpr int VECS = WN / 8, STEP = 32 / VECS; // vectors of a row, rows at a time
     float *const own = (float *)memory + warp * WM * WN;
     const int vec = lane % VECS;
@@ -257,38 +263,39 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
 
 // Rows
 
-// Sizes of shared memory in elements. Rows are an odd number of 16 bytes apart, so that the same
-// chunk of 8 of them is in different banks.
+// Shared memory: src2 | ROW_STAGES stages of `rows` rows of src1 for each warp; sizes in elements.
+// Rows are an odd number of 16 bytes apart, so that 8 of them are in different banks.
 struct rows_layout {
-    int k, n;            // multiples of 16 and of GROUP
+    int k, n;            // rounded up to multiples of 16 and of GROUP
     int stride, stride2; // from row to row of src1, and of src2
     int stage;           // the rows of a warp
     int src2;            // all of src2
 
-    __host__ __device__ rows_layout(int own_n, int own_k, int trans2, int rows)
+    __host__ __device__ rows_layout(int real_n, int real_k, int trans2, int rows)
     {
-        k = (own_k + 15) / 16 * 16;
-        n = (own_n + GROUP - 1) / GROUP * GROUP;
+        k = (real_k + 15) / 16 * 16;
+        n = (real_n + GROUP - 1) / GROUP * GROUP;
         stride = k + 8;
         stride2 = trans2 ? stride : n + 8;
         stage = rows * stride;
         src2 = (trans2 ? n : k) * stride2;
     }
-    // Bytes for the warps.
+    // Bytes of a block of so many warps.
     __host__ int64_t size(int warps) const
     {
         return ((int64_t)src2 + (int64_t)warps * ROW_STAGES * stage) * 2;
     }
 };
 
-// Where the column n of src2 is, so that a thread gets columns that follow each other: the j-th
-// block of 8 has for the thread t % 4 = q the columns 8 q + 2 j and 8 q + 2 j + 1.
-static __device__ __forceinline__ int shuffled_row(int n)
+// The row in shared memory of column n of a transposed src2: in each GROUP, that of 8 q + 2 j + i
+// is 8 j + 2 q + i, for i < 2. Of the j-th 8 rows, ln_mma leaves thread t % 4 = q the sums of 2 q
+// and 2 q + 1: so of all 4 times 8 it has the columns 8 q .. 8 q + 7.
+static __device__ __forceinline__ int permuted_row(int n)
 {
     return n / GROUP * GROUP + n % 8 / 2 * 8 + n % GROUP / 8 * 2 + n % 2;
 }
 
-// Copies src2, with 0 where k or n end. All threads of the block.
+// Begins to copy src2 by all threads of the block, with 0 where k or n end.
 template <int TRANS2, class T>
 static __device__ __forceinline__ void load_src2(const gemm_args<T> &g, const rows_layout &layout,
                                                  T *dst)
@@ -299,16 +306,17 @@ static __device__ __forceinline__ void load_src2(const gemm_args<T> &g, const ro
     for (int i = threadIdx.x; i < total; i += blockDim.x) {
         const int r = i / chunks, c = i % chunks;
         const bool ok = r < rows && c * 8 < columns;
-        ln_copy_async<16>(dst + (TRANS2 ? shuffled_row(r) : r) * layout.stride2 + c * 8,
+        ln_copy_async<16>(dst + (TRANS2 ? permuted_row(r) : r) * layout.stride2 + c * 8,
                           ok ? g.src2 + r * columns + c * 8 : g.src2, ok);
     }
     ln_commit_copies();
 }
 
-// The rows that a warp copies: chunks of 16 bytes that follow each other, one for a thread.
+// How a warp copies rows: lane i copies the chunks of 16 bytes i, i + 32, .., counted over all
+// rows, and advances by 32 chunks without a division.
 struct row_walk {
-    int chunks, row, chunk; // of a row; the first one of the thread
-    int row_step, chunk_step;
+    int chunks, row, chunk;   // of a row; the first one of the thread
+    int row_step, chunk_step; // 32 chunks in rows and chunks
 
     __device__ row_walk(int k)
     {
@@ -334,7 +342,8 @@ struct row_walk {
     }
 };
 
-// Of 4 blocks of 8 columns, a thread has 2 in each: moves all those of one block to it.
+// Exchanges sums among 4 threads. Thread q has the columns 2 q and 2 q + 1 of each of 4 blocks, and
+// x becomes all 8 columns of block q.
 static __device__ __forceinline__ void gather_block(const float (&block)[4][2], float *x)
 {
     const int q = threadIdx.x % 4;
@@ -360,6 +369,8 @@ static __device__ __forceinline__ void gather_block(const float (&block)[4][2], 
     }
 }
 
+// A warp computes each step-th group of ROWS rows of dst, GROUP columns at a time; it waits only
+// for its own copies. Fragments as in gemm_tiles.
 template <class T, int ROWS, int TRANS2>
 static __global__ void __launch_bounds__(256, ROWS == 16 ? 3 : 2) gemm_rows(const gemm_args<T> g)
 {
@@ -385,19 +396,19 @@ static __global__ void __launch_bounds__(256, ROWS == 16 ? 3 : 2) gemm_rows(cons
         ln_commit_copies();
     };
     load_src2<TRANS2>(g, layout, src2);
-    if (layout.k != g.k)
+    if (layout.k != g.k) // the 8 columns after the last, which no copy writes
         for (int i = lane; i < ROW_STAGES * ROWS; i += 32)
             *(ln_vec<uint32_t, 4> *)(stages + i * layout.stride + g.k) = {};
 #pragma unroll
     for (int i = 0; i < ROW_STAGES - 1; i++)
         load(first + i * step, i);
     ln_wait_for_copies<ROW_STAGES - 1>();
-    __syncthreads(); // src2 is here
+    __syncthreads(); // src2 is loaded
     int stage = 0;
     for (int group = first; group < g.tiles_m; group += step) {
         const T *const a = stages + stage * layout.stage;
         ln_wait_for_copies<ROW_STAGES - 2>();
-        __syncwarp(); // this stage is here, and no thread needs the one before
+        __syncwarp(); // this stage is loaded, and no thread needs the one before
         load(group + (ROW_STAGES - 1) * step, stage == 0 ? ROW_STAGES - 1 : stage - 1);
         stage = stage == ROW_STAGES - 1 ? 0 : stage + 1;
         for (int n = 0; n < g.n; n += GROUP) {
@@ -467,8 +478,8 @@ template <class L, int TRANS2, class T>
 static int launch_tiles(ln_cuda_stream stream, gemm_args<T> g, int batch)
 {
     static uint64_t done;
-    g.tiles_m = (g.m + L::m - 1) / L::m;
-    g.tiles_n = (g.n + L::n - 1) / L::n;
+    g.tiles_m = ln_ceil_div(g.m, L::m);
+    g.tiles_n = ln_ceil_div(g.n, L::n);
     const unsigned blocks = (unsigned)batch * (unsigned)g.tiles_m * (unsigned)g.tiles_n;
     if (ln_cuda_allow_shared(gemm_tiles<T, L, TRANS2>, L::size, &done, "gemm"))
         return -1;
@@ -488,12 +499,11 @@ static int launch_rows(ln_cuda_stream stream, gemm_args<T> g)
     static uint64_t done;
     const rows_layout layout(g.n, g.k, TRANS2, ROWS);
     const int warps = warps_of(layout), size = (int)layout.size(warps);
-    g.tiles_m = (g.m + ROWS - 1) / ROWS;
-    // As many blocks as run at once: see the launch bounds. Each needs 1 KB more.
-    const int fitting = (max_shared() + 1024) / (size + 1024),
-              max = (ROWS == 16 ? 24 : 16) / warps;
+    g.tiles_m = ln_ceil_div(g.m, ROWS);
+    // As many blocks as run at once: see the launch bounds. The device adds 1 KB to each.
+    const int fitting = (max_shared() + 1024) / (size + 1024), max = (ROWS == 16 ? 24 : 16) / warps;
     const int resident = ln_cuda_n_sms() * (fitting < 1 ? 1 : fitting < max ? fitting : max);
-    const int needed = (g.tiles_m + warps - 1) / warps;
+    const int needed = ln_ceil_div(g.tiles_m, warps);
     const int blocks = needed < resident ? needed : resident;
     if (ln_cuda_allow_shared(gemm_rows<T, ROWS, TRANS2>, max_shared(), &done, "gemm"))
         return -1;
@@ -532,7 +542,7 @@ static int launch_gemm(ln_cuda_stream stream, const gemm_args<T> &g, int batch, 
     }
 }
 
-// The batch, or 1 where its rows are those of one product.
+// The number of products: with a shared src2, all rows of src1 are one matrix.
 static int batch_of(const ln_cuda_gemm_job *job)
 {
     return job->is_shared ? 1 : job->batch;
@@ -544,7 +554,8 @@ int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job)
     if (job->m == 0 || job->n == 0 || job->batch == 0)
         return 0;
     if (!ln_cuda_has_gemm(job))
-        return tl_fail("CUDA kernel gemm: %d products of [%d, %d] x [%d, %d] of %s by tile %d",
+        return tl_fail("CUDA kernel gemm: %d products of [%d, %d] x [%d, %d] of %s by tile %d, "
+                       "expected a job for which ln_cuda_has_gemm returns 1",
                        job->batch, job->m, job->k, job->k, job->n, tl_dtype_name(job->dtype),
                        job->tile);
     auto launch = [&](auto zero) {
@@ -591,8 +602,8 @@ int ln_cuda_has_gemm(const ln_cuda_gemm_job *job)
     return layout.size(warps_of(layout)) <= max_shared();
 }
 
-// About the time of a tile: its sums, and what it loads for each step of k, for the multiprocessor
-// that has the most of them.
+// An estimate of the time, in multiplications for each k: the tiles of the busiest multiprocessor
+// times m n for the sums of a tile and 64 for each of the m + n elements that it loads.
 static int64_t cost_of(const ln_cuda_gemm_job *job, int tile)
 {
     const int m = tiles[tile].m, n = tiles[tile].n, batch = batch_of(job), sms = ln_cuda_n_sms();
@@ -609,7 +620,7 @@ int ln_cuda_gemm_choices(const ln_cuda_gemm_job *job, int choices[LN_CUDA_GEMM_C
         if (!tiles[tried.tile].m && job->k <= 256 && ln_cuda_has_gemm(&tried))
             choices[n++] = tried.tile;
     first = n;
-    for (tried.tile = 0; tried.tile < LN_CUDA_GEMM_TILES; tried.tile++) {
+    for (tried.tile = 0; tried.tile < LN_CUDA_GEMM_TILES; tried.tile++) { // sorted by cost
         int at = n;
         if (!tiles[tried.tile].m || !ln_cuda_has_gemm(&tried))
             continue;
