@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of depthwise convolutions: of any shape, and of 16 bits with channels last by tiles.
 //
-// V is the number of neighbouring channels that a thread computes, 1 in planes.
+// V is the number of adjacent channels that a thread computes, 1 of src [N, C, H, W] ("planes").
 
 #include <cuda_pipeline_primitives.h>
 
@@ -15,11 +15,11 @@ namespace
 struct depthwise {
     const void *src, *weight, *bias, *addend; // bias, addend: or NULL
     void *dst;
-    uint32_t n; // threads
+    uint32_t n; // threads: [image, row, column, channel], in planes [image, channel, row, column]
     int h, w, c;
     int oh, ow;
-    ln_divisor channels; // groups of c; in planes c
-    ln_divisor columns;  // groups of ow
+    ln_divisor channels; // groups of V: c / V
+    ln_divisor columns;  // groups of W_OUT pixels of ow
     ln_divisor rows;     // oh
     int size[2], stride[2], dilation[2], padding[2];
     tl_activation act;
@@ -52,8 +52,8 @@ __device__ __forceinline__ void load_bias(const depthwise &d, int c, float (&x)[
 
 enum { CONV_THREADS = 128 };
 
-// K x K, stride S, src [N, H, W, C]: V channels of W_OUT neighbours along W, so that what is read
-// of src serves several of them.
+// K x K, stride S, src [N, H, W, C]. A thread computes V channels of W_OUT adjacent pixels t, from
+// W_IN pixels i of each of K rows: i is the tap kx = i - t * S of pixel t.
 template <class T, int V, int K, int S, int W_OUT>
 __global__ void __launch_bounds__(CONV_THREADS, 4)
     depthwise_pixels(const __grid_constant__ depthwise d)
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(CONV_THREADS) depthwise_any(const __grid_const
     store_result<T, V>(d, (size_t)g * V, sums);
 }
 
-// Describes the call, without the members that depend on the launch.
+// Fills all members but n, `columns` and, with V > 1, `channels`, which depend on the launch.
 void fill_depthwise(depthwise *d, const tl_tensor *src, const tl_tensor *weight,
                     const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *dst,
                     const tl_conv2d_param *param, int is_nhwc)
@@ -275,7 +275,7 @@ template <class T, int K, int S> int launch_planes_of(cudaStream_t stream, depth
     return ln_cuda_launched("depthwise");
 }
 
-// Any layout of K x K and stride S; -2: channels do not fit.
+// Any layout of K x K and stride S; -2: an odd number of channels, or unaligned data.
 template <class T, int K, int S>
 int launch_square(cudaStream_t stream, depthwise *d, int images, int is_nhwc)
 {
@@ -284,7 +284,7 @@ int launch_square(cudaStream_t stream, depthwise *d, int images, int is_nhwc)
         return launch_planes_of<T, K, S>(stream, d, images);
     if (!is_aligned(d) || d->c % 2)
         return -2;
-    // Few threads do less each.
+    // More pixels for each thread, unless too few threads remain.
     if (d->c % V == 0 && pixel_threads(d, images, V, 4) >= (uint32_t)ln_cuda_n_sms() * 512)
         return launch_pixels_of<T, V, K, S, 4>(stream, d, images);
     return launch_pixels_of<T, 2, K, S, 2>(stream, d, images);
@@ -337,13 +337,15 @@ int ln_cuda_depthwise(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
 
 // Of 16 bits with channels last, by tiles
 
-// A block computes a strip of dst of some columns and channels, downwards, a step of rows at once.
-// Rows of src go through a ring in shared memory, so that each is read once:
+// dst is divided into bands of rows, strips of columns and parts of channels. A block computes one
+// of each, ((image * bands + band) * strips + strip) * parts + part, downwards, a step of rows at
+// once. Rows of src go through a ring in shared memory, so that a block reads each once:
 //
 //     ring:  | a a a a a a | b b b b |      step 1 reads the rows a, and meanwhile b are copied,
 //            | c c c c a a | b b b b |      step 2 reads the last of a, then b, and copies c, ...
 //
-// Threads are (groups of V channels, groups of columns, groups of rows).
+// The weights [K * K, lanes, V] as float follow the ring. Thread (x, y, z) computes V channels of
+// W_OUT columns and H_OUT rows: the x-th channels, y-th columns and z-th rows of the block's step.
 
 namespace
 {
@@ -360,13 +362,13 @@ struct tiles {
     int step_h;               // of them, those that the step before did not
     int ring_h;               // rows of the ring
     int steps;                // of a band
-    float low, high;          // the range of results; the activation is none but this
+    float low, high;          // bounds of the results of NONE, RELU and CLIP
 };
 
 enum { TILE_V = 4, TILE_THREADS = 128, CHUNK = 8 };
 
-// Copies n rows of src from row y and column x, with zeros around the image, to the ring from row
-// `to`.
+// Begins to copy n rows of src from row y and column x, with zeros around the image, to the rows of
+// the ring from `to` on, which continue at row 0.
 template <class T>
 __device__ __forceinline__ void copy_rows(const tiles &t, const T *src, int n_channels, int y,
                                           int x, int n, uint4 *ring, int to)
@@ -454,8 +456,8 @@ __device__ __forceinline__ void add_tile(const float (&x)[H_OUT * W_OUT * V], in
         }
 }
 
-// sums[i]: the sum of channel i over the threads of the block, each of which has V channels from
-// threadIdx.x * V on. `shared` has a place for all of them, which no thread needs any more.
+// sums[i] = the sum of channel i of the block over its threads: total[j] of a thread is of channel
+// threadIdx.x * V + j. `shared` has room for V floats of each thread, and no other use any more.
 template <int V>
 __device__ __forceinline__ void add_threads(const float (&total)[V], float *shared, int n_channels,
                                             float *sums)
@@ -482,7 +484,7 @@ __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
     constexpr int V = TILE_V, W_IN = (W_OUT - 1) * S + K, H_IN = (H_OUT - 1) * S + K;
     const depthwise &d = t.d;
     const int lanes = blockDim.x, row_len = (int)(t.in_w.d * t.chunks.d); // of the ring, in chunks
-    uint32_t at = t.parts.quotient(blockIdx.x);
+    uint32_t at = t.parts.quotient(blockIdx.x); // of image, band and strip
     const int c0 = (int)(blockIdx.x - at * t.parts.d) * lanes * V,
               n_channels = min(d.c - c0, lanes * V);
     uint32_t q = t.strips.quotient(at);
@@ -578,40 +580,38 @@ __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
                        t.sums + (size_t)at * d.c + c0);
 }
 
-int ceil_div(int a, int b)
-{
-    return (a + b - 1) / b;
-}
-
-// The ways to choose tiles, of which the fastest is measured: by the most threads of a block,
-// lanes and steps, and the pixels of a thread along H. Long bands read fewer rows twice, short ones
-// are more blocks; the last way is for small images.
+// The ways to choose tiles, of which the fastest is measured. Long bands read fewer rows twice,
+// short ones are more blocks; the last way is for small images.
 struct tile_way {
-    int threads, lanes, h_out, steps;
+    int threads, lanes; // max of a block
+    int h_out;          // pixels of a thread along H
+    int steps;          // max of a band
 };
 
 const tile_way tile_ways[LN_CUDA_TILE_WAYS] = {
     {128, 16, 2, 8}, {128, 16, 2, 3}, {128, 16, 2, 1}, {64, 16, 2, 4}, {64, 8, 1, 1},
 };
 
-// A block's part of n, in even parts of at most `max`.
+// The length of a part when n is divided into as few parts of at most `max` as possible, all about
+// equally long: 17 and 16 -> 9.
 int even_part(int n, int max)
 {
-    return ceil_div(n, ceil_div(n, max));
+    return ln_ceil_div(n, ln_ceil_div(n, max));
 }
 
 enum { MAX_COLUMNS = 4, TILE_MEMORY = 48 << 10 };
 
-// Bytes of shared memory of a block with the given groups of rows. Fills the dependent members.
+// Fills what depends on `rows`, the groups of h_out rows of a block, and the max `steps` of a band.
+// Returns the bytes of shared memory of a block.
 size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
 {
     const depthwise *const d = &t->d;
     const int h = rows * h_out;
-    t->steps = even_part(ceil_div(d->oh, h), steps);
+    t->steps = even_part(ln_ceil_div(d->oh, h), steps);
     t->in_h = (h - 1) * s + k;
     t->step_h = h * s;
     t->ring_h = t->in_h + (t->steps > 1 ? t->step_h : 0);
-    t->bands = ln_divisor(ceil_div(d->oh, h * t->steps));
+    t->bands = ln_divisor(ln_ceil_div(d->oh, h * t->steps));
     return (size_t)t->ring_h * t->in_w.d * t->chunks.d * 16 +
            (size_t)k * k * t->lanes.d * TILE_V * sizeof(float);
 }
@@ -622,20 +622,21 @@ constexpr int tile_columns(int stride)
     return stride == 1 ? 4 : 2;
 }
 
-// Divides the work: fills all of `t` that depends on it. Returns the bytes of shared memory.
+// Divides the work into blocks and steps: fills the divisors and sizes of `t`, and the dimensions
+// of a block. Returns its bytes of shared memory.
 size_t divide(tiles *t, const tile_way *way, dim3 *block)
 {
     const depthwise *const d = &t->d;
     const int k = d->size[0], s = d->stride[0], w_out = tile_columns(s);
-    // An even number, so that a block has whole chunks.
+    // Even, so that a block has whole chunks.
     const int lanes = (even_part(d->c / TILE_V, way->lanes) + 1) / 2 * 2;
-    const int columns = even_part(ceil_div(d->ow, w_out), MAX_COLUMNS);
+    const int columns = even_part(ln_ceil_div(d->ow, w_out), MAX_COLUMNS);
     const int max_rows = way->threads / (lanes * columns);
-    int rows = even_part(ceil_div(d->oh, way->h_out), max_rows > 0 ? max_rows : 1);
-    t->parts = ln_divisor(ceil_div(d->c / TILE_V, lanes));
+    int rows = even_part(ln_ceil_div(d->oh, way->h_out), max_rows > 0 ? max_rows : 1);
+    t->parts = ln_divisor(ln_ceil_div(d->c / TILE_V, lanes));
     t->lanes = ln_divisor(lanes);
     t->chunks = ln_divisor(lanes * TILE_V / CHUNK);
-    t->strips = ln_divisor(ceil_div(d->ow, columns * w_out));
+    t->strips = ln_divisor(ln_ceil_div(d->ow, columns * w_out));
     t->in_w = ln_divisor((columns * w_out - 1) * s + k);
     size_t size = set_rows(t, k, s, way->h_out, rows, way->steps);
     while (size > TILE_MEMORY && rows > 1)
@@ -651,7 +652,9 @@ int launch_tiles_of(cudaStream_t stream, tiles *t, int images, const tile_way *w
     dim3 block;
     const size_t size = divide(t, way, &block);
     if (size > TILE_MEMORY)
-        return tl_fail("CUDA kernel depthwise: a tile needs %zu bytes", size);
+        return tl_fail("CUDA kernel depthwise: a tile needs %zu bytes of shared memory, expected "
+                       "at most %d",
+                       size, (int)TILE_MEMORY);
     const unsigned blocks = (unsigned)((int64_t)images * t->bands.d * t->strips.d * t->parts.d);
     if (t->sums)
         depthwise_tiles<T, K, S, H_OUT, W_OUT, 1><<<blocks, block, size, stream>>>(*t);
@@ -678,7 +681,7 @@ template <class T> int launch_any_tiles(cudaStream_t stream, tiles *t, int image
                   : launch_tiles<T, 5, 2>(stream, t, images, way);
 }
 
-// Makes [low, high] the range of results. Returns whether the kernel has this activation.
+// Sets the bounds of results. Returns whether the kernel supports the activation.
 int set_range(tiles *t, tl_activation act)
 {
     t->low = act.act == TL_ACT_RELU ? 0 : act.act == TL_ACT_CLIP ? act.alpha : -INFINITY;
@@ -719,7 +722,9 @@ int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const t
     t.sums = sums;
     fill_depthwise(&t.d, src, weight, bias, addend, dst, param, 1);
     if (!ln_cuda_has_depthwise_tiles(src, param) || !is_aligned(&t.d))
-        return tl_fail("CUDA kernel depthwise: no tiles of such a shape");
+        return tl_fail("CUDA kernel depthwise: %d channels of %s by tiles, size [%d, %d], expected "
+                       "aligned data for which ln_cuda_has_depthwise_tiles returns 1",
+                       src->dims[3], tl_dtype_name(src->dtype), param->size[0], param->size[1]);
     set_range(&t, param->act);
     return src->dtype == TL_FLOAT16
                ? launch_any_tiles<__half>(stream, &t, src->dims[0], way)

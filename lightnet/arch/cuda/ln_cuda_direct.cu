@@ -15,8 +15,8 @@ struct steps {
 struct direct {
     const void *src, *weight, *bias, *addend; // addend: or NULL
     void *dst;
-    int64_t n; // elements of dst
-    int h, w, group_in, group_out;
+    int64_t n;                     // elements of dst
+    int h, w, group_in, group_out; // channels of src and of dst in a group
     int oc, oh, ow;
     steps in, taps; // taps.image: from one channel of dst to the next
     int is_nhwc;
@@ -50,6 +50,7 @@ __device__ place place_of(const direct &d, int64_t i)
     return p;
 }
 
+// The sum of src times weight over the window and the group of p's channel; padding adds nothing.
 template <class T> __device__ float window_sum(const direct &d, const place &p)
 {
     const T *const src = (const T *)d.src + p.image * d.in.image +

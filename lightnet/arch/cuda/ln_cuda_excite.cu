@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factors of squeeze-and-excitation: the mean of an image's pixels, a product, an activation, a
-// second product, an activation.
+// The factors of squeeze-and-excitation: act2(weight2 x act1(weight1 x mean + bias1) + bias2) of
+// the mean of an image's pixels.
 //
-// A cluster of blocks computes an image. Each block has some channels, and if there are more blocks
-// than that, some rows of pixels:
+// A cluster of blocks, or one block, computes an image. A block has one of `parts` of the channels,
+// and if several blocks have the same, some rows of pixels:
 //
-//     rows of pixels of `channels`  -> their sums, in shared memory
-//     weight1 x these               -> its part of the hidden results; the cluster adds the parts
+//     its pixels and channels       -> their share of the means
+//     weight1 x these               -> its share of the hidden sums; each block adds up all shares
 //     weight2 x the hidden results  -> its part of dst
 //
 // The first product is linear, so a block does not need the means of others. Sums have a
@@ -23,7 +23,7 @@ enum {
     THREADS = 512,
     WARPS = THREADS / 32,
     CLUSTER = 8, // blocks of an image
-    FEW = 64,    // min channels of a block, unless it has all
+    FEW = 64,    // min channels of a part, unless it has all
     ROWS = 4,    // of weight1 that a warp multiplies at a time
     LANES = 8,   // threads of a row of weight2
     MAX_IMAGES = 1 << 24,
@@ -39,7 +39,7 @@ struct excite {
     int part_outputs; // outputs of a block
 };
 
-// The blocks of an image.
+// The cluster of the `n` blocks of an image, and the rank of this one.
 struct team {
     int rank, n;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -73,8 +73,9 @@ struct team {
 #endif
 };
 
-// means[i]: the sum of the rows first_row, first_row + step .. of channel i of n, over `pixels`.
-// `src` is the channel 0 of row 0. `sums` has THREADS * V elements.
+// means[i], of n channels from `src` on: the sum of the rows first_row, first_row + step, ..,
+// divided by `pixels`. A thread adds up each height-th of these rows for V channels; `sums`, of
+// THREADS * V elements, has the sums of threads.
 template <class S, int V>
 __device__ __forceinline__ void add_rows(const ln_cuda_excite_job &job, const S *src, int n,
                                          int first_row, int step, float *sums, float *means)
@@ -109,7 +110,8 @@ __device__ __forceinline__ void add_rows(const ln_cuda_excite_job &job, const S 
     }
 }
 
-// hidden[j]: row j of weight1, from its element `weight` on, times the n means.
+// hidden[j] = row j of weight1 x n means, of the channels from weight[0] on. A warp computes ROWS
+// rows at a time.
 template <class T, int V>
 __device__ __forceinline__ void multiply_means(const ln_cuda_excite_job &job, const T *weight,
                                                const float *means, int n, float *hidden)
@@ -140,7 +142,7 @@ __device__ __forceinline__ void multiply_means(const ln_cuda_excite_job &job, co
     }
 }
 
-// n outputs from `first` on: rows of weight2 times the hidden results.
+// n outputs from `first` on: act2(rows of weight2 x hidden + bias2), by LANES threads for each.
 template <class T>
 __device__ __forceinline__ void multiply_hidden(const ln_cuda_excite_job &job, const float *hidden,
                                                 int image, int first, int n)
@@ -156,16 +158,16 @@ __device__ __forceinline__ void multiply_hidden(const ln_cuda_excite_job &job, c
             for (int j = lane; j < job.hidden; j += LANES)
                 x += ln_load(weight[j]) * hidden[j];
         }
-#pragma unroll
-        for (int k = LANES / 2; k > 0; k >>= 1)
-            x += __shfl_xor_sync(0xffffffffu, x, k);
+        x = ln_warp_reduce<LANES>(x, ln_sum());
         if (i < n && lane == 0)
             ((T *)job.dst)[(size_t)image * job.outputs + first + i] =
                 ln_store<T>(ln_act(x + ln_load(((const T *)job.bias2)[first + i]), job.act2));
     }
 }
 
-// VS elements of src at once, VT of weight1.
+// Loads VS elements of src at once, VT of weight1. Shared memory, of floats:
+//
+//     sums [THREADS * VS] | means [part_len] | part [hidden] | hidden [hidden]
 template <class T, class S, int VT, int VS>
 __global__ void __launch_bounds__(THREADS) run_excite(const __grid_constant__ excite e)
 {
@@ -193,11 +195,6 @@ __global__ void __launch_bounds__(THREADS) run_excite(const __grid_constant__ ex
     t.sync(); // the shared memory of a block lives until all have read it
 }
 
-int ceil_div(int a, int b)
-{
-    return (a + b - 1) / b;
-}
-
 template <class T, class S, int VT, int VS> int launch(cudaStream_t stream, excite *e)
 {
     const ln_cuda_excite_job *const job = &e->job;
@@ -205,20 +202,11 @@ template <class T, class S, int VT, int VS> int launch(cudaStream_t stream, exci
     e->parts = 1;
     while (e->parts < ranks && job->channels >= 2 * FEW * e->parts)
         e->parts *= 2;
-    e->part_len = ceil_div(ceil_div(job->channels, e->parts), 8) * 8;
-    e->part_outputs = ceil_div(job->outputs, ranks);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = (unsigned)ranks;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(job->images * ranks));
-    config.blockDim = dim3(THREADS);
-    config.dynamicSmemBytes = (size_t)(THREADS * VS + e->part_len + 2 * job->hidden) * 4;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = ranks > 1;
-    cudaLaunchKernelEx(&config, run_excite<T, S, VT, VS>, *e);
+    e->part_len = ln_ceil_div(ln_ceil_div(job->channels, e->parts), 8) * 8;
+    e->part_outputs = ln_ceil_div(job->outputs, ranks);
+    const size_t shared = (size_t)(THREADS * VS + e->part_len + 2 * job->hidden) * 4;
+    ln_cuda_launch_clusters(run_excite<T, S, VT, VS>, ranks, (unsigned)(job->images * ranks),
+                            THREADS, shared, stream, *e);
     return ln_cuda_launched("excite");
 }
 
@@ -246,7 +234,8 @@ int ln_cuda_excite(ln_cuda_stream stream, const ln_cuda_excite_job *job)
         return 0;
     if (job->rows < 1 || job->channels < 1 || job->hidden < 1 ||
         !ln_cuda_has_excite(job->images, job->channels, job->hidden, job->outputs))
-        return tl_fail("CUDA kernel excite: %d images, %d rows of %d channels, %d and %d results",
+        return tl_fail("CUDA kernel excite: %d images, %d rows of %d channels, %d and %d results, "
+                       "expected 1 or more, and sizes for which ln_cuda_has_excite returns 1",
                        job->images, job->rows, job->channels, job->hidden, job->outputs);
     if (job->src_dtype != job->dtype && job->src_dtype != TL_FLOAT)
         return tl_fail("CUDA kernel excite: 'src' is %s, expected %s or TL_FLOAT",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels on images: pooling, resampling.
 //
-// V is the number of neighbouring channels that a thread computes, 16 bytes of them where it can; 1
-// in planes.
+// V is the number of adjacent channels that a thread computes, 16 bytes of them where it can; 1 of
+// src [N, C, H, W] ("planes").
 
 #include <cooperative_groups.h>
 
@@ -17,15 +17,15 @@ namespace
 struct pool {
     const void *src;
     void *dst;
-    uint32_t n;        // groups of dst
+    uint32_t n;        // groups of V elements of dst
     int h, w;          // of src
     int inner;         // elements
-    ln_divisor groups; // of inner
+    ln_divisor groups; // inner / V
     ln_divisor oh, ow;
     int size[2], stride[2], padding[2];
 };
 
-// Window by window. K is its height and width, or 0 for any.
+// A thread computes a group of V elements of dst. K is the windows' height and width, or 0 for any.
 template <class T, int V, int K, int IS_MAX>
 __global__ void __launch_bounds__(256) pool_windows(const __grid_constant__ pool p)
 {
@@ -98,7 +98,8 @@ template <class T, int V, int IS_MAX> void launch_windows(cudaStream_t stream, c
 
 // Pooling of whole images
 
-// Of the max: a NaN stays where it is the first element.
+// The mean of a sum x; or the max x, unless the first element is NaN: as in tl_exec_maxpool2d, that
+// stays, since no element is larger, and later NaN are ignored.
 template <int IS_MAX> __device__ __forceinline__ float finish(float x, float first, int len)
 {
     if (!IS_MAX)
@@ -152,7 +153,7 @@ void launch_planes(cudaStream_t stream, const T *src, T *dst, int planes, int le
 enum { POOL_GROUPS = 8, POOL_WARPS = 32 };
 
 // src [images, len, c] -> dst [images, c]. A block has blockDim.x groups of channels, a power of
-// 2, of an image; the blocks of a cluster share its pixels.
+// 2, of an image; the blocks of a cluster share its pixels, and the one of rank 0 joins their sums.
 template <class T, int V, int IS_MAX>
 __global__ void __launch_bounds__(32 * POOL_WARPS)
     pool_pixels(const T *src, T *dst, int len, int c, ln_divisor parts)
@@ -227,21 +228,13 @@ int launch_pixels(cudaStream_t stream, const T *src, T *dst, int images, int len
         width *= 2;
     while (rows * width < 32 || (rows * width < 32 * POOL_WARPS && rows * 4 < len))
         rows *= 2;
-    const int parts = (groups + width - 1) / width;
-    enum { CLUSTER = 8, LONG = 16 }; // pixels for each thread that are worth a cluster
+    const int parts = ln_ceil_div(groups, width); // of the channels
+    enum { CLUSTER = 8, LONG = 16 };              // pixels for each thread that are worth a cluster
     const int is_long = len / rows >= LONG && images * parts < ln_cuda_n_sms();
     const int n_ranks = is_long && ln_cuda_has_clusters(pool_pixels<T, V, IS_MAX>) ? CLUSTER : 1;
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = (unsigned)n_ranks;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(images * parts * n_ranks));
-    config.blockDim = dim3((unsigned)width, (unsigned)rows);
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = n_ranks > 1;
-    cudaLaunchKernelEx(&config, pool_pixels<T, V, IS_MAX>, src, dst, len, c, ln_divisor(parts));
+    ln_cuda_launch_clusters(
+        pool_pixels<T, V, IS_MAX>, n_ranks, (unsigned)(images * parts * n_ranks),
+        dim3((unsigned)width, (unsigned)rows), 0, stream, src, dst, len, c, ln_divisor(parts));
     return ln_cuda_launched("pool2d");
 }
 
@@ -329,11 +322,11 @@ struct resample {
     uint32_t n; // positions * groups of inner
     uint32_t n_outer;
     size_t steps[2];   // of src and dst, from one outer index to the next
-    ln_divisor groups; // of inner
-    int n_axes;
+    ln_divisor groups; // inner / V
+    int n_axes;        // between outer and inner
     ln_divisor out[TL_MAXDIM];
     int strides[TL_MAXDIM]; // of src
-    int taps[TL_MAXDIM];    // index in axes, -1: the axis does not change
+    int taps[TL_MAXDIM];    // index in `in` and `axes`, -1: the axis does not change
     int in[MAX_TAPS];
     tl_resample_axis axes[MAX_TAPS];
     tl_rounding rounding;
@@ -366,7 +359,8 @@ __device__ __forceinline__ int nearest_of(const tl_resample_axis &axis, tl_round
                    in);
 }
 
-// The two neighbours of a position, and their weights.
+// The indices before and after a position x, clamped to the axis, and their weights: 1 minus the
+// distance to x.
 struct neighbours {
     int at[2];
     float weights[2];
@@ -385,7 +379,8 @@ __device__ __forceinline__ neighbours neighbours_of(const tl_resample_axis &axis
     return n;
 }
 
-// N is the number of axes that change.
+// Thread g: group g % groups of inner, and position g / groups. N axes change: axis t of them reads
+// at[t][0] alone if nearest, else both neighbours: the bits of `corner` choose one along each axis.
 template <class T, int V, int N, int IS_LINEAR>
 __global__ void __launch_bounds__(256) run_resample(const __grid_constant__ resample r)
 {
@@ -482,7 +477,7 @@ int is_unchanged(const tl_resample_axis *a)
     return a->span == a->steps && a->shift + a->start == 0;
 }
 
-// Fills all but the groups; returns the elements of inner.
+// Fills all but n and `groups`; returns the elements of inner. changes[i]: axis i changes.
 int fill_resample(resample *r, const tl_tensor *src, const tl_tensor *dst,
                   const tl_resample_param *param, const int *changes)
 {

@@ -8,7 +8,7 @@
 //     sort_*            a bitonic network brings the largest keys to the front; it has the size of
 //                       all boxes, but blocks that see no candidate return at once
 //     choose            a block per class: of TURN candidates at a time, drops those that overlap
-//                       chosen boxes, then chooses among the rest in order
+//                       chosen boxes, then chooses among the rest, the best one first
 //     add_counts, write_rows   where the rows of each class begin, and the rows
 //
 // Source of the network: Batcher: Sorting networks and their applications, 1968.
@@ -38,9 +38,9 @@ struct nms_job {
     int *firsts;     // [classes]: rows of the classes before
     int64_t *dst;
     int *count;
-    int classes, of_batch; // of all batches, of one
-    int len, room, max;
-    float overlap, score;
+    int classes, of_batch; // classes of all batches, and of one
+    int len, room, max;    // boxes of a batch; keys of a class; boxes that a class may choose
+    float overlap, score;  // thresholds
     int has_score, is_center_and_size;
 };
 
@@ -88,7 +88,8 @@ static __device__ __forceinline__ bool overlaps(const box &a, float a_area, cons
 // Candidates
 
 // Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
-// index has the larger key. No key is 0.
+// index has the larger key. No key is 0. Bits of floats are ordered as unsigned integers once
+// negative ones are inverted, and others have their sign bit set.
 static __device__ __forceinline__ uint64_t key_of(float score, int index)
 {
     uint32_t bits = 0;
@@ -131,8 +132,7 @@ static __global__ void __launch_bounds__(THREADS) find_candidates(const nms_job 
 
 // The order of candidates
 
-// Orders a pair of keys at `i` and `i` + distance: the larger one first in blocks of `size` keys
-// of even number, last in the others.
+// Swaps the keys at `i` and `i` + distance unless the larger one is last (is_up), or first.
 static __device__ __forceinline__ void order_pair(uint64_t *keys, int i, int distance, bool is_up)
 {
     const uint64_t a = keys[i], b = keys[i + distance];
@@ -142,14 +142,17 @@ static __device__ __forceinline__ void order_pair(uint64_t *keys, int i, int dis
     }
 }
 
-// The first key of pair `p` of those `distance` apart, a power of 2.
+// The lower index of the p-th pair of keys that are `distance`, a power of 2, apart: the bits of p
+// with a 0 inserted at the bit of `distance`.
 static __device__ __forceinline__ int pair_at(int p, int distance)
 {
     return 2 * p - (p & (distance - 1));
 }
 
-// Steps of the network within chunks of `chunk` keys: for blocks of `from` to `to` keys, doubled
-// each time. `chunks` of a class.
+// A bitonic network merges runs of size / 2 keys to runs of `size` keys, by steps of the distances
+// size / 2 .. 1. Runs alternate: those of even number are descending, the others ascending. This
+// kernel does the steps within chunks of `chunk` keys, `chunks` for each class, in shared memory:
+// for the sizes `from` to `to`, doubled each time.
 static __global__ void __launch_bounds__(SORT_THREADS)
     sort_chunks(const nms_job job, int chunk, int chunks, int from, int to)
 {
@@ -175,7 +178,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
         all[i] = keys[i];
 }
 
-// One step of the network, for pairs that are not in one chunk. `blocks` of a class.
+// One step of the network, for pairs that are not in one chunk, by `blocks` blocks for each class.
 static __global__ void __launch_bounds__(THREADS)
     sort_step(const nms_job job, int blocks, int size, int distance)
 {
@@ -204,17 +207,17 @@ static void sort(cudaStream_t stream, const nms_job &job)
 
 // Choosing
 
-// The candidates of a turn.
+// The candidates of a turn, the best one first.
 struct turn {
     box boxes[TURN];
     float areas[TURN];
     int indices[TURN];
-    int is_out[TURN];
+    int is_out[TURN];                  // none, or overlaps a box of an earlier turn
     uint16_t dropped[TURN][TURN / 16]; // bits of later candidates that overlap each one
-    uint64_t chosen;
+    uint64_t chosen;                   // a bit for each
 };
 
-// Reads the candidates; `n` of them are there.
+// Reads the candidates of the keys, of which `n` exist; others are out.
 static __device__ void read_turn(const nms_job &job, turn *t, const uint64_t *keys,
                                  const float *numbers, int n)
 {
@@ -231,7 +234,8 @@ static __device__ void read_turn(const nms_job &job, turn *t, const uint64_t *ke
     t->areas[i] = area_of(t->boxes[i]);
 }
 
-// The best of the candidates that are not out, in order, at most `room`.
+// Bits of the chosen candidates, at most `room`: the first of those left, then the first of those
+// that it does not drop, ..
 static __device__ uint64_t choose_in_order(const turn *t, int room)
 {
     uint64_t left = 0, chosen = 0;
@@ -248,6 +252,8 @@ static __device__ uint64_t choose_in_order(const turn *t, int room)
     return chosen;
 }
 
+// Thread (quarter, i) compares candidate i of the turn with each 4th box chosen before, then with
+// 16 later candidates. Thread 0 chooses; n is the number of chosen boxes of the class.
 static __global__ void __launch_bounds__(THREADS) choose(const nms_job job)
 {
     static_assert(THREADS == 4 * TURN && TURN == 64, "a quarter of the threads for 16 bits");
@@ -295,7 +301,8 @@ static __global__ void __launch_bounds__(THREADS) choose(const nms_job job)
 
 // The rows
 
-// One block: the rows before each class, and their number.
+// firsts = the exclusive prefix sums of counts, and *count = their total: a single block, one class
+// for each thread.
 static __global__ void __launch_bounds__(SORT_THREADS) add_counts(const nms_job job)
 {
     __shared__ int warps[32];
@@ -338,8 +345,8 @@ static __global__ void __launch_bounds__(THREADS) write_rows(const nms_job job)
 
 // The functions
 
-// Allocates `size` bytes, in multiples of 16; without memory it only counts.
-static void *take(char **memory, size_t *used, size_t size)
+// Allocates `size` bytes at `memory` + `used`, rounded up to 16; memory NULL: only counts.
+static void *reserve(char **memory, size_t *used, size_t size)
 {
     void *const p = *memory ? *memory + *used : NULL;
     *used += (size + 15) / 16 * 16;
@@ -352,13 +359,13 @@ static size_t divide_work(nms_job *job, void *work)
     const size_t classes = (size_t)job->classes, chosen = classes * (size_t)job->max;
     char *memory = work ? (char *)(((uintptr_t)work + 15) / 16 * 16) : NULL;
     size_t used = 0;
-    job->keys = (uint64_t *)take(&memory, &used, classes * (size_t)job->room * sizeof(uint64_t));
-    job->chosen = (box *)take(&memory, &used, chosen * sizeof(box));
-    job->areas = (float *)take(&memory, &used, chosen * sizeof(float));
-    job->indices = (int *)take(&memory, &used, chosen * sizeof(int));
-    job->candidates = (int *)take(&memory, &used, classes * sizeof(int));
-    job->counts = (int *)take(&memory, &used, classes * sizeof(int));
-    job->firsts = (int *)take(&memory, &used, classes * sizeof(int));
+    job->keys = (uint64_t *)reserve(&memory, &used, classes * (size_t)job->room * sizeof(uint64_t));
+    job->chosen = (box *)reserve(&memory, &used, chosen * sizeof(box));
+    job->areas = (float *)reserve(&memory, &used, chosen * sizeof(float));
+    job->indices = (int *)reserve(&memory, &used, chosen * sizeof(int));
+    job->candidates = (int *)reserve(&memory, &used, classes * sizeof(int));
+    job->counts = (int *)reserve(&memory, &used, classes * sizeof(int));
+    job->firsts = (int *)reserve(&memory, &used, classes * sizeof(int));
     return used + 16; // for an address that is no multiple of 16
 }
 
