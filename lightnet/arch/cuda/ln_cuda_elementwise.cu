@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise kernels: chains of steps, epilogues, conversions, copies, gathers.
 //
-// A thread works on groups of V neighbours of dst, which 16 bytes hold. A source that is broadcast
-// is read in one of these ways, by its strides along dst's axes:
+// A thread works on groups of V adjacent elements of dst, of 16 bytes, or 1 if dst is unaligned. A
+// source that is broadcast is read in one of these ways, by its strides along dst's axes:
 //
-//     dst [2, 3, 8]   [2, 3, 8]  full: the group is where dst's is
-//                     []         scalar
-//                     [2, 1, 8]  inner: the group is somewhere else, but together
-//                     [3, 1]     row: one element for the group
-//                     anything else, or unaligned: each element by itself
+//     dst [2, 3, 8]   [2, 3, 8]  FULL: the group at dst's index
+//                     []         SCALAR
+//                     [2, 1, 8]  INNER: adjacent elements at another index
+//                     [3, 1]     ROW: one element for the group
+//                     anything else, or unaligned: EACH element by itself
 
 #include <algorithm>
 #include <type_traits>
@@ -29,7 +29,8 @@ struct axes_of {
     int strides[2][TL_MAXDIM];
 };
 
-// Leaves out axes of length 1, and joins axes that are one in both tensors.
+// Leaves out axes of length 1, and merges adjacent axes that have one stride in both tensors: 6 and
+// 8 of the strides 8 and 1 become 48 of stride 1. At least one axis remains.
 void collapse(axes_of *a)
 {
     int n = 0;
@@ -70,7 +71,7 @@ void fill_strides(int ndim, const int *dims, int *strides)
     }
 }
 
-// Offsets of the element of an index, as kernels compute them.
+// Axes of one tensor for kernels, and the offset of its element at index i, counted over the axes.
 struct walk {
     int n;
     ln_divisor dims[TL_MAXDIM];
@@ -110,7 +111,7 @@ struct source {
     walk at;
 };
 
-// How groups of V elements of dst read `t`, whose axis i is dst's axis first + i.
+// How groups of v elements of dst read `t`, whose axis i is dst's axis first + i.
 source source_of(const tl_tensor *t, int first, const tl_tensor *dst, int v)
 {
     axes_of a = {};
@@ -140,13 +141,13 @@ source source_of(const tl_tensor *t, int first, const tl_tensor *dst, int v)
     return s;
 }
 
-// The elements of the group at `i`, of which the first n_valid exist. Not yet as float, so that
-// the next load need not wait for this one.
+// The source's elements for the group at index i of dst, of which the first n_valid exist. Not yet
+// as float, so that the next load need not wait for this one.
 template <class T, int V>
 __device__ __forceinline__ void read(const source &s, uint32_t i, int n_valid, ln_vec<T, V> &x)
 {
     const T *const data = (const T *)s.data;
-    // Only a full source can have a group that is not: the others' rows are whole groups.
+    // In a group that dst cuts short, only FULL is unsafe: INNER and ROW have whole groups.
     switch (n_valid < V && s.mode == FULL ? EACH : s.mode) {
     case FULL:
         x = *reinterpret_cast<const ln_vec<T, V> *>(data + i);
@@ -195,13 +196,14 @@ __device__ __forceinline__ void write(T *dst, uint32_t i, int n_valid, const flo
 
 // Chains
 
+// The rest of a case: each of the V elements of a becomes `value`, an expression of a[j].
 #define EACH_OF(value)                                              \
     {                                                               \
         _Pragma("unroll") for (int j = 0; j < V; j++) a[j] = value; \
         break;                                                      \
     }
 
-// a = func(a)
+// a = func(a). CASE_types makes the case of a function that has floats; WHOLE ones do not.
 template <int V>
 __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, float (&a)[V])
 {
@@ -219,9 +221,9 @@ __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, f
     }
 }
 
-// Operations of floats
+// Operations of floats: binary_NAME(a, b), by the code of TL_BINARY_OPS, where OF(mod) is mod_of
 
-// The remainder of the sign of b; a zero, too, gets it.
+// The remainder of a / b with the sign of b, also a zero.
 __device__ __forceinline__ float mod_of(float a, float b)
 {
     const float r = fmodf(a, b);
@@ -261,9 +263,10 @@ __device__ __forceinline__ void apply_binary(int op, float (&a)[V], const float 
 
 #undef EACH_OF
 
-// An operand below TL_CHAIN_SRCS is a source, TL_CHAIN_SRCS + k is the result in slot k.
+// slots[slot] = func(src1), or src1 op src2. An operand below TL_CHAIN_SRCS is a source,
+// TL_CHAIN_SRCS + k is the result in slot k.
 struct step {
-    int16_t code, is_unary; // tl_unary_func or tl_binary_op
+    int16_t code, is_unary; // tl_unary_func if is_unary, or tl_binary_op
     int16_t src1, src2, slot;
     float alpha, beta;
 };
@@ -276,7 +279,7 @@ struct chain {
     void *dst;
 };
 
-// Slots are registers, so none is indexed by a variable.
+// x = slots[slot]. Registers have no index, so the loop is unrolled into comparisons.
 template <int V, int SLOTS>
 __device__ __forceinline__ void get_slot(const float (&slots)[SLOTS][V], int slot, float (&x)[V])
 {
@@ -327,6 +330,7 @@ __global__ void __launch_bounds__(THREADS) run_step(const __grid_constant__ chai
     }
 }
 
+// All steps, for one group at a time; the last result goes to dst.
 template <class T, int V, int SLOTS>
 __global__ void __launch_bounds__(THREADS) run_chain(const __grid_constant__ chain c)
 {
@@ -567,7 +571,8 @@ __global__ void __launch_bounds__(THREADS) run_move(const __grid_constant__ move
     }
 }
 
-// Makes elements of `size` bytes to ones of up to 16, of which lines consist; returns their size.
+// Makes lines that are contiguous in both tensors ones of larger elements, of up to 16 bytes, if
+// lengths, strides and addresses allow that. Returns the size of an element, in bytes.
 int widen(axes_of *a, const void *src, const void *dst, int size)
 {
     const int last = a->n - 1;
@@ -588,7 +593,8 @@ int widen(axes_of *a, const void *src, const void *dst, int size)
     return width;
 }
 
-// dst[i . strides[1]] = src[i . strides[0]] for all i in dims, of elements of `size` bytes.
+// dst[i . strides[1]] = src[i . strides[0]] for all indices i in dims, where "." is the dot
+// product, of elements of `size` bytes.
 int move_elements(cudaStream_t stream, const void *src, void *dst, int size, axes_of a)
 {
     collapse(&a);
@@ -681,7 +687,7 @@ int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_te
 namespace
 {
 
-// To another float; to the same type, unchanged.
+// Conversion to another float; of the same type, unchanged.
 template <class S, class D> struct cast {
     static __device__ __forceinline__ D of(S x)
     {
@@ -696,7 +702,7 @@ template <class T> struct cast<T, T> {
     }
 };
 
-// Converts elements in dst's order, V at a time: neighbours in src, or V is 1.
+// Converts elements in dst's order, V at a time, which are adjacent and aligned in src, too.
 template <class S, class D, int V>
 __global__ void __launch_bounds__(THREADS)
     convert_each(const S *src, D *dst, uint32_t n_groups, const __grid_constant__ walk at)
@@ -712,8 +718,8 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Exchanges the axis that is last in src, of `n_src`, and the one that is last in dst, of `n_dst`;
-// tiles of both are in shared memory between reading and writing.
+// Exchanges the axis that is last in src, of `n_src`, and the one that is last in dst, of `n_dst`.
+// A block reads a tile along the former to shared memory, and writes it along the latter.
 struct transpose {
     int n_src, n_dst;
     int src_stride; // of the axis last in dst, in src
@@ -766,13 +772,14 @@ __global__ void __launch_bounds__(32 * TILE_ROWS)
         }
 }
 
-// The axis that is last in src, when tiles suit the order; -1: they do not.
+// The axis of `a`, other than the last, that is last in src; -1: there is none, or it or the last
+// axis is too short for tiles.
 int transposed_axis(const axes_of *a)
 {
-    enum { SHORT = 16 }; // lines in which most of a tile would be idle
+    enum { MIN_LEN = 16 }; // below, most of a tile would be idle
     for (int i = 0; i < a->n - 1; i++)
         if (a->strides[0][i] == 1)
-            return a->dims[i] >= SHORT && a->dims[a->n - 1] >= SHORT ? i : -1;
+            return a->dims[i] >= MIN_LEN && a->dims[a->n - 1] >= MIN_LEN ? i : -1;
     return -1;
 }
 
@@ -813,7 +820,7 @@ int launch_cast(cudaStream_t stream, const S *src, D *dst, const axes_of *a)
         return launch_transpose<S, D>(stream, src, dst, a, axis);
     const uint32_t len = (uint32_t)length_of(a);
     const walk at = walk_of(a, 0);
-    // Rows of whole groups: then all strides are, for the last axis of src is this one.
+    // Whole groups that are adjacent in src, too, and begin at multiples of V.
     int is_wide = a->strides[0][last] == 1 && a->dims[last] % V == 0 &&
                   ln_is_aligned(src, V * sizeof(S)) && ln_is_aligned(dst, V * sizeof(D));
     for (int i = 0; i < last; i++)
@@ -829,7 +836,8 @@ int launch_cast(cudaStream_t stream, const S *src, D *dst, const axes_of *a)
 
 // From any type to any: by way of double, int64_t or uint64_t, as in tl_convert.h
 
-// A float toward zero, odd where it is not exact: a second rounding then sees no false tie.
+// Rounds toward zero, and sets the lowest bit if that is inexact: so a second rounding, to 16 bits,
+// never sees a tie where the exact value is none.
 __device__ __forceinline__ float float_round_to_odd(double value)
 {
     const float nearest = __double2float_rn(value);
@@ -843,7 +851,7 @@ __device__ __forceinline__ double double_round_to_odd(uint64_t value)
 {
     if (value < (uint64_t)1 << 53)
         return (double)value;
-    const uint64_t cut = value & 0x7ff;
+    const uint64_t cut = value & 0x7ff; // the 11 of 64 bits that a double may lack
     return (double)((value - cut) | (uint64_t)(cut != 0) << 11);
 }
 
@@ -1062,7 +1070,7 @@ struct take {
     void *dst;
     uint32_t len;
     int dim;                    // of the axis
-    ln_divisor n_indices, line; // line: elements that an index names
+    ln_divisor n_indices, line; // line: elements that an index selects
 };
 
 template <class T, class I>
@@ -1102,7 +1110,7 @@ int ln_cuda_take(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *i
         return tl_fail("CUDA kernel take: index has dtype %s, expected TL_INT32 or TL_INT64",
                        tl_dtype_name(index->dtype));
     if (src->dims[axis] == 0)
-        return tl_fail("CUDA kernel take: an axis of length 0");
+        return tl_fail("CUDA kernel take: axis %d has length 0, expected 1 or more", axis);
     const int size = (int)tl_size_of(src->dtype);
     int line = 1;
     for (int i = axis + 1; i < src->ndim; i++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, layer normalization and reductions.
+// Softmax, layer normalization and reductions, along lines of elements; rows are contiguous lines.
 //
 // A row of at most 1024 elements belongs to a warp, which keeps it in registers: thread t has the
-// vectors t, t + 32, .. of it. Longer rows belong to a block. Lines that are not contiguous are
-// read by adjacent threads along the contiguous axis.
+// vectors t, t + 32, .. of it. Longer rows belong to a block. Of other lines, adjacent threads read
+// adjacent ones.
 
 #include "arch/cuda/ln_cuda_common.cuh"
 
@@ -14,12 +14,12 @@ enum {
     LONG_THREADS = 512 // of a block that walks over a row
 };
 
-// Vectors of `width` elements, `n` for each thread.
+// The registers of a thread for its part of a row: `n` vectors of `width` elements.
 template <int W, int N> struct row_shape {
     static constexpr int width = W, n = N;
 };
 
-// Calls f with the shape for rows of `each` elements per thread, at most 32.
+// Calls f with the smallest row_shape for `each` elements per thread, at most 32.
 template <class T, class F> static int of_row(int each, int is_vector, F f)
 {
     constexpr int W = ln_width<T>;
@@ -94,15 +94,9 @@ struct exp_sum {
     float max, sum;
 };
 
-// The number subtracted from exponents: the max; 0 if all elements are -infinity.
-static __device__ __forceinline__ float origin_of(float max)
-{
-    return max == -INFINITY ? 0 : max;
-}
-
 static __device__ __forceinline__ exp_sum join_sums(exp_sum a, exp_sum b)
 {
-    const float max = fmaxf(a.max, b.max), origin = origin_of(max);
+    const float max = fmaxf(a.max, b.max), origin = ln_exp_origin(max);
     return {max, a.sum * expf(a.max - origin) + b.sum * expf(b.max - origin)};
 }
 
@@ -112,7 +106,7 @@ template <int W> static __device__ __forceinline__ void add_exp(exp_sum &a, cons
 #pragma unroll
     for (int j = 0; j < W; j++)
         max = fmaxf(max, x[j]);
-    const float origin = origin_of(max);
+    const float origin = ln_exp_origin(max);
     float sum = 0;
 #pragma unroll
     for (int j = 0; j < W; j++)
@@ -121,7 +115,7 @@ template <int W> static __device__ __forceinline__ void add_exp(exp_sum &a, cons
     a.max = max;
 }
 
-// `max` and `scale` belong to the line: log of the sum, or the sum.
+// `max` is the line's; `scale` is the log of its sum of exponentials (is_log), or that sum.
 static __device__ __forceinline__ float softmax_of(float x, float max, float scale, int is_log)
 {
     return is_log ? x - max - scale : expf(x - max) / scale;
@@ -143,7 +137,7 @@ static __global__ void __launch_bounds__(LONG_THREADS)
     }
     const float max = ln_block_reduce(a.max, ln_max(), shared);
     // A thread without elements above -infinity has the sum 0, or NaN, which stays.
-    a.sum *= expf(a.max - origin_of(max));
+    a.sum *= expf(a.max - ln_exp_origin(max));
     const float sum = ln_block_reduce(a.sum, ln_sum(), shared);
     const float scale = is_log ? logf(sum) : sum;
     for (int at = threadIdx.x * W; at < len; at += LONG_THREADS * W) {
@@ -156,8 +150,8 @@ static __global__ void __launch_bounds__(LONG_THREADS)
     }
 }
 
-// Lines with their elements `inner` apart: threads of equal y share adjacent lines, threads of
-// equal x the elements of a line. `blocks` of x blocks cover the inner lines.
+// Lines whose elements are `inner` apart, src [outer, len, inner]: a block has blockDim.x adjacent
+// lines of one outer index, and the threads of equal x share a line. `blocks` cover an outer index.
 template <class T>
 static __global__ void softmax_lines(const T *src, T *dst, int len, int inner, int blocks,
                                      int is_log)
@@ -194,7 +188,7 @@ static void launch_softmax_lines(ln_cuda_stream stream, const T *src, T *dst, in
                                  int inner, int is_log)
 {
     const int ny = len >= 16 ? 8 : 1, nx = 256 / ny;
-    const int blocks = (inner + nx - 1) / nx;
+    const int blocks = ln_ceil_div(inner, nx);
     softmax_lines<<<(unsigned)((int64_t)outer * blocks), dim3(nx, ny), 0, stream>>>(
         src, dst, len, inner, blocks, is_log);
 }
@@ -240,7 +234,8 @@ int ln_cuda_softmax(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
 
 // Layer normalization
 
-// Rows of `len` elements.
+// dst = (x - mean) / sqrt(variance + epsilon) * scale + bias of each row x of `len` elements, where
+// x = src + addend, which is stored as `sum`. addend, scale, bias and sum may be NULL.
 template <class T> struct norm_job {
     const T *src, *addend, *scale, *bias;
     T *sum, *dst;
@@ -248,7 +243,7 @@ template <class T> struct norm_job {
     float epsilon;
 };
 
-// The elements at `at`, of the stored sum.
+// Reads W elements of x, rounded to T as `sum` stores them.
 template <int W, class T>
 static __device__ __forceinline__ void read_sum(const norm_job<T> &job, size_t at, float (&x)[W])
 {
@@ -268,7 +263,8 @@ struct norm_moments {
     float mean, correction, inv_std;
 };
 
-// The moments from the rounded mean, and the sums of the differences to it and of their squares.
+// The moments from the rounded `mean` m, rest = sum(x - m) and squares = sum((x - m)^2): the mean
+// is m + rest / len, and the variance (squares - rest^2 / len) / len.
 // Source: Chan, Golub, LeVeque: Algorithms for computing the sample variance, 1983, (1.7).
 static __device__ __forceinline__ norm_moments finish_moments(float mean, float rest, float squares,
                                                               int len, float epsilon)
@@ -278,7 +274,7 @@ static __device__ __forceinline__ norm_moments finish_moments(float mean, float 
     return {mean, correction, 1 / sqrtf((variance < 0 ? 0 : variance) + epsilon)};
 }
 
-// Stores the sum x, and the result; `at` is in a row, which begins at `first`.
+// Stores x as the sum, and its normalization, at element `at` of the row that begins at `first`.
 template <int W, class T>
 static __device__ __forceinline__ void write_norm(const norm_job<T> &job, size_t first, int at,
                                                   float (&x)[W], const norm_moments &by)
@@ -297,7 +293,7 @@ static __device__ __forceinline__ void write_norm(const norm_job<T> &job, size_t
     ln_store_vec<W>(job.dst + first + at, x);
 }
 
-// A warp per row, or a block.
+// A warp per row, or a block, which keep it in registers: N vectors of W elements for each thread.
 template <class T, int W, int N, bool IS_BLOCK>
 static __global__ void norm_rows(const norm_job<T> job)
 {
@@ -428,7 +424,8 @@ int ln_cuda_layernorm(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
     });
 }
 
-// Reductions: each kind is a type of accumulators, and three functions
+// Reductions: each kind is a type with an accumulator `acc`, its neutral value none(), add() of an
+// element to it, and join() of two of them; result_of() then makes it the result
 
 struct of_sum {
     typedef float acc;
@@ -570,13 +567,13 @@ static __device__ __forceinline__ float result_of(exp_sum a, tl_reduce_op, float
 
 // Reductions: the axes
 
-// Some axes of src, in order: lengths and distances of elements.
+// Some axes of src, in order: their lengths, also as divisors `len`, and strides.
 struct axis_list {
     ln_divisor len[TL_MAXDIM];
     int lens[TL_MAXDIM], strides[TL_MAXDIM];
     int n;
 
-    // The element at the position `index`, counted over these axes.
+    // The offset in src of position `index`, counted over these axes, the last one fastest.
     __device__ __forceinline__ size_t offset(uint32_t index) const
     {
         size_t sum = 0;
@@ -589,15 +586,17 @@ struct axis_list {
     }
 };
 
-// Adjacent axes of one kind are one.
+// The kept axes of src, whose positions are results, and the reduced ones, whose positions are the
+// elements of a result. Adjacent axes of one list are merged, and those of length 1 left out.
 struct reduce_job {
-    axis_list stay, go;
-    int n_results, count; // elements of src per result, 0 too
+    axis_list kept, reduced;
+    int n_results, count; // elements of src per result, may be 0
     int steps;            // the same in vectors
     tl_reduce_op op;
     int is_line; // the last axis is reduced
 };
 
+// Appends an axis, or merges it into the last one: axes come from the last to the first.
 static void add_axis(axis_list *list, int len, int stride, int is_neighbour)
 {
     if (is_neighbour) {
@@ -629,49 +628,51 @@ static reduce_job plan_reduction(const tl_tensor *src, int n_results, tl_reduce_
                                  const int *axes, int n_axes)
 {
     reduce_job job = {};
-    int goes[TL_MAXDIM] = {0}, stride = 1, last = -1;
+    int is_reduced[TL_MAXDIM] = {0}, stride = 1, last = -1; // is_reduced of the axis before
     for (int i = 0; i < n_axes; i++)
-        goes[axes[i]] = 1;
+        is_reduced[axes[i]] = 1;
     job.count = 1;
     for (int i = src->ndim - 1; i >= 0; i--) {
         const int len = src->dims[i];
-        if (goes[i])
+        if (is_reduced[i])
             job.count *= len;
         if (len == 1)
             continue;
-        add_axis(goes[i] ? &job.go : &job.stay, len, stride, last == goes[i]);
-        job.is_line |= last < 0 && goes[i];
+        add_axis(is_reduced[i] ? &job.reduced : &job.kept, len, stride, last == is_reduced[i]);
+        job.is_line |= last < 0 && is_reduced[i];
         stride *= len;
-        last = goes[i];
+        last = is_reduced[i];
     }
-    reverse_axes(&job.go);
-    reverse_axes(&job.stay);
+    reverse_axes(&job.reduced);
+    reverse_axes(&job.kept);
     job.n_results = n_results;
     job.steps = job.count;
     job.op = op;
     return job;
 }
 
-// Makes the last reduced axis one of vectors of `width`; 0: it is not.
+// Counts the last reduced axis in vectors of `width` elements. Returns 0, and changes nothing,
+// where vectors would be unaligned or cross the axis.
 static int divide_line(reduce_job *job, const void *src, int width)
 {
-    int *const line = &job->go.lens[job->go.n - 1];
+    axis_list *const reduced = &job->reduced;
+    int *const line = &reduced->lens[reduced->n - 1];
     int is_possible = job->count > 0 && *line % width == 0 && ln_is_aligned(src, 16);
-    for (int i = 0; i < job->go.n - 1; i++)
-        is_possible &= job->go.strides[i] % width == 0;
-    for (int i = 0; i < job->stay.n; i++)
-        is_possible &= job->stay.strides[i] % width == 0;
+    for (int i = 0; i < reduced->n - 1; i++)
+        is_possible &= reduced->strides[i] % width == 0;
+    for (int i = 0; i < job->kept.n; i++)
+        is_possible &= job->kept.strides[i] % width == 0;
     if (!is_possible)
         return 0;
     *line /= width;
-    job->go.strides[job->go.n - 1] = width;
+    reduced->strides[reduced->n - 1] = width;
     job->steps /= width;
     return 1;
 }
 
 // Reductions: kernels
 
-// The elements of a line are reduced: `lanes` threads for each result, a power of 2 of at most 32,
+// The last axis is reduced: `lanes` adjacent threads for each result, a power of 2 of at most 32,
 // or the whole block, of at most 1024.
 template <class R, class T, int W>
 static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, int lanes)
@@ -684,11 +685,11 @@ static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, 
     for (int j = 0; j < W; j++)
         a[j] = R::none();
     if (result < job.n_results) {
-        const T *const from = src + job.stay.offset((uint32_t)result);
+        const T *const from = src + job.kept.offset((uint32_t)result);
 #pragma unroll 4
         for (int i = threadIdx.x % lanes; i < job.steps; i += lanes) {
             float x[W];
-            ln_load_vec<W>(from + job.go.offset((uint32_t)i), x);
+            ln_load_vec<W>(from + job.reduced.offset((uint32_t)i), x);
 #pragma unroll
             for (int j = 0; j < W; j++)
                 R::add(a[j], x[j]);
@@ -717,7 +718,7 @@ static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, 
         dst[result] = ln_store<T>(result_of(a[0], job.op, (float)job.count));
 }
 
-// The last axis stays: threads of equal y have adjacent results, threads of equal x share a
+// The last axis is kept: threads of equal y have adjacent results, threads of equal x share a
 // result. A block has at most 1024 threads, a power of 2 along y.
 template <class R, class T>
 static __global__ void reduce_columns(const reduce_job job, const T *src, T *dst)
@@ -729,10 +730,10 @@ static __global__ void reduce_columns(const reduce_job job, const T *src, T *dst
     const int result = blockIdx.x * nx + x;
     acc a = R::none();
     if (result < job.n_results) {
-        const T *const from = src + job.stay.offset((uint32_t)result);
+        const T *const from = src + job.kept.offset((uint32_t)result);
 #pragma unroll 4
         for (int i = y; i < job.count; i += ny)
-            R::add(a, ln_load(from[job.go.offset((uint32_t)i)]));
+            R::add(a, ln_load(from[job.reduced.offset((uint32_t)i)]));
     }
     if (ny > 1) {
         shared[y * nx + x] = a;
@@ -759,9 +760,9 @@ static void launch_lines(ln_cuda_stream stream, reduce_job *job, const T *src, T
     int lanes = is_block ? threads : 1;
     while (lanes < 32 && lanes < job->steps)
         lanes *= 2;
-    const int each = threads / lanes, blocks = (job->n_results + each - 1) / each;
-    prepare_divisors(&job->stay);
-    prepare_divisors(&job->go);
+    const int blocks = ln_ceil_div(job->n_results, threads / lanes);
+    prepare_divisors(&job->kept);
+    prepare_divisors(&job->reduced);
     if (is_vector)
         ln_cuda_launch_early(reduce_lines<R, T, W>, blocks, threads, 0, stream, *job, src, dst,
                              lanes);
@@ -773,17 +774,17 @@ static void launch_lines(ln_cuda_stream stream, reduce_job *job, const T *src, T
 template <class R, class T>
 static void launch_columns(ln_cuda_stream stream, reduce_job *job, const T *src, T *dst)
 {
-    // Of long columns, as many threads for each as let all columns run at once.
+    // As many threads for each long column as still let all columns run at once.
     const int most = 2048 * ln_cuda_n_sms() / job->n_results;
     const int ny = job->count < 16 ? 1 : job->count < 128 || most < 16 ? 8 : most < 32 ? 16 : 32;
     const int nx = ny == 1 ? 128 : 32;
-    prepare_divisors(&job->stay);
-    prepare_divisors(&job->go);
-    ln_cuda_launch_early(reduce_columns<R, T>, (job->n_results + nx - 1) / nx, dim3(nx, ny), 0,
+    prepare_divisors(&job->kept);
+    prepare_divisors(&job->reduced);
+    ln_cuda_launch_early(reduce_columns<R, T>, ln_ceil_div(job->n_results, nx), dim3(nx, ny), 0,
                          stream, *job, src, dst);
 }
 
-// Calls f with an object of the kind of accumulators.
+// Calls f with an object of the type of the reduction.
 template <class F> static int of_op(tl_reduce_op op, F f)
 {
     switch (op) {
