@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli_options.h"
+#include "command/cli_decode.h"
 #include "command/cli_measure.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
@@ -19,6 +20,8 @@
 typedef struct bench_options {
     cli_options shared;
     const char *run_shapes; // --shapes
+    const char *decode;
+    cli_strings links;
     double seconds;
     const char *trace;
     int per_op;
@@ -386,23 +389,34 @@ static ln_context *measure(timing *t, cli_op_times *times, const bench_options *
     return ctx;
 }
 
-// Rejects options that inspect runs with one set of shapes.
-static int check_shapes(const bench_options *opt)
+// Rejects options that inspect runs with one set of shapes, beside option `name`.
+static int check_shapes(const bench_options *opt, const char *name)
 {
-    const char *other = opt->shared.inputs.n ? "-i"
-                        : opt->per_op        ? "--per-op"
-                        : opt->trace         ? "--trace"
-                                             : NULL;
-    return other ? cli_usage("--shapes and %s exclude each other", other) : CLI_OK;
+    const char *other = opt->shared.inputs.n             ? "-i"
+                        : opt->per_op                    ? "--per-op"
+                        : opt->trace                     ? "--trace"
+                        : opt->decode && opt->run_shapes ? "--shapes"
+                                                         : NULL;
+    return other ? cli_usage("%s and %s exclude each other", name, other) : CLI_OK;
+}
+
+static int bench_decode(const bench_options *opt)
+{
+    const cli_decode decode = {&opt->shared, opt->decode, &opt->links, opt->seconds};
+    return check_shapes(opt, "--decode") ? CLI_WRONG_USAGE : cli_decode_measure(&decode);
 }
 
 static int run_bench(const cli_options *shared)
 {
     const bench_options *opt = (const bench_options *)shared;
-    if (opt->shared.map && !opt->run_shapes)
-        return cli_usage("--map needs --shapes FILE");
+    if (opt->shared.map && !opt->run_shapes && !opt->decode)
+        return cli_usage("--map needs --shapes FILE, or --decode");
+    if (opt->links.n && !opt->decode)
+        return cli_usage("--link needs --decode PROMPT,NEW");
+    if (opt->decode)
+        return bench_decode(opt);
     if (opt->run_shapes)
-        return check_shapes(opt) ? CLI_WRONG_USAGE : bench_shapes(opt);
+        return check_shapes(opt, "--shapes") ? CLI_WRONG_USAGE : bench_shapes(opt);
     timing t = {.load = 0};
     cli_op_times times = {.n = 0};
     int status = opt->trace ? cli_guard_output(&opt->shared, opt->trace, NULL) : CLI_OK;
@@ -428,6 +442,10 @@ static const cli_option options[] = {
     CLI_SHARED("preprocess", "max-constant"),
     {"shapes", 0, CLI_TEXT, OWN(run_shapes), "FILE",
      "run once for each line of FILE with shapes of inputs, such as NAME=1x16 OTHER=1x16"},
+    {"decode", 0, CLI_TEXT, OWN(decode), "PROMPT,NEW",
+     "a model with a cache: tokens per second of a prompt, and of NEW steps of one token"},
+    {"link", 0, CLI_TEXTS, OWN(links), "OUT=IN",
+     "with --decode: output OUT is input IN of the next run (default: by the names of exporters)"},
     {"seconds", 0, CLI_NOT_NEGATIVE, OWN(seconds), "S", "measure for S seconds (default 2)"},
     {"per-op", 0, CLI_FLAG, OWN(per_op), NULL, "time each operator"},
     {"trace", 0, CLI_TEXT, OWN(trace), "FILE", "write a Chrome trace of one run to FILE"},

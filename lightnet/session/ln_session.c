@@ -8,6 +8,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_random.h"
 #include "lightnet/ln_hash.h"
+#include "session/ln_link.h"
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 #include "session/ln_session_program.h"
@@ -69,6 +70,7 @@ void ln_session_free(ln_session *session)
     ln_session_drop_program(session);
     ln_program_cache_drop(session->model, session->number);
     ln_region_clear(&session->region);
+    ln_links_free(session);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
         ln_value_free(&session->values[i]);
     ln_free(session->values);
@@ -252,6 +254,12 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
     const int i = ln_model_find_output(session->model, name, &session->error);
     if (i < 0)
         return session->error.status;
+    const ln_link *const link = ln_links_of_output(session, (size_t)i);
+    if (link)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                               "output '%s' is linked to input '%s', expected one without a link",
+                               name, session->model->interface->inputs[link->input]->name),
+               LN_BAD_ARGUMENT;
     const tl_dtype dtype = session->model->interface->outputs[i]->info.dtype;
     if (data && check_place(session, "output", name, dtype, data, 0, size))
         return session->error.status;
@@ -276,8 +284,11 @@ static int copy_out(ln_session *session, size_t i, const ln_buffer *p)
 static int deliver(ln_session *session)
 {
     for (size_t i = 0; i < session->program->n_outputs; i++)
-        if (session->buffers[i].data && copy_out(session, i, &session->buffers[i]))
+        if (session->buffers[i].data && !ln_links_of_output(session, i) &&
+            copy_out(session, i, &session->buffers[i]))
             return -1;
+    if (ln_links_commit(session))
+        return -1;
     session->has_outputs = 1;
     return 0;
 }
@@ -392,7 +403,8 @@ static ln_status run(ln_session *session, const time_callback *callback)
     session->began = session->timeout ? tl_clock() : 0;
     session->has_outputs = 0;
     ln_error_clear(&session->error);
-    if (check_inputs(session) || ln_session_choose_program(session) ||
+    if (ln_links_begin(session) || check_inputs(session) || ln_session_choose_program(session) ||
+        ln_links_prepare(session) ||
         (compute(session, callback) && compute_fixed(session, callback, failures)) ||
         deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);

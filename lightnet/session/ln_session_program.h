@@ -34,17 +34,21 @@ typedef struct ln_session_symbol {
     const ln_port *port; // NULL: none yet
 } ln_session_symbol;
 
+typedef struct ln_link ln_link;
+
 struct ln_session {
     ln_model *model;
     uint64_t number;            // among those of the model, from 1
     ln_value *values;           // of each input of the interface
     ln_buffer *buffers;         // of each output
     ln_session_symbol *symbols; // for checks
-    ln_program *program;        // for the shapes of the last run, or NULL
-    int has_chosen;             // it has had a program
-    ln_region region;           // the memory of runs
-    uint64_t random;            // the state of random numbers
-    int is_seeded;              // by the option, or by the first run that needs them
+    ln_link *links;             // its states (session/ln_link.h)
+    size_t n_links;
+    ln_program *program; // for the shapes of the last run, or NULL
+    int has_chosen;      // it has had a program
+    ln_region region;    // the memory of runs
+    uint64_t random;     // the state of random numbers
+    int is_seeded;       // by the option, or by the first run that needs them
     int has_outputs;
     uint64_t timeout; // ms
     uint64_t began;   // start of the run, on tl_clock(); with a timeout

@@ -24,6 +24,7 @@ from ._plan import MemoryBlock, MemoryPlan
 from ._quantize import QuantizationReport, QuantizedLayer, quantize
 from ._session import PROVIDERS, InferenceSession, Model, ModelMetadata, NodeArg
 from ._session import set_default_option as _set_default_option
+from ._states import StatefulSession
 from ._tools import compile_model, convert, explain, verify
 from .capi import onnxruntime_pybind11_state as _state  # so that lightnet.capi exists, as in onnxruntime
 
@@ -86,6 +87,7 @@ __all__ = ["Cancelled", "EPFail", "EngineError", "Error", "ExecutionMode", "Exec
            "LimitReached", "MemoryBlock", "MemoryPlan", "Model", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
            "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "OrtDevice", "OrtValue",
            "QuantizationReport", "QuantizedLayer", "RunOptions", "RuntimeException", "SessionOptions", "SparseTensor",
+           "StatefulSession",
            "compile_model", "convert", "disable_telemetry_events", "enable_telemetry_events", "explain", "get_all_providers",
            "get_available_providers", "get_build_info", "get_device", "get_version_string", "quantize",
            "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "verify"]

@@ -416,6 +416,83 @@ static PyObject *session_bind_output(PyObject *object, PyObject *args)
     return begin_call(self) < 0 ? NULL : end_call(self, bind(self, args, 1));
 }
 
+// States
+
+// link(output, input)
+static PyObject *session_link(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    PyObject *output = NULL, *input = NULL, *result = NULL;
+    if (!PyArg_ParseTuple(args, "O&O&", ln_py_bytes_arg, &output, ln_py_bytes_arg, &input))
+        return NULL;
+    if (!begin_call(self)) {
+        const ln_status status =
+            ln_session_link(self->session, PyBytes_AsString(output), PyBytes_AsString(input));
+        result = end_call(self, fail_session(self, status) < 0 ? NULL : Py_BuildValue(""));
+    }
+    Py_DECREF(output);
+    Py_DECREF(input);
+    return result;
+}
+
+// {output: input} of all links, as a new dict; NULL: an exception is set.
+static PyObject *links_of(const session_object *self)
+{
+    const ln_model *const model = ln_py_model_of(self->model);
+    PyObject *const links = PyDict_New();
+    for (int i = 0; links && i < ln_model_num_outputs(model); i++) {
+        const char *const output = ln_model_output_name(model, i);
+        const char *const input = ln_session_linked_input(self->session, output);
+        PyObject *const name = input ? ln_py_text(input) : NULL;
+        PyObject *const key = name ? ln_py_text(output) : NULL;
+        const int status = input ? (key ? PyDict_SetItem(links, key, name) : -1) : 0;
+        Py_XDECREF(name);
+        Py_XDECREF(key);
+        if (status < 0) {
+            Py_DECREF(links);
+            return NULL;
+        }
+    }
+    return links;
+}
+
+static PyObject *session_link_states(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    (void)args;
+    if (begin_call(self) < 0)
+        return NULL;
+    const int n = ln_session_link_states(self->session);
+    return end_call(self, n < 0 ? PyErr_NoMemory() : links_of(self));
+}
+
+static PyObject *session_reset_states(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    (void)args;
+    if (begin_call(self) < 0)
+        return NULL;
+    ln_session_reset_states(self->session);
+    return end_call(self, Py_BuildValue(""));
+}
+
+static PyObject *session_copy_states(PyObject *object, PyObject *other)
+{
+    session_object *const self = (session_object *)object, *const from = (session_object *)other;
+    if (Py_TYPE(object) != Py_TYPE(other)) {
+        PyErr_SetString(PyExc_TypeError, "copy_states expects a Session");
+        return NULL;
+    }
+    if (begin_call(self) < 0)
+        return NULL;
+    if (self != from && begin_call(from) < 0)
+        return end_call(self, NULL);
+    const ln_status status = ln_session_copy_states(self->session, from->session);
+    if (self != from)
+        end_call(from, NULL);
+    return end_call(self, fail_session(self, status) < 0 ? NULL : Py_BuildValue(""));
+}
+
 // run_bound() or run_bound(times)
 static PyObject *session_run_bound(PyObject *object, PyObject *args)
 {
@@ -634,6 +711,12 @@ static PyMethodDef session_methods[] = {
     {"bind_output", session_bind_output, METH_VARARGS, "bind_output(name, array or None)"},
     {"output", session_output, METH_VARARGS, "output(name) -> array, a copy"},
     {"output_info", session_output_info, METH_VARARGS, "output_info(name) -> (type, shape)"},
+    {"link", session_link, METH_VARARGS, "link(output, input)"},
+    {"link_states", session_link_states, METH_NOARGS,
+     "link_states() -> {output: input}: links states by the names of exporters"},
+    {"reset_states", session_reset_states, METH_NOARGS, "reset_states()"},
+    {"copy_states", session_copy_states, METH_O,
+     "copy_states(session): copies its links and states"},
     {"memory_plan", session_memory_plan, METH_NOARGS,
      "memory_plan() -> ([(name, memory type, size, offset, first, last, first operator, last "
      "operator, name of the block that it reuses, is_scratch, is_constant), ..], [(memory type, "

@@ -244,6 +244,33 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 
+/** Links an output to an input of its type: each run reads the result of the run before, as the
+ *  keys and values of a decoder ("present.0.key", "past_key_values.0.key") or the state of a
+ *  recurrent model. The session keeps this state, and computes the next one in its place. The first
+ *  run reads the value of the input if it was set, else zeros: sizes of the names of other inputs
+ *  are theirs, and those of other names are 0. Setting the input replaces the state, removing its
+ *  value (ln_session_bind_input) resets it. A failed run leaves all states as they were.
+ *  ln_session_output has the state after each run; ln_session_bind_output rejects it. NULL
+ *  `output`: removes the link. LN_BAD_ARGUMENT: shapes or types of the two differ, or are strings.
+ */
+LN_API ln_status ln_session_link(ln_session *session, const char *output, const char *input);
+
+/** Links each output that an exporter has named after an input: present and past_key_values or
+ *  past, NAME_out or NAME_new and NAME_in or NAME, NAMEn or NAMEN and NAME. Returns the number of
+ *  such links; -1: no memory. */
+LN_API int ln_session_link_states(ln_session *session);
+
+/** The input that output `name` is linked to; NULL: none. Returns borrowed, as long as the model
+ *  lives. */
+LN_API const char *ln_session_linked_input(const ln_session *session, const char *name);
+
+/** Resets all states: the next run is the first one again. Ignores NULL. */
+LN_API void ln_session_reset_states(ln_session *session);
+
+/** Copies links and states of `from` (borrows), of the same model: the sessions continue from one
+ *  point, as several answers to one prompt. */
+LN_API ln_status ln_session_copy_states(ln_session *session, const ln_session *from);
+
 /** Computes the outputs from the inputs. After a failure there are no outputs, and
  *  the session is unchanged: the next run may succeed. LN_BAD_ARGUMENT: an input
  *  has no value, inputs disagree on a size, the model rejects these shapes. */

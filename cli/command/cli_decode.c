@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet bench --decode: tokens per second of a model with a cache.
+//
+// A round is a prompt and some steps of one token each. Its states are linked, so that the other
+// inputs are tokens, masks and positions. Their names distinguish these: a mask is as long as the
+// cache and the new tokens together, all others as the new tokens.
+
+#include "command/cli_decode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "command/cli_measure.h"
+#include "input/cli_session.h"
+#include "input/cli_source.h"
+#include "output/cli_print.h"
+
+typedef struct decoder {
+    const cli_decode *opt;
+    ln_model *model;
+    ln_session *session;
+    int prompt, n_new;
+    int past;          // the number of tokens in the cache
+    double first;      // ms of the first prompt, which compiles a program
+    cli_times prompts; // ms of each prompt after the first round
+    cli_times steps;   // ms of the steps of a round, together
+} decoder;
+
+// Inputs
+
+typedef enum input_kind { TOKENS, POSITIONS, MASK } input_kind;
+
+static input_kind kind_of(const char *name)
+{
+    return strstr(name, "mask") ? MASK : strstr(name, "pos") ? POSITIONS : TOKENS;
+}
+
+// Element `i` of an input.
+static double element(const decoder *d, input_kind kind, const tl_tensor *t, int i)
+{
+    if (kind == MASK)
+        return 1;
+    if (kind == POSITIONS)
+        return d->past + i;
+    return tl_dtype_has_fractions(t->dtype) ? (i % 7 - 3) / 8.0 : (d->past + i) % 100 + 1;
+}
+
+static void fill(const decoder *d, input_kind kind, const tl_tensor *t)
+{
+    for (int i = 0; i < t->len; i++) {
+        const double value = element(d, kind, t, i);
+        tl_convert((char *)t->data + (size_t)i * tl_size_of(t->dtype), t->dtype, &value, TL_DOUBLE);
+    }
+}
+
+// The shape of input `i` for `n` new tokens of one sequence.
+static int shape_of(const decoder *d, int i, int n, int *dims)
+{
+    const tl_tensor *const info = ln_model_input_info(d->model, i);
+    const int len = kind_of(ln_model_input_name(d->model, i)) == MASK ? d->past + n : n;
+    const int first = info->ndim > 1 ? 1 : 0; // of several axes, the first one is the batch
+    for (int k = 0; k < info->ndim; k++)
+        dims[k] = info->dims[k] >= 0 ? info->dims[k] : k < first ? 1 : len;
+    return info->ndim;
+}
+
+static int set_input(const decoder *d, int i, int n)
+{
+    const char *const name = ln_model_input_name(d->model, i);
+    const tl_tensor *const info = ln_model_input_info(d->model, i);
+    int dims[TL_MAXDIM];
+    if (info->ndim < 0 || info->dtype == TL_STRING || !tl_dtype_is_valid(info->dtype))
+        return cli_fail("%s: input '%s' is no tensor of numbers of known rank, as --decode expects",
+                        cli_source_name(d->opt->opt->args[0]), name);
+    const int ndim = shape_of(d, i, n, dims);
+    tl_tensor *const t = tl_tensor_zeros(ndim, dims, info->dtype);
+    if (!t)
+        return cli_fail("input '%s': %s", name, tl_last_error());
+    fill(d, kind_of(name), t);
+    const ln_status status =
+        ln_session_set_input(d->session, name, t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(d->session, d->opt->opt) : 0;
+}
+
+// Whether input `i` is a state.
+static int is_state(const decoder *d, int i)
+{
+    for (int k = 0; k < ln_model_num_outputs(d->model); k++) {
+        const char *const input =
+            ln_session_linked_input(d->session, ln_model_output_name(d->model, k));
+        if (input && !strcmp(input, ln_model_input_name(d->model, i)))
+            return 1;
+    }
+    return 0;
+}
+
+// Runs
+
+// Adds `n` tokens to the sequence. *ms: the time of the run.
+static int run(decoder *d, int n, double *ms)
+{
+    for (int i = 0; i < ln_model_num_inputs(d->model); i++)
+        if (!is_state(d, i) && set_input(d, i, n))
+            return CLI_FAILED;
+    const uint64_t start = tl_clock();
+    if (cli_session_run(d->session, d->opt->opt))
+        return cli_session_fail(d->session, d->opt->opt);
+    *ms = (double)(tl_clock() - start) * 1e-6;
+    d->past += n;
+    return 0;
+}
+
+static int run_round(decoder *d, double *prompt, double *steps)
+{
+    double ms;
+    d->past = 0;
+    ln_session_reset_states(d->session);
+    if (run(d, d->prompt, prompt))
+        return CLI_FAILED;
+    *steps = 0;
+    for (int i = 0; i < d->n_new; i++, *steps += ms)
+        if (run(d, 1, &ms))
+            return CLI_FAILED;
+    return 0;
+}
+
+// The first round compiles programs. At least one is measured.
+static int measure(decoder *d)
+{
+    double prompt, steps;
+    if (run_round(d, &d->first, &steps))
+        return CLI_FAILED;
+    const uint64_t begin = tl_clock();
+    do {
+        if (run_round(d, &prompt, &steps) || cli_times_add(&d->prompts, prompt) ||
+            cli_times_add(&d->steps, steps))
+            return CLI_FAILED;
+    } while ((double)(tl_clock() - begin) * 1e-9 < d->opt->seconds);
+    cli_times_sort(&d->prompts);
+    cli_times_sort(&d->steps);
+    return 0;
+}
+
+// Links
+
+static int link_one(const decoder *d, const char *text)
+{
+    const char *const sign = strchr(text, '=');
+    char *const output = sign ? ln_strdup(text) : NULL;
+    if (!sign)
+        return cli_fail("--link is '%s', expected OUTPUT=INPUT", text);
+    if (!output)
+        return cli_fail_memory();
+    output[sign - text] = '\0';
+    const ln_status status = ln_session_link(d->session, output, sign + 1);
+    ln_free(output);
+    return status ? cli_session_fail(d->session, d->opt->opt) : 0;
+}
+
+static int link_all(const decoder *d)
+{
+    const cli_strings *const links = d->opt->links;
+    for (int i = 0; i < links->n; i++)
+        if (link_one(d, links->items[i]))
+            return CLI_FAILED;
+    const int n = links->n ? links->n : ln_session_link_states(d->session);
+    if (n < 0)
+        return cli_fail_memory();
+    return n ? 0
+             : cli_fail("%s: no output is named after an input, as present.0.key after "
+                        "past_key_values.0.key; use --link OUTPUT=INPUT",
+                        cli_source_name(d->opt->opt->args[0]));
+}
+
+// The report
+
+static void report(const decoder *d)
+{
+    const double prompt = 1e3 * d->prompt / cli_times_quantile(&d->prompts, 0.5);
+    const double steps = 1e3 * d->n_new / cli_times_quantile(&d->steps, 0.5);
+    const double peak_mb = cli_peak_memory_kb() / 1024;
+    if (d->opt->opt->json) {
+        cli_json json = {.is_line = 1};
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "model", cli_source_name(d->opt->opt->args[0]));
+        cli_json_count(&json, "prompt", (uint64_t)d->prompt);
+        cli_json_count(&json, "new", (uint64_t)d->n_new);
+        cli_json_count(&json, "rounds", (uint64_t)d->prompts.n);
+        cli_json_fixed(&json, "prompt_tokens_per_s", prompt, 3);
+        cli_json_fixed(&json, "step_tokens_per_s", steps, 3);
+        cli_json_fixed(&json, "first_prompt_ms", d->first, 6);
+        cli_json_number(&json, "peak_rss_mb", peak_mb);
+        cli_json_close(&json);
+        return;
+    }
+    cli_print("rounds       %d\n", d->prompts.n);
+    cli_print("prompt       %d tokens, %.2f tokens/s\n", d->prompt, prompt);
+    cli_print("steps        %d tokens, %.2f tokens/s\n", d->n_new, steps);
+    cli_print("first prompt %.3f ms, with compilation\n", d->first);
+    cli_print("peak memory  %.1f MB\n", peak_mb);
+}
+
+static int prepare(decoder *d)
+{
+    const cli_options *const opt = d->opt->opt;
+    d->model = cli_session_open(opt);
+    d->session = d->model ? cli_session_create(d->model, opt) : NULL;
+    return d->session ? link_all(d) : CLI_FAILED;
+}
+
+// Reads "PROMPT,NEW". Returns 0, or CLI_WRONG_USAGE after a message.
+static int read_lengths(decoder *d)
+{
+    char rest;
+    if (sscanf(d->opt->lengths, "%9d,%9d%c", &d->prompt, &d->n_new, &rest) == 2 && d->prompt > 0 &&
+        d->n_new > 0)
+        return 0;
+    return cli_usage("--decode is '%s', expected PROMPT,NEW, two numbers of tokens",
+                     d->opt->lengths);
+}
+
+int cli_decode_measure(const cli_decode *decode)
+{
+    decoder d = {.opt = decode};
+    if (read_lengths(&d))
+        return CLI_WRONG_USAGE;
+    const int saved = cli_silence_output();
+    if (saved < 0)
+        return CLI_FAILED;
+    const int failed = prepare(&d) || measure(&d);
+    cli_restore_output(saved);
+    if (!failed)
+        report(&d);
+    cli_times_free(&d.prompts);
+    cli_times_free(&d.steps);
+    ln_session_free(d.session);
+    ln_model_free(d.model);
+    return failed ? CLI_FAILED : CLI_OK;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// States of a session: outputs of a run that are inputs of the next one.
+//
+// A link has two blocks of memory. A run reads the state from one of them and writes the next state
+// to the other one, in place where the program can, so no state is copied.
+
+#pragma once
+
+#include <stddef.h>
+
+#include "session/ln_session_program.h"
+
+/** A block of a state; all zero: none. */
+typedef struct ln_state_block {
+    void *data; // aligned as CPU memory is
+    size_t size;
+} ln_state_block;
+
+struct ln_link {
+    size_t output, input; // numbers in the interface
+    ln_state_block now, next;
+    ln_value shape; // of `next`, after a run
+};
+
+/** Frees all links. */
+void ln_links_free(ln_session *session);
+
+/** The link of an output, by its number; NULL: none. */
+ln_link *ln_links_of_output(const ln_session *session, size_t output);
+
+/** Before a run: gives inputs without a value their initial state. -1 with a reason: it has open
+ * sizes that no other input has. */
+int ln_links_begin(ln_session *session);
+
+/** Provides memory for the next states, for the session's program. -1: no memory. */
+int ln_links_prepare(ln_session *session);
+
+/** After a successful run: the outputs become values of inputs. -1 with a reason, and unchanged
+ * states: an input does not allow the shape of its output; no memory. */
+int ln_links_commit(ln_session *session);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linked states: sums, and decoders with a cache, against sessions that get the outputs of each
+// run.
+
+#include "session/ln_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ln_session_check.h"
+
+// Sums
+
+static const float ones[] = {1, 1, 1, 1};
+
+// total = state + x, of n elements; the state is named as an exporter does.
+static ln_session *sum_session(void)
+{
+    tiny_model m = {0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_input(&m, "sum_in", TINY_FLOAT, "n");
+    tiny_node(&m, "Add", "x", "sum_in", "sum_out");
+    tiny_output(&m, "sum_out", TINY_FLOAT, "n");
+    return open_session(tiny_end(&m), NULL);
+}
+
+static void add_ones(ln_session *session, int n)
+{
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &n, ones));
+    CHECK_OK(session, ln_session_run(session));
+}
+
+static float total(ln_session *session)
+{
+    const tl_tensor *const t = ln_session_output(session, "sum_out");
+    ck_assert_msg(t != NULL, "%s", ln_session_error(session));
+    return ((const float *)t->data)[t->len - 1];
+}
+
+START_TEST(a_state_begins_with_zeros_and_accumulates)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session();
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    for (int i = 1; i <= 5; i++) {
+        add_ones(session, 3);
+        ck_assert_float_eq(total(session), (float)i);
+    }
+    ln_session_reset_states(session);
+    add_ones(session, 2); // of another length
+    ck_assert_float_eq(total(session), 1);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(a_state_begins_with_the_value_of_its_input)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session();
+    const int n = 2;
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    for (int i = 0; i < 2; i++) { // also in place of a state
+        CHECK_OK(session,
+                 ln_session_set_input(session, "sum_in", TL_FLOAT, 1, &n, (const float[]){5, 7}));
+        add_ones(session, n);
+        add_ones(session, n);
+        ck_assert_float_eq(total(session), 9);
+    }
+    const float lent[] = {20, 30};
+    CHECK_OK(session,
+             ln_session_bind_input(session, "sum_in", TL_FLOAT, 1, &n, lent, sizeof(lent)));
+    add_ones(session, n);
+    add_ones(session, n);
+    ck_assert_float_eq(total(session), 32);
+    ck_assert_float_eq(lent[1], 30);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(a_failed_run_leaves_the_state)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session();
+    const int other = 3;
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    add_ones(session, 2);
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &other, ones));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'sum_in' has 2 for 'n', but input 'x' has 3");
+    ck_assert_ptr_null(ln_session_output(session, "sum_out"));
+    add_ones(session, 2);
+    ck_assert_float_eq(total(session), 2);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(links_are_found_by_names_and_removed)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session();
+    float buffer[4];
+    ck_assert_ptr_null(ln_session_linked_input(session, "sum_out"));
+    ck_assert_int_eq(ln_session_link_states(session), 1);
+    ck_assert_str_eq(ln_session_linked_input(session, "sum_out"), "sum_in");
+    ck_assert_ptr_null(ln_session_linked_input(session, "z"));
+    add_ones(session, 2);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_bind_output(session, "sum_out", buffer, sizeof(buffer)),
+                "output 'sum_out' is linked to input 'sum_in', expected one without a link");
+    CHECK_OK(session, ln_session_link(session, NULL, "sum_in"));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'sum_in' is not given, expected TL_FLOAT [n]");
+    CHECK_OK(session, ln_session_bind_output(session, "sum_out", buffer, sizeof(buffer)));
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(rejects_links_that_do_not_fit)
+{
+    SKIP_WITHOUT_ONNX
+    tiny_model m = {0};
+    tiny_input(&m, "x", TINY_FLOAT, "4");
+    tiny_input(&m, "i", TINY_INT64, "4");
+    tiny_input(&m, "s", TINY_FLOAT, "?,4");
+    tiny_node(&m, "Add", "x", "s", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "?,4");
+    ln_session *session = open_session(tiny_end(&m), NULL);
+    const int four = 4;
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_link(session, "y", "x"),
+                "output 'y' is TL_FLOAT [?, 4], expected TL_FLOAT [4], as input 'x'");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_link(session, "y", "i"),
+                "output 'y' is TL_FLOAT [?, 4], expected TL_INT64 [4], as input 'i'");
+    ck_assert_int_eq(ln_session_link(session, "z", "s"), LN_NOT_FOUND);
+    ck_assert_int_eq(ln_session_link(session, "y", "z"), LN_NOT_FOUND);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_link(session, "y", NULL),
+                "the name of an input is NULL");
+    ck_assert_int_eq(ln_session_link(NULL, "y", "s"), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_link_states(NULL), -1);
+    ck_assert_int_eq(ln_session_copy_states(session, NULL), LN_BAD_ARGUMENT);
+    ln_session_reset_states(NULL);
+    CHECK_OK(session, ln_session_link(session, "y", "s"));
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &four, ones));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 's' has no initial state, expected a value TL_FLOAT [?, 4]");
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(copied_states_continue_on_their_own)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session(), *other;
+    CHECK_OK(NULL, ln_session_create(session->model, &other));
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    add_ones(session, 2);
+    CHECK_OK(other, ln_session_copy_states(other, session));
+    add_ones(session, 2);
+    add_ones(session, 2);
+    add_ones(other, 2);
+    ck_assert_float_eq(total(session), 3);
+    ck_assert_float_eq(total(other), 2);
+    ln_session_reset_states(session);
+    CHECK_OK(other, ln_session_copy_states(other, session));
+    add_ones(other, 2);
+    ck_assert_float_eq(total(other), 1);
+    ln_session_free(other);
+    ln_session_free(session);
+}
+END_TEST
+
+// Decoders
+
+enum { HEADS = 2, HEAD = 8, LONGEST = 40 };
+
+static void run_ids(ln_session *session, int first, int len)
+{
+    int64_t ids[LONGEST];
+    for (int i = 0; i < len; i++)
+        ids[i] = (first + i) * 7 % 20;
+    CHECK_OK(session,
+             ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, len}, ids));
+    CHECK_OK(session, ln_session_run(session));
+}
+
+// Feeds the outputs of the last run (its first one: empty caches), as a caller without links does.
+static void run_fed(ln_session *session, int first, int len)
+{
+    static float cache[2][HEADS * LONGEST * HEAD];
+    static const char *const names[][2] = {{"past.key", "present.key"},
+                                           {"past.value", "present.value"}};
+    for (int i = 0; i < 2; i++) {
+        const int dims[] = {1, HEADS, first, HEAD};
+        if (first)
+            CHECK_OK(session,
+                     ln_session_copy_output(session, names[i][1], cache[i], sizeof(cache[i])));
+        CHECK_OK(session, ln_session_set_input(session, names[i][0], TL_FLOAT, 4, dims, cache[i]));
+    }
+    run_ids(session, first, len);
+}
+
+static void check_decoder(const char *variable)
+{
+    ln_model *model;
+    ln_session *linked, *fed;
+    ck_assert_msg(ln_model_open(getenv(variable), NULL, &model) == LN_OK, "%s",
+                  ln_model_error(NULL));
+    CHECK_OK(NULL, ln_session_create(model, &linked));
+    CHECK_OK(NULL, ln_session_create(model, &fed));
+    ck_assert_int_eq(ln_session_link_states(linked), 2);
+    for (int round = 0; round < 2; round++) {
+        for (int first = 0; first < LONGEST - 5; first += first ? 1 : 5) {
+            const int len = first ? 1 : 5;
+            run_ids(linked, first, len);
+            run_fed(fed, first, len);
+            const tl_tensor *const a = ln_session_output(linked, "logits");
+            const tl_tensor *const b = ln_session_output(fed, "logits");
+            ck_assert(a && b && tl_tensor_issameshape(a, b));
+            ck_assert_int_eq(memcmp(a->data, b->data, tl_tensor_size(a)), 0);
+        }
+        ln_session_reset_states(linked);
+    }
+    ln_session_free(linked);
+    ln_session_free(fed);
+    ln_model_free(model);
+}
+
+START_TEST(a_linked_cache_has_the_bits_of_one_that_is_fed)
+{
+    check_decoder("LN_TEST_DECODER");
+    check_decoder("LN_TEST_LLAMA");
+}
+END_TEST
+
+LN_TEST_MAIN("states of sessions", a_state_begins_with_zeros_and_accumulates,
+             a_state_begins_with_the_value_of_its_input, a_failed_run_leaves_the_state,
+             links_are_found_by_names_and_removed, rejects_links_that_do_not_fit,
+             copied_states_continue_on_their_own, a_linked_cache_has_the_bits_of_one_that_is_fed)
