@@ -3,6 +3,7 @@
 
 #include "session/ln_link.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "lightnet/ln_mem.h"
@@ -30,10 +31,25 @@ static int fit_block(ln_state_block *block, size_t size)
     return 0;
 }
 
+static void leave_program(ln_link *link)
+{
+    ln_state_rows_set(&link->in_place, 0);
+    link->in_place = (ln_state_rows){0};
+    link->program = NULL;
+}
+
 static void free_link(ln_link *link)
 {
+    leave_program(link);
     free_block(&link->now);
     free_block(&link->next);
+    tl_tensor_free_data_too(link->view);
+}
+
+void ln_links_leave_program(ln_session *session)
+{
+    for (size_t i = 0; i < session->n_links; i++)
+        leave_program(&session->links[i]);
 }
 
 void ln_links_free(ln_session *session)
@@ -227,13 +243,21 @@ static void set_value(ln_session *session, const ln_link *link, const ln_value *
     value->data = link->now.data;
 }
 
-// Copies a state, which may be the caller's, from `value`.
-static int copy_value(ln_session *session, ln_link *to, const ln_value *value)
+// The rows of the memory of the input's value, which may be the caller's.
+static int rows_of(const ln_session *session, const ln_link *link)
 {
+    return session->values[link->input].data == link->now.data ? link->rows : 0;
+}
+
+// Copies the state of `from` in another session.
+static int copy_value(ln_session *session, ln_link *to, const ln_session *other,
+                      const ln_link *from)
+{
+    const ln_value *const value = &other->values[from->input];
     if (fit_block(&to->now, value->size))
         return ln_error_set_last(&session->error);
-    if (value->size)
-        memcpy(to->now.data, value->data, value->size);
+    ln_state_rows_copy(to->now.data, 0, value->data, rows_of(other, from), value, from->axis);
+    to->rows = 0;
     set_value(session, to, value);
     return 0;
 }
@@ -260,7 +284,7 @@ ln_status ln_session_copy_states(ln_session *session, const ln_session *from)
         const ln_value *const value = &from->values[other->input];
         if (!value->is_given)
             ln_value_clear(&session->values[own->input]);
-        else if (copy_value(session, own, value))
+        else if (copy_value(session, own, from, other))
             return LN_OUT_OF_MEMORY;
     }
     return LN_OK;
@@ -307,6 +331,7 @@ static int begin(ln_session *session, ln_link *link)
     if (fit_block(&link->now, first.size))
         return ln_error_set_last(&session->error);
     memset(link->now.data, 0, first.size);
+    link->rows = 0;
     set_value(session, link, &first);
     return 0;
 }
@@ -325,16 +350,67 @@ int ln_links_begin(ln_session *session)
 
 // Runs
 
-int ln_links_prepare(ln_session *session)
+// Moves the state to `next`, with `rows` rows of memory, of `size` bytes, and exchanges the blocks.
+static int move_value(ln_session *session, ln_link *link, int rows, size_t size)
+{
+    const ln_value *const value = &session->values[link->input];
+    if (size == SIZE_MAX || fit_block(&link->next, size))
+        return ln_error_set_last(&session->error);
+    const int axis = rows ? link->in_place.axis : link->axis;
+    ln_state_rows_copy(link->next.data, rows, value->data, rows_of(session, link), value, axis);
+    const ln_state_block before = link->now;
+    link->now = link->next;
+    link->next = before;
+    link->axis = axis;
+    link->rows = rows;
+    session->values[link->input].data = link->now.data;
+    return 0;
+}
+
+// Provides the memory in which the state grows.
+static int prepare_rows(ln_session *session, ln_link *link)
+{
+    const ln_value *const value = &session->values[link->input];
+    const ln_state_rows *const state = &link->in_place;
+    const size_t size =
+        ln_state_rows_size(value, state->past->tensor->dtype, state->axis, state->rows);
+    const int is_there = value->data == link->now.data && link->rows == state->rows &&
+                         link->axis == state->axis && link->now.size >= size;
+    if (!is_there && move_value(session, link, state->rows, size))
+        return -1;
+    free_block(&link->next);
+    session->buffers[link->output] =
+        (ln_buffer){link->now.data, link->now.size, (int)link->input + 1};
+    return 0;
+}
+
+static int prepare(ln_session *session, ln_link *link)
 {
     const ln_program *const program = session->program;
-    for (size_t i = 0; i < session->n_links; i++) {
-        ln_link *const link = &session->links[i];
-        const ln_loan *const loan = &program->loans[program->n_inputs + link->output];
-        if (loan->root && fit_block(&link->next, loan->size))
-            return ln_error_set_last(&session->error);
-        session->buffers[link->output] = (ln_buffer){link->next.data, link->next.size};
+    const ln_loan *const loan = &program->loans[program->n_inputs + link->output];
+    const ln_value *const value = &session->values[link->input];
+    if (link->program != program) {
+        if (ln_state_rows_find(program, link->input, link->output, &link->in_place))
+            return ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "%s",
+                                   ln_context_error(program->ctx));
+        ln_state_rows_set(&link->in_place, 1);
+        link->program = program;
     }
+    if (link->in_place.rows && value->is_given)
+        return prepare_rows(session, link);
+    if (value->is_given && rows_of(session, link) && move_value(session, link, 0, value->size))
+        return -1;
+    if (loan->root && fit_block(&link->next, loan->size))
+        return ln_error_set_last(&session->error);
+    session->buffers[link->output] = (ln_buffer){link->next.data, link->next.size, 0};
+    return 0;
+}
+
+int ln_links_prepare(ln_session *session)
+{
+    for (size_t i = 0; i < session->n_links; i++)
+        if (prepare(session, &session->links[i]))
+            return -1;
     return 0;
 }
 
@@ -348,7 +424,7 @@ static int keep(ln_session *session, ln_link *link)
     if (ln_value_set_shape(shape, interface->inputs[link->input], t->dtype, t->ndim, t->dims,
                            &session->error))
         return -1;
-    if (t->data == link->next.data || !shape->size)
+    if (link->in_place.rows || t->data == link->next.data || !shape->size)
         return 0;
     if (fit_block(&link->next, shape->size))
         return ln_error_set_last(&session->error);
@@ -363,10 +439,27 @@ int ln_links_commit(ln_session *session)
             return -1;
     for (size_t i = 0; i < session->n_links; i++) {
         ln_link *const link = &session->links[i];
-        const ln_state_block before = link->now;
-        link->now = link->next;
-        link->next = before;
+        if (!link->in_place.rows) {
+            const ln_state_block before = link->now;
+            link->now = link->next;
+            link->next = before;
+            link->rows = 0;
+        }
         set_value(session, link, &link->shape);
     }
     return 0;
+}
+
+const tl_tensor *ln_links_output(ln_session *session, size_t output)
+{
+    const tl_tensor *const t = session->program->outputs[output];
+    ln_link *const link = ln_links_of_output(session, output);
+    if (!link || !link->in_place.rows)
+        return t;
+    tl_tensor_free_data_too(link->view);
+    link->view = tl_tensor_zeros(t->ndim, t->dims, t->dtype);
+    if (!link->view)
+        return ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "%s", tl_last_error()), NULL;
+    ln_state_rows_copy(link->view->data, 0, t->data, link->rows, &link->shape, link->axis);
+    return link->view;
 }

@@ -2,12 +2,14 @@
 // States of a session: outputs of a run that are inputs of the next one.
 //
 // A link has two blocks of memory. A run reads the state from one of them and writes the next state
-// to the other one, in place where the program can, so no state is copied.
+// to the other one, in place where the program can, so no state is copied. A state that grows in
+// place (ln_state_rows.h) stays in its block, and a run writes the new rows only.
 
 #pragma once
 
 #include <stddef.h>
 
+#include "session/ln_state_rows.h"
 #include "session/ln_session_program.h"
 
 /** A block of a state; all zero: none. */
@@ -19,7 +21,12 @@ typedef struct ln_state_block {
 struct ln_link {
     size_t output, input; // numbers in the interface
     ln_state_block now, next;
-    ln_value shape; // of `next`, after a run
+    int axis, rows;  // of the state in `now`, if it has memory for more rows; rows 0: it has not
+    ln_value shape;  // of `next`, after a run
+    tl_tensor *view; // a copy without these rows, for the caller; or NULL
+    // In the current program:
+    const ln_program *program; // for which `in_place` was found; NULL: none
+    ln_state_rows in_place;
 };
 
 /** Frees all links. */
@@ -34,6 +41,12 @@ int ln_links_begin(ln_session *session);
 
 /** Provides memory for the next states, for the session's program. -1: no memory. */
 int ln_links_prepare(ln_session *session);
+
+/** Call before the session's program leaves it. */
+void ln_links_leave_program(ln_session *session);
+
+/** The tensor of an output, without memory for more rows. NULL with a reason: no memory. */
+const tl_tensor *ln_links_output(ln_session *session, size_t output);
 
 /** After a successful run: the outputs become values of inputs. -1 with a reason, and unchanged
  * states: an input does not allow the shape of its output; no memory. */

@@ -198,13 +198,22 @@ static void run_fed(ln_session *session, int first, int len)
     run_ids(session, first, len);
 }
 
+static void check_outputs(ln_session *session, ln_session *other, const char *name)
+{
+    const tl_tensor *const a = ln_session_output(session, name);
+    const tl_tensor *const b = ln_session_output(other, name);
+    ck_assert(a && b && tl_tensor_issameshape(a, b));
+    ck_assert_mem_eq(a->data, b->data, tl_tensor_size(a));
+}
+
 static void check_decoder(const char *variable)
 {
     ln_model *model;
-    ln_session *linked, *fed;
+    ln_session *linked, *fork, *fed;
     ck_assert_msg(ln_model_open(getenv(variable), NULL, &model) == LN_OK, "%s",
                   ln_model_error(NULL));
     CHECK_OK(NULL, ln_session_create(model, &linked));
+    CHECK_OK(NULL, ln_session_create(model, &fork));
     CHECK_OK(NULL, ln_session_create(model, &fed));
     ck_assert_int_eq(ln_session_link_states(linked), 2);
     for (int round = 0; round < 2; round++) {
@@ -212,14 +221,20 @@ static void check_decoder(const char *variable)
             const int len = first ? 1 : 5;
             run_ids(linked, first, len);
             run_fed(fed, first, len);
-            const tl_tensor *const a = ln_session_output(linked, "logits");
-            const tl_tensor *const b = ln_session_output(fed, "logits");
-            ck_assert(a && b && tl_tensor_issameshape(a, b));
-            ck_assert_int_eq(memcmp(a->data, b->data, tl_tensor_size(a)), 0);
+            check_outputs(linked, fed, "logits");
+            check_outputs(linked, fed, "present.key");
+            check_outputs(linked, fed, "present.value");
         }
+        for (size_t i = 0; i < 2; i++)
+            ck_assert_int_gt(linked->links[i].in_place.rows, 0); // in place
+        CHECK_OK(fork, ln_session_copy_states(fork, linked));
+        run_ids(linked, LONGEST, 1);
+        run_ids(fork, LONGEST, 1);
+        check_outputs(linked, fork, "logits");
         ln_session_reset_states(linked);
     }
     ln_session_free(linked);
+    ln_session_free(fork);
     ln_session_free(fed);
     ln_model_free(model);
 }

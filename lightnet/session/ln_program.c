@@ -493,7 +493,7 @@ static int is_shared(const ln_program *program, const ln_value *values, const ln
 {
     const ln_buffer *buffer = &buffers[output];
     for (size_t i = 0; i < program->n_inputs; i++)
-        if (overlaps(buffer, values[i].data, values[i].size))
+        if (buffer->input != (int)i + 1 && overlaps(buffer, values[i].data, values[i].size))
             return 1;
     for (size_t i = 0; i < program->n_outputs; i++)
         if (i != output && overlaps(buffer, buffers[i].data, buffers[i].size))

@@ -14,6 +14,7 @@
 typedef struct ln_buffer {
     void *data; // NULL: none
     size_t size;
+    int input; // its number + 1, if the output grows in the memory of an input (ln_state_rows.h)
 } ln_buffer;
 
 typedef struct ln_program {

@@ -265,14 +265,16 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
         return session->error.status;
     if (session->buffers[i].data)
         session->has_outputs = 0; // the last output may be in the old buffer
-    session->buffers[i] = (ln_buffer){data, size};
+    session->buffers[i] = (ln_buffer){data, size, 0};
     return LN_OK;
 }
 
 static int copy_out(ln_session *session, size_t i, const ln_buffer *p)
 {
-    const tl_tensor *tensor = session->program->outputs[i];
-    const size_t size = tl_tensor_size(tensor);
+    const tl_tensor *tensor = ln_links_output(session, i);
+    const size_t size = tensor ? tl_tensor_size(tensor) : 0;
+    if (!tensor)
+        return -1;
     if (size > p->size)
         return check_place(session, "output", session->model->interface->outputs[i]->name,
                            tensor->dtype, p->data, size, p->size);
@@ -312,7 +314,7 @@ const tl_tensor *ln_session_output(ln_session *session, const char *name)
     if (!session)
         return fail_session(), NULL;
     const int i = find_output(session, name);
-    return i < 0 ? NULL : session->program->outputs[i];
+    return i < 0 ? NULL : ln_links_output(session, (size_t)i);
 }
 
 ln_status ln_session_copy_output(ln_session *session, const char *name, void *data, size_t size)
@@ -322,7 +324,7 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
     const int i = find_output(session, name);
     if (i < 0)
         return session->error.status;
-    const ln_buffer p = {data, size};
+    const ln_buffer p = {data, size, 0};
     if (!data && tl_tensor_size(session->program->outputs[i])) {
         ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the buffer for output '%s' is NULL",
                         name);
@@ -371,6 +373,8 @@ static int compute(ln_session *session, const time_callback *callback)
     ln_context *ctx = session->program->ctx;
     seed(session);
     ctx->random = session->random;
+    if (ln_links_prepare(session))
+        return -1;
     if (ln_program_fill(session->program, session->values, session->buffers) ||
         (callback ? run_timed(ctx, callback) : ln_context_run(ctx)))
         return ln_session_take_error(session, ctx);
@@ -404,7 +408,6 @@ static ln_status run(ln_session *session, const time_callback *callback)
     session->has_outputs = 0;
     ln_error_clear(&session->error);
     if (ln_links_begin(session) || check_inputs(session) || ln_session_choose_program(session) ||
-        ln_links_prepare(session) ||
         (compute(session, callback) && compute_fixed(session, callback, failures)) ||
         deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);

@@ -8,6 +8,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
+#include "session/ln_link.h"
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 
@@ -127,6 +128,7 @@ static void limit_time(const ln_session *session, const ln_context *ctx)
 void ln_session_drop_program(ln_session *session)
 {
     session->has_outputs = 0;
+    ln_links_leave_program(session);
     detach(session);
     ln_program_cache_put(session->model, session->program, session->number);
     session->program = NULL;
@@ -368,6 +370,7 @@ int ln_session_is_rejected(const ln_session *session)
 
 int ln_session_make_fixed(ln_session *session, ln_program **open)
 {
+    ln_links_leave_program(session);
     detach(session);
     *open = session->program;
     session->program = NULL;
@@ -393,6 +396,7 @@ void ln_session_take_back(ln_session *session, ln_program *open, const ln_error 
             note_rejection(session, ln_rejection_of_check(failure));
         session->error = *failure;
     }
+    ln_links_leave_program(session);
     detach(session);
     ln_program_free(session->program);
     session->program = open;

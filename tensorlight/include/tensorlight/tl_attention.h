@@ -24,6 +24,9 @@ typedef struct tl_attention_param {
     int q_axis, k_axis, v_axis, dst_axis;
     double scale;   // of the scores
     int zero_empty; // a fully masked query (scores of -infinity only) gets 0, not NaN
+    // Of a cache with memory for more keys than it has: the number of rows of the memory of each
+    // head. 0: as many as it has.
+    int k_rows, v_rows;
 } tl_attention_param;
 
 /** dst = softmax(scale * q k^T + mask) v for each head, softmax over the keys. q [B, H, S, D], k

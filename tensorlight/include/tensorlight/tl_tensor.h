@@ -212,6 +212,12 @@ TL_API tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                           int axis);
 
+/** As tl_exec_concat, where dst and srcs[0] have memory for `rows` indices of `axis`, at least
+ *  those of dst. If both have the same memory, only the other sources are copied: O(1) in the
+ *  length of srcs[0]. */
+TL_API int tl_exec_append(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
+                          int axis, int rows);
+
 /** The shape of src with its axes permuted, dims[i] = src.dims[axes[i]]. -1 with a reason: `axes`
  *  does not have each axis of src once. */
 TL_API int tl_transpose_dims(const tl_tensor *src, const int *axes, int *dims);

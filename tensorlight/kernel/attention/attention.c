@@ -81,12 +81,14 @@ int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v
 
 // The job
 
-static tl_attention_view view_of(const tl_tensor *t, int axis)
+// `rows`: those of the memory of a head; 0: those that it has.
+static tl_attention_view view_of(const tl_tensor *t, int axis, int rows)
 {
-    const size_t rows = (size_t)t->dims[1] * t->dims[2], len = (size_t)t->dims[3];
-    const size_t outer = (size_t)t->dims[2] * len; // from index to index of axis 1
+    const size_t len = (size_t)t->dims[3], heads = (size_t)t->dims[axis];
+    const size_t all = rows ? (size_t)rows : (size_t)t->dims[3 - axis];
+    const size_t outer = (axis == 1 ? all : heads) * len; // from index to index of axis 1
     return (tl_attention_view){.data = t->data,
-                               .batch = rows * len,
+                               .batch = heads * all * len,
                                .head = axis == 1 ? outer : len,
                                .row = axis == 1 ? len : outer};
 }
@@ -107,9 +109,9 @@ static tl_attention_job job_of(const tl_tensor *q, const tl_tensor *k, const tl_
                                const tl_attention_param *param)
 {
     const shape qs = shape_of(q, param->q_axis), ks = shape_of(k, param->k_axis);
-    return (tl_attention_job){.q = view_of(q, param->q_axis),
-                              .k = view_of(k, param->k_axis),
-                              .v = view_of(v, param->v_axis),
+    return (tl_attention_job){.q = view_of(q, param->q_axis, 0),
+                              .k = view_of(k, param->k_axis, param->k_rows),
+                              .v = view_of(v, param->v_axis, param->v_rows),
                               .heads = (size_t)ks.heads,
                               .group = ks.heads ? (size_t)(qs.heads / ks.heads) : 0,
                               .q_len = (size_t)qs.rows,
@@ -174,7 +176,7 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
         memset(dst->data, 0, tl_tensor_size(dst));
         return 0;
     }
-    job->dst = view_of(dst, param->dst_axis);
+    job->dst = view_of(dst, param->dst_axis, 0);
     if (mask) {
         job->mask = (tl_attention_view){mask->data, mask_step(mask, 0), mask_step(mask, 1),
                                         mask_step(mask, 2)};

@@ -32,8 +32,14 @@ static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
 {
     int dims[4];
     a->room.seed = 5;
-    a->param = (tl_attention_param){1 + (axes & 1),      1 + (axes >> 1 & 1), 1 + (axes >> 2 & 1),
-                                    1 + (axes >> 3 & 1), 1 / sqrt(s->d),      0};
+    a->param = (tl_attention_param){1 + (axes & 1),
+                                    1 + (axes >> 1 & 1),
+                                    1 + (axes >> 2 & 1),
+                                    1 + (axes >> 3 & 1),
+                                    1 / sqrt(s->d),
+                                    0,
+                                    0,
+                                    0};
     a->q = nn_random(&a->room, dtype, 4, dims_of(dims, a->param.q_axis, s->b, s->h, s->s, s->d), -3,
                      3);
     a->k = nn_random(&a->room, dtype, 4, dims_of(dims, a->param.k_axis, s->b, s->g, s->t, s->d), -3,
@@ -140,7 +146,7 @@ static void run(attention *a, tl_isa isa)
 START_TEST(two_keys_by_hand)
 {
     // Scores ln 3 and 0: weights 3/4 and 1/4. The second query has them the other way round.
-    const tl_attention_param param = {1, 1, 1, 1, 0.5, 0};
+    const tl_attention_param param = {1, 1, 1, 1, 0.5, 0, 0, 0};
     for (size_t i = 0; i < NN_LEN(nn_floats); i++) {
         nn_room room = {0};
         const double ln9 = 2 * log(3);
@@ -257,6 +263,44 @@ START_TEST(masked_keys_have_no_weight)
             check_masked(isa, 20, 0, zero_empty);
             check_masked(isa, 4, 0, zero_empty); // few rows, one by one
             check_masked(isa, 4, 4, zero_empty);
+        }
+}
+END_TEST
+
+// Returns new (tl_free): the rows of t [B, G, T, D] in memory for more of each head.
+static float *with_room(const tl_tensor *t, int rows)
+{
+    const size_t size = tl_tensor_size(t) / (size_t)(t->dims[0] * t->dims[1]);
+    const size_t step = (size_t)rows * (size_t)t->dims[3];
+    float *const memory = tl_alloc((size_t)(t->dims[0] * t->dims[1]) * step * sizeof(float));
+    for (int i = 0; i < t->dims[0] * t->dims[1]; i++)
+        memcpy(memory + (size_t)i * step, (const char *)t->data + (size_t)i * size, size);
+    return memory;
+}
+
+START_TEST(caches_have_memory_for_more_rows)
+{
+    static const shape few = {2, 8, 2, 1, 21, 16, 40}, many = {2, 4, 2, 19, 21, 16, 8};
+    const shape *const all[] = {&few, &many};
+    TL_ISA_EACH_USABLE (isa)
+        for (int i = 0; i < 2; i++) {
+            attention a = {0};
+            open_random(&a, TL_FLOAT, all[i], 0);
+            run(&a, isa);
+            void *const expected = tl_clone(a.dst->data, tl_tensor_size(a.dst));
+            void *const k = a.k->data, *const v = a.v->data;
+            a.param.k_rows = 30;
+            a.param.v_rows = 25;
+            a.k->data = with_room(a.k, a.param.k_rows);
+            a.v->data = with_room(a.v, a.param.v_rows);
+            run(&a, isa);
+            ck_assert_mem_eq(a.dst->data, expected, tl_tensor_size(a.dst));
+            tl_free(a.k->data);
+            tl_free(a.v->data);
+            a.k->data = k;
+            a.v->data = v;
+            tl_free(expected);
+            nn_close(&a.room);
         }
 }
 END_TEST
@@ -382,6 +426,7 @@ END_TEST
 
 LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
              every_type_agrees_with_double, masks_are_broadcast, masked_keys_have_no_weight,
-             threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
-             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
+             caches_have_memory_for_more_rows, threads_do_not_change_the_result,
+             nan_and_infinity_stay_in_their_rows, without_keys_there_is_nothing,
+             scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)

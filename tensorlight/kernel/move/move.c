@@ -61,6 +61,26 @@ int tl_exec_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int
     return 0;
 }
 
+int tl_exec_append(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
+                   int axis, int rows)
+{
+    const layout to = layout_of(dst, axis);
+    const size_t stride = (size_t)rows * to.step; // of dst and srcs[0]
+    size_t offset = 0;
+    assert(rows >= dst->dims[axis]);
+    for (int i = 0; i < n; i++) {
+        assert(srcs[i]->dtype == dst->dtype);
+        const layout from = layout_of(srcs[i], axis);
+        const tl_strided place = {(char *)dst->data + offset, stride};
+        const tl_strided block = {srcs[i]->data, i ? from.size : stride};
+        if (place.data != block.data)
+            tl_move_blocks(exec, place, block, from.n, from.size);
+        offset += from.size;
+    }
+    assert(offset == to.size || to.n == 0);
+    return 0;
+}
+
 int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                    int axis)
 {

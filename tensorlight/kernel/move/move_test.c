@@ -123,6 +123,26 @@ START_TEST(many_tensors_concatenate)
 }
 END_TEST
 
+// Appends a column to a table with memory for four, in place or not.
+START_TEST(rows_are_appended_where_they_lie)
+{
+    tl_tensor *const more = counting(2, 1, 2);
+    const int32_t expected[] = {0, 1, 2, 3, 0, 1, -1, -1, 4, 5, 6, 7, 2, 3, -1, -1};
+    for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
+        int32_t memory[2][16] = {{0, 1, 2, 3, -1, -1, -1, -1, 4, 5, 6, 7, -1, -1, -1, -1}};
+        memset(memory[1], -1, sizeof(memory[1]));
+        tl_tensor *const table = tl_tensor_create(memory[0], 3, (int[]){2, 2, 2}, TL_INT32);
+        tl_tensor *const dst =
+            tl_tensor_create(memory[is_elsewhere], 3, (int[]){2, 3, 2}, TL_INT32);
+        ck_assert_int_eq(tl_exec_append(NULL, (const tl_tensor *[]){table, more}, 2, dst, 1, 4), 0);
+        ck_assert_mem_eq(memory[is_elsewhere], expected, sizeof(expected));
+        tl_tensor_free(table);
+        tl_tensor_free(dst);
+    }
+    tl_tensor_free_data_too(more);
+}
+END_TEST
+
 static void check_blocks(const tl_exec *exec, size_t n, size_t size, size_t gap)
 {
     const size_t src_size = n * size, dst_size = n ? (n - 1) * (size + gap) + size : 0;
@@ -169,4 +189,5 @@ END_TEST
 LN_TEST_MAIN("move", a_slice_is_a_range_along_its_axis, rejects_slices_out_of_range,
              slices_concatenate_to_the_whole, rejects_tensors_that_cannot_be_joined,
              gathered_tensors_scatter_again, many_tensors_concatenate,
-             blocks_of_every_size_move_and_gaps_stay, a_copy_onto_itself_changes_nothing)
+             rows_are_appended_where_they_lie, blocks_of_every_size_move_and_gaps_stay,
+             a_copy_onto_itself_changes_nothing)

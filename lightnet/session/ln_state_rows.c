@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// States that grow in place: a cache to which each run appends rows.
+
+#include "session/ln_state_rows.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_sizes.h"
+#include "lightnet/ln_optypes.h"
+
+// Whether an operator reads the shape of the tensor only, or is attention that reads it along
+// `axis`, as keys or values.
+static int attends(const ln_op *op, const ln_tensor_entry *te, int axis)
+{
+    if (ln_op_is(op, LN_OP_SHAPE_CPU))
+        return 1;
+    if (!ln_op_is(op, LN_OP_ATTENTION_CPU))
+        return 0;
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
+        const int is_key = ln_streq(tle->arg_name, "k"), is_value = ln_streq(tle->arg_name, "v");
+        if (ln_entry_of(tle, op->op_arg->tensor_table) != te)
+            continue;
+        if (!is_key && !is_value)
+            return 0;
+        if (3 - ln_op_int(op, is_key ? "k_axis" : "v_axis") != axis)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether all operators that read elements of the tensor are attention; -1: no memory.
+static int only_attention_reads(const ln_context *ctx, const ln_tensor_entry *te, int axis)
+{
+    ln_list *readers = NULL;
+    if (ln_context_readers(ctx, te, &readers))
+        return -1;
+    int result = 1;
+    LN_FOREACH (const ln_op *, op, readers)
+        result &= attends(op, te, axis);
+    ln_list_free(readers);
+    return result;
+}
+
+// Whether only `op` reads elements of the tensor; -1: no memory.
+static int only_reads(const ln_context *ctx, const ln_tensor_entry *te, const ln_op *op)
+{
+    ln_list *readers = NULL;
+    if (ln_context_readers(ctx, te, &readers))
+        return -1;
+    int result = 1;
+    LN_FOREACH (const ln_op *, reader, readers)
+        result &= reader == op || ln_op_is(reader, LN_OP_SHAPE_CPU);
+    ln_list_free(readers);
+    return result;
+}
+
+// Whether the operator is a join of `past`, as its first source and no other, with new rows.
+static int joins(const ln_op *op, const ln_tensor_entry *past)
+{
+    int n = 0, is_first = 0, i = 0;
+    if (!op || !ln_op_is(op, LN_OP_JOIN_CPU))
+        return 0;
+    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
+        const int is_past = ln_entry_of(tle, op->op_arg->tensor_table) == past;
+        is_first |= is_past && i == 0;
+        n += is_past;
+        i++;
+    }
+    return is_first && n == 1;
+}
+
+// Whether a tensor has memory of its own, which can be anywhere.
+static int is_alone(const ln_loan *loan, const ln_tensor_entry *te)
+{
+    return loan->root == te && loan->n_members == 1 && !te->owner && te->mtype == LN_MEM_CPU;
+}
+
+int ln_state_rows_find(const ln_program *program, size_t input, size_t output, ln_state_rows *state)
+{
+    const ln_context *const ctx = program->ctx;
+    const char *const from = program->names[input];
+    const char *const to = program->names[program->n_inputs + output];
+    ln_tensor_entry *const past = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
+    ln_tensor_entry *const present = to ? ln_tensor_table_find(ctx->tensor_table, to) : NULL;
+    const ln_op *const join = present ? ln_entry_creater(present) : NULL;
+    *state = (ln_state_rows){0};
+    if (!past || !joins(join, past) || !past->isdynamic || !present->isdynamic ||
+        !is_alone(&program->loans[input], past) ||
+        !is_alone(&program->loans[program->n_inputs + output], present))
+        return 0;
+    const int axis = ln_op_int(join, "axis");
+    const ln_dim len = ln_sizes_axis(present, axis);
+    const int is_read_once = only_reads(ctx, past, join);
+    const int is_attended = only_attention_reads(ctx, present, axis);
+    if (is_read_once < 0 || is_attended < 0)
+        return -1;
+    if (!is_read_once || !is_attended || !ln_dim_is_known(&len))
+        return 0;
+    const int64_t rows = ln_dim_upper(ctx->symbols, &len);
+    if (rows > 0 && rows <= INT32_MAX)
+        *state = (ln_state_rows){past, present, axis, (int)rows};
+    return 0;
+}
+
+void ln_state_rows_set(const ln_state_rows *state, int is_set)
+{
+    if (state->rows)
+        state->past->rows = state->present->rows = is_set ? state->rows : 0;
+}
+
+// A shape as heads of rows.
+typedef struct heads {
+    size_t n, rows, row; // row: bytes
+} heads;
+
+static heads heads_of(const ln_value *shape, int axis)
+{
+    heads h = {1, (size_t)shape->dims[axis], 1};
+    for (int i = 0; i < axis; i++)
+        h.n *= (size_t)shape->dims[i];
+    if (h.n && h.rows)
+        h.row = shape->size / h.n / h.rows;
+    return h;
+}
+
+void ln_state_rows_copy(void *to, int to_rows, const void *from, int from_rows,
+                        const ln_value *shape, int axis)
+{
+    const heads h = heads_of(shape, axis);
+    const size_t to_step = (to_rows ? (size_t)to_rows : h.rows) * h.row;
+    const size_t from_step = (from_rows ? (size_t)from_rows : h.rows) * h.row;
+    for (size_t i = 0; i < h.n && shape->size; i++)
+        memcpy((char *)to + i * to_step, (const char *)from + i * from_step, h.rows * h.row);
+}
+
+size_t ln_state_rows_size(const ln_value *shape, tl_dtype dtype, int axis, int rows)
+{
+    size_t size = tl_size_of(dtype);
+    for (int i = 0; i < shape->ndim; i++)
+        if (ln_size_mul(size, (size_t)(i == axis ? rows : shape->dims[i]), &size))
+            return SIZE_MAX;
+    return size;
+}
