@@ -180,11 +180,6 @@ static int known_condition(ln_onnx_node *n, const loop *l)
     return !l->cond ? 1 : value && !ln_onnx_failed(n) ? ln_onnx_is_true(value) : -1;
 }
 
-static int num_ops(const ln_onnx_node *n)
-{
-    return ln_hash_size(n->model->base.ctx->op_table);
-}
-
 // Whether unrolling needs too many operators; `n_ops` exist so far. With a steady condition,
 // further iterations need as many each.
 static int is_too_long(const loop *l, const char *cond_before, int n_ops)
@@ -207,7 +202,8 @@ static int mark_too_long(ln_onnx_node *n)
 // Emits the iterations. 0: too many, or their number is known only at run time.
 static int unroll(ln_onnx_node *n, loop *l)
 {
-    const int before = num_ops(n);
+    const ln_hash *const ops = n->model->base.ctx->op_table;
+    const int before = ln_hash_size(ops);
     const char *cond_before = "";
     if (l->trips < 0 || ln_hash_find_extended(n->model->long_loops, n->proto, NULL, NULL))
         return 0;
@@ -215,7 +211,7 @@ static int unroll(ln_onnx_node *n, loop *l)
         const int next = known_condition(n, l);
         if (next <= 0)
             return next == 0;
-        if (is_too_long(l, cond_before, num_ops(n) - before))
+        if (is_too_long(l, cond_before, ln_hash_size(ops) - before))
             return mark_too_long(n);
         cond_before = l->cond ? l->cond : "";
         iterate(n, l);
@@ -303,6 +299,12 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
     return i < len ? ints[i] : 0;
 }
 
+// Element `k` of an attribute as an axis of `ndim`, from the end if negative; fails out of range.
+static int scan_axis(ln_onnx_node *n, const char *attr, int k, int ndim)
+{
+    return ln_attr_to_axis(&n->emit, int_at(n, attr, k), ndim);
+}
+
 static void reverse(const char **names, int64_t len)
 {
     for (int64_t i = 0; i < len / 2; i++) {
@@ -319,10 +321,10 @@ static void finish_unrolled(ln_onnx_node *n, loop *l)
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
         ln_onnx_alias(n, k, states_in(l)[k]);
     for (int k = 0; k < l->n_scan_outs && !ln_onnx_failed(n); k++) {
+        const int ndim = ln_onnx_tensor_of(n, l->elements[k][0])->ndim + 1;
+        const int axis = scan_axis(n, "scan_output_axes", k, ndim);
         if (!ln_onnx_wants(n, l->n_states + k))
             continue;
-        const int ndim = ln_onnx_tensor_of(n, l->elements[k][0])->ndim + 1;
-        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim);
         if (int_at(n, "scan_output_directions", k))
             reverse(l->elements[k], l->n_done);
         ln_onnx_alias(n, l->n_states + k, stack_elements(n, l, k, axis));
@@ -423,9 +425,13 @@ static void translate_body(ln_onnx_node *n, loop *l, loop_op *r)
         r->outs[n_outs++] = cond;
     for (int k = 0; k < n_tensors; k++)
         r->outs[n_outs++] = states[k];
-    for (int k = 0; k < l->n_scan_outs; k++)
+    for (int k = 0; k < l->n_scan_outs; k++) {
+        const char *const element = states_out(l)[l->n_states + k];
+        // Also checks the axis of omitted scan outputs.
+        scan_axis(n, "scan_output_axes", k, ln_onnx_tensor_of(n, element)->ndim + 1);
         if (wants_scan_out(n, l, k))
-            r->outs[n_outs++] = states_out(l)[l->n_states + k];
+            r->outs[n_outs++] = element;
+    }
     r->conditional = cond != NULL;
     r->n_scan_outs = n_outs - r->conditional - n_tensors;
     ln_onnx_body_end(n, &r->body, n_outs, r->outs);
@@ -501,8 +507,7 @@ static void alias_scan_outs(ln_onnx_node *n, const loop *l, const char *const *m
         if (!wants_scan_out(n, l, k))
             continue;
         const char *part = made[i++];
-        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k),
-                                         ln_onnx_tensor_of(n, part)->ndim);
+        const int axis = scan_axis(n, "scan_output_axes", k, ln_onnx_tensor_of(n, part)->ndim);
         ln_onnx_set_unknown(n, part);
         ln_onnx_alias(n, l->n_states + k,
                       axis ? ln_onnx_move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
@@ -695,13 +700,6 @@ static void unstack_input(ln_onnx_node *n, loop *l, int k, const char *src, int 
         reverse(l->slices[k], len);
 }
 
-// The axis of `tensor`, which may be counted from the end since operator set 11.
-static int scan_axis(ln_onnx_node *n, const char *attr, int k, const char *tensor)
-{
-    const int ndim = ln_onnx_tensor_of(n, tensor)->ndim;
-    return ln_attr_to_axis(&n->emit, int_at(n, attr, k), ndim);
-}
-
 // Reads the inputs of Scan in all operator sets; the states begin after `first` inputs.
 static int begin_scan(ln_onnx_node *n, loop *l, int first)
 {
@@ -734,7 +732,7 @@ static void roll_scan(ln_onnx_node *n)
         return;
     for (int k = 0; k < l.n_scan_ins && !ln_onnx_failed(n); k++) {
         const char *src = ln_onnx_in(n, l.n_states + k);
-        const int axis = scan_axis(n, "scan_input_axes", k, src);
+        const int axis = scan_axis(n, "scan_input_axes", k, ln_onnx_tensor_of(n, src)->ndim);
         l.ins[l.n_states + k] = axis ? ln_onnx_move_axis(n, src, axis, 0, LN_EMIT_TEMP) : src;
     }
     const char **states = ln_onnx_new_names(n, l.body->n_input);
@@ -756,15 +754,15 @@ static void translate_scan(ln_onnx_node *n)
     if (enter_scan(n, &l))
         return;
     const char *const first = ln_onnx_in(n, l.n_states);
-    const int axis = scan_axis(n, "scan_input_axes", 0, first);
+    const int axis = scan_axis(n, "scan_input_axes", 0, ln_onnx_tensor_of(n, first)->ndim);
     if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, first)->dims[axis] > LN_ONNX_MAX_UNROLLED) {
         roll_scan(n);
         return;
     }
     for (int k = 0; k < l.n_scan_ins && !ln_onnx_failed(n); k++) {
         const char *src = ln_onnx_in(n, l.n_states + k);
-        unstack_input(n, &l, k, src, scan_axis(n, "scan_input_axes", k, src),
-                      "scan_input_directions");
+        const int at = scan_axis(n, "scan_input_axes", k, ln_onnx_tensor_of(n, src)->ndim);
+        unstack_input(n, &l, k, src, at, "scan_input_directions");
     }
     if (ln_onnx_failed(n))
         return;
