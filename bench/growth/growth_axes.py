@@ -646,7 +646,7 @@ def graph_split(n):
                 [("relu", f"t{i}", [(1, i)], {}) for i in range(n)], [(i + 2, 0) for i in range(n)])
 
 
-@axis("graph: attributes of a node", "show", suffix="json", fails="is not known")
+@axis("graph: attributes of a node", "show", suffix="json", fails="unknown attribute")
 def graph_attributes(n):
     return nnvm([variable("x"), ("relu", "y", [(0, 0)], {f"k{i}": "1" for i in reversed(range(n))})], [(1, 0)])
 

@@ -276,7 +276,7 @@ static int take_version(cursor *c, uint64_t *version, array *a)
     if ((*version & ~(uint64_t)0xff) != mxnet_array)
         ndim = *version;
     else if ((*version &= 0xff) < MXNET_V1 || *version > MXNET_V3)
-        return fail(c, "version %" PRIu64 " of an array is not known", *version);
+        return fail(c, "unknown version %" PRIu64 " of an array", *version);
     else if ((*version != MXNET_V1 && take(c, "the storage type", 4, &storage)) ||
              take(c, "the number of dimensions", 4, &ndim))
         return -1;
@@ -301,7 +301,7 @@ static int take_mxnet_dtype(cursor *c, tl_dtype *dtype)
         return -1;
     if (code >= LN_PARAMS_NUM_CODES) {
         c->at -= 4;
-        return fail(c, "data type %d is not known", (int)(int32_t)code);
+        return fail(c, "unknown data type %d", (int)(int32_t)code);
     }
     *dtype = ln_params_codes[code];
     return 0;

@@ -6,6 +6,7 @@
 // the convolution): such nodes are pending until another node reads their output.
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,8 +117,7 @@ void ln_nnvm_check_attrs(ln_nnvm_node *n)
         const ln_nnvm_attr *a = &n->vertex->attrs[i];
         const int is_given = strcmp(a->value, "None") != 0;
         if (is_given && !a->is_read && !ln_nnvm_is_harmless(n, a->key))
-            ln_emit_fail(&n->emit, "attribute '%.128s' (\"%.128s\") is not known", a->key,
-                         a->value);
+            ln_emit_fail(&n->emit, "unknown attribute '%.128s' (\"%.128s\")", a->key, a->value);
     }
 }
 
@@ -127,9 +127,12 @@ void ln_nnvm_check_inputs(ln_nnvm_node *n)
     const int len = ln_nnvm_num_inputs(n);
     // Old files may omit parameters at the end.
     const int min = n->model->graph.is_oldest && row->weights ? 1 : row->min;
-    if (len < min || (row->max && len > row->max))
-        ln_emit_fail(&n->emit, "%d inputs, expected %s%d", len,
-                     row->max == row->min ? "" : "at least ", row->min);
+    if (len >= min && (!row->max || len <= row->max))
+        return;
+    if (row->max > min)
+        ln_emit_fail(&n->emit, "%d inputs, expected %d to %d", len, min, row->max);
+    else
+        ln_emit_fail(&n->emit, "%d inputs, expected %s%d", len, row->max ? "" : "at least ", min);
 }
 
 static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
@@ -153,9 +156,9 @@ static int is_pending(const ln_nnvm_vertex *v)
     return !v->n_outs;
 }
 
-// The variable that determines the shape of `v`, through nodes that keep shapes; `v` itself if none
-// does. Caches the last pending vertex of the chain, `root`: chains may be long, and all vertices
-// after a pending one are pending.
+// The first vertex from `v` on, along first inputs, that is not a pending shape-preserving node: a
+// variable, a translated node, or `v`. While it is pending, so are all vertices up to `v`, and
+// `v->root` caches it, as chains may be long.
 static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_nnvm_vertex *root = v;
@@ -199,7 +202,7 @@ static const char *entry_tensor(ln_nnvm_node *n, const ln_nnvm_entry *e)
 
 int ln_nnvm_num_inputs(const ln_nnvm_node *n)
 {
-    return n->vertex->n_inputs < 1 << 20 ? (int)n->vertex->n_inputs : 1 << 20;
+    return n->vertex->n_inputs < INT_MAX ? (int)n->vertex->n_inputs : INT_MAX;
 }
 
 int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i)
@@ -207,6 +210,14 @@ int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i)
     const ln_nnvm_model *m = n->model;
     return i < ln_nnvm_num_inputs(n) &&
            !is_pending(root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]));
+}
+
+static void fail_shape(ln_nnvm_node *n, const ln_nnvm_vertex *variable)
+{
+    ln_emit_fail(&n->emit,
+                 "unknown shape of variable \"%.256s\"; set it by --shape '%.256s=1x3x224x224' "
+                 "(option 'shape') or a parameter file",
+                 variable->name, variable->name);
 }
 
 const char *ln_nnvm_in(ln_nnvm_node *n, int i)
@@ -218,13 +229,8 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
         return NULL;
     const ln_nnvm_entry *e = &n->vertex->inputs[i];
     ln_nnvm_vertex *v = &m->graph.nodes[e->node], *root = root_of(m, v);
-    if (is_pending(root)) {
-        ln_emit_fail(&n->emit,
-                     "the shape of variable \"%.256s\" is not known; give it (--shape "
-                     "'%.256s=1x3x224x224', option 'shape'), or the file of parameters",
-                     root->name, root->name);
-        return NULL;
-    }
+    if (is_pending(root))
+        return fail_shape(n, root), NULL;
     translate_up_to(m, v);
     return entry_tensor(n, e);
 }
@@ -275,11 +281,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     ln_nnvm_vertex *root = root_of(m, v);
     if (is_pending(root))
-        ln_emit_fail(
-            &n.emit,
-            "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it by option "
-            "'shape', as '%.256s=1x3x224x224'",
-            k, root->name, root->name);
+        fail_shape(&n, root);
     else
         translate_up_to(m, v);
     const char *tensor = entry_tensor(&n, e);

@@ -24,8 +24,8 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
             ln_emit_fail(&n->emit,
                          is_open
                              ? "attribute 'shape' begins with %" PRId64
-                               ": the shape of the inputs, which all begin with that length, "
-                               "is not known; give it (--shape NAME=1x3x224x224, option 'shape')"
+                               ", the batch size: unknown shape of the inputs; set it by --shape "
+                               "NAME=1x3x224x224 (option 'shape')"
                              : "attribute 'shape' has %" PRId64 ", expected 1 to %d",
                          given[i], INT_MAX);
         dims[i] = (int)dim;
