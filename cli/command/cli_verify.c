@@ -49,7 +49,7 @@ static void add_agreement(cli_json *doc, const char *folder, int n, const char *
     cli_json_close(doc);
 }
 
-// As in the outputs of runs.
+// Numbers that JSON lacks are strings, as in cli_json_outputs.h.
 static void add_element(cli_json *doc, const char *key, double value)
 {
     if (isfinite(value))
@@ -156,8 +156,8 @@ static int are_bits(tl_dtype dtype, tl_dtype of)
                              : tl_dtype_is_stored(of) && (dtype == TL_UINT8 || dtype == TL_INT8);
 }
 
-// Returns new: the stored output, of the type and shape that it was stored with; NULL after a
-// message.
+// Returns new: the stored output, of the type and shape in its file; .bin files lack them, and have
+// those of `like`. NULL after a message.
 static tl_tensor *read_stored(const char *file, const tl_tensor *like)
 {
     ln_error err = {0};
@@ -333,14 +333,14 @@ static int read_and_verify(const verify_options *opt, const char *dir)
     return status;
 }
 
-// `ctx` NULL: the model's sizes are open, or it cannot be read, which is reported first.
+// `ctx` NULL: reads the model again for this folder; an unreadable model is reported first.
 static int verify_folder(ln_context *ctx, const verify_options *opt, const char *dir)
 {
-    const int is_there = ctx || !access(opt->shared.args[0], R_OK);
+    const int is_readable = ctx || !access(opt->shared.args[0], R_OK);
     struct stat st;
-    if (is_there && stat(dir, &st))
+    if (is_readable && stat(dir, &st))
         return cli_fail("%s: cannot read: %s", dir, strerror(errno));
-    if (is_there && !S_ISDIR(st.st_mode))
+    if (is_readable && !S_ISDIR(st.st_mode))
         return cli_fail("%s: cannot read: %s", dir, strerror(ENOTDIR));
     if (!ctx)
         return read_and_verify(opt, dir);
@@ -449,8 +449,8 @@ static int compare_outputs(const outputs *both, const verify_options *opt, doubl
 
 // The reference program
 
-// Returns new: a context all of whose tensors can be read, the reference program after its run;
-// NULL after a message.
+// Returns new: a program that keeps all its tensors for comparison, ready to run; with `reference`
+// the reference program, which has run. NULL after a message.
 static ln_context *open_kept(const verify_options *opt, int reference)
 {
     ln_context *ctx = cli_model_read(&opt->shared);
@@ -768,7 +768,7 @@ static const cli_option options[] = {
 
 const cli_command cli_verify_command = {
     {"verify", "MODEL [DIR...]", 1, -1,
-     "compare outputs with stored ones or the reference program"},
+     "compare outputs with stored ones, the reference program or another target"},
     CLI_ROWS(options),
     &given.shared,
     run_verify};

@@ -19,20 +19,15 @@ double cli_element(const tl_tensor *t, int i)
     return value;
 }
 
-static int is_floating(tl_dtype dtype)
-{
-    return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
-}
-
 tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype)
 {
     // Floats of 8 bits and less must be equal; NaN equals NaN with any bits.
     const int is_small = tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
-    const double rtol = given->rtol >= 0         ? given->rtol
-                        : is_small               ? 0
-                        : !is_floating(dtype)    ? given->rtol
-                        : tl_size_of(dtype) == 2 ? 1e-2
-                                                 : 1e-3;
+    const double rtol = given->rtol >= 0            ? given->rtol
+                        : is_small                  ? 0
+                        : !tl_dtype_is_float(dtype) ? given->rtol
+                        : tl_size_of(dtype) == 2    ? 1e-2
+                                                    : 1e-3;
     return (tolerance){.rtol = rtol, .atol = given->atol >= 0 ? given->atol : is_small ? 0 : 1e-5};
 }
 
@@ -46,15 +41,16 @@ static double max_finite(const tl_tensor *t)
     return largest;
 }
 
-// Of the reference program: rounding errors of sums are those of their largest terms, so they are
-// relative to the max of the tensor.
+// Of another program (--reference, --against): rounding errors of sums are those of their largest
+// terms, so they are relative to the max of the tensor.
 tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *expected,
                                   int is_coarse)
 {
-    const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
+    const tl_dtype dtype =
+        is_coarse && tl_dtype_is_float(expected->dtype) ? TL_FLOAT16 : expected->dtype;
     tolerance tol = cli_stored_tolerance(given, dtype);
     tol.scale = max_finite(expected);
-    if (is_floating(dtype) && given->rtol < 0 && tl_size_of(dtype) > 2)
+    if (tl_dtype_is_float(dtype) && given->rtol < 0 && tl_size_of(dtype) > 2)
         tol.rtol = 1e-4;
     if (given->atol < 0)
         tol.atol = 1e-6;
@@ -116,7 +112,7 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
     for (int i = 0; i < expected->len; i++) {
         const double g = cli_element(got, i), e = cli_element(expected, i);
         diff->abs = fmax(diff->abs, fabs(g - e));
-        // Integers agree if they are equal, unless a tolerance is set: doubles do not hold all.
+        // Without rtol, bytes are compared: doubles do not hold all integers.
         const size_t at = (size_t)i * size;
         if (diff->index < 0 &&
             (tol->rtol < 0 ? memcmp(g_bytes + at, e_bytes + at, size) != 0 : !agree(g, e, tol))) {
@@ -179,9 +175,9 @@ static int pairs_agree(const sorted *s)
 // Indices along an axis: each must refer to an element that agrees, and none may occur twice.
 
 typedef struct axis {
-    int inner;     // elements after the axis
-    int len;       // along it
-    int n_indices; // of these, elements that an output refers to
+    int inner;     // the product of the lengths after the axis
+    int len;       // the source's length along the axis
+    int n_indices; // the output's length along the axis
 } axis;
 
 static axis axis_of(const sorted *s)

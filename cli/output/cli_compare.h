@@ -7,8 +7,8 @@
 
 /** --rtol and --atol; below 0: not given. */
 typedef struct cli_tolerances {
-    double rtol; // by the type
-    double atol; // by the comparison
+    double rtol; // the default depends on the type and on the comparison
+    double atol; // likewise
 } cli_tolerances;
 
 /** None is given. */
@@ -19,7 +19,7 @@ typedef struct cli_tolerances {
 
 typedef struct difference {
     double abs; // largest absolute difference
-    double rel; // the same, relative to the scale
+    double rel; // the same, divided by the scale; not divided if the scale is 0
     int index;  // of the first element outside the tolerance, -1: none
     double got, expected;
     tl_dtype dtype;
@@ -35,7 +35,7 @@ const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference
 
 /** The max difference from the expected number: atol + rtol * scale. */
 typedef struct tolerance {
-    double rtol; // below 0: integers must be the same
+    double rtol; // below 0: elements must have equal bytes
     double atol;
     double scale; // 0: the magnitude of each expected number
 } tolerance;

@@ -16,7 +16,8 @@
 
 // Elements
 
-// Decimal digits that survive a round trip, and digits that distinguish all elements.
+// Significant digits: `min` first, then more until the text reads back as the element; `max` always
+// suffice. Small floats begin with 3, and have the max of TL_FLOAT, through which they convert.
 static const struct {
     int min, max;
 } digits[TL_DTYPE_SIZE] = {

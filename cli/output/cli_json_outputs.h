@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of a run as JSON, one object in a line:
+// Outputs of runs as JSON: an object for each run, in one line (here in two):
 //
 //     {"file": "a.png", "outputs": [
 //      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
@@ -18,7 +18,7 @@
 #include "output/cli_run_options.h"
 #include "tensorlight/tl_tensor.h"
 
-/** Begins the object, on a stream. `file` NULL: without this member. */
+/** Begins an object on the stream `fp`. `file`: of the input, or NULL. */
 void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file);
 
 /** The next output. `path`: of its file; NULL: its elements, or the best of each row with --top.

@@ -24,8 +24,8 @@ int cli_output_print_time(uint64_t ns);
 void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names);
 
-/** Delivers output `k` by the options: with --json, to `json`, else NULL; not to an npz file.
- * Returns 0, or CLI_FAILED after a message. */
+/** Delivers output `k` by the options, except to an npz file. `json`: the document of --json, or
+ * NULL. Returns 0, or CLI_FAILED after a message. */
 int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names);
 

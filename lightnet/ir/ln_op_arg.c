@@ -305,14 +305,12 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
     if (check_output(op_arg, arg_name, ndim, dims, tensor->dtype, entry->mtype))
         return -1;
     const size_t size = (size_t)tl_compute_length(ndim, dims) * tl_size_of(tensor->dtype);
-    char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
-    int has_other_dims = 0; // where the tensor has the same sizes in each run
+    char is[LN_MAX_SHAPE];
     for (int i = 0; i < ndim; i++)
-        has_other_dims |= !ln_sizes_is_open(entry, i) && tensor->dims[i] != dims[i];
-    if (has_other_dims)
-        return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
-                          arg_name, ln_sprint_shape(is, sizeof is, ndim, dims),
-                          ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims));
+        if (!ln_sizes_is_open(entry, i) && tensor->dims[i] != dims[i])
+            return ln_op_fail(
+                op_arg, "'%s' would have shape %s at run time, expected length %d of axis %d",
+                arg_name, ln_sprint_shape(is, sizeof is, ndim, dims), tensor->dims[i], i);
     if (size > ln_tensor_entry_capacity(entry))
         return ln_op_fail(op_arg,
                           "'%s' would have shape %s of %zu bytes at run time, expected at most the "
@@ -372,7 +370,8 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     const char *arg_name = tle->arg_name;
-    // If the output was defined before, the entry is in the value (in a context) or in the table.
+    // Repeated inference needs the entry that exists. A first definition in a context expects none:
+    // ln_entry_of would search the table in vain, and enter_output() searches it anyway.
     ln_tensor_entry *before =
         tle->value && !op_arg->infers ? tle->value->entry : ln_entry_of(tle, op_arg->tensor_table);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))

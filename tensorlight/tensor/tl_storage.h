@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the types that only store values: floats and integers of 8 bits and less.
+// Elements of the types that only store values: floats of 8 and 4 bits, integers of 4 and 2 bits.
 //
 // Their values fit into three types to compute with, their carriers: floats into TL_FLOAT,
 // integers into TL_INT8 and TL_UINT8, whose bytes they also have. So all conversions go through

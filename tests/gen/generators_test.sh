@@ -57,7 +57,7 @@ END
     test $? -eq 1 && grep -q '^ln-opgen: error: .*nothing\.op' message
     check 'names a file that is missing'
 
-    # tells EXPECTED ARGUMENT...: wrong usage is told in one line that says what was expected, or is not known.
+    # tells EXPECTED ARGUMENT...: checks that a usage error prints one line with the unexpected or expected argument.
     tells() {
         expected=$1
         shift

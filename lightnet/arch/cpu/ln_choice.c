@@ -21,7 +21,7 @@
 
 // Algorithms
 
-// Enough for a shape's text: twelve numbers, at most.
+// Enough for the text of a convolution's shapes: seven numbers.
 enum { KEY_SIZE = 256 };
 
 static int measure(const ln_context *ctx, const char *key, const int src[4], const int dst[4],
@@ -96,8 +96,8 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
 
 #if defined(__x86_64__)
 
-// Whether this CPU executes dot products of bfloat16 at half the rate of those of floats: Intel's
-// cores since Sapphire Rapids. Before, only Cooper Lake has them, a model of Skylake-X.
+// Whether vdpbf16ps, of two multiply-adds per lane, has at most half the throughput of a float FMA:
+// on Intel's cores since Sapphire Rapids. Earlier, only Cooper Lake has it (CPUID: Skylake-X).
 static int has_slow_bfloat16(void)
 {
     enum { CORE_FAMILY = 6, SKYLAKE_X = 0x55 };
@@ -118,7 +118,7 @@ static int has_slow_bfloat16(void)
 
 #endif
 
-// Slow instructions must be requested by name.
+// LIGHTNET_MAX_ISA=avx512bf16 enables slow instructions, too.
 static int has_fast_bfloat16(void)
 {
     return tl_isa_from_str(getenv("LIGHTNET_MAX_ISA")) == TL_ISA_AVX512BF16 || !has_slow_bfloat16();
@@ -135,7 +135,8 @@ static int rounds(const ln_op *op)
     return ln_op_is(op, LN_OP_CAST_CPU) && ln_op_has_string(op, "dtype", "TL_BFLOAT16");
 }
 
-// Whether a convolution adds the tensor, and reads it for nothing else.
+// Whether a convolution adds the tensor to its sums (a residual), and does not also read it as its
+// source: the rule conv2d_rounded_addend then rounds it, like all tensors between convolutions.
 static int adds(const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *src = NULL, *add = NULL;

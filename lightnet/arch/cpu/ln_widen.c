@@ -27,11 +27,6 @@ static int is_half(tl_dtype dtype)
     return dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-static int is_floating(tl_dtype dtype)
-{
-    return is_half(dtype) || dtype == TL_FLOAT || dtype == TL_DOUBLE;
-}
-
 static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 {
     return ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
@@ -45,26 +40,26 @@ static int moves(const ln_op *op)
     return ln_op_has_trait(op, LN_TRAIT_MOVES);
 }
 
-// The 32-bit source of the 16-bit tensor; NULL: it has none, or must be read rounded. `by_rule`:
-// only if this rule, not the model, rounds it.
-static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
+// The 32-bit tensor that a cast rounded to the 16-bit tensor; NULL: no cast did. `only_ours`: casts
+// by this rule only, not those of the model.
+static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int only_ours)
 {
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *wide = NULL;
     return is_half(te->tensor->dtype) && ln_op_is(producer, LN_OP_CAST) &&
-                   (!by_rule || ln_streq(producer->op_arg->rule, rule)) &&
+                   (!only_ours || ln_streq(producer->op_arg->rule, rule)) &&
                    ln_op_reads(producer, "src", &wide) && wide->tensor->dtype == TL_FLOAT
                ? wide
                : NULL;
 }
 
-// Whether an input is a 16-bit float, or one that this rule rounded to it: operators that only
-// move elements keep the model's own rounding.
-static int reads_half(const ln_op *op, int rounded)
+// Whether the operator reads a 16-bit float; `only_ours`: one that this rule rounded from 32 bits.
+// Operators that only move elements keep tensors that the model rounded in 16 bits.
+static int reads_half(const ln_op *op, int only_ours)
 {
     const ln_tensor_entry *te;
     LN_INPUTS_FOREACH (te, op->op_arg)
-        if (rounded ? unrounded(te, 1) != NULL : is_half(te->tensor->dtype))
+        if (only_ours ? unrounded(te, 1) != NULL : is_half(te->tensor->dtype))
             return 1;
     return 0;
 }
@@ -85,8 +80,8 @@ static int touches_mutated(const ln_op *op)
     return 0;
 }
 
-// Whether to try the operator: it is pure, shares no memory, has no subgraphs, and does not convert
-// types.
+// Whether to try the operator: it is abstract and pure, writes no input in place, and is no cast.
+// try_wide() rejects operators with subgraphs, which they look up in the context.
 static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
@@ -207,7 +202,7 @@ static int decides(const ln_op *op)
     if (has_steps(op))
         return 1;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out)
-        if (!is_floating(dtype_of(op, tle)))
+        if (!tl_dtype_is_float(dtype_of(op, tle)))
             return 1;
     return sets_shape(op);
 }
@@ -235,12 +230,12 @@ static int set_name(ln_rule_made *made, ln_tensor_list_entry *tle, const char *n
 // Makes the operator, a copy of one in the context, read floats.
 static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
 {
-    const int rounded = decides(op);
+    const int needs_rounded = decides(op);
     ln_list *to = wide->op_arg->tensors_in;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next, to = to->next) {
         const ln_tensor_list_entry *tle = node->data;
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, moves(op));
+        const ln_tensor_entry *const from = needs_rounded ? NULL : unrounded(te, moves(op));
         if (is_half(te->tensor->dtype) &&
             set_name(made, to->data, from ? from->name : make_cast(made, te->name, TL_FLOAT, NULL)))
             return;
@@ -278,8 +273,8 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
     made->failed = 1;
 }
 
-// The 32-bit tensor that a cast of the model to more than 16 bits can read instead, since this
-// rule, not the model, rounded it; NULL: it is not such a cast.
+// If `op` casts, in the model, a 16-bit tensor that this rule rounded to a wider float: the 32-bit
+// tensor that the cast can read instead; else NULL.
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;
@@ -287,7 +282,7 @@ static const ln_tensor_entry *needless_rounding(const ln_op *op)
         !ln_op_reads(op, "src", &src) || !ln_op_makes(op, "dst", &dst) || touches_mutated(op))
         return NULL;
     const tl_dtype dtype = dst->tensor->dtype;
-    return is_floating(dtype) && !is_half(dtype) ? unrounded(src, 1) : NULL;
+    return tl_dtype_is_float(dtype) && !is_half(dtype) ? unrounded(src, 1) : NULL;
 }
 
 static void make_cast_from(ln_rule_made *made, const ln_op *cast, const ln_tensor_entry *wide)

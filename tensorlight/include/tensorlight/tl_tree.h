@@ -10,7 +10,7 @@
 //     x >= t   the negated x <= -t             NaN is false
 //     x < t    children swapped: x >= t        NaN is true
 //
-// Sums are exact to the bit on every instruction set and for any number of threads: votes are added
+// Sums are bit-identical on every instruction set and for any number of threads: votes are added
 // in the order of trees, and within a leaf in the order of its votes, from 0 on.
 //
 //     const size_t size = tl_trees_packed(&trees, features);

@@ -111,7 +111,7 @@ TL_API int tl_dtype_is_float(tl_dtype dtype);
 /** 1 for the types that compute. */
 TL_API int tl_dtype_is_computed(tl_dtype dtype);
 
-/** 1 for the types that only store values: numbers of 8 bits and less. 0 for TL_STRING, too. */
+/** 1 for the types that only store numbers: floats of 8 and 4 bits, integers of 4 and 2 bits. */
 TL_API int tl_dtype_is_stored(tl_dtype dtype);
 
 /** 1 for all floats, those of 8 bits and less included. */

@@ -73,7 +73,7 @@ static int is_broadcast(const tl_matmul_plan *p, const tl_matrices *x)
     return 1;
 }
 
-// If src2 is not batched, the batch becomes more rows, so that small matrices fill blocks.
+// Makes more rows of the batch (see tl_matmul_plan_of), so that small matrices fill blocks.
 static void merge_batch(tl_matmul_plan *p, int trans1)
 {
     if (trans1 || !is_broadcast(p, &p->src2) || !is_broadcast(p, &p->bias) || p->bias.row != 0 ||

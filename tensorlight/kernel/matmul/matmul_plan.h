@@ -33,8 +33,9 @@ typedef struct tl_matmul_tensors {
 /** The extent of axis `i` of `t`, counted from the last axis; 1 beyond the first axis. */
 int tl_dim_from_end(const tl_tensor *t, int i);
 
-/** A plan of these tensors, whose shapes match; alpha and beta are 0. If src2 is not batched, the
- *  batch of src1 becomes more rows. */
+/** A plan of these tensors, whose shapes match; alpha and beta are 0. The batch becomes more rows
+ *  if src1 is neither transposed nor broadcast, zero1 is absent, src2, bias and zero2 are not
+ *  batched, and bias is the same for all rows. */
 tl_matmul_plan tl_matmul_plan_of(const tl_matmul_tensors *t, int trans1, int trans2);
 
 /** The number of matrices. */

@@ -79,12 +79,13 @@ static multiply_func *const products[ROWS][GATES] = {
 
 // Cells
 
-// A step of the kernel: hidden elements `j` .. `j` + `n` - 1 of one sequence, whose gates are at
-// `x`, whose states are at `h`, and so on.
+// Hidden elements `j` .. `j` + `n` - 1 of one sequence in a step, with pointers to its element 0.
 typedef struct cell {
     const tl_recurrent_job *job;
-    const float *x, *h;
-    float *next, *c, *update, *reset, *dst;
+    const float *x, *h;    // input projections of the gates; hidden state before the step
+    float *next, *c;       // hidden state after the step; cell state of an LSTM, updated in place
+    float *update, *reset; // of a GRU: z, r h
+    float *dst;            // the result of the step, or NULL
     size_t j, n;
 } cell;
 
@@ -188,22 +189,23 @@ static void finish_gru_after(const cell *at, const tl_vf *products_of)
 
 typedef void finish_func(const cell *at, const tl_vf *products_of);
 
-// A stage computes gates first .. first+n-1 from the hidden states h, or from r h.
+// A stage computes gates first .. first+n-1 from the hidden states h, or from r h. The last stage
+// of a step sets the state.
 typedef struct stage {
     size_t first, n;
-    int reads_reset_h, keeps_state;
+    int reads_reset_h, sets_state;
     finish_func *finish;
 } stage;
 
 static stage stage_of(const tl_recurrent_job *job)
 {
     static const stage stages[TL_RECURRENT_STAGES] = {
-        [TL_RECURRENT_RNN] = {0, 1, 0, 0, finish_rnn},
-        [TL_RECURRENT_GRU_GATES] = {0, 2, 0, 1, finish_gru_gates},
-        [TL_RECURRENT_GRU] = {2, 1, 1, 0, finish_gru},
-        [TL_RECURRENT_LSTM] = {0, 4, 0, 0, finish_lstm},
+        [TL_RECURRENT_RNN] = {0, 1, 0, 1, finish_rnn},
+        [TL_RECURRENT_GRU_GATES] = {0, 2, 0, 0, finish_gru_gates},
+        [TL_RECURRENT_GRU] = {2, 1, 1, 1, finish_gru},
+        [TL_RECURRENT_LSTM] = {0, 4, 0, 1, finish_lstm},
     };
-    static const stage after = {0, 3, 0, 0, finish_gru_after};
+    static const stage after = {0, 3, 0, 1, finish_gru_after};
     const int is_after = job->stage == TL_RECURRENT_GRU && job->param->reset_after;
     return is_after ? after : stages[job->stage];
 }
@@ -229,7 +231,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
     };
     if (!is_over) {
         s->finish(&at, products_of);
-    } else if (!s->keeps_state) {
+    } else if (s->sets_state) { // a shorter sequence keeps its state, and its results are 0
         put(&at, at.next, get(&at, at.h));
         if (at.dst)
             put(&at, at.dst, tl_vf_zero());

@@ -20,8 +20,7 @@ typedef enum tl_recurrent_stage {
 } tl_recurrent_stage;
 
 /** With packed weights: a stage for blocks begin .. end-1 of TL_CELL_BLOCK elements, for the
- * tl_recurrent_job at `arg`, including the products that it needs; job->products is
- * ignored. */
+ * tl_recurrent_job at `arg`, including the products that it needs; job->products is ignored. */
 typedef void tl_cells_func(void *arg, size_t begin, size_t end);
 
 /** A step of one direction. */
@@ -56,7 +55,7 @@ typedef struct tl_recurrent_job {
 typedef void tl_recurrent_func(void *arg, size_t begin, size_t end);
 
 #define TL_CELLS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_cells, F32, BOTH)
-TL_CELLS_KERNELS(TL_KERNEL_DECLARE, tl_recurrent_func)
+TL_CELLS_KERNELS(TL_KERNEL_DECLARE, tl_cells_func)
 
 #define TL_RECURRENT_KERNELS(ROW, arg)                \
     ROW(arg, tl_recurrent_f64_c, TL_DOUBLE, TL_ISA_C) \

@@ -45,7 +45,8 @@ int tl_tree_check_votes(const tl_tree_votes *votes, int targets, size_t *n_leave
     const int32_t *const start = ints_of(votes->start);
     const int n_votes = votes->weight->len, n = start ? votes->start->len - 1 : n_votes;
     if (n < 0)
-        return tl_fail("'start' is empty, expected the first vote of each leaf, and their number");
+        return tl_fail("'start' is empty, expected the index of each leaf's first vote, then the "
+                       "number of votes");
     for (int i = 0; start && i <= n; i++)
         if (start[i] < (i ? start[i - 1] : 0) || start[i] > n_votes)
             return tl_fail("leaf %d has votes from %d on, expected %d to %d", i, (int)start[i],
