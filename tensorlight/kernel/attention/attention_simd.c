@@ -268,7 +268,15 @@ enum {
     FEW = TL_VF_LANES / 2, // max rows for which this is faster
     ROW_KEYS = 1024,       // keys at a time: at most the size of p
     PARTS = 4,             // vectors of a value at a time
+    AHEAD = 16,            // rows of keys and values between a prefetch and its use
 };
+
+// Long caches are in memory: hardware prefetches too few of the rows of a head.
+TL_INLINE void prefetch_row(const float *row, size_t len)
+{
+    for (size_t i = 0; i < len; i += 16) // a cache line
+        __builtin_prefetch(row + i);
+}
 
 // Loads n elements, at most a vector, and 0 after them.
 TL_INLINE tl_vf load_up_to(const float *p, size_t n)
@@ -292,6 +300,8 @@ TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const fl
     tl_vf sum[TL_VF_LANES];
     for (size_t j = 0; j < TL_VF_LANES; j++)
         key[j] = k + (j < n ? j : n - 1) * job->k.row;
+    for (size_t j = 0; j < TL_VF_LANES; j++)
+        prefetch_row(key[j] + AHEAD * job->k.row, d);
     TL_UNROLL
     for (int j = 0; j < TL_VF_LANES; j++)
         sum[j] = tl_vf_zero();
@@ -357,6 +367,7 @@ static void add_parts(const tl_attention_job *job, const float *v, const float *
         sum[i] = tl_vf_load(o + i * TL_VF_LANES);
     for (size_t j = 0; j < n; j++, v += job->v.row) {
         const tl_vf weight = tl_vf_set1(p[j]);
+        prefetch_row(v + AHEAD * job->v.row, PARTS * TL_VF_LANES);
         TL_UNROLL
         for (int i = 0; i < PARTS; i++)
             sum[i] = tl_vf_fma(weight, tl_vf_load(v + i * TL_VF_LANES), sum[i]);
@@ -425,6 +436,199 @@ ONCE void attend_row(const block *b, const float *q, const float *mask, float *d
         store_up_to(dst + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(factor)), job->e - i);
 }
 
+// QUERIES queries that share keys, at once: each key and value is read from memory once.
+//
+//     p   scores, then weights: [keys][QUERIES], SHARED_KEYS keys in a vector
+
+enum {
+    QUERIES = 4,
+    SHARED_KEYS = TL_VF_LANES / QUERIES,
+    BLOCK_KEYS = 512, // at a time: p has QUERIES * BLOCK_KEYS elements
+    SHARED_VECTORS = TL_SIMD_REGISTERS >= 32 ? 4 : 2, // vectors of a value at a time
+};
+
+// The scores of QUERIES queries with SHARED_KEYS keys; those after the n-th repeat it.
+TL_INLINE tl_vf score_shared(const tl_attention_job *job, const float *const *q, const float *k,
+                             size_t n)
+{
+    const float *key[SHARED_KEYS];
+    tl_vf sum[TL_VF_LANES];
+    for (size_t j = 0; j < SHARED_KEYS; j++)
+        key[j] = k + (j < n ? j : n - 1) * job->k.row;
+    for (size_t j = 0; j < SHARED_KEYS; j++)
+        prefetch_row(key[j] + AHEAD * job->k.row, job->d);
+    TL_UNROLL
+    for (int c = 0; c < TL_VF_LANES; c++)
+        sum[c] = tl_vf_zero();
+    for (size_t i = 0; i < job->d; i += TL_VF_LANES) {
+        const size_t rest = job->d - i;
+        tl_vf x[SHARED_KEYS];
+        TL_UNROLL
+        for (int j = 0; j < SHARED_KEYS; j++)
+            x[j] = load_up_to(key[j] + i, rest);
+        TL_UNROLL
+        for (int r = 0; r < QUERIES; r++) {
+            const tl_vf y = load_up_to(q[r] + i, rest);
+            TL_UNROLL
+            for (int j = 0; j < SHARED_KEYS; j++)
+                sum[j * QUERIES + r] = tl_vf_fma(x[j], y, sum[j * QUERIES + r]);
+        }
+    }
+    tl_vf_transpose(sum); // a lane is a key with a query now
+    TL_UNROLL
+    for (int half = TL_VF_LANES / 2; half > 0; half /= 2) {
+        TL_UNROLL
+        for (int c = 0; c < half; c++)
+            sum[c] = tl_vf_add(sum[c], sum[c + half]);
+    }
+    return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
+}
+
+// The masks of SHARED_KEYS keys from `key` on, as score_shared.
+ONCE tl_vf shared_mask(const tl_attention_job *job, const float *const *mask, size_t key, size_t n)
+{
+    float lanes[TL_VF_LANES];
+    for (size_t j = 0; j < SHARED_KEYS; j++)
+        for (int r = 0; r < QUERIES; r++)
+            lanes[j * QUERIES + r] = mask[r][(key + (j < n ? j : n - 1)) * job->mask_key];
+    return tl_vf_load(lanes);
+}
+
+// `of`: a number for each query, for each key of a vector.
+TL_INLINE tl_vf repeated(const float *of)
+{
+    float lanes[TL_VF_LANES];
+    for (int c = 0; c < TL_VF_LANES; c++)
+        lanes[c] = of[c % QUERIES];
+    return tl_vf_load(lanes);
+}
+
+// p = the scores of n keys from `first` on, padded to whole vectors with -infinity. max[r]: the max
+// of query r and max[r].
+static void score_block(const block *b, const float *const *q, const float *const *mask,
+                        size_t first, size_t n, float *max)
+{
+    const tl_attention_job *const job = b->job;
+    tl_vf all = tl_vf_set1(-INFINITY);
+    float lanes[TL_VF_LANES];
+    for (size_t j = 0; j < n; j += SHARED_KEYS) {
+        const size_t part = tl_min_size(n - j, SHARED_KEYS);
+        float *const p = b->p + j * QUERIES;
+        tl_vf score = score_shared(job, q, b->k + (first + j) * job->k.row, part);
+        if (mask)
+            score = tl_vf_add(score, shared_mask(job, mask, first + j, part));
+        tl_vf_store(p, tl_vf_set1(-INFINITY));
+        store_up_to(p, score, part * QUERIES);
+        all = tl_vf_max(tl_vf_load(p), all); // NaN loses
+    }
+    tl_vf_store(lanes, all);
+    for (int c = 0; c < TL_VF_LANES; c++)
+        max[c % QUERIES] = lanes[c] > max[c % QUERIES] ? lanes[c] : max[c % QUERIES];
+}
+
+// Replaces the scores of n keys by their weights, and adds these to sum[r] of each query r.
+static void weigh_block(float *p, size_t n, const float *origin, float *sum)
+{
+    const tl_vf origins = repeated(origin);
+    tl_vf all = tl_vf_zero();
+    float lanes[TL_VF_LANES];
+    for (size_t j = 0; j < n; j += SHARED_KEYS, p += TL_VF_LANES) {
+        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p), origins));
+        tl_vf_store(p, weight);
+        all = tl_vf_add(all, weight);
+    }
+    tl_vf_store(lanes, all);
+    for (int c = 0; c < TL_VF_LANES; c++)
+        sum[c % QUERIES] += lanes[c];
+}
+
+// o[r] = o[r] * scale[r] + `vectors` vectors of the values from `v` on, the last one up to `len`
+// elements, times the n weights of query r. `step`: from o[r] to o[r + 1].
+TL_INLINE void add_shared(const tl_attention_job *job, int vectors, const float *v, const float *p,
+                          size_t n, const float *scale, float *o, size_t step, size_t len)
+{
+    tl_vf sum[QUERIES][SHARED_VECTORS];
+    TL_UNROLL
+    for (int r = 0; r < QUERIES; r++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            sum[r][i] = tl_vf_mul(tl_vf_load(o + r * step + i * TL_VF_LANES), tl_vf_set1(scale[r]));
+    }
+    for (size_t j = 0; j < n; j++, v += job->v.row, p += QUERIES) {
+        tl_vf x[SHARED_VECTORS];
+        prefetch_row(v + AHEAD * job->v.row, (size_t)vectors * TL_VF_LANES);
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            x[i] = vectors > 1 ? tl_vf_load(v + i * TL_VF_LANES) : load_up_to(v, len);
+        TL_UNROLL
+        for (int r = 0; r < QUERIES; r++) {
+            const tl_vf weight = tl_vf_set1(p[r]);
+            TL_UNROLL
+            for (int i = 0; i < vectors; i++)
+                sum[r][i] = tl_vf_fma(weight, x[i], sum[r][i]);
+        }
+    }
+    TL_UNROLL
+    for (int r = 0; r < QUERIES; r++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            tl_vf_store(o + r * step + i * TL_VF_LANES, sum[r][i]);
+    }
+}
+
+static void add_block(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                      const float *scale, float *o, size_t step)
+{
+    size_t at = 0;
+    for (; at + SHARED_VECTORS * TL_VF_LANES <= job->e; at += SHARED_VECTORS * TL_VF_LANES)
+        add_shared(job, SHARED_VECTORS, v + at, p, n, scale, o + at, step, 0);
+    for (; at < job->e; at += TL_VF_LANES)
+        add_shared(job, 1, v + at, p, n, scale, o + at, step, job->e - at);
+}
+
+// Computes the QUERIES queries from row `first` of the block on. `ot` has room for a value of each,
+// rounded up to whole vectors: e is at least a vector.
+ONCE void attend_shared(const block *b, size_t first)
+{
+    const tl_attention_job *const job = b->job;
+    const float *const *const mask = job->mask.data ? b->mask + first : NULL;
+    const size_t step = (job->e + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES;
+    float max[QUERIES], sum[QUERIES] = {0}, origin[QUERIES], scale[QUERIES];
+    for (int r = 0; r < QUERIES; r++)
+        max[r] = -INFINITY;
+    memset(b->ot, 0, QUERIES * step * sizeof(*b->ot));
+    for (size_t j = 0; j < job->kv_len; j += BLOCK_KEYS) {
+        const size_t n = tl_min_size(BLOCK_KEYS, job->kv_len - j);
+        float before[QUERIES];
+        memcpy(before, max, sizeof(max));
+        score_block(b, b->q + first, mask, j, n, max);
+        for (int r = 0; r < QUERIES; r++) {
+            origin[r] = max[r] > -INFINITY ? max[r] : 0;
+            scale[r] = expf(before[r] - origin[r]);
+            sum[r] *= scale[r];
+        }
+        weigh_block(b->p, n, origin, sum);
+        add_block(job, b->v + j * job->v.row, b->p, n, scale, b->ot, step);
+    }
+    for (int r = 0; r < QUERIES; r++) {
+        const float factor = sum[r] == 0 && job->zero_empty ? 0 : 1 / sum[r];
+        for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+            store_up_to(b->dst[first + r] + i,
+                        tl_vf_mul(tl_vf_load(b->ot + r * step + i), tl_vf_set1(factor)),
+                        job->e - i);
+    }
+}
+
+// Up to FEW queries.
+static void attend_few(const block *b)
+{
+    size_t i = 0;
+    for (; b->job->e >= TL_VF_LANES && i + QUERIES <= b->rows; i += QUERIES)
+        attend_shared(b, i);
+    for (; i < b->rows; i++)
+        attend_row(b, b->q[i], b->job->mask.data ? b->mask[i] : NULL, b->dst[i]);
+}
+
 // Rows
 
 // Sets the addresses of the rows from `first` on. Returns the number of vectors.
@@ -457,8 +661,7 @@ void SIMD(tl_attention)(const tl_attention_job *job, size_t batch, size_t head, 
     for (const size_t end = first + n; first < end; first += ROWS) {
         const int vectors = set_rows(&b, batch, head, first, tl_min_size(ROWS, end - first));
         if (b.rows <= FEW)
-            for (size_t i = 0; i < b.rows; i++)
-                attend_row(&b, b.q[i], job->mask.data ? b.mask[i] : NULL, b.dst[i]);
+            attend_few(&b);
         else if (vectors == 1)
             attend(&b, 1);
         else if (VECTORS > 2 && vectors == 2)
