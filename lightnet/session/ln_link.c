@@ -84,6 +84,7 @@ static void remove_link(ln_session *session, ln_link *link)
 {
     ln_value_clear(&session->values[link->input]);
     session->buffers[link->output] = (ln_buffer){0};
+    session->has_outputs = 0; // the last output may be in the freed memory
     free_link(link);
     *link = session->links[--session->n_links];
 }
@@ -132,6 +133,8 @@ static int link(ln_session *session, size_t output, size_t input)
 
 static ln_status fail_argument(ln_session *session, const char *what)
 {
+    if (session)
+        ln_error_clear(&session->error);
     ln_error_set_as(session ? &session->error : NULL, LN_BAD_ARGUMENT, "%s is NULL", what);
     return LN_BAD_ARGUMENT;
 }
@@ -226,6 +229,13 @@ const char *ln_session_linked_input(const ln_session *session, const char *name)
 
 // States
 
+// Whether the input has a value that is not the zeros of a first run that failed.
+static int has_value(const ln_session *session, const ln_link *link)
+{
+    const ln_value *const value = &session->values[link->input];
+    return value->is_given && !(link->is_initial && value->data == link->now.data);
+}
+
 void ln_session_reset_states(ln_session *session)
 {
     for (size_t i = 0; session && i < session->n_links; i++)
@@ -259,6 +269,7 @@ static int copy_value(ln_session *session, ln_link *to, const ln_session *other,
     ln_state_rows_copy(to->now.data, 0, value->data, rows_of(other, from), value, from->axis);
     to->rows = 0;
     set_value(session, to, value);
+    to->is_initial = 0;
     return 0;
 }
 
@@ -273,6 +284,7 @@ ln_status ln_session_copy_states(ln_session *session, const ln_session *from)
         return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
                                "the sessions are of different models"),
                LN_BAD_ARGUMENT;
+    session->has_outputs = 0; // those that are states lose their memory
     for (size_t i = 0; i < from->n_links; i++) {
         const ln_link *const other = &from->links[i];
         ln_link *own = link_of_input(session, other->input);
@@ -281,8 +293,7 @@ ln_status ln_session_copy_states(ln_session *session, const ln_session *from)
                 return session->error.status;
             own = link_of_input(session, other->input);
         }
-        const ln_value *const value = &from->values[other->input];
-        if (!value->is_given)
+        if (!has_value(from, other))
             ln_value_clear(&session->values[own->input]);
         else if (copy_value(session, own, from, other))
             return LN_OUT_OF_MEMORY;
@@ -312,7 +323,7 @@ static int first_len(const ln_session *session, const ln_link *link, int axis)
     return given < 0 && input->symbols[axis] ? 0 : given;
 }
 
-// Gives the input zeros, as many as it has at first.
+// Sets the input to zeros, of its initial shape.
 static int begin(ln_session *session, ln_link *link)
 {
     const ln_port *const input = session->model->interface->inputs[link->input];
@@ -333,11 +344,15 @@ static int begin(ln_session *session, ln_link *link)
     memset(link->now.data, 0, first.size);
     link->rows = 0;
     set_value(session, link, &first);
+    link->is_initial = 1;
     return 0;
 }
 
 int ln_links_begin(ln_session *session)
 {
+    for (size_t i = 0; i < session->n_links; i++)
+        if (!has_value(session, &session->links[i]))
+            ln_value_clear(&session->values[session->links[i].input]);
     for (size_t i = 0; i < session->n_links; i++) {
         ln_link *const link = &session->links[i];
         const ln_port *const input = session->model->interface->inputs[link->input];
@@ -446,6 +461,7 @@ int ln_links_commit(ln_session *session)
             link->rows = 0;
         }
         set_value(session, link, &link->shape);
+        link->is_initial = 0;
     }
     return 0;
 }

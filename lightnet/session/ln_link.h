@@ -24,6 +24,7 @@ struct ln_link {
     int axis, rows;  // of the state in `now`, if it has memory for more rows; rows 0: it has not
     ln_value shape;  // of `next`, after a run
     tl_tensor *view; // a copy without these rows, for the caller; or NULL
+    int is_initial;  // `now` has the zeros of a first run, which has not succeeded yet
     // In the current program:
     const ln_program *program; // for which `in_place` was found; NULL: none
     ln_state_rows in_place;
@@ -35,7 +36,7 @@ void ln_links_free(ln_session *session);
 /** The link of an output, by its number; NULL: none. */
 ln_link *ln_links_of_output(const ln_session *session, size_t output);
 
-/** Before a run: gives inputs without a value their initial state. -1 with a reason: it has open
+/** Before a run: sets inputs without a value to their initial state. -1 with a reason: it has open
  * sizes that no other input has. */
 int ln_links_begin(ln_session *session);
 

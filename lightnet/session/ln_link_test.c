@@ -94,6 +94,57 @@ START_TEST(a_failed_run_leaves_the_state)
 }
 END_TEST
 
+// total = state + x + y, where a run may fail since x and y differ in length.
+START_TEST(a_failed_first_run_leaves_no_state)
+{
+    SKIP_WITHOUT_ONNX
+    tiny_model m = {0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_input(&m, "y", TINY_FLOAT, "n");
+    tiny_input(&m, "sum_in", TINY_FLOAT, "n");
+    tiny_node(&m, "Add", "x", "y", "z");
+    tiny_node(&m, "Add", "z", "sum_in", "sum_out");
+    tiny_output(&m, "sum_out", TINY_FLOAT, "n");
+    ln_session *session = open_session(tiny_end(&m), NULL), *other;
+    const int two = 2, three = 3;
+    CHECK_OK(NULL, ln_session_create(session->model, &other));
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &two, ones));
+    CHECK_OK(session, ln_session_set_input(session, "y", TL_FLOAT, 1, &three, ones));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'y' has 3 for 'n', but input 'x' has 2");
+    CHECK_OK(other, ln_session_copy_states(other, session)); // copies no state
+    CHECK_OK(other, ln_session_set_input(other, "y", TL_FLOAT, 1, &three, ones));
+    add_ones(other, 3);
+    ck_assert_float_eq(total(other), 2);
+    add_ones(session, 3);
+    ck_assert_float_eq(total(session), 2);
+    add_ones(session, 3);
+    ck_assert_float_eq(total(session), 4);
+    ln_session_free(other);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(outputs_end_with_the_memory_of_their_state)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = sum_session(), *other;
+    CHECK_OK(NULL, ln_session_create(session->model, &other));
+    CHECK_OK(session, ln_session_link(session, "sum_out", "sum_in"));
+    add_ones(session, 2);
+    CHECK_OK(other, ln_session_copy_states(other, session));
+    add_ones(other, 2);
+    add_ones(session, 2);
+    CHECK_OK(other, ln_session_copy_states(other, session));
+    ck_assert_ptr_null(ln_session_output(other, "sum_out"));
+    CHECK_OK(session, ln_session_link(session, NULL, "sum_in"));
+    ck_assert_ptr_null(ln_session_output(session, "sum_out"));
+    ln_session_free(other);
+    ln_session_free(session);
+}
+END_TEST
+
 START_TEST(links_are_found_by_names_and_removed)
 {
     SKIP_WITHOUT_ONNX
@@ -136,7 +187,8 @@ START_TEST(rejects_links_that_do_not_fit)
                 "the name of an input is NULL");
     ck_assert_int_eq(ln_session_link(NULL, "y", "s"), LN_BAD_ARGUMENT);
     ck_assert_int_eq(ln_session_link_states(NULL), -1);
-    ck_assert_int_eq(ln_session_copy_states(session, NULL), LN_BAD_ARGUMENT);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_copy_states(session, NULL),
+                "the session to copy from is NULL");
     ln_session_reset_states(NULL);
     CHECK_OK(session, ln_session_link(session, "y", "s"));
     CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &four, ones));
@@ -248,5 +300,6 @@ END_TEST
 
 LN_TEST_MAIN("states of sessions", a_state_begins_with_zeros_and_accumulates,
              a_state_begins_with_the_value_of_its_input, a_failed_run_leaves_the_state,
+             a_failed_first_run_leaves_no_state, outputs_end_with_the_memory_of_their_state,
              links_are_found_by_names_and_removed, rejects_links_that_do_not_fit,
              copied_states_continue_on_their_own, a_linked_cache_has_the_bits_of_one_that_is_fed)

@@ -251,8 +251,8 @@ LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, v
  *  are theirs, and those of other names are 0. Setting the input replaces the state, removing its
  *  value (ln_session_bind_input) resets it. A failed run leaves all states as they were.
  *  ln_session_output has the state after each run; ln_session_bind_output rejects it. NULL
- *  `output`: removes the link. LN_BAD_ARGUMENT: shapes or types of the two differ, or are strings.
- */
+ *  `output`: removes the link and the value of the input. LN_BAD_ARGUMENT: shapes or types of the
+ *  two differ, or are strings. */
 LN_API ln_status ln_session_link(ln_session *session, const char *output, const char *input);
 
 /** Links each output that an exporter has named after an input: present and past_key_values or
