@@ -225,6 +225,8 @@ static const tl_tensor *bindable_output(session_object *self, const char *name)
 {
     const ln_model *const model = ln_py_model_of(self->model);
     const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
+    if (ln_session_linked_input(self->session, name)) // the session has its memory
+        return NULL;
     if (!info || info->ndim < 0 || info->dtype == TL_DTYPE_INVALID || info->dtype == TL_STRING)
         return NULL;
     size_t size = tl_size_of(info->dtype);
@@ -454,6 +456,27 @@ static PyObject *links_of(const session_object *self)
         }
     }
     return links;
+}
+
+// set_input(name, array): copies it; a linked input then has it as its state.
+static PyObject *session_set_input(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    PyObject *name = NULL, *value, *result = NULL;
+    ln_py_array array = {.view = {.buf = NULL}};
+    if (!PyArg_ParseTuple(args, "O&O", ln_py_bytes_arg, &name, &value))
+        return NULL;
+    if (!begin_call(self)) {
+        if (!ln_py_array_get(&array, value, 0) &&
+            !fail_session(self,
+                          ln_session_set_input(self->session, PyBytes_AsString(name), array.dtype,
+                                               array.ndim, array.dims, array.data)))
+            result = Py_BuildValue("");
+        ln_py_array_release(&array);
+        end_call(self, NULL);
+    }
+    Py_DECREF(name);
+    return result;
 }
 
 static PyObject *session_link_states(PyObject *object, PyObject *args)
@@ -712,6 +735,7 @@ static PyMethodDef session_methods[] = {
     {"output", session_output, METH_VARARGS, "output(name) -> array, a copy"},
     {"output_info", session_output_info, METH_VARARGS, "output_info(name) -> (type, shape)"},
     {"link", session_link, METH_VARARGS, "link(output, input)"},
+    {"set_input", session_set_input, METH_VARARGS, "set_input(name, array): copies the array"},
     {"link_states", session_link_states, METH_NOARGS,
      "link_states() -> {output: input}: links states by the names of exporters"},
     {"reset_states", session_reset_states, METH_NOARGS, "reset_states()"},

@@ -949,6 +949,80 @@ def sessions_without_optimization_keep_fast_kernels():
     return faults + same((fast, plain), (True, False))
 
 
+# ---- states ----
+
+def sums(state="total_in", dtype="float", dims=("n",)):
+    """The bytes of total_out = x + state, and twice = 2 * x."""
+    names = [("x", dtype), (state, "float")]
+    nodes = [w.node("Cast", ["x"], ["f"], to=1), w.node("Add", ["f", state], ["total_out"]), w.node("Add", ["f", "f"], ["twice"])]
+    return w.model(w.graph(nodes, [w.value(name, kind, list(dims)) for name, kind in names],
+                           [w.value(name, "float", list(dims)) for name in ("total_out", "twice")]), opset=17)
+
+
+FEED = {"x": np.ones(2, np.float32)}
+
+
+def total(session, feed=FEED):
+    return session.run(["total_out"], feed)[0].tolist()
+
+
+@test
+def states_are_linked_by_names_or_by_a_dict():
+    faults = []
+    for session in (lightnet.StatefulSession(sums(), threads=1), lightnet.StatefulSession(lightnet.Model(sums())),
+                    lightnet.StatefulSession(sums("total")), lightnet.StatefulSession(sums("before"), {"total_out": "before"})):
+        faults += same(list(session.links), ["total_out"]) + same([total(session) for _ in range(3)], [[1, 1], [2, 2], [3, 3]])
+        faults += same([a.tolist() for a in session.run(None, FEED)], [[2, 2]])  # twice
+        session.reset()
+        faults += same(total(session, {"x": np.ones(3, np.float32)}), [1, 1, 1])
+    return faults
+
+
+@test
+def values_of_inputs_replace_states():
+    session = lightnet.StatefulSession(sums())
+    session.run(None, FEED)
+    faults = same(total(session, {**FEED, "total_in": np.array([5, 7], np.float32)}), [6, 8]) + same(total(session), [7, 9])
+    return faults + raises(lightnet.InvalidArgument, lambda: total(session, {**FEED, "total_in": [5, 7]}), "total_in") + \
+        same(total(session), [8, 10])
+
+
+@test
+def forks_continue_on_their_own():
+    session = lightnet.StatefulSession(sums("before"), {"total_out": "before"})
+    total(session)
+    fork = session.fork()
+    total(session)
+    return same(fork.links, session.links) + same((total(fork), total(fork), total(session)), ([2, 2], [3, 3], [3, 3]))
+
+
+@test
+def failed_runs_leave_states():
+    session, three = lightnet.StatefulSession(sums()), {"x": np.ones(3, np.float32)}
+    total(session)
+    return raises(lightnet.InvalidArgument, lambda: total(session, three), "'total_in' has 2 for 'n', but input 'x' has 3") + \
+        raises(ValueError, lambda: total(session, {**FEED, "z": FEED["x"]}), "z") + same(total(session), [2, 2])
+
+
+@test
+def large_states_of_fixed_sizes_are_outputs():
+    session = lightnet.StatefulSession(sums(dims=[1 << 15]))
+    x = np.ones(1 << 15, np.float32)
+    return same([session.run(None, {"x": x}) and session.run(["total_out"], {"x": x})[0][-1] for _ in range(2)], [2, 4])
+
+
+@test
+def links_that_do_not_fit_are_rejected():
+    state = lightnet.StatefulSession
+    return raises(ValueError, lambda: state(sums("before")), "no output is named after an input") + \
+        raises(ValueError, lambda: state(sums(), {}), "pass links=") + \
+        raises(lightnet.InvalidArgument, lambda: state(sums(dtype="int64"), {"total_out": "x"}), "int64", "'x'") + \
+        raises(lightnet.InvalidArgument, lambda: state(sums(), {"total_out": "z"}), "no input 'z'") + \
+        raises(lightnet.InvalidArgument, lambda: state(sums(), {"z": "x"}), "no output 'z'") + \
+        raises(ValueError, lambda: state(lightnet.Model(sums()), threads=1), "belong to the Model") + \
+        raises(TypeError, lambda: state(sums()).run("twice", FEED), "output_names is a list")
+
+
 def main():
     tap = Tap()
     for function in tests:
