@@ -87,7 +87,7 @@ static const cli_option shared[] = {
     {"tune", 0, CLI_FLAG, FIELD(tune), NULL,
      "measure the fastest algorithms instead of estimating them"},
     {"map", 0, CLI_FLAG, FIELD(map), NULL,
-     "map a one-file compiled model, which must not change; bench: with --shapes"},
+     "map a one-file compiled model, which must not change; bench: with --shapes or --decode"},
     {"debug", 'd', CLI_FLAG, FIELD(debug), NULL, "print the applied rules"},
     {"no-warnings", 'w', CLI_FLAG, FIELD(quiet), NULL, "print no warnings"},
 };

@@ -45,6 +45,8 @@ static const struct example {
     {"verify", "lightnet verify model.onnx --reference", "compare with the unoptimized program"},
     {"bench", "lightnet bench model.onnx --threads 1", "run times on one core"},
     {"bench", "lightnet bench model.onnx --per-op", "time of each operator"},
+    {"bench", "lightnet bench decoder.onnx --decode 512,32",
+     "tokens per second of a prompt, and of the steps after it"},
     {"ops", "lightnet ops Conv", "the operators for an operator of ONNX"},
     {"ops", "lightnet ops --rules", "the names for --disable-rule"},
     {"env", "lightnet env", "variables with their values"},
