@@ -38,8 +38,8 @@ def cpp_headers():
 def long_headers():
     for path in tracked(CPP_HEADERS):
         lines = text_of(path).splitlines()
-        if len(lines) > 175:
-            yield f"{path} has {len(lines)} lines, expected at most 175"
+        if len(lines) > 185:
+            yield f"{path} has {len(lines)} lines, expected at most 185"
         for i, line in enumerate(lines, 1):
             if len(line) > 110:
                 yield f"{path}:{i}: {len(line)} characters, expected at most 110"

@@ -156,6 +156,13 @@ struct session : owner<ln_session, ln_session_free> {
                                  data.size() * sizeof(T))); }
     template <class T> void bind_output(const char *name, view<T> to)
     { done(ln_session_bind_output(get(), name, to.data(), to.size() * sizeof(T))); }
+    /** States: each run reads an output of the run before as an input. See ln_session_link. */
+    void link(const char *output, const char *input) { done(ln_session_link(get(), output, input)); }
+    int link_states()
+    { const int n = ln_session_link_states(get()); return done(n < 0 ? LN_OUT_OF_MEMORY : LN_OK), n; }
+    const char *linked_input(const char *output) const { return ln_session_linked_input(get(), output); }
+    void reset_states() { ln_session_reset_states(get()); }
+    void copy_states(const session &from) { done(ln_session_copy_states(get(), from.get())); }
     void run() { done(ln_session_run(get())); }
     void set_timeout(uint64_t ms) { done(ln_session_set_timeout(get(), ms)); }
     void cancel() { ln_session_cancel(get()); }
