@@ -74,84 +74,34 @@ static settings read_arguments(char **argv)
 
 // Decoder: a model and its cache
 
-// Keys or values of a layer. Each run reads those of the tokens before from one buffer, and writes
-// them with those of the new tokens to the other, so that the session copies nothing.
-typedef struct cache {
-    const char *past;  // the input
-    char present[128]; // the output
-    tl_dtype dtype;
-    int ndim, axis; // which axis grows
-    int dims[8];
-    void *buffers[2];
-    size_t size; // of each buffer, in bytes
-} cache;
-
 typedef struct decoder {
     ln_model *model;
-    ln_session *session;
-    cache *caches;
-    int n_caches, n_past, room; // tokens in the cache, and how many fit
-    int64_t *positions, *ones;  // 0, 1, 2 .. and 1, 1, 1 ..
+    ln_session *session;       // keeps the cache
+    int n_past;                // tokens in the cache
+    int64_t *positions, *ones; // 0, 1, 2 .. and 1, 1, 1 ..
 } decoder;
 
-static int starts_with(const char *text, const char *start)
+// The cache is empty at first: its batch is 1, and another open size the number of tokens.
+static void empty_cache(ln_session *session, const char *name, const tl_tensor *info)
 {
-    return !strncmp(text, start, strlen(start));
+    int dims[TL_MAXDIM];
+    for (int i = 0; i < info->ndim; i++)
+        dims[i] = info->dims[i] >= 0 ? info->dims[i] : i == 0 ? 1 : 0;
+    check(ln_session_set_input(session, name, info->dtype, info->ndim, dims, NULL), session);
 }
 
-// "past_key_values.0.key" and "past.0.key" become "present.0.key".
-static void set_output_name(cache *c, const ln_model *model)
+// Links "present.0.key", an output, to "past_key_values.0.key" or "past.0.key", and so on.
+static void link_cache(const decoder *d)
 {
-    const char *const rest = strchr(c->past, '.');
-    snprintf(c->present, sizeof(c->present), "present%s", rest ? rest : "");
-    if (ln_model_output_index(model, c->present) < 0)
-        fail("the model has no output '%s' for its input '%s'", c->present, c->past);
-}
-
-// The batch is 1, and one other axis is open.
-static void set_shape(cache *c, const tl_tensor *info, int room)
-{
-    size_t len = (size_t)room;
-    c->dtype = info->dtype;
-    c->ndim = info->ndim;
-    for (int d = 0; d < c->ndim && d < 8; d++) {
-        c->dims[d] = d == 0 ? 1 : info->dims[d];
-        if (c->dims[d] < 0 && c->axis > 0)
-            fail("input '%s' has two open sizes besides the batch", c->past);
-        if (c->dims[d] < 0)
-            c->axis = d;
-        else
-            len *= (size_t)c->dims[d];
+    if (ln_session_link_states(d->session) < 1)
+        fail("the model has no inputs 'past_key_values' with outputs 'present'");
+    for (int i = 0; i < ln_model_num_outputs(d->model); i++) {
+        const char *const output = ln_model_output_name(d->model, i);
+        const char *const past = ln_session_linked_input(d->session, output);
+        if (past)
+            empty_cache(d->session, past,
+                        ln_model_input_info(d->model, ln_model_input_index(d->model, past)));
     }
-    if (c->ndim < 2 || c->ndim > 8 || c->axis == 0)
-        fail("input '%s' has no open size for the tokens", c->past);
-    c->size = len * tl_size_of(c->dtype);
-    for (int i = 0; i < 2; i++)
-        c->buffers[i] = new_array(c->size, 1);
-}
-
-static void add_cache(decoder *d, int input)
-{
-    cache *const c = &d->caches[d->n_caches++];
-    c->past = ln_model_input_name(d->model, input);
-    set_output_name(c, d->model);
-    set_shape(c, ln_model_input_info(d->model, input), d->room);
-}
-
-static void find_inputs(decoder *d)
-{
-    const int n = ln_model_num_inputs(d->model);
-    d->caches = new_array((size_t)n, sizeof(cache));
-    for (int i = 0; i < n; i++) {
-        const char *const name = ln_model_input_name(d->model, i);
-        if (starts_with(name, "past"))
-            add_cache(d, i);
-        else if (strcmp(name, "input_ids") && strcmp(name, "attention_mask") &&
-                 strcmp(name, "position_ids"))
-            fail("the model has an unknown input '%s'", name);
-    }
-    if (ln_model_input_index(d->model, "input_ids") < 0 || d->n_caches == 0)
-        fail("the model has no input 'input_ids', or no 'past_key_values'");
 }
 
 static int is_readable(const char *file)
@@ -175,25 +125,19 @@ static void open_decoder(decoder *d, const settings *s, int room)
     check(ln_model_open(file, options, &d->model), NULL);
     check(ln_session_create(d->model, &d->session), NULL);
     ln_options_free(options);
-    d->room = room;
     d->positions = new_array((size_t)room, sizeof(int64_t));
     d->ones = new_array((size_t)room, sizeof(int64_t));
     for (int i = 0; i < room; i++) {
         d->positions[i] = i;
         d->ones[i] = 1;
     }
-    find_inputs(d);
+    link_cache(d);
 }
 
 static void close_decoder(decoder *d)
 {
-    for (int i = 0; i < d->n_caches; i++) {
-        free(d->caches[i].buffers[0]);
-        free(d->caches[i].buffers[1]);
-    }
     ln_session_free(d->session);
     ln_model_free(d->model);
-    free(d->caches);
     free(d->positions);
     free(d->ones);
 }
@@ -208,20 +152,6 @@ static void bind_tokens(decoder *d, const char *name, const int64_t *data, int n
               d->session);
 }
 
-static void bind_caches(decoder *d)
-{
-    for (int i = 0; i < d->n_caches; i++) {
-        cache *const c = &d->caches[i];
-        void *const past = c->buffers[0], *const present = c->buffers[1];
-        c->dims[c->axis] = d->n_past;
-        check(ln_session_bind_input(d->session, c->past, c->dtype, c->ndim, c->dims, past, c->size),
-              d->session);
-        check(ln_session_bind_output(d->session, c->present, present, c->size), d->session);
-        c->buffers[0] = present; // the past of the next run
-        c->buffers[1] = past;
-    }
-}
-
 // Runs the model on n more tokens. Returns the logits of the token after them, until the next
 // run; *vocabulary: their number.
 static const float *run_decoder(decoder *d, const int64_t *ids, int n, int *vocabulary)
@@ -229,7 +159,6 @@ static const float *run_decoder(decoder *d, const int64_t *ids, int n, int *voca
     bind_tokens(d, "input_ids", ids, n);
     bind_tokens(d, "position_ids", d->positions + d->n_past, n);
     bind_tokens(d, "attention_mask", d->ones, d->n_past + n);
-    bind_caches(d);
     check(ln_session_run(d->session), d->session);
     d->n_past += n;
     int len;

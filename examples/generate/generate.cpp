@@ -67,16 +67,6 @@ static settings read_arguments(char **argv)
 
 // Decoder: a model and its cache
 
-/* Keys or values of a layer. Each run reads those of the tokens before from one buffer, and writes
- * them with those of the new tokens to the other, so that the session copies nothing. */
-struct cache {
-    std::string past, present; // the input, the output
-    tl_dtype dtype;
-    std::vector<int> dims;
-    size_t axis; // which grows
-    std::vector<char> buffers[2];
-};
-
 class decoder
 {
   public:
@@ -87,9 +77,8 @@ class decoder
         for (size_t i = 0; i < room; i++)
             positions[i] = int64_t(i);
         for (int i = 0; i < model.num_inputs(); i++)
-            add_input(i);
-        if (!inputs.count("input_ids") || caches.empty())
-            throw std::runtime_error("the model has no input 'input_ids', or no 'past_key_values'");
+            inputs.emplace(model.input_name(i), i);
+        link_cache();
     }
 
     /* Runs the model on more tokens. Returns the logits of the token behind them, until the next
@@ -100,8 +89,6 @@ class decoder
         bind_tokens("input_ids", ids.data(), n);
         bind_tokens("position_ids", positions.data() + n_past, n);
         bind_tokens("attention_mask", ones.data(), n_past + n);
-        for (cache &c : caches)
-            bind(c);
         session.run();
         n_past += n;
         const lightnet::tensor output = session.output("logits");
@@ -116,43 +103,26 @@ class decoder
     size_t n_past = 0; // tokens in the cache
 
   private:
-    void add_input(int i)
+    /* Links "present.0.key", an output, to "past_key_values.0.key" or "past.0.key", and so on. */
+    void link_cache()
     {
-        const std::string name = model.input_name(i);
-        inputs.insert(name);
-        if (name.compare(0, 4, "past") == 0)
-            add_cache(name, model.input_info(i));
-        else if (name != "input_ids" && name != "attention_mask" && name != "position_ids")
-            throw std::runtime_error("the model has an unknown input '" + name + "'");
+        if (session.link_states() < 1)
+            throw std::runtime_error(
+                "the model has no inputs 'past_key_values' with outputs 'present'");
+        for (int i = 0; i < model.num_outputs(); i++)
+            if (const char *past = session.linked_input(model.output_name(i)))
+                empty_cache(past, model.input_info(inputs.at(past)));
     }
 
-    /* "past_key_values.0.key" and "past.0.key" become "present.0.key". The batch is 1, and one
-     * other axis is open. */
-    void add_cache(const std::string &name, const lightnet::tensor &info)
+    /* The cache is empty at first: its batch is 1, and another open size the number of tokens. */
+    void empty_cache(const char *name, const lightnet::tensor &info)
     {
-        cache c = {name,
-                   "present" + name.substr(std::min(name.find('.'), name.size())),
-                   info.dtype(),
-                   {},
-                   0,
-                   {}};
-        size_t size = positions.size() * tl_size_of(c.dtype);
-        if (ln_model_output_index(model.get(), c.present.c_str()) < 0)
-            throw std::runtime_error("the model has no output '" + c.present + "' for its input '" +
-                                     name + "'");
-        for (int dim : info.dims()) {
-            if (dim < 0 && c.axis > 0)
-                throw std::runtime_error("input '" + name + "' has two open sizes");
-            if (dim < 0 && !c.dims.empty())
-                c.axis = c.dims.size();
-            c.dims.push_back(c.dims.empty() ? 1 : dim);
-            size *= size_t(std::max(c.dims.back(), 1));
-        }
-        if (c.axis == 0)
-            throw std::runtime_error("input '" + name + "' has no open size for the tokens");
-        for (auto &buffer : c.buffers)
-            buffer.resize(size);
-        caches.push_back(std::move(c));
+        std::vector<int> dims;
+        for (int dim : info.dims())
+            dims.push_back(dim >= 0 ? dim : dims.empty() ? 1 : 0);
+        lightnet::check(ln_session_set_input(session.get(), name, info.dtype(), int(dims.size()),
+                                             dims.data(), nullptr),
+                        ln_session_error(session.get()));
     }
 
     void bind_tokens(const char *name, const int64_t *data, size_t n)
@@ -161,19 +131,10 @@ class decoder
             session.bind_input<int64_t>(name, {1, int(n)}, {data, n});
     }
 
-    void bind(cache &c)
-    {
-        c.dims[c.axis] = int(n_past);
-        session.bind_input<char>(c.past.c_str(), c.dims, c.buffers[0], c.dtype);
-        session.bind_output<char>(c.present.c_str(), c.buffers[1]);
-        std::swap(c.buffers[0], c.buffers[1]); // the past of the next run
-    }
-
     lightnet::model model;
-    lightnet::session session;
+    lightnet::session session; // keeps the cache
     std::vector<int64_t> positions, ones; // 0, 1, 2 .. and 1, 1, 1 ..
-    std::set<std::string> inputs;
-    std::vector<cache> caches;
+    std::map<std::string, int> inputs; // their numbers
 };
 
 static decoder open_decoder(const settings &s, size_t room)

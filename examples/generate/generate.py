@@ -32,25 +32,21 @@ def read_arguments():
 
 
 class Decoder:
-    """A model and its cache: the keys and values of all layers, which each run returns for the next one."""
+    """A model, and a session that keeps its cache: the keys and values of all layers."""
 
     def __init__(self, folder, threads):
         path = os.path.join(folder, "model.onnx")
         path = path if os.path.exists(path) else os.path.join(folder, "onnx", "model.onnx")
-        self._session = lightnet.InferenceSession(path, threads=threads)
-        self._inputs = {i.name: i for i in self._session.get_inputs()}
-        pasts = [i for i in self._inputs.values() if i.name.startswith("past")]
-        unknown = set(self._inputs) - {i.name for i in pasts} - {"input_ids", "attention_mask", "position_ids"}
-        if unknown or not pasts or "input_ids" not in self._inputs:
-            sys.exit(f"{path}: unknown inputs {unknown}, or no 'input_ids', or no 'past_key_values'")
-        # "past_key_values.0.key" and "past.0.key" become "present.0.key".
-        self._names = {i.name: "present" + i.name[i.name.index("."):] for i in pasts}
-        self._past = {i.name: self._empty(i) for i in pasts}
+        model = lightnet.Model(path, threads=threads)
+        # Links "present.0.key", an output, to "past_key_values.0.key" or "past.0.key", and so on.
+        self._session = lightnet.StatefulSession(model)
+        self._inputs = {i.name for i in model.inputs}
+        self._first = {i.name: self._empty(i) for i in model.inputs if i.name in self._session.links.values()}
         self.n_past = 0
 
     @staticmethod
     def _empty(info):
-        """A tensor of no tokens: the batch is 1, and one other axis is open."""
+        """A cache without tokens: the batch is 1, and another open size the number of tokens."""
         types = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
         dims = [1] + [dim if isinstance(dim, int) else 0 for dim in info.shape[1:]]
         return np.zeros(dims, types[info.type])
@@ -61,8 +57,7 @@ class Decoder:
         tokens = {"input_ids": [ids], "position_ids": [range(self.n_past, self.n_past + n)],
                   "attention_mask": [[1] * (self.n_past + n)]}
         feeds = {name: np.array(value, np.int64) for name, value in tokens.items() if name in self._inputs}
-        logits, *presents = self._session.run(["logits"] + list(self._names.values()), {**feeds, **self._past})
-        self._past = dict(zip(self._names, presents))
+        logits, = self._session.run(["logits"], feeds if self.n_past else {**feeds, **self._first})
         self.n_past += n
         return logits[0, -1]
 

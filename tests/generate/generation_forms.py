@@ -91,8 +91,8 @@ class Renamed(open_networks.Graph):
         return self._names.get(name, name)
 
 
-def decoder(past, has_mask):
-    """A decoder of one layer with learned positions; a mask that is an input only."""
+def decoder(past, has_mask, batch="batch_size"):
+    """A decoder of one layer with learned positions; a mask that is an input only. batch: that of the cache."""
     g = Renamed(past)
     words = g.op("Gather", [g.weight(open_networks.WORDS, open_networks.FEATURES), "ids"], axis=0)
     begin = g.size("past.key", 2)
@@ -103,7 +103,7 @@ def decoder(past, has_mask):
         tokens = g.op("ReduceSum", [g.op("Cast", ["attention_mask"], to=1)])
         x = g.op("Add", [x, g.op("Sub", [tokens, g.op("Cast", [end], to=1)])])  # 0 where all are 1
     g.op("MatMul", [g.norm(x), g.weight(open_networks.FEATURES, open_networks.WORDS)], "logits")
-    cache = ["batch_size", open_networks.HEADS, "past_sequence_length", open_networks.FEATURES // open_networks.HEADS]
+    cache = [batch, open_networks.HEADS, "past_sequence_length", open_networks.FEATURES // open_networks.HEADS]
     names = [g.named("past.key"), g.named("past.value")]
     inputs = [value("input_ids", "int64", ["batch_size", "sequence_length"])] + [value(name, "float", cache) for name in names]
     inputs += [value("attention_mask", "int64", ["batch_size", "total_sequence_length"])] * has_mask
@@ -164,6 +164,10 @@ def main():
                 with open(os.path.join(folder, "model.onnx"), "wb") as file:
                     file.write(decoder(past, has_mask))
                 tap.check(f"a decoder with {past}{' and a mask' * has_mask}", check_form(programs, folder))
+        for batch in "past_batch", 1:
+            with open(os.path.join(folder, "model.onnx"), "wb") as file:
+                file.write(decoder("past", True, batch))
+            tap.check(f"a decoder with a cache of batch {batch}", check_form(programs, folder))
     example = os.path.join(EXAMPLE, "model")
     tap.check("the model of the example", check_form(programs, example, without_cache(example, N_TOKENS) if sys.argv[3:] else None))
     tap.end()
