@@ -207,17 +207,17 @@ static int find_partner(const ln_session *session, const ln_port *output)
 
 int ln_session_link_states(ln_session *session)
 {
-    int n = 0;
     if (!session)
         return fail_argument(NULL, "the session"), -1;
     ln_error_clear(&session->error);
     for (size_t i = 0; i < session->model->interface->n_outputs; i++) {
         const int input = find_partner(session, session->model->interface->outputs[i]);
-        if (input >= 0 && link(session, i, (size_t)input))
+        const int is_free =
+            input >= 0 && !ln_links_of_output(session, i) && !link_of_input(session, (size_t)input);
+        if (is_free && link(session, i, (size_t)input))
             return -1;
-        n += input >= 0;
     }
-    return n;
+    return (int)session->n_links;
 }
 
 const char *ln_session_linked_input(const ln_session *session, const char *name)

@@ -166,6 +166,34 @@ START_TEST(links_are_found_by_names_and_removed)
 }
 END_TEST
 
+START_TEST(links_by_names_keep_those_that_exist)
+{
+    SKIP_WITHOUT_ONNX
+    tiny_model m = {0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_input(&m, "h", TINY_FLOAT, "n");
+    tiny_input(&m, "c", TINY_FLOAT, "n");
+    tiny_node(&m, "Add", "x", "h", "h_out");
+    tiny_node(&m, "Sub", "x", "h", "h_new");
+    tiny_node(&m, "Add", "x", "c", "c_out");
+    tiny_output(&m, "h_out", TINY_FLOAT, "n");
+    tiny_output(&m, "h_new", TINY_FLOAT, "n");
+    tiny_output(&m, "c_out", TINY_FLOAT, "n");
+    ln_session *session = open_session(tiny_end(&m), NULL);
+    ck_assert_int_eq(ln_session_link_states(session), 2); // h has one output, the first
+    ck_assert_str_eq(ln_session_linked_input(session, "h_out"), "h");
+    ck_assert_ptr_null(ln_session_linked_input(session, "h_new"));
+    CHECK_OK(session, ln_session_link(session, "h_new", "c"));
+    add_ones(session, 2);
+    ck_assert_int_eq(ln_session_link_states(session), 2);
+    ck_assert_str_eq(ln_session_linked_input(session, "h_new"), "c");
+    add_ones(session, 2);
+    const tl_tensor *const h = ln_session_output(session, "h_out");
+    ck_assert_float_eq(((const float *)h->data)[0], 2);
+    ln_session_free(session);
+}
+END_TEST
+
 START_TEST(rejects_links_that_do_not_fit)
 {
     SKIP_WITHOUT_ONNX
@@ -301,5 +329,6 @@ END_TEST
 LN_TEST_MAIN("states of sessions", a_state_begins_with_zeros_and_accumulates,
              a_state_begins_with_the_value_of_its_input, a_failed_run_leaves_the_state,
              a_failed_first_run_leaves_no_state, outputs_end_with_the_memory_of_their_state,
-             links_are_found_by_names_and_removed, rejects_links_that_do_not_fit,
-             copied_states_continue_on_their_own, a_linked_cache_has_the_bits_of_one_that_is_fed)
+             links_are_found_by_names_and_removed, links_by_names_keep_those_that_exist,
+             rejects_links_that_do_not_fit, copied_states_continue_on_their_own,
+             a_linked_cache_has_the_bits_of_one_that_is_fed)

@@ -255,9 +255,9 @@ LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, v
  *  two differ, or are strings. */
 LN_API ln_status ln_session_link(ln_session *session, const char *output, const char *input);
 
-/** Links each output that an exporter has named after an input: present and past_key_values or
- *  past, NAME_out or NAME_new and NAME_in or NAME, NAMEn or NAMEN and NAME. Returns the number of
- *  such links; -1: no memory. */
+/** Links each output that an exporter has named after an input, unless one of the two is linked:
+ *  present and past_key_values or past, NAME_out or NAME_new and NAME_in or NAME, NAMEn or NAMEN
+ *  and NAME. Returns the number of all links; -1: no memory. */
 LN_API int ln_session_link_states(ln_session *session);
 
 /** The input that output `name` is linked to; NULL: none. Returns borrowed, as long as the model
