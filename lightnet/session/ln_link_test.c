@@ -4,6 +4,7 @@
 
 #include "session/ln_link.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,23 @@ START_TEST(copied_states_continue_on_their_own)
 }
 END_TEST
 
+START_TEST(rows_move_to_memory_for_more_and_back)
+{
+    const ln_value shape = {.ndim = 3, .dims = {2, 3, 1}, .size = 6}, scalar = {.size = 1};
+    char wide[9] = "........", back[7] = "......", one = '-';
+    ln_state_rows_copy(wide, 4, "abcdef", 0, &shape, 1);
+    ck_assert_str_eq(wide, "abc.def.");
+    ln_state_rows_copy(back, 0, wide, 4, &shape, 1);
+    ck_assert_str_eq(back, "abcdef");
+    ln_state_rows_copy(&one, 0, "z", 0, &scalar, 0);
+    ck_assert_int_eq(one, 'z');
+    ck_assert_uint_eq(ln_state_rows_size(&shape, TL_FLOAT, 1, 5), 40);
+    ck_assert_uint_eq(ln_state_rows_size(&(ln_value){.ndim = 3, .dims = {INT_MAX, 1, INT_MAX}},
+                                         TL_DOUBLE, 1, INT_MAX),
+                      SIZE_MAX);
+}
+END_TEST
+
 // Decoders
 
 enum { HEADS = 2, HEAD = 8, LONGEST = 40 };
@@ -331,4 +349,4 @@ LN_TEST_MAIN("states of sessions", a_state_begins_with_zeros_and_accumulates,
              a_failed_first_run_leaves_no_state, outputs_end_with_the_memory_of_their_state,
              links_are_found_by_names_and_removed, links_by_names_keep_those_that_exist,
              rejects_links_that_do_not_fit, copied_states_continue_on_their_own,
-             a_linked_cache_has_the_bits_of_one_that_is_fed)
+             rows_move_to_memory_for_more_and_back, a_linked_cache_has_the_bits_of_one_that_is_fed)

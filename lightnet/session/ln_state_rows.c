@@ -128,6 +128,10 @@ static heads heads_of(const ln_value *shape, int axis)
 void ln_state_rows_copy(void *to, int to_rows, const void *from, int from_rows,
                         const ln_value *shape, int axis)
 {
+    if (!to_rows && !from_rows && shape->size)
+        memcpy(to, from, shape->size);
+    if (!to_rows && !from_rows)
+        return;
     const heads h = heads_of(shape, axis);
     const size_t to_step = (to_rows ? (size_t)to_rows : h.rows) * h.row;
     const size_t from_step = (from_rows ? (size_t)from_rows : h.rows) * h.row;
