@@ -117,8 +117,9 @@ static int bind_inputs(ln_context *ctx, void *data)
     for (int i = 0; i < opt->shapes.n && !status; i++) {
         cli_shape s;
         status = cli_shape_read(&s, opt->shapes.items[i]) ||
-                 (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.min, s.dims)
-                             : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims));
+                 (*s.sum       ? ln_context_bind_sum(ctx, s.name, s.sum)
+                  : s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.min, s.dims)
+                               : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims));
     }
     for (int i = 0; i < opt->inputs.n && !status; i++)
         status = bind_input(ctx, opt, opt->inputs.items[i]);

@@ -48,7 +48,12 @@ int cli_shape_read(cli_shape *shape, const char *text)
     memcpy(shape->name, text, (size_t)(equals - text));
     shape->name[equals - text] = '\0';
     shape->is_range = 0;
+    shape->sum[0] = '\0';
     text = equals;
+    if (strchr(equals, '+') && strlen(equals) < sizeof(shape->sum)) {
+        memcpy(shape->sum, equals + 1, strlen(equals));
+        return 0;
+    }
     while (*text && shape->ndim < LN_MAXDIM) {
         text++;
         if (read_dim(shape, &text) || (*text && *text != 'x'))

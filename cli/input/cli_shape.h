@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512.
+// Shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512; and sums of sizes, NAME=past+new.
 
 #pragma once
 
@@ -11,7 +11,8 @@ typedef struct cli_shape {
     int dims[LN_MAXDIM]; // of a range, the largest
     int min[LN_MAXDIM];  // equal to dims without a range
     int ndim;
-    int is_range; // of any size
+    int is_range;              // of any size
+    char sum[LN_MAX_NAME_LEN]; // of other sizes: then there are no dimensions; or ""
 } cli_shape;
 
 /** Reads the text: the dimensions follow the last '='. Returns 0, or -1 without a message. */

@@ -52,7 +52,7 @@ tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *
     tol.scale = max_finite(expected);
     if (tl_dtype_is_float(dtype) && given->rtol < 0 && tl_size_of(dtype) > 2)
         tol.rtol = 1e-4;
-    if (given->atol < 0)
+    if (given->atol < 0 && tol.atol > 0)
         tol.atol = 1e-6;
     return tol;
 }

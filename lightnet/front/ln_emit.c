@@ -152,11 +152,10 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
 }
 
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
-                                       const int *min)
+                                       const int *min, const char *const *sizes)
 {
     char buf[LN_MAX_NAME_LEN];
     const char *own = name_of_source(t, name, buf);
-    const char *const *const sizes = ln_bind_sizes(t->ctx, name);
     return add_source(t, name,
                       own ? ln_placeholder_create(t->ctx, own, name, like, min, sizes) : NULL);
 }

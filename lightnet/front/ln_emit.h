@@ -87,9 +87,9 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
                                   int from_file);
 
 /** Adds input `name`, of like's type, whose shape is from `min` to like's and is known in each
- * run; its sizes have the names that were bound to it. As ln_translation_source. */
+ * run, with the names of its sizes (ln_placeholder_create; or NULL). As ln_translation_source. */
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
-                                       const int *min);
+                                       const int *min, const char *const *sizes);
 
 /** A new constant, named after `wanted`. Takes the tensor with its data, also on failure; without
  *  data, that is in `file` at `offset`. Returns its name; NULL after a failure. */

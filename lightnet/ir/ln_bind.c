@@ -19,6 +19,7 @@ typedef struct binding {
     int *min;               // the min shape of a range, whose max is the tensor's shape; or NULL
     char *sizes[LN_MAXDIM]; // the names of these sizes, or NULL
     int is_list;            // a sequence or an optional value, without `tensor`
+    char *sum;              // of other sizes, without `tensor`; or NULL
     tl_tensor **items;
     int n_items; // -1: an absent optional value
     int is_used; // the reader has asked for it; only in the last binding of a name
@@ -44,6 +45,7 @@ static void clear_binding(binding *b)
     for (int i = 0; i < LN_MAXDIM; i++)
         ln_free(b->sizes[i]);
     tl_tensor_free_data_too(b->tensor);
+    ln_free(b->sum);
     ln_free(b->min);
     ln_free(b->name);
 }
@@ -123,6 +125,13 @@ int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int
         return ln_fail_last(ctx);
     }
     return bind(ctx, name, &(binding){.tensor = tensor, .min = copy});
+}
+
+int ln_context_bind_sum(ln_context *ctx, const char *name, const char *sum)
+{
+    ln_context_clear_error(ctx);
+    char *const copy = ln_strdup(sum);
+    return copy ? bind(ctx, name, &(binding){.sum = copy}) : ln_fail_last(ctx);
 }
 
 int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
@@ -254,6 +263,12 @@ const char *const *ln_bind_sizes(const ln_context *ctx, const char *name)
     return b && b->tensor && b->sizes[0] ? (const char *const *)b->sizes : NULL;
 }
 
+const char *ln_bind_sum(const ln_context *ctx, const char *name)
+{
+    const binding *const b = find_named(ctx, name);
+    return b ? b->sum : NULL;
+}
+
 // Whether the model has read the name, which the last binding records.
 static int is_used(const ln_context *ctx, const binding *b)
 {
@@ -262,7 +277,7 @@ static int is_used(const ln_context *ctx, const binding *b)
 
 static int is_unused_shape(const ln_context *ctx, const binding *b)
 {
-    return b->name && b->tensor && !b->tensor->data && !is_used(ctx, b);
+    return b->name && (b->sum || (b->tensor && !b->tensor->data)) && !is_used(ctx, b);
 }
 
 const char *ln_bind_unused(const ln_context *ctx)
@@ -382,6 +397,11 @@ static int check_sizes(const ln_context *ctx, const binding *b)
 
 static int check(const ln_context *ctx, const binding *b)
 {
+    if (b->sum)
+        return ln_fail_as(ctx, LN_NOT_FOUND,
+                          "%s: size '%s' is given as '%s', but the model has no open size of that "
+                          "name",
+                          ctx->source, b->name, b->sum);
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, b->name);
     const ln_op *producer = te ? ln_entry_creater(te) : NULL;
     if (!producer || !ln_produces_inputs(producer->op_arg->optype))

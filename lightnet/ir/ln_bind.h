@@ -21,6 +21,9 @@ int ln_bind_name_sizes(ln_context *ctx, const char *name, const char *const *siz
 /** These names; NULL: none. Returns borrowed. */
 const char *const *ln_bind_sizes(const ln_context *ctx, const char *name);
 
+/** The sum that was bound to size `name` by ln_context_bind_sum; NULL: none. Returns borrowed. */
+const char *ln_bind_sum(const ln_context *ctx, const char *name);
+
 /** Whether a sequence or an optional value was bound to input `name`, or to the `index`th as above:
  * *items is then its list of *n tensors, borrowed; *n is -1 for an absent optional value. */
 int ln_bind_find_list(const ln_context *ctx, const char *name, int index,

@@ -316,7 +316,7 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
                           "'%s' would have shape %s of %zu bytes at run time, expected at most the "
                           "%zu that are planned",
                           arg_name, ln_sprint_shape(is, sizeof is, ndim, dims), size,
-                          entry->capacity);
+                          ln_tensor_entry_capacity(entry));
     return 0;
 }
 

@@ -130,25 +130,36 @@ static int is_symbol(const ln_dim *dim)
     return dim->n == 1 && dim->constant == 0 && dim->terms[0].coefficient == 1;
 }
 
-// The term of a text, `len` characters: a number, or the name of an open size.
-static ln_dim dim_of_term(ln_symbols *symbols, const char *term, size_t len)
+int ln_size_term(const char **text, const char **term, size_t *len)
+{
+    if (!*text)
+        return 0;
+    *term = *text + strspn(*text, " ");
+    *len = strcspn(*term, "+");
+    *text = (*term)[*len] ? *term + *len + 1 : NULL;
+    while (*len && (*term)[*len - 1] == ' ')
+        --*len;
+    return 1;
+}
+
+int ln_size_is_number(const char *term, size_t len, int64_t *number)
 {
     char *end;
-    const long number = strtol(term, &end, 10);
-    return len && end == term + len ? ln_dim_constant(number)
-                                    : ln_symbols_named(symbols, term, len);
+    *number = strtoll(term, &end, 10);
+    return len && end == term + len && strspn(term, "0123456789") == len;
 }
 
 // The dimension of a text such as "past + new + 1".
 static ln_dim dim_of_text(ln_symbols *symbols, const char *text)
 {
     ln_dim sum = ln_dim_constant(0);
-    for (const char *term = text; term; term = strchr(term, '+') ? strchr(term, '+') + 1 : NULL) {
-        term += strspn(term, " ");
-        size_t len = strcspn(term, "+");
-        while (len && term[len - 1] == ' ')
-            len--;
-        const ln_dim part = dim_of_term(symbols, term, len);
+    const char *term;
+    size_t len;
+    while (ln_size_term(&text, &term, &len)) {
+        int64_t number;
+        const ln_dim part = ln_size_is_number(term, len, &number)
+                                ? ln_dim_constant(number)
+                                : ln_symbols_named(symbols, term, len);
         sum = ln_dim_add(symbols, &sum, &part);
     }
     return sum;

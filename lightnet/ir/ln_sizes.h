@@ -31,6 +31,13 @@ int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data);
  * operators on small tensors of integers. -1: no memory. */
 int ln_sizes_find_elements(const ln_tensor_entry *te, ln_sizes_value value, void *data);
 
+/** The next term of a size such as "past + new + 1", *len characters from *term on; moves *text
+ * behind it. Returns 0 at the end. */
+int ln_size_term(const char **text, const char **term, size_t *len);
+
+/** Whether a term is a number: *number. */
+int ln_size_is_number(const char *term, size_t len, int64_t *number);
+
 /** Checks the current shapes of inputs with named sizes: equal names are equal lengths, and sums
  * hold. -1 with a reason. */
 int ln_sizes_check_inputs(const ln_context *ctx);

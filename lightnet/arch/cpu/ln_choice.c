@@ -39,7 +39,8 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
     return tile;
 }
 
-// Programs for other batch sizes share the weights, which are packed for one image.
+// The batch size for which a tile is estimated. The tile decides how weights are packed, so that
+// programs for several batch sizes, which share them, all use the tile for one image.
 static int images_of(const ln_context *ctx, const int src[4])
 {
     return ctx->many_shapes ? 1 : src[0];

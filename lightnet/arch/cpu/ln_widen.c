@@ -182,7 +182,7 @@ static const struct {
     {"op", "TL_BINARY_MOD"},     {"op", "TL_BINARY_FMOD"},
     {"func", "TL_UNARY_SHRINK"}, {"func", "TL_UNARY_THRESHOLDEDRELU"},
     {"func", "TL_UNARY_NOT"},    {"mode", "TL_RESAMPLE_NEAREST"},
-    {"dtype", "TL_FLOAT"}, // of quantize, whose results become floats of 8 bits
+    {"dtype", "TL_FLOAT"}, // of quantize, before a cast that rounds to a float of 8 bits or less
 };
 
 static int has_steps(const ln_op *op)
@@ -273,8 +273,8 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
     made->failed = 1;
 }
 
-// If `op` casts, in the model, a 16-bit tensor that this rule rounded to a wider float: the 32-bit
-// tensor that the cast can read instead; else NULL.
+// If `op` is a cast of the model to a wider float, and this rule rounded its 16-bit source: the
+// 32-bit tensor that it can read instead; else NULL.
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;

@@ -109,8 +109,8 @@ int ln_nnvm_num_inputs(const ln_nnvm_node *n);
 /** Input `i`; a missing one is an error. */
 const char *ln_nnvm_in(ln_nnvm_node *n, int i);
 
-/** Input `i`, a parameter `arg`. Sets its shape if that is unknown. Files of MXNet 0.8 may omit it
- * if it is the last. */
+/** Input `i`, a parameter `arg`. Sets its shape if that is unknown. Files of MXNet 0.8 may omit
+ * parameters at the end. */
 const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims);
 
 /** Whether the shape of input `i` is known already. */

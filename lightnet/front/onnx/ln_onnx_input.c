@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_sizes.h"
 #include "tensorlight/tl_util.h"
 
 static const char *name_of(const LnOnnx__ValueInfo *value)
@@ -17,28 +19,72 @@ static const char *name_of(const LnOnnx__ValueInfo *value)
     return ln_onnx_text(value->name);
 }
 
-// The size bound to the name of a dimension, or NULL.
-static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
+// The bounds of a size in all runs.
+typedef struct bounds {
+    int64_t min, max;
+} bounds;
+
+// Whether a size of that name, `len` characters, is bound: *b.
+static int is_size_bound(const ln_onnx_model *m, const char *name, size_t len, bounds *b)
 {
+    char text[LN_MAX_NAME_LEN];
+    if (!len || len >= sizeof(text))
+        return 0;
+    memcpy(text, name, len);
+    text[len] = '\0';
     const tl_tensor *bound =
-        !d->has_dim_value && d->dim_param && *d->dim_param && ln_bind_has(m->base.ctx, d->dim_param)
-            ? ln_bind_find(m->base.ctx, d->dim_param, 0)
-            : NULL;
-    return bound && bound->ndim == 1 ? bound : NULL;
+        ln_bind_has(m->base.ctx, text) ? ln_bind_find(m->base.ctx, text, 0) : NULL;
+    const int *const min = bound ? ln_bind_min(m->base.ctx, text, 0) : NULL;
+    if (!bound || bound->ndim != 1)
+        return 0;
+    *b = (bounds){min ? *min : bound->dims[0], bound->dims[0]};
+    return 1;
+}
+
+// Whether all terms of a sum are numbers and bound sizes: *b.
+static int is_sum_bound(const ln_onnx_model *m, const char *sum, bounds *b)
+{
+    const char *term;
+    size_t len;
+    *b = (bounds){0};
+    while (ln_size_term(&sum, &term, &len)) {
+        bounds part;
+        if (ln_size_is_number(term, len, &part.max))
+            part.min = part.max;
+        else if (!is_size_bound(m, term, len, &part))
+            return 0;
+        b->min += part.min;
+        b->max += part.max;
+        if (b->max > INT_MAX)
+            return 0;
+    }
+    return 1;
+}
+
+// The name of a dimension, or a sum of names, by which its size is bound: *b. NULL: it is not.
+static const char *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, bounds *b)
+{
+    const char *const name = d->has_dim_value || !d->dim_param ? "" : d->dim_param;
+    const char *const sum = *name ? ln_bind_sum(m->base.ctx, name) : NULL;
+    if (is_size_bound(m, name, strlen(name), b))
+        return name;
+    // Exporters name the size of a mask "past_sequence_length + 1".
+    const char *const text = sum ? sum : strchr(name, '+') ? name : NULL;
+    return text && is_sum_bound(m, text, b) ? text : NULL;
 }
 
 // The size of a dimension in the model, or bound to its name (the max of a range); -1: unknown.
 static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
-    const tl_tensor *bound = bound_dim(m, d);
-    return d->has_dim_value ? d->dim_value : bound ? bound->dims[0] : -1;
+    bounds b;
+    return d->has_dim_value ? d->dim_value : bound_dim(m, d, &b) ? b.max : -1;
 }
 
 // The min size bound to the dimension's name, or `otherwise`.
 static int min_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int otherwise)
 {
-    const int *min = bound_dim(m, d) ? ln_bind_min(m->base.ctx, d->dim_param, 0) : NULL;
-    return min ? *min : otherwise;
+    bounds b;
+    return bound_dim(m, d, &b) ? (int)b.min : otherwise;
 }
 
 // For messages: the dimension as in the model ("batch", "?", "3"), with its binding.
@@ -75,7 +121,8 @@ static int matches_shape(const ln_onnx_model *m, const LnOnnx__Shape *shape, con
     for (int i = 0; i < bound->ndim; i++) {
         // A model may have 0 for an unknown size; a size that is bound to 0 is 0.
         const int64_t dim = known_dim(m, shape->dim[i]);
-        if ((dim > 0 || (!dim && bound_dim(m, shape->dim[i]))) && dim != bound->dims[i])
+        bounds b;
+        if ((dim > 0 || (!dim && bound_dim(m, shape->dim[i], &b))) && dim != bound->dims[i])
             return 0;
     }
     return 1;
@@ -199,6 +246,23 @@ static int find_min(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, cons
     return is_range;
 }
 
+// The names of sizes that are bound by their names, in `names`; those bound to the input itself
+// have priority. NULL: none.
+static const char *const *size_names(const ln_onnx_model *m, const LnOnnx__ValueInfo *input,
+                                     int ndim, const char *names[LN_MAXDIM])
+{
+    const LnOnnx__Shape *const shape = input->type->tensor_type->shape;
+    const char *const *const bound = ln_bind_sizes(m->base.ctx, name_of(input));
+    bounds b;
+    if (bound || !shape || shape->n_dim != (size_t)ndim)
+        return bound;
+    for (int i = 0; i < ndim; i++) {
+        const char *const name = bound_dim(m, shape->dim[i], &b);
+        names[i] = name ? name : "";
+    }
+    return names;
+}
+
 void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name)
 {
     static const char unnamed[] = "";
@@ -228,7 +292,9 @@ static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
         ln_translation_input(&m->base, name);
         int min[LN_MAXDIM];
         const int is_range = !known && find_min(m, input, bound_min, record, min);
-        tensor = is_range ? ln_translation_placeholder(&m->base, name, record, min)
+        const char *names[LN_MAXDIM];
+        tensor = is_range ? ln_translation_placeholder(&m->base, name, record, min,
+                                                       size_names(m, input, record->ndim, names))
                           : ln_translation_source(&m->base, name, record, 0);
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
@@ -432,11 +498,12 @@ static void check_names(ln_onnx_model *m)
         compound c = {.name = name_of(graph->input[i])};
         c.form = ln_onnx_form_of(graph->input[i]->type, &c.type);
         const LnOnnx__TensorType *type = c.type;
+        bounds b;
         ln_bind_has(ctx, c.name);
         if (c.form == LN_FORM_SEQUENCE || c.form == LN_FORM_OPTIONAL_SEQUENCE)
             count_named(m, &c);
         for (size_t k = 0; type && type->shape && k < type->shape->n_dim; k++)
-            bound_dim(m, type->shape->dim[k]);
+            bound_dim(m, type->shape->dim[k], &b);
     }
     const char *unused = ln_bind_unused(ctx);
     if (unused)

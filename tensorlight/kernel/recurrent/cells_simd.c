@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A time step of recurrent networks with packed weights, in vectors: matrix products, gates and
-// states of TL_CELL_BLOCK hidden elements of all sequences are computed in one pass.
+// states of TL_CELL_BLOCK hidden elements of the job's sequences are computed in one pass.
 //
 // The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which they are read. A register
 // tile holds the sums of all gates of up to ROWS sequences: each vector of weights is multiplied
@@ -134,22 +134,24 @@ static void put_state(const cell *at, tl_vf h)
         put(at, at->dst, h);
 }
 
-static void finish_rnn(const cell *at, const tl_vf *products_of)
+// The last step of a stage: sums[i] is the dot product for its gate `first` + i, so that sums[0] of
+// finish_gru is that of gate 2.
+
+static void finish_rnn(const cell *at, const tl_vf *sums)
 {
-    put_state(at, tl_vf_tanh(clipped(at, gate_sum(at, 0, products_of[0]))));
+    put_state(at, tl_vf_tanh(clipped(at, gate_sum(at, 0, sums[0]))));
 }
 
-static void finish_lstm(const cell *at, const tl_vf *products_of)
+static void finish_lstm(const cell *at, const tl_vf *sums)
 {
     const tl_vf old = get(at, at->c);
-    const tl_vf i = tl_vf_sigmoid(clipped(at, peep(at, 0, gate_sum(at, 0, products_of[0]), old)));
-    const tl_vf f =
-        at->job->param->coupled
-            ? tl_vf_sub(tl_vf_set1(1), i)
-            : tl_vf_sigmoid(clipped(at, peep(at, 2, gate_sum(at, 2, products_of[2]), old)));
-    const tl_vf n = tl_vf_tanh(clipped(at, gate_sum(at, 3, products_of[3])));
+    const tl_vf i = tl_vf_sigmoid(clipped(at, peep(at, 0, gate_sum(at, 0, sums[0]), old)));
+    const tl_vf f = at->job->param->coupled
+                        ? tl_vf_sub(tl_vf_set1(1), i)
+                        : tl_vf_sigmoid(clipped(at, peep(at, 2, gate_sum(at, 2, sums[2]), old)));
+    const tl_vf n = tl_vf_tanh(clipped(at, gate_sum(at, 3, sums[3])));
     const tl_vf c = tl_vf_add(tl_vf_mul(f, old), tl_vf_mul(i, n));
-    const tl_vf o = tl_vf_sigmoid(clipped(at, peep(at, 1, gate_sum(at, 1, products_of[1]), c)));
+    const tl_vf o = tl_vf_sigmoid(clipped(at, peep(at, 1, gate_sum(at, 1, sums[1]), c)));
     put(at, at->c, c);
     put_state(at, tl_vf_mul(o, tl_vf_tanh(c)));
 }
@@ -161,33 +163,33 @@ static void mix_gru(const cell *at, tl_vf z, tl_vf n)
     put_state(at, tl_vf_add(fresh, tl_vf_mul(z, get(at, at->h))));
 }
 
-static void finish_gru_gates(const cell *at, const tl_vf *products_of)
+static void finish_gru_gates(const cell *at, const tl_vf *sums)
 {
-    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, products_of[1])));
-    put(at, at->update, tl_vf_sigmoid(clipped(at, gate_sum(at, 0, products_of[0]))));
+    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, sums[1])));
+    put(at, at->update, tl_vf_sigmoid(clipped(at, gate_sum(at, 0, sums[0]))));
     put(at, at->reset, tl_vf_mul(r, get(at, at->h)));
 }
 
-static void finish_gru(const cell *at, const tl_vf *products_of)
+static void finish_gru(const cell *at, const tl_vf *sums)
 {
-    mix_gru(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_sum(at, 2, products_of[0]))));
+    mix_gru(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_sum(at, 2, sums[0]))));
 }
 
 // With linear_before_reset of ONNX: r scales the product.
-static void finish_gru_after(const cell *at, const tl_vf *products_of)
+static void finish_gru_after(const cell *at, const tl_vf *sums)
 {
     const float *const bias = at->job->bias;
     const size_t hidden = at->job->hidden;
-    const tl_vf z = tl_vf_sigmoid(clipped(at, gate_sum(at, 0, products_of[0])));
-    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, products_of[1])));
+    const tl_vf z = tl_vf_sigmoid(clipped(at, gate_sum(at, 0, sums[0])));
+    const tl_vf r = tl_vf_sigmoid(clipped(at, gate_sum(at, 1, sums[1])));
     const tl_vf x = tl_vf_add(get(at, at->x + 2 * hidden), get(at, bias + 2 * hidden));
-    const tl_vf y = tl_vf_add(products_of[2], get(at, bias + 3 * hidden));
+    const tl_vf y = tl_vf_add(sums[2], get(at, bias + 3 * hidden));
     mix_gru(at, z, tl_vf_tanh(clipped(at, tl_vf_add(x, tl_vf_mul(r, y)))));
 }
 
 // Stages
 
-typedef void finish_func(const cell *at, const tl_vf *products_of);
+typedef void finish_func(const cell *at, const tl_vf *sums);
 
 // A stage computes gates first .. first+n-1 from the hidden states h, or from r h. The last stage
 // of a step sets the state.
@@ -212,7 +214,7 @@ static stage stage_of(const tl_recurrent_job *job)
 
 // Finishes one vector of hidden elements, from `j` on, of sequence `b`.
 static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t j,
-                   const tl_vf *products_of)
+                   const tl_vf *sums)
 {
     const size_t hidden = job->hidden, steps = job->lens ? (size_t)job->lens[b] : job->steps;
     const int is_over = job->step >= steps;
@@ -230,7 +232,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
         .n = tl_min_size(hidden - j, TL_VF_LANES),
     };
     if (!is_over) {
-        s->finish(&at, products_of);
+        s->finish(&at, sums);
     } else if (s->sets_state) { // a shorter sequence keeps its state, and its results are 0
         put(&at, at.next, get(&at, at.h));
         if (at.dst)
@@ -238,7 +240,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
     }
 }
 
-// Computes one vector of hidden elements, from `j` on, of all sequences.
+// Computes one vector of hidden elements, from `j` on, of the job's sequences.
 static void run_vector(const tl_recurrent_job *job, const stage *s, const float *weights, size_t j)
 {
     const float *const states = s->reads_reset_h ? job->reset_h : job->h;

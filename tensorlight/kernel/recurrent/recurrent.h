@@ -36,7 +36,7 @@ typedef struct tl_recurrent_job {
     size_t matmul_scratch;     // bytes at the start of the scratch memory, for tl_exec_matmul
     void *products;            // [G, B, H]: of the states and the recurrence weights
     void *bias;                // [G * H], and [H] for the candidate with reset_after
-    void *gates;               // [B, G * H]
+    void *gates;               // [B, G * H]; with packed weights: z of a GRU, [B, H]
     void *reset_h;             // [B, H]: r h of a GRU
     void *h, *c;               // [B, H]: the states
     const void *packed;        // the weights in blocks, or NULL; then:
