@@ -189,6 +189,7 @@ static void report(const decoder *d)
         cli_json_fixed(&json, "prompt_tokens_per_s", prompt, 3);
         cli_json_fixed(&json, "step_tokens_per_s", steps, 3);
         cli_json_fixed(&json, "first_prompt_ms", d->first, 6);
+        cli_json_count(&json, "programs", (uint64_t)ln_model_num_programs(d->model));
         cli_json_number(&json, "peak_rss_mb", peak_mb);
         cli_json_close(&json);
         return;
@@ -197,6 +198,7 @@ static void report(const decoder *d)
     cli_print("prompt       %d tokens, %.2f tokens/s\n", d->prompt, prompt);
     cli_print("steps        %d tokens, %.2f tokens/s\n", d->n_new, steps);
     cli_print("first prompt %.3f ms, with compilation\n", d->first);
+    cli_print("programs     %d\n", ln_model_num_programs(d->model));
     cli_print("peak memory  %.1f MB\n", peak_mb);
 }
 

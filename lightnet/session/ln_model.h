@@ -41,6 +41,7 @@ struct ln_model {
     int shapes_depend_on_values; // of inputs
     struct ln_program *cached;   // the newest first
     int n_cached;
+    int n_programs;      // so far
     uint64_t n_sessions; // the number of sessions so far
     ln_changes *changes; // of each input
     ln_kernels kernels;  // of the last program for fixed shapes

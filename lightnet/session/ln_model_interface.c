@@ -10,6 +10,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_tensor.h"
+#include "session/ln_pool.h"
 
 // The metadata "format" of models without a front end.
 static const char ir_format[] = "JSON IR";
@@ -360,6 +361,16 @@ static const char *dim_name(const ln_port *port, int axis)
     return port && axis >= 0 && axis < port->info.ndim && port->dims[axis] < 0
                ? port->dim_names[axis]
                : NULL;
+}
+
+int ln_model_num_programs(const ln_model *model)
+{
+    if (!model)
+        return 0;
+    ln_session_lock();
+    const int n = model->n_programs;
+    ln_session_unlock();
+    return n;
 }
 
 int ln_model_num_inputs(const ln_model *model)

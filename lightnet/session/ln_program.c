@@ -417,7 +417,7 @@ static int note_ranges(ln_program *program, const ln_model *model)
     return 0;
 }
 
-int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
+int ln_program_finish(ln_program *program, ln_model *model, const ln_value *values)
 {
     if (compile(program->ctx, model) || ln_context_load(program->ctx, model->options->weights) ||
         check_weights(program->ctx) || note_ports(program, model, values) ||
@@ -430,6 +430,9 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
     program->draws = ln_context_draws(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, no_memory);
+    ln_session_lock();
+    model->n_programs++;
+    ln_session_unlock();
     return 0;
 }
 

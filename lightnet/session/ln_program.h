@@ -55,7 +55,7 @@ int ln_program_make(ln_program *program, ln_model *model, const ln_value *values
 /** The two steps of ln_program_make. The first one ignores `values` if the front end cannot
  * describe a model: then the interface is created from the context. */
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values);
-int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values);
+int ln_program_finish(ln_program *program, ln_model *model, const ln_value *values);
 
 /** The first step for a program for all shapes within `ranges` (takes them, also after a failure),
  * for a model whose front end describes it. Nothing is loaded before ln_program_finish. */

@@ -189,6 +189,11 @@ class Model:
         """A session of this model: InferenceSession(model)."""
         return InferenceSession(self, **defaults)
 
+    @property
+    def num_programs(self) -> int:
+        """The number of programs that were compiled so far, for the shapes of runs."""
+        return self._model.num_programs if self._model is not None else 0
+
     def memory_plan(self, input_feed: Optional[Feed] = None) -> MemoryPlan:
         """The memory plan of its program, as InferenceSession.memory_plan."""
         return InferenceSession(self).memory_plan(input_feed)

@@ -196,6 +196,12 @@ static PyObject *model_inputs(PyObject *self, void *closure)
     return list_ports(ln_py_model_of(self), &inputs);
 }
 
+static PyObject *model_programs(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(ln_model_num_programs(ln_py_model_of(self)));
+}
+
 static PyObject *model_outputs(PyObject *self, void *closure)
 {
     static const ports outputs = {ln_model_num_outputs, ln_model_output_name, ln_model_output_info,
@@ -252,6 +258,8 @@ static PyObject *model_metadata(PyObject *self, void *closure)
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "[(name, type, shape), ..] of the required inputs", NULL},
     {"outputs", model_outputs, NULL, "[(name, type, shape), ..] of the outputs", NULL},
+    {"num_programs", model_programs, NULL, "the number of programs that were compiled so far",
+     NULL},
     {"input_values", model_input_values, NULL,
      "[(name, form, first input, length), ..] of the inputs of the file", NULL},
     {"output_values", model_output_values, NULL,

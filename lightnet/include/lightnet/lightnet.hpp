@@ -114,6 +114,7 @@ struct model : owner<ln_model, ln_model_free> {
         : owner(made<ln_model>(ln_model_open_memory, name, bytes, size, o.get())) {}
     int num_inputs() const { return ln_model_num_inputs(get()); }
     int num_outputs() const { return ln_model_num_outputs(get()); }
+    int num_programs() const { return ln_model_num_programs(get()); }
     const char *input_name(int i) const { return there(ln_model_input_name(get(), i)); }
     const char *output_name(int i) const { return there(ln_model_output_name(get(), i)); }
     tensor input_info(int i) const { return tensor(there(ln_model_input_info(get(), i))); }

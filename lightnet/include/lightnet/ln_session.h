@@ -204,6 +204,10 @@ LN_API const char *ln_model_metadata(const ln_model *model, const char *key);
 /** The `i`-th key of the metadata; NULL: out of range. Returns borrowed, as above. */
 LN_API const char *ln_model_metadata_key(const ln_model *model, int i);
 
+/** The number of programs that were compiled so far, for the shapes of runs: a decoder needs one
+ * for its prompt, and one for all further tokens. 0 for NULL. */
+LN_API int ln_model_num_programs(const ln_model *model);
+
 // Sessions
 
 /** *session: new (ln_session_free), which keeps the model; NULL after a failure,
