@@ -470,7 +470,8 @@ typedef struct programs {
     ln_context *ctx, *reference;
     const verify_options *opt;
     ln_hash *writers; // name of a tensor -> the last operator that writes its memory in place
-    ln_hash *coarse;  // names of tensors that the reference program computes from 16-bit floats
+    ln_hash *coarse;  // names of tensors that the reference program computes from results that it
+                      // rounded to 16-bit floats
     int n;            // tensors that were compared
     int n_ties;       // of these, with indices of tied elements in another order
     double worst;     // max difference, relative to the max of its tensor

@@ -47,7 +47,7 @@ double cli_element(const tl_tensor *t, int i);
 tolerance cli_stored_tolerance(const cli_tolerances *given, tl_dtype dtype);
 
 /** The tolerance for the result of another program, relative to the max element of the tensor.
- * `is_coarse`: it is computed from 16-bit floats and has their accuracy. */
+ * `is_coarse`: it is computed from results that were rounded to 16-bit floats. */
 tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *expected,
                                   int is_coarse);
 

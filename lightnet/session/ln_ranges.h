@@ -2,7 +2,8 @@
 // Sizes of a model that change from run to run, the shapes of new programs, and rejected inputs.
 //
 // A size with a few values gets a program for each. One that has changed repeatedly is left open:
-// its program supports sizes up to a capacity, the next power of two. That program must use the
+// its program supports sizes up to a capacity: the next power of two, for small inputs at least
+// 256. That program must use the
 // same kernels as one for fixed shapes; otherwise, or if the model cannot be read with open sizes,
 // all programs are for fixed shapes.
 //

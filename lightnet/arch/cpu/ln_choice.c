@@ -98,7 +98,8 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
 #if defined(__x86_64__)
 
 // Whether vdpbf16ps, of two multiply-adds per lane, has at most half the throughput of a float FMA:
-// on Intel's cores since Sapphire Rapids. Earlier, only Cooper Lake has it (CPUID: Skylake-X).
+// on Intel's cores of family 6 since Sapphire Rapids. Earlier, only Cooper Lake has it, with the
+// CPUID of Skylake-X.
 static int has_slow_bfloat16(void)
 {
     enum { CORE_FAMILY = 6, SKYLAKE_X = 0x55 };

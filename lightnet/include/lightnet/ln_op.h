@@ -487,8 +487,9 @@ LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_n
                                             const int *dims, tl_dtype dtype, ln_mem_type mtype);
 
 /** For `run`: sets the shape of the dynamic output `entry`, initially the
- * maximum. -1 after ln_op_fail, with the shape unchanged: not dynamic,
- * another number of dimensions, a dim < 0, or more bytes than planned. */
+ * maximum. -1 after ln_op_fail, with the shape unchanged: another
+ * shape of an output that is not dynamic, another number of dimensions, another length of an axis
+ * that is not open, a dim < 0, or more bytes than planned. */
 LN_API int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims);
 
 /** The operator's parameters in the model, without values that inputs set. Returns borrowed. */

@@ -2,9 +2,9 @@
 // A time step of recurrent networks with packed weights, in vectors: matrix products, gates and
 // states of TL_CELL_BLOCK hidden elements of the job's sequences are computed in one pass.
 //
-// The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which they are read. A register
-// tile holds the sums of all gates of up to ROWS sequences: each vector of weights is multiplied
-// by one element of the hidden state of each of these sequences.
+// The weights of a block are [H][G][TL_CELL_BLOCK], in the order in which vectors of that length
+// are read. A register tile holds the sums of all gates of up to ROWS sequences: each vector of
+// weights is multiplied by one element of the hidden state of each of these sequences.
 
 #include "kernel/recurrent/recurrent.h"
 
