@@ -619,11 +619,13 @@ ONCE void attend_shared(const block *b, size_t first)
     }
 }
 
-// Up to FEW queries.
+// Up to FEW queries. The last ones of many are not shared: they are too few to matter.
 static void attend_few(const block *b)
 {
+    const size_t all = b->job->group * b->job->q_len;
+    const int are_shared = all <= FEW && b->job->e >= TL_VF_LANES;
     size_t i = 0;
-    for (; b->job->e >= TL_VF_LANES && i + QUERIES <= b->rows; i += QUERIES)
+    for (; are_shared && i + QUERIES <= b->rows; i += QUERIES)
         attend_shared(b, i);
     for (; i < b->rows; i++)
         attend_row(b, b->q[i], b->job->mask.data ? b->mask[i] : NULL, b->dst[i]);
