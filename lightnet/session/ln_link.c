@@ -395,7 +395,7 @@ static int prepare_rows(ln_session *session, ln_link *link)
         return -1;
     free_block(&link->next);
     session->buffers[link->output] =
-        (ln_buffer){link->now.data, link->now.size, (int)link->input + 1};
+        (ln_buffer){link->now.data, link->now.size, (int)link->input + 1, 0};
     return 0;
 }
 
@@ -417,7 +417,7 @@ static int prepare(ln_session *session, ln_link *link)
         return -1;
     if (loan->root && fit_block(&link->next, loan->size))
         return ln_error_set_last(&session->error);
-    session->buffers[link->output] = (ln_buffer){link->next.data, link->next.size, 0};
+    session->buffers[link->output] = (ln_buffer){link->next.data, link->next.size, 0, 0};
     return 0;
 }
 

@@ -14,7 +14,8 @@
 typedef struct ln_buffer {
     void *data; // NULL: none
     size_t size;
-    int input; // its number + 1, if the output grows in the memory of an input (ln_state_rows.h)
+    int input;    // its number + 1, if the output grows in the memory of an input (ln_state_rows.h)
+    int is_offer; // a larger output is elsewhere
 } ln_buffer;
 
 typedef struct ln_program {

@@ -265,8 +265,25 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
         return session->error.status;
     if (session->buffers[i].data)
         session->has_outputs = 0; // the last output may be in the old buffer
-    session->buffers[i] = (ln_buffer){data, size, 0};
+    session->buffers[i] = (ln_buffer){data, size, 0, 0};
     return LN_OK;
+}
+
+ln_status ln_session_offer_output(ln_session *session, const char *name, void *data, size_t size)
+{
+    const ln_status status = ln_session_bind_output(session, name, data, size);
+    if (status == LN_OK && data)
+        session->buffers[ln_model_output_index(session->model, name)].is_offer = 1;
+    return status;
+}
+
+size_t ln_session_output_capacity(const ln_session *session, const char *name)
+{
+    const int i = session && name ? ln_model_output_index(session->model, name) : -1;
+    const ln_program *const program = session ? session->program : NULL;
+    return i < 0 || !program || ln_links_of_output(session, (size_t)i)
+               ? 0
+               : program->loans[program->n_inputs + (size_t)i].size;
 }
 
 static int copy_out(ln_session *session, size_t i, const ln_buffer *p)
@@ -286,8 +303,8 @@ static int copy_out(ln_session *session, size_t i, const ln_buffer *p)
 static int deliver(ln_session *session)
 {
     for (size_t i = 0; i < session->program->n_outputs; i++)
-        if (session->buffers[i].data && !ln_links_of_output(session, i) &&
-            copy_out(session, i, &session->buffers[i]))
+        if (session->buffers[i].data && !session->buffers[i].is_offer &&
+            !ln_links_of_output(session, i) && copy_out(session, i, &session->buffers[i]))
             return -1;
     if (ln_links_commit(session))
         return -1;
@@ -324,7 +341,7 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
     const int i = find_output(session, name);
     if (i < 0)
         return session->error.status;
-    const ln_buffer p = {data, size, 0};
+    const ln_buffer p = {data, size, 0, 0};
     if (!data && tl_tensor_size(session->program->outputs[i])) {
         ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the buffer for output '%s' is NULL",
                         name);

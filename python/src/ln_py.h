@@ -87,6 +87,10 @@ PyObject *ln_py_shape(int ndim, const int *dims);
 /** Returns new: an array of str from a tensor of TL_STRING. NULL: an exception is set. */
 PyObject *ln_py_strings_new(const tl_tensor *t);
 
+/** Returns new: the first `len` elements of an array of one dimension, in that shape, as a view.
+ * NULL: an exception is set. */
+PyObject *ln_py_array_front(PyObject *array, int len, int ndim, const int *dims);
+
 /** Returns new: an empty array of that type and shape, held by `array`. NULL: an exception is set.
  */
 PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims);

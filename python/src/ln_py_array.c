@@ -283,6 +283,21 @@ static int fetch_kind(tl_dtype dtype)
     return kinds[dtype] ? 0 : -1;
 }
 
+PyObject *ln_py_array_front(PyObject *array, int len, int ndim, const int *dims)
+{
+    PyObject *const shape = ln_py_shape(ndim, dims);
+    PyObject *const end = PyLong_FromLong(len);
+    PyObject *const range = end ? PySlice_New(NULL, end, NULL) : NULL;
+    PyObject *const front = range ? PyObject_GetItem(array, range) : NULL;
+    PyObject *const result =
+        shape && front ? PyObject_CallMethod(front, "reshape", "O", shape) : NULL;
+    Py_XDECREF(front);
+    Py_XDECREF(range);
+    Py_XDECREF(end);
+    Py_XDECREF(shape);
+    return result;
+}
+
 PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)
 {
     if (!kinds[dtype] && fetch_kind(dtype) < 0)

@@ -4,6 +4,7 @@
 
 #include "ln_py.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ typedef struct session_object {
 typedef struct binding {
     PyObject *name; // bytes, owned
     int is_output;
+    PyObject *offered; // the array, for an output of unknown size; or NULL
     ln_py_array array;
 } binding;
 
@@ -192,6 +194,7 @@ static void clear_binding(session_object *self, binding *b)
     else if (ln_py_array_is_set(&b->array))
         ln_session_bind_input(self->session, name_of(b), b->array.dtype, 0, NULL, NULL, 0);
     ln_py_array_release(&b->array);
+    Py_CLEAR(b->offered);
     Py_CLEAR(b->name);
 }
 
@@ -238,6 +241,35 @@ static const tl_tensor *bindable_output(session_object *self, const char *name)
     return size >= MIN_BOUND_SIZE ? info : NULL;
 }
 
+// The length of an array to offer for output `name`, of *dtype, which had at least MIN_BOUND_SIZE
+// bytes in the last program; 0: none.
+static int offered_length(session_object *self, const char *name, tl_dtype *dtype)
+{
+    const ln_model *const model = ln_py_model_of(self->model);
+    const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
+    const size_t size = ln_session_output_capacity(self->session, name);
+    if (!info || info->dtype == TL_DTYPE_INVALID || info->dtype == TL_STRING ||
+        size < MIN_BOUND_SIZE || size / tl_size_of(info->dtype) > INT_MAX)
+        return 0;
+    *dtype = info->dtype;
+    return (int)(size / tl_size_of(info->dtype));
+}
+
+// Offers an array for an output of unknown size; its results are the front of it. -1: an exception
+// is set.
+static int offer_result(session_object *self, binding *entry)
+{
+    tl_dtype dtype;
+    const int len = offered_length(self, name_of(entry), &dtype);
+    if (!len)
+        return 0;
+    entry->offered = ln_py_array_new(&entry->array, dtype, 1, &len);
+    return !entry->offered
+               ? -1
+               : fail_session(self, ln_session_offer_output(self->session, name_of(entry),
+                                                            entry->array.data, entry->array.size));
+}
+
 // Whether an earlier entry has the name of the last one.
 static int is_repeated(const feed *f)
 {
@@ -258,7 +290,11 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
         const tl_tensor *const info = entry->name ? bindable_output(self, name_of(entry)) : NULL;
         if (!entry->name)
             return -1;
-        if (!info || is_repeated(outputs))
+        if (is_repeated(outputs))
+            continue;
+        if (!info && offer_result(self, entry) < 0)
+            return -1;
+        if (!info)
             continue;
         PyObject *const result =
             ln_py_array_new(&entry->array, info->dtype, info->ndim, info->dims);
@@ -289,13 +325,25 @@ static PyObject *copy_output(session_object *self, const char *name)
     return result;
 }
 
-// Copies the outputs that are not bound.
-static int copy_results(session_object *self, const feed *outputs, PyObject *results)
+// The result of an entry that is not bound: the front of the array that was offered, or a copy if
+// the program did not use it, or if a view would keep more than twice its memory.
+static PyObject *result_of(session_object *self, const binding *entry)
+{
+    const tl_tensor *const t =
+        entry->offered ? ln_session_output(self->session, name_of(entry)) : NULL;
+    return t && t->data == entry->array.data && t->dtype == entry->array.dtype &&
+                   tl_tensor_size(t) >= entry->array.size / 2
+               ? ln_py_array_front(entry->offered, t->len, t->ndim, t->dims)
+               : copy_output(self, name_of(entry));
+}
+
+// Sets the results that are not bound.
+static int set_results(session_object *self, const feed *outputs, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->n; i++) {
-        if (outputs->entries[i].array.view.obj)
+        if (outputs->entries[i].array.view.obj && !outputs->entries[i].offered)
             continue;
-        PyObject *const result = copy_output(self, name_of(&outputs->entries[i]));
+        PyObject *const result = result_of(self, &outputs->entries[i]);
         if (!result || PyList_SetItem(results, i, result) < 0)
             return -1;
     }
@@ -310,7 +358,7 @@ static PyObject *run_feed(session_object *self, PyObject *dict, PyObject *names)
         PyList_SetItem(results, i, Py_BuildValue(""));
     if (results &&
         (bind_feed(self, &inputs, dict) < 0 || bind_results(self, &outputs, names, results) < 0 ||
-         run_session(self, NULL) < 0 || copy_results(self, &outputs, results) < 0))
+         run_session(self, NULL) < 0 || set_results(self, &outputs, results) < 0))
         Py_CLEAR(results);
     feed_free(self, &outputs);
     feed_free(self, &inputs);

@@ -248,6 +248,15 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 
+/** As ln_session_bind_output, for an output of unknown size: a run writes it to `data` if it fits
+ *  and is computed in place; ln_session_output shows where it is. */
+LN_API ln_status ln_session_offer_output(ln_session *session, const char *name, void *data,
+                                         size_t size);
+
+/** The max bytes of output `name` in the program of the last run, which memory for it should have;
+ *  0: unknown, or none was run. */
+LN_API size_t ln_session_output_capacity(const ln_session *session, const char *name);
+
 /** Links an output to an input of its type: each run reads the result of the run before, as the
  *  keys and values of a decoder ("present.0.key", "past_key_values.0.key") or the state of a
  *  recurrent model. The session keeps this state, and computes the next one in its place. The first
