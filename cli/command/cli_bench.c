@@ -93,7 +93,7 @@ static int make_inputs(bench *b, char *line)
     for (char *word; (word = strsep(&line, blanks));) {
         if (!*word)
             continue;
-        if (cli_shape_read(&shape, word) || shape.is_range) {
+        if (cli_shape_read(&shape, word) || shape.is_range || *shape.sum) {
             snprintf(text, sizeof(text), "'%.256s', expected NAME=1x3x224x224", word);
             return fail_line(b, text);
         }

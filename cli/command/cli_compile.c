@@ -105,6 +105,26 @@ static int check_missing(const shape_sets *sets)
                      shape.name);
 }
 
+// A program without a sum would serve shapes that the sum of another one, which is chosen for them,
+// rejects.
+static int check_sums(const shape_sets *sets)
+{
+    for (int i = 1; i < sets->n; i++)
+        for (int k = 0; k < sets->of[i].n; k++) {
+            const char *const text = sets->of[i].items[k];
+            const int before = find(&sets->of[0], text);
+            cli_shape now, first;
+            if (before < 0 || cli_shape_read(&now, text) ||
+                cli_shape_read(&first, sets->of[0].items[before]))
+                continue;
+            if (strcmp(now.sum, first.sum) != 0)
+                return cli_usage(
+                    "--shape '%s' and '%s': a size is a sum in all programs or in none", text,
+                    sets->of[0].items[before]);
+        }
+    return 0;
+}
+
 // NULL after a message.
 static ln_context *compile(const cli_options *opt, int has_others)
 {
@@ -165,8 +185,9 @@ static int run_compile(const cli_options *opt)
     status = is_given ? divide(&sets, &opt->shapes, is_given) : cli_fail_memory();
     free(is_given);
     if (!status)
-        status =
-            check_same(&sets) || check_missing(&sets) ? CLI_WRONG_USAGE : compile_sets(opt, &sets);
+        status = check_same(&sets) || check_missing(&sets) || check_sums(&sets)
+                     ? CLI_WRONG_USAGE
+                     : compile_sets(opt, &sets);
     for (int i = 0; i < sets.n; i++)
         free(sets.of[i].items);
     free(sets.of);

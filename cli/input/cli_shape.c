@@ -33,6 +33,18 @@ static int read_dim(cli_shape *shape, const char **text)
     return shape->dims[i] < shape->min[i] ? -1 : 0;
 }
 
+// Terms that are not empty, between '+'.
+static int read_sum(cli_shape *shape, const char *text)
+{
+    if (strlen(text) >= sizeof(shape->sum))
+        return -1;
+    strcpy(shape->sum, text);
+    for (const char *term = text; term; term = strchr(term, '+') ? strchr(term, '+') + 1 : NULL)
+        if (strspn(term, " ") == strcspn(term, "+"))
+            return -1;
+    return 0;
+}
+
 int cli_shape_is_reversed(const cli_shape *shape)
 {
     const int last = shape->ndim - 1;
@@ -50,10 +62,8 @@ int cli_shape_read(cli_shape *shape, const char *text)
     shape->is_range = 0;
     shape->sum[0] = '\0';
     text = equals;
-    if (strchr(equals, '+') && strlen(equals) < sizeof(shape->sum)) {
-        memcpy(shape->sum, equals + 1, strlen(equals));
-        return 0;
-    }
+    if (strchr(equals, '+'))
+        return read_sum(shape, equals + 1);
     while (*text && shape->ndim < LN_MAXDIM) {
         text++;
         if (read_dim(shape, &text) || (*text && *text != 'x'))

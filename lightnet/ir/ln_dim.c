@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
 
 typedef struct symbol {
@@ -23,6 +24,7 @@ enum { CHAINS = 64, FIRST_CAPACITY = 16 };
 
 struct ln_symbols {
     symbol *at;
+    ln_hash *names; // name -> index + 1; or NULL
     int n, capacity, has_failed;
     int chains[CHAINS]; // the first operation with each hash value; -1: none
 };
@@ -119,6 +121,7 @@ void ln_symbols_free(ln_symbols *symbols)
 {
     if (!symbols)
         return;
+    ln_hash_free(symbols->names);
     for (int i = 0; i < symbols->n; i++) {
         ln_free(symbols->at[i].name);
         ln_free(symbols->at[i].tensor);
@@ -179,20 +182,23 @@ ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const 
 
 ln_dim ln_symbols_named(ln_symbols *symbols, const char *name, size_t len)
 {
-    for (int i = 0; i < symbols->n; i++) {
-        const char *const known = symbols->at[i].name;
-        if (known && strlen(known) == len && !strncmp(known, name, len))
-            return (ln_dim){.n = 1, .terms = {{i, 1}}};
+    char *const copy = ln_alloc(len + 1);
+    if (!symbols->names)
+        symbols->names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (copy)
+        memcpy(copy, name, len);
+    const size_t found = copy && symbols->names ? (size_t)ln_hash_find(symbols->names, copy) : 0;
+    if (found) {
+        ln_free(copy);
+        return (ln_dim){.n = 1, .terms = {{(int)found - 1, 1}}};
     }
     const ln_dim dim = ln_symbols_add(symbols, 0, INT_MAX);
-    char *const copy = ln_alloc(len + 1);
-    if (!copy || !ln_dim_is_known(&dim)) {
+    if (!copy || !symbols->names || !ln_dim_is_known(&dim) ||
+        ln_hash_insert(symbols->names, copy, (void *)(size_t)symbols->n) < 0) {
         symbols->has_failed = 1;
         ln_free(copy);
         return ln_dim_unknown();
     }
-    memcpy(copy, name, len);
-    copy[len] = '\0';
     symbols->at[dim.terms[0].symbol].name = copy;
     return dim;
 }

@@ -144,22 +144,29 @@ int ln_size_term(const char **text, const char **term, size_t *len)
 
 int ln_size_is_number(const char *term, size_t len, int64_t *number)
 {
-    char *end;
-    *number = strtoll(term, &end, 10);
-    return len && end == term + len && strspn(term, "0123456789") == len;
+    enum { MAX_DIGITS = 9 };
+    *number = 0;
+    if (!len || len > MAX_DIGITS || strspn(term, "0123456789") < len)
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        *number = *number * 10 + (term[i] - '0');
+    return 1;
 }
 
-// The dimension of a text such as "past + new + 1".
+// The dimension of a text such as "past + new + 1". Unknown: it has more than LN_DIM_TERMS terms.
 static ln_dim dim_of_text(ln_symbols *symbols, const char *text)
 {
     ln_dim sum = ln_dim_constant(0);
     const char *term;
     size_t len;
-    while (ln_size_term(&text, &term, &len)) {
+    for (int n = 0; ln_size_term(&text, &term, &len); n++) {
         int64_t number;
-        const ln_dim part = ln_size_is_number(term, len, &number)
+        const ln_dim part = n == LN_DIM_TERMS ? ln_dim_unknown()
+                            : ln_size_is_number(term, len, &number)
                                 ? ln_dim_constant(number)
                                 : ln_symbols_named(symbols, term, len);
+        if (!ln_dim_is_known(&part))
+            return part;
         sum = ln_dim_add(symbols, &sum, &part);
     }
     return sum;
@@ -171,14 +178,12 @@ static ln_dim new_axis(const inference *n, const ln_tensor_entry *te, int i)
 {
     const int min = min_length(n->op, te, i), max = te->tensor->dims[i];
     const char *const text = ln_placeholder_size(n->op, i);
-    if (min == max)
-        return ln_dim_constant(max);
-    if (!text)
-        return ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
-    const ln_dim named = dim_of_text(symbols_of(n), text);
+    const ln_dim named = text ? dim_of_text(symbols_of(n), text) : ln_dim_unknown();
     if (is_symbol(&named))
         ln_symbols_bound(symbols_of(n), &named, min, max, te->name, i);
-    return named;
+    return min == max                ? ln_dim_constant(max)
+           : ln_dim_is_known(&named) ? named
+                                     : ln_symbols_add_axis(symbols_of(n), min, max, te->name, i);
 }
 
 static int is_fixed(const ln_symbols *symbols, const ln_dim *dim)
@@ -277,9 +282,9 @@ static int check_input(const ln_context *ctx, const ln_op *op, const ln_tensor_e
 {
     for (int i = 0; i < te->tensor->ndim; i++) {
         const char *const text = ln_placeholder_size(op, i);
-        const ln_dim axis = ln_sizes_axis(te, i);
+        const ln_dim axis = text ? dim_of_text(ctx->symbols, text) : ln_dim_unknown();
         const int len = te->tensor->dims[i];
-        if (!text || !ln_dim_is_known(&axis) || is_symbol(&axis) == sums)
+        if (!ln_dim_is_known(&axis) || is_symbol(&axis) == sums)
             continue;
         const int64_t expected = ln_symbols_assign(ctx->symbols, &axis, len);
         if (expected < 0)

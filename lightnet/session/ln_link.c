@@ -288,15 +288,15 @@ ln_status ln_session_copy_states(ln_session *session, const ln_session *from)
     for (size_t i = 0; i < from->n_links; i++) {
         const ln_link *const other = &from->links[i];
         ln_link *own = link_of_input(session, other->input);
+        int failed = 0;
         if (!own || own->output != other->output) {
-            if (link(session, other->output, other->input))
-                return session->error.status;
+            failed = link(session, other->output, other->input);
             own = link_of_input(session, other->input);
         }
-        if (!has_value(from, other))
+        if (!failed && !has_value(from, other))
             ln_value_clear(&session->values[own->input]);
-        else if (copy_value(session, own, from, other))
-            return LN_OUT_OF_MEMORY;
+        else if (failed || copy_value(session, own, from, other))
+            return ln_session_reset_states(session), ln_error_status(&session->error);
     }
     return LN_OK;
 }
@@ -350,9 +350,13 @@ static int begin(ln_session *session, ln_link *link)
 
 int ln_links_begin(ln_session *session)
 {
-    for (size_t i = 0; i < session->n_links; i++)
-        if (!has_value(session, &session->links[i]))
-            ln_value_clear(&session->values[session->links[i].input]);
+    for (size_t i = 0; i < session->n_links; i++) {
+        ln_link *const link = &session->links[i];
+        tl_tensor_free_data_too(link->view);
+        link->view = NULL;
+        if (!has_value(session, link))
+            ln_value_clear(&session->values[link->input]);
+    }
     for (size_t i = 0; i < session->n_links; i++) {
         ln_link *const link = &session->links[i];
         const ln_port *const input = session->model->interface->inputs[link->input];
@@ -372,6 +376,8 @@ static int move_value(ln_session *session, ln_link *link, int rows, size_t size)
     if (size == SIZE_MAX || fit_block(&link->next, size))
         return ln_error_set_last(&session->error);
     const int axis = rows ? link->in_place.axis : link->axis;
+    if (value->data != link->now.data)
+        link->lent = value->data;
     ln_state_rows_copy(link->next.data, rows, value->data, rows_of(session, link), value, axis);
     const ln_state_block before = link->now;
     link->now = link->next;
@@ -387,8 +393,16 @@ static int prepare_rows(ln_session *session, ln_link *link)
 {
     const ln_value *const value = &session->values[link->input];
     const ln_state_rows *const state = &link->in_place;
-    const size_t size =
+    // The loan is for the largest shape, also of other open axes.
+    const size_t needed =
         ln_state_rows_size(value, state->past->tensor->dtype, state->axis, state->rows);
+    const size_t lent = session->program->loans[session->program->n_inputs + link->output].size;
+    const size_t size = needed > lent ? needed : lent;
+    if (value->dims[state->axis] > state->rows)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                               "input '%s' has %d rows, expected at most %d",
+                               session->model->interface->inputs[link->input]->name,
+                               value->dims[state->axis], state->rows);
     const int is_there = value->data == link->now.data && link->rows == state->rows &&
                          link->axis == state->axis && link->now.size >= size;
     if (!is_there && move_value(session, link, state->rows, size))
@@ -419,6 +433,31 @@ static int prepare(ln_session *session, ln_link *link)
         return ln_error_set_last(&session->error);
     session->buffers[link->output] = (ln_buffer){link->next.data, link->next.size, 0, 0};
     return 0;
+}
+
+int ln_links_check(ln_session *session)
+{
+    for (size_t i = 0; i < session->n_links; i++) {
+        const ln_link *const link = &session->links[i];
+        const ln_state_rows *const state = &link->in_place;
+        const int has_past = session->values[link->input].size != 0;
+        if (state->rows && (state->present->tensor->data != link->now.data ||
+                            (has_past && state->past->tensor->data != link->now.data)))
+            return ln_error_set_as(&session->error, LN_INTERNAL_ERROR,
+                                   "the state '%s' does not grow in its memory",
+                                   session->model->interface->inputs[link->input]->name);
+    }
+    return 0;
+}
+
+void ln_links_restore(ln_session *session)
+{
+    for (size_t i = 0; i < session->n_links; i++) {
+        ln_link *const link = &session->links[i];
+        if (link->lent)
+            session->values[link->input].data = link->lent;
+        link->lent = NULL;
+    }
 }
 
 int ln_links_prepare(ln_session *session)
@@ -462,6 +501,7 @@ int ln_links_commit(ln_session *session)
         }
         set_value(session, link, &link->shape);
         link->is_initial = 0;
+        link->lent = NULL;
     }
     return 0;
 }
@@ -472,7 +512,8 @@ const tl_tensor *ln_links_output(ln_session *session, size_t output)
     ln_link *const link = ln_links_of_output(session, output);
     if (!link || !link->in_place.rows)
         return t;
-    tl_tensor_free_data_too(link->view);
+    if (link->view)
+        return link->view;
     link->view = tl_tensor_zeros(t->ndim, t->dims, t->dtype);
     if (!link->view)
         return ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "%s", tl_last_error()), NULL;

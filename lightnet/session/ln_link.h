@@ -21,10 +21,11 @@ typedef struct ln_state_block {
 struct ln_link {
     size_t output, input; // numbers in the interface
     ln_state_block now, next;
-    int axis, rows;  // of the state in `now`, if it has memory for more rows; rows 0: it has not
-    ln_value shape;  // of `next`, after a run
-    tl_tensor *view; // a copy without these rows, for the caller; or NULL
-    int is_initial;  // `now` has the zeros of a first run, which has not succeeded yet
+    int axis, rows;   // of the state in `now`, if it has memory for more rows; rows 0: it has not
+    ln_value shape;   // of `next`, after a run
+    tl_tensor *view;  // a copy without these rows, for the caller, until the next run; or NULL
+    const void *lent; // the caller's value, which this run has moved to `now`; or NULL
+    int is_initial;   // `now` has the zeros of a first run, which has not succeeded yet
     // In the current program:
     const ln_program *program; // for which `in_place` was found; NULL: none
     ln_state_rows in_place;
@@ -48,6 +49,12 @@ void ln_links_leave_program(ln_session *session);
 
 /** The tensor of an output, without memory for more rows. NULL with a reason: no memory. */
 const tl_tensor *ln_links_output(ln_session *session, size_t output);
+
+/** After ln_program_fill: -1 with a reason if a state that grows in place is elsewhere. */
+int ln_links_check(ln_session *session);
+
+/** After a failed run: restores the values that the caller has bound. */
+void ln_links_restore(ln_session *session);
 
 /** After a successful run: the outputs become values of inputs. -1 with a reason, and unchanged
  * states: an input does not allow the shape of its output; no memory. */

@@ -270,30 +270,37 @@ END_TEST
 
 enum { HEADS = 2, HEAD = 8, LONGEST = 40 };
 
-static void run_ids(ln_session *session, int first, int len)
+enum { MAX_BATCH = 4 };
+
+static void set_ids(ln_session *session, int batch, int first, int len)
 {
-    int64_t ids[LONGEST];
-    for (int i = 0; i < len; i++)
+    int64_t ids[MAX_BATCH * LONGEST];
+    for (int i = 0; i < batch * len; i++)
         ids[i] = (first + i) * 7 % 20;
     CHECK_OK(session,
-             ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, len}, ids));
+             ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){batch, len}, ids));
+}
+
+static void run_ids(ln_session *session, int batch, int first, int len)
+{
+    set_ids(session, batch, first, len);
     CHECK_OK(session, ln_session_run(session));
 }
 
 // Feeds the outputs of the last run (its first one: empty caches), as a caller without links does.
-static void run_fed(ln_session *session, int first, int len)
+static void run_fed(ln_session *session, int batch, int first, int len)
 {
-    static float cache[2][HEADS * LONGEST * HEAD];
+    static float cache[2][MAX_BATCH * HEADS * LONGEST * HEAD];
     static const char *const names[][2] = {{"past.key", "present.key"},
                                            {"past.value", "present.value"}};
     for (int i = 0; i < 2; i++) {
-        const int dims[] = {1, HEADS, first, HEAD};
+        const int dims[] = {batch, HEADS, first, HEAD};
         if (first)
             CHECK_OK(session,
                      ln_session_copy_output(session, names[i][1], cache[i], sizeof(cache[i])));
         CHECK_OK(session, ln_session_set_input(session, names[i][0], TL_FLOAT, 4, dims, cache[i]));
     }
-    run_ids(session, first, len);
+    run_ids(session, batch, first, len);
 }
 
 static void check_outputs(ln_session *session, ln_session *other, const char *name)
@@ -304,30 +311,46 @@ static void check_outputs(ln_session *session, ln_session *other, const char *na
     ck_assert_mem_eq(a->data, b->data, tl_tensor_size(a));
 }
 
-static void check_decoder(const char *variable)
+static ln_model *open_decoder(const char *variable)
 {
     ln_model *model;
-    ln_session *linked, *fork, *fed;
     ck_assert_msg(ln_model_open(getenv(variable), NULL, &model) == LN_OK, "%s",
                   ln_model_error(NULL));
+    return model;
+}
+
+static int is_in_place(const ln_session *session)
+{
+    return session->links[0].in_place.rows > 0 && session->links[1].in_place.rows > 0;
+}
+
+// A prompt and steps, up to `end` tokens.
+static void check_sequence(ln_session *linked, ln_session *fed, int batch, int end)
+{
+    for (int first = 0; first < end; first += first ? 1 : 5) {
+        const int len = first ? 1 : 5;
+        run_ids(linked, batch, first, len);
+        run_fed(fed, batch, first, len);
+        check_outputs(linked, fed, "logits");
+        check_outputs(linked, fed, "present.key");
+        check_outputs(linked, fed, "present.value");
+    }
+}
+
+static void check_decoder(const char *variable)
+{
+    ln_model *const model = open_decoder(variable);
+    ln_session *linked, *fork, *fed;
     CHECK_OK(NULL, ln_session_create(model, &linked));
     CHECK_OK(NULL, ln_session_create(model, &fork));
     CHECK_OK(NULL, ln_session_create(model, &fed));
     ck_assert_int_eq(ln_session_link_states(linked), 2);
     for (int round = 0; round < 2; round++) {
-        for (int first = 0; first < LONGEST - 5; first += first ? 1 : 5) {
-            const int len = first ? 1 : 5;
-            run_ids(linked, first, len);
-            run_fed(fed, first, len);
-            check_outputs(linked, fed, "logits");
-            check_outputs(linked, fed, "present.key");
-            check_outputs(linked, fed, "present.value");
-        }
-        for (size_t i = 0; i < 2; i++)
-            ck_assert_int_gt(linked->links[i].in_place.rows, 0); // in place
+        check_sequence(linked, fed, 1, LONGEST - 5);
+        ck_assert(is_in_place(linked));
         CHECK_OK(fork, ln_session_copy_states(fork, linked));
-        run_ids(linked, LONGEST, 1);
-        run_ids(fork, LONGEST, 1);
+        run_ids(linked, 1, LONGEST, 1);
+        run_ids(fork, 1, LONGEST, 1);
         check_outputs(linked, fork, "logits");
         ln_session_reset_states(linked);
     }
@@ -336,6 +359,80 @@ static void check_decoder(const char *variable)
     ln_session_free(fed);
     ln_model_free(model);
 }
+
+// From the third batch on, programs have an open batch: memory is planned for the largest one.
+START_TEST(linked_caches_have_any_batch)
+{
+    static const char *const variables[] = {"LN_TEST_DECODER", "LN_TEST_LLAMA"};
+    for (int i = 0; i < 2; i++) {
+        ln_model *const model = open_decoder(variables[i]);
+        ln_session *linked, *fed;
+        CHECK_OK(NULL, ln_session_create(model, &linked));
+        CHECK_OK(NULL, ln_session_create(model, &fed));
+        ck_assert_int_eq(ln_session_link_states(linked), 2);
+        for (int k = 0; k < 8; k++) {
+            check_sequence(linked, fed, 1 + k % MAX_BATCH, 12);
+            ln_session_reset_states(linked);
+        }
+        ck_assert(is_in_place(linked));
+        ln_session_free(linked);
+        ln_session_free(fed);
+        ln_model_free(model);
+    }
+}
+END_TEST
+
+START_TEST(outputs_of_states_live_until_the_next_run)
+{
+    ln_model *const model = open_decoder("LN_TEST_LLAMA");
+    ln_session *session;
+    float copy[HEADS * LONGEST * HEAD];
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    ck_assert_int_eq(ln_session_link_states(session), 2);
+    run_ids(session, 1, 0, 5);
+    run_ids(session, 1, 5, 1);
+    ck_assert(is_in_place(session));
+    const tl_tensor *const first = ln_session_output(session, "present.key");
+    ck_assert_ptr_eq(ln_session_output(session, "present.key"), first);
+    CHECK_OK(session, ln_session_copy_output(session, "present.key", copy, sizeof(copy)));
+    ck_assert_int_eq(first->dims[2], 6);
+    ck_assert_mem_eq(first->data, copy, tl_tensor_size(first));
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+// A failed run moves a value that the caller has bound, but the next run reads the caller's again.
+START_TEST(a_bound_state_is_read_again_after_a_failed_run)
+{
+    ln_model *const model = open_decoder("LN_TEST_LLAMA");
+    ln_session *session, *other;
+    static float cache[HEADS * LONGEST * HEAD];
+    const int dims[] = {1, HEADS, 6, HEAD};
+    const int64_t bad = 1000;
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    CHECK_OK(NULL, ln_session_create(model, &other));
+    ck_assert_int_eq(ln_session_link_states(session), 2);
+    run_ids(session, 1, 0, 5);
+    run_ids(session, 1, 5, 1);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(session, ln_session_bind_input(session, i ? "past.key" : "past.value", TL_FLOAT, 4,
+                                                dims, cache, sizeof(cache)));
+    CHECK_OK(session, ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, 1}, &bad));
+    ck_assert_int_ne(ln_session_run(session), LN_OK);
+    for (int i = 0; i < HEADS * LONGEST * HEAD; i++)
+        cache[i] = (float)(i % 7);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(other, ln_session_set_input(other, i ? "past.key" : "past.value", TL_FLOAT, 4,
+                                             dims, cache));
+    run_ids(session, 1, 6, 1);
+    run_ids(other, 1, 6, 1);
+    check_outputs(session, other, "logits");
+    ln_session_free(session);
+    ln_session_free(other);
+    ln_model_free(model);
+}
+END_TEST
 
 START_TEST(a_linked_cache_has_the_bits_of_one_that_is_fed)
 {
@@ -349,4 +446,6 @@ LN_TEST_MAIN("states of sessions", a_state_begins_with_zeros_and_accumulates,
              a_failed_first_run_leaves_no_state, outputs_end_with_the_memory_of_their_state,
              links_are_found_by_names_and_removed, links_by_names_keep_those_that_exist,
              rejects_links_that_do_not_fit, copied_states_continue_on_their_own,
-             rows_move_to_memory_for_more_and_back, a_linked_cache_has_the_bits_of_one_that_is_fed)
+             linked_caches_have_any_batch, outputs_of_states_live_until_the_next_run,
+             a_bound_state_is_read_again_after_a_failed_run, rows_move_to_memory_for_more_and_back,
+             a_linked_cache_has_the_bits_of_one_that_is_fed)

@@ -35,26 +35,42 @@ static int is_free(const ln_range *range, int axis)
     return range->sums[axis].n == 0 && range->min[axis] < range->max[axis];
 }
 
-// The min growth of all free sizes with this step.
-static int common_growth(const ln_range *ranges, const ln_value *values, size_t n, int step)
+// The max number of different steps whose sizes grow together.
+enum { MAX_STEPS = 16 };
+
+// The min growth of all free sizes with the same step.
+typedef struct growth {
+    int step, room;
+} growth;
+
+// The growth for a step, a new one at first; NULL: too many.
+static growth *find_growth(growth *all, int *n, int step)
 {
-    int growth = INT_MAX;
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < values[i].ndim; k++) {
-            const int room = ranges[i].max[k] - values[i].dims[k];
-            if (is_free(&ranges[i], k) && ranges[i].steps[k] == step)
-                growth = room < growth ? room : growth;
-        }
-    return growth;
+    int i = 0;
+    while (i < *n && all[i].step != step)
+        i++;
+    if (i == MAX_STEPS)
+        return NULL;
+    if (i == *n)
+        all[(*n)++] = (growth){step, INT_MAX};
+    return &all[i];
 }
 
 static void grow_together(ln_range *ranges, const ln_value *values, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < values[i].ndim; k++)
-            if (is_free(&ranges[i], k))
-                ranges[i].max[k] =
-                    values[i].dims[k] + common_growth(ranges, values, n, ranges[i].steps[k]);
+    growth all[MAX_STEPS];
+    int n_steps = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++)
+            for (int k = 0; k < values[i].ndim; k++) {
+                const int room = ranges[i].max[k] - values[i].dims[k];
+                growth *const g =
+                    is_free(&ranges[i], k) ? find_growth(all, &n_steps, ranges[i].steps[k]) : NULL;
+                if (g && pass == 0)
+                    g->room = room < g->room ? room : g->room;
+                else if (g)
+                    ranges[i].max[k] = values[i].dims[k] + g->room;
+            }
 }
 
 // Bounds of the sizes that are sums of others.
@@ -119,7 +135,7 @@ static int largest_capacity(const ln_range *ranges, const ln_value *values, size
     int largest = 1;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++)
-            if (ranges[i].min[k] < ranges[i].max[k] && ranges[i].max[k] > largest)
+            if (is_free(&ranges[i], k) && ranges[i].max[k] > largest)
                 largest = ranges[i].max[k];
     return largest;
 }
@@ -296,7 +312,7 @@ uint64_t ln_rejection_of_check(const ln_error *err)
     const char *reason = strstr(err->text, "): ");
     const uint64_t key = ln_fnv64("check", 5);
     if (!reason)
-        return ln_fnv64_more(key, err->text, strlen(err->text));
+        return add_without_numbers(key, err->text);
     return add_without_numbers(ln_fnv64_more(key, err->text, (size_t)(reason - err->text)), reason);
 }
 

@@ -392,8 +392,11 @@ static int compute(ln_session *session, const time_callback *callback)
     ctx->random = session->random;
     if (ln_links_prepare(session))
         return -1;
-    if (ln_program_fill(session->program, session->values, session->buffers) ||
-        (callback ? run_timed(ctx, callback) : ln_context_run(ctx)))
+    if (ln_program_fill(session->program, session->values, session->buffers))
+        return ln_session_take_error(session, ctx);
+    if (ln_links_check(session))
+        return -1;
+    if (callback ? run_timed(ctx, callback) : ln_context_run(ctx))
         return ln_session_take_error(session, ctx);
     session->random = ctx->random;
     return 0;
@@ -424,11 +427,12 @@ static ln_status run(ln_session *session, const time_callback *callback)
     session->began = session->timeout ? tl_clock() : 0;
     session->has_outputs = 0;
     ln_error_clear(&session->error);
-    if (ln_links_begin(session) || check_inputs(session) || ln_session_choose_program(session) ||
-        (compute(session, callback) && compute_fixed(session, callback, failures)) ||
-        deliver(session))
-        return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
-    return LN_OK;
+    if (!ln_links_begin(session) && !check_inputs(session) && !ln_session_choose_program(session) &&
+        (!compute(session, callback) || !compute_fixed(session, callback, failures)) &&
+        !deliver(session))
+        return LN_OK;
+    ln_links_restore(session);
+    return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
 }
 
 ln_status ln_session_run(ln_session *session)

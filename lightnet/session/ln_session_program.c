@@ -174,35 +174,61 @@ static int uses_fixed_shapes(ln_model *model)
     return is_fixed;
 }
 
-// The kernels of a program for the session's fixed sizes, which is compiled for that. -1: none.
-static int find_fixed_kernels(ln_session *session, ln_kernels *kernels)
+// Compiles a program for the session's fixed sizes into session->compared, in which its kernels can
+// be seen. -1: it cannot be made.
+static int compile_fixed(ln_session *session)
 {
-    ln_error reason = {0};
     ln_context *const open = session->running;
+    ln_error reason = {0};
     ln_program *const fixed = ln_program_create(session->model, &reason);
-    int status = -1;
-    if (fixed) {
-        attach(session, fixed->ctx);
-        limit_time(session, fixed->ctx);
-        status = ln_program_compile_fixed(fixed, session->model, session->values);
-        if (!status)
-            *kernels = ln_kernels_of(fixed->ctx);
-        attach(session, open);
-    }
-    ln_program_free(fixed);
+    if (!fixed)
+        return -1;
+    attach(session, fixed->ctx);
+    limit_time(session, fixed->ctx);
+    session->compared = fixed;
+    const int status = ln_program_compile_fixed(fixed, session->model, session->values);
+    attach(session, open);
     return status;
 }
 
+static int suffices(ln_session *session, const ln_kernels *open)
+{
+    ln_session_lock();
+    const int result = ln_kernels_suffice(open, &session->model->kernels);
+    ln_session_unlock();
+    return result;
+}
+
+static void free_compared(ln_session *session)
+{
+    ln_program_free(session->compared);
+    session->compared = NULL;
+}
+
 // Whether an open program has the kernels of a fixed one: of the last one, which was for other
-// sizes, or of one for these sizes.
+// sizes, or of one for these sizes, unless that fails. -1 with a reason in `ctx`: it was cancelled,
+// or reached a limit.
 static int has_good_kernels(ln_session *session, const ln_context *ctx)
 {
+    const unsigned long failures = ln_call_begin();
     const ln_kernels open = ln_kernels_of(ctx);
-    ln_kernels fixed;
-    ln_session_lock();
-    const int suffices = ln_kernels_suffice(&open, &session->model->kernels);
-    ln_session_unlock();
-    return suffices || (!find_fixed_kernels(session, &fixed) && ln_kernels_suffice(&open, &fixed));
+    if (suffices(session, &open))
+        return 1;
+    if (!compile_fixed(session)) {
+        const ln_kernels fixed = ln_kernels_of(session->compared->ctx);
+        const int is_good = ln_kernels_suffice(&open, &fixed);
+        if (is_good)
+            free_compared(session);
+        return is_good;
+    }
+    const ln_error *const reason = session->compared ? session->compared->ctx->error : NULL;
+    const ln_status status = ln_call_status(reason ? reason : &session->error, failures, LN_OK);
+    const int is_ended =
+        status == LN_CANCELLED || status == LN_LIMIT_REACHED || status == LN_OUT_OF_MEMORY;
+    if (is_ended)
+        ln_fail_as(ctx, status, "%s", reason ? ln_error_text(reason) : LN_MEMORY_REASON);
+    free_compared(session);
+    return is_ended ? -1 : 1;
 }
 
 // -1 with the reason in the context: a smaller capacity may do, unless the model is to stay fixed.
@@ -210,8 +236,11 @@ static int make_for_ranges(ln_session *session, ln_program *program, ln_range *r
 {
     if (ln_program_compile_open(program, session->model, session->values, ranges))
         return -1;
-    if (has_good_kernels(session, program->ctx))
+    const int is_good = has_good_kernels(session, program->ctx);
+    if (is_good > 0)
         return ln_program_finish(program, session->model, session->values);
+    if (is_good < 0)
+        return -1;
     use_fixed_shapes(session->model);
     ln_debug(program->ctx, "open sizes would use slower kernels: each shape has its own program");
     return ln_fail(program->ctx, "a program for open sizes would use slower kernels");
@@ -264,14 +293,24 @@ static int make_open(ln_session *session, ln_range *ranges, int *was_rejected)
     return session->program != NULL;
 }
 
+// The program for fixed sizes that was compared with an open one, or a new one.
+static int finish_or_make(ln_session *session, ln_program *program)
+{
+    if (program != session->compared)
+        return ln_program_make(program, session->model, session->values);
+    session->compared = NULL;
+    return ln_program_finish(program, session->model, session->values);
+}
+
 static int make_program(ln_session *session)
 {
-    ln_program *program = ln_program_create(session->model, &session->error);
+    ln_program *program =
+        session->compared ? session->compared : ln_program_create(session->model, &session->error);
     if (!program)
         return -1;
     attach(session, program->ctx);
     limit_time(session, program->ctx);
-    if (!ln_program_make(program, session->model, session->values)) {
+    if (!finish_or_make(session, program)) {
         const ln_kernels kernels = ln_kernels_of(program->ctx);
         ln_session_lock();
         session->model->kernels = kernels;
@@ -307,8 +346,10 @@ static int make_any(ln_session *session)
     ln_range *ranges = choose_ranges(session);
     const int is_made = ranges && make_open(session, ranges, &was_rejected);
     ln_free(ranges);
-    if (is_made)
+    if (is_made) {
+        free_compared(session);
         return 0;
+    }
     if (!make_program(session)) {
         if (was_rejected)
             use_fixed_shapes(session->model);

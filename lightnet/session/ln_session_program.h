@@ -44,11 +44,12 @@ struct ln_session {
     ln_session_symbol *symbols; // for checks
     ln_link *links;             // its states (session/ln_link.h)
     size_t n_links;
-    ln_program *program; // for the shapes of the last run, or NULL
-    int has_chosen;      // it has had a program
-    ln_region region;    // the memory of runs
-    uint64_t random;     // the state of random numbers
-    int is_seeded;       // by the option, or by the first run that needs them
+    ln_program *program;  // for the shapes of the last run, or NULL
+    ln_program *compared; // while one is chosen: for fixed sizes, not loaded; or NULL
+    int has_chosen;       // it has had a program
+    ln_region region;     // the memory of runs
+    uint64_t random;      // the state of random numbers
+    int is_seeded;        // by the option, or by the first run that needs them
     int has_outputs;
     uint64_t timeout; // ms
     uint64_t began;   // start of the run, on tl_clock(); with a timeout

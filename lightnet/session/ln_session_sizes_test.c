@@ -182,7 +182,7 @@ START_TEST(sizes_that_grow_together_get_the_same_room)
     ck_assert_int_eq(ln_ranges_choose(ranges, changes, ports, values, 2, 0), 1);
     ck_assert_int_eq(ranges[0].max[0], 256);
     ck_assert_int_eq(ranges[1].max[0], 257);
-    ck_assert_int_eq(ln_ranges_halve(ranges, values, 2), 129);
+    ck_assert_int_eq(ln_ranges_halve(ranges, values, 2), 128);
     ck_assert_int_eq(ranges[0].max[0], 128);
     ck_assert_int_eq(ranges[1].max[0], 129);
 }

@@ -506,6 +506,20 @@ START_TEST(sums_of_named_sizes_are_checked_in_each_run)
     }
     ln_session_free(session);
     ln_model_free(model);
+    model = model_of_sum("past + new + 1 + 1 + 1"); // too long to be checked
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    set_lengths(session, 9, 3, 2);
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_int_eq(ln_session_output(session, "y")->len, 14);
+    ln_session_free(session);
+    ln_model_free(model);
+    model = model_of_sum("past + 9223372036854775807");
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    set_lengths(session, 5, 3, 2);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "axis 0 of input 'mask' is 'past + 9223372036854775807', a name that no axis has");
+    ln_session_free(session);
+    ln_model_free(model);
     model = model_of_sum("past + now");
     CHECK_OK(NULL, ln_session_create(model, &session));
     set_lengths(session, 5, 3, 2);

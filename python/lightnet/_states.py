@@ -43,7 +43,8 @@ class StatefulSession:
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Feed) -> List[np.ndarray]:
         """The outputs `output_names` (None: all that are no states), for the inputs that are no states, or replace one
-        (copied). A failed run leaves the states as they were. Raises what InferenceSession.run raises."""
+        (copied). A failed run leaves the states as they were, or as input_feed set them. Raises what
+        InferenceSession.run raises."""
         if isinstance(output_names, (str, Mapping)) or input_feed is None:
             _fail_arguments(output_names)
         feed = _dict_of(input_feed)

@@ -47,8 +47,10 @@ static int is_sum_bound(const ln_onnx_model *m, const char *sum, bounds *b)
     const char *term;
     size_t len;
     *b = (bounds){0};
-    while (ln_size_term(&sum, &term, &len)) {
+    for (int n = 0; ln_size_term(&sum, &term, &len); n++) {
         bounds part;
+        if (n == LN_DIM_TERMS)
+            return 0;
         if (ln_size_is_number(term, len, &part.max))
             part.min = part.max;
         else if (!is_size_bound(m, term, len, &part))

@@ -219,9 +219,10 @@ LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, co
 LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *min,
                                  const int *max);
 
-/** Declares the open size `name` as the sum of other open sizes, bound by ln_context_bind_shape or
- * ln_context_bind_range, and numbers: "past + new" for the length of a decoder's mask. One program
- * then serves all their lengths, since it need not handle others; each run checks the sum. */
+/** Declares the open size `name` as the sum of up to four other sizes, bound by
+ * ln_context_bind_shape or ln_context_bind_range, and numbers below 10^9: "past + new" for the
+ * length of a decoder's mask. One program then serves all their lengths, since it need not handle
+ * others; each run checks the sum. */
 LN_API int ln_context_bind_sum(ln_context *ctx, const char *name, const char *sum);
 
 /** Sets input `name` (copied) before the model is read: its shape is bound

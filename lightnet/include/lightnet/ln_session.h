@@ -281,7 +281,7 @@ LN_API const char *ln_session_linked_input(const ln_session *session, const char
 LN_API void ln_session_reset_states(ln_session *session);
 
 /** Copies links and states of `from` (borrows), of the same model: the sessions continue from one
- *  point, as several answers to one prompt. */
+ *  point, as several answers to one prompt. A failed call resets all states of `session`. */
 LN_API ln_status ln_session_copy_states(ln_session *session, const ln_session *from);
 
 /** Computes the outputs from the inputs. After a failure there are no outputs, and

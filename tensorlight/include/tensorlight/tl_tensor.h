@@ -212,9 +212,9 @@ TL_API tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                           int axis);
 
-/** As tl_exec_concat, where dst and srcs[0] have memory for `rows` indices of `axis`, at least
- *  those of dst. If both have the same memory, only the other sources are copied: O(1) in the
- *  length of srcs[0]. */
+/** As tl_exec_concat, where dst and srcs[0] have memory for `rows` indices of `axis`; -1 with a
+ *  reason: dst has more. If both have the same memory, only the other sources are copied: O(1) in
+ * the length of srcs[0]. */
 TL_API int tl_exec_append(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                           int axis, int rows);
 

@@ -168,6 +168,8 @@ END_TEST
 
 static const shape shapes[] = {
     {1, 1, 1, 1, 1, 1, 1},      // the smallest
+    {1, 4, 1, 1, 1091, 20, 70}, // four queries share their keys, in several blocks
+    {1, 8, 1, 1, 600, 16, 17},
     {2, 3, 3, 5, 7, 16, 16},    // fewer than a vector
     {1, 2, 1, 17, 9, 33, 5},    // tails of everything, two heads share one of keys
     {1, 1, 1, 48, 72, 64, 64},  // one block
@@ -242,9 +244,9 @@ static void fill_mask(float *mask, int kind)
     }
 }
 
-static void check_masked(tl_isa isa, int rows, int first_kind, int zero_empty)
+static void check_masked(tl_isa isa, int rows, int e, int first_kind, int zero_empty)
 {
-    const shape s = {1, 2, 2, rows, 150, 8, 8};
+    const shape s = {1, 2, 2, rows, 150, 8, e};
     attention a = {0};
     open_random(&a, TL_FLOAT, &s, 0);
     a.param.zero_empty = zero_empty;
@@ -260,10 +262,28 @@ START_TEST(masked_keys_have_no_weight)
 {
     TL_ISA_EACH_USABLE (isa)
         for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
-            check_masked(isa, 20, 0, zero_empty);
-            check_masked(isa, 4, 0, zero_empty); // few rows, one by one
-            check_masked(isa, 4, 4, zero_empty);
+            check_masked(isa, 20, 8, 0, zero_empty);
+            check_masked(isa, 4, 8, 0, zero_empty); // few rows, one by one
+            check_masked(isa, 4, 8, 4, zero_empty);
+            check_masked(isa, 4, 32, 0, zero_empty); // at once
+            check_masked(isa, 4, 32, 4, zero_empty);
         }
+}
+END_TEST
+
+START_TEST(whole_blocks_of_keys_may_be_masked)
+{
+    static const shape s = {1, 4, 1, 1, 1091, 20, 70}; // queries share their keys
+    TL_ISA_EACH_USABLE (isa) {
+        attention a = {0};
+        open_random(&a, TL_FLOAT, &s, 0);
+        a.mask = nn_random(&a.room, TL_FLOAT, 1, (int[]){1091}, -2, 2);
+        for (int i = 0; i < 600; i++)
+            ((float *)a.mask->data)[i] = -INFINITY;
+        run(&a, isa);
+        check_all(&a, &s);
+        nn_close(&a.room);
+    }
 }
 END_TEST
 
@@ -426,7 +446,7 @@ END_TEST
 
 LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
              every_type_agrees_with_double, masks_are_broadcast, masked_keys_have_no_weight,
-             caches_have_memory_for_more_rows, threads_do_not_change_the_result,
-             nan_and_infinity_stay_in_their_rows, without_keys_there_is_nothing,
-             scratch_memory_is_needed_for_as_many_threads_as_use_it,
+             whole_blocks_of_keys_may_be_masked, caches_have_memory_for_more_rows,
+             threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
+             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)

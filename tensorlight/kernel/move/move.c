@@ -67,7 +67,8 @@ int tl_exec_append(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_
     const layout to = layout_of(dst, axis);
     const size_t stride = (size_t)rows * to.step; // of dst and srcs[0]
     size_t offset = 0;
-    assert(rows >= dst->dims[axis]);
+    if (rows < dst->dims[axis])
+        return tl_fail("the result has %d rows, expected at most %d", dst->dims[axis], rows);
     for (int i = 0; i < n; i++) {
         assert(srcs[i]->dtype == dst->dtype);
         const layout from = layout_of(srcs[i], axis);
