@@ -91,6 +91,10 @@ PyObject *ln_py_strings_new(const tl_tensor *t);
  * NULL: an exception is set. */
 PyObject *ln_py_array_front(PyObject *array, int len, int ndim, const int *dims);
 
+/** Holds the memory of an array of that type, to be written (ln_py_array_release). -1: an exception
+ * is set. */
+int ln_py_array_hold(ln_py_array *array, PyObject *object, tl_dtype dtype);
+
 /** Returns new: an empty array of that type and shape, held by `array`. NULL: an exception is set.
  */
 PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims);

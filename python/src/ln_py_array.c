@@ -298,6 +298,19 @@ PyObject *ln_py_array_front(PyObject *array, int len, int ndim, const int *dims)
     return result;
 }
 
+int ln_py_array_hold(ln_py_array *array, PyObject *object, tl_dtype dtype)
+{
+    // A view of bytes: NumPy would describe type and shape by text.
+    if (PyObject_GetBuffer(object, &array->view, PyBUF_WRITABLE) < 0) {
+        array->view.obj = NULL;
+        return -1;
+    }
+    array->dtype = dtype;
+    array->size = (size_t)array->view.len;
+    array->data = array->view.buf;
+    return 0;
+}
+
 PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)
 {
     if (!kinds[dtype] && fetch_kind(dtype) < 0)
@@ -306,14 +319,8 @@ PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const in
     PyObject *const object =
         shape ? PyObject_CallFunctionObjArgs(empty, shape, kinds[dtype], NULL) : NULL;
     Py_XDECREF(shape);
-    // A view of bytes: NumPy would describe type and shape by text.
-    if (object && PyObject_GetBuffer(object, &array->view, PyBUF_WRITABLE) == 0) {
-        array->dtype = dtype;
-        array->size = (size_t)array->view.len;
-        array->data = array->view.buf;
+    if (object && ln_py_array_hold(array, object, dtype) == 0)
         return object;
-    }
-    array->view.obj = NULL;
     Py_XDECREF(object);
     return NULL;
 }

@@ -19,6 +19,8 @@ typedef struct session_object {
     PyObject *model;       // a Model
     struct binding *bound; // by bind_input and bind_output
     Py_ssize_t n_bound;
+    struct offer *offers; // arrays that were offered for outputs
+    Py_ssize_t n_offers;
     unsigned long long timeout; // ms; 0: none
     int is_busy;                // a call is in progress, maybe without the GIL
     int is_running;             // that call is a run
@@ -34,6 +36,14 @@ typedef struct binding {
     PyObject *offered; // the array, for an output of unknown size; or NULL
     ln_py_array array;
 } binding;
+
+// An array for an output of unknown size. It is offered again when only the session refers to it,
+// so that steps of a decoder use the same memory in turn: memory from the system is slow at first.
+typedef struct offer {
+    PyObject *array; // of one dimension
+    tl_dtype dtype;
+    int len;
+} offer;
 
 // Running
 
@@ -255,6 +265,57 @@ static int offered_length(session_object *self, const char *name, tl_dtype *dtyp
     return (int)(size / tl_size_of(info->dtype));
 }
 
+// Removes the arrays that nothing else refers to.
+static void drop_offers(session_object *self)
+{
+    Py_ssize_t n = 0;
+    for (Py_ssize_t i = 0; i < self->n_offers; i++) {
+        if (Py_REFCNT(self->offers[i].array) > 1)
+            self->offers[n++] = self->offers[i];
+        else
+            Py_DECREF(self->offers[i].array);
+    }
+    self->n_offers = n;
+}
+
+// The number of arrays that are kept for an output: one that the next run reads, one that it
+// writes.
+enum { MAX_OFFERS = 2 };
+
+// Keeps the array, unless too many are in use. -1: an exception is set.
+static int keep_offer(session_object *self, PyObject *array, tl_dtype dtype, int len)
+{
+    const Py_ssize_t max = MAX_OFFERS * ln_model_num_outputs(ln_py_model_of(self->model));
+    if (self->n_offers >= max)
+        drop_offers(self);
+    if (self->n_offers >= max)
+        return 0;
+    offer *const grown = PyMem_Realloc(self->offers, (size_t)(self->n_offers + 1) * sizeof(*grown));
+    if (!grown) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->offers = grown;
+    Py_INCREF(array);
+    grown[self->n_offers++] = (offer){array, dtype, len};
+    return 0;
+}
+
+// An array of one dimension that nothing else refers to, held by `array`. Returns new; NULL: an
+// exception is set.
+static PyObject *take_offer(session_object *self, ln_py_array *array, tl_dtype dtype, int len)
+{
+    for (Py_ssize_t i = 0; i < self->n_offers; i++) {
+        PyObject *const known = self->offers[i].array;
+        if (self->offers[i].dtype == dtype && self->offers[i].len == len && Py_REFCNT(known) == 1)
+            return ln_py_array_hold(array, known, dtype) < 0 ? NULL : (Py_INCREF(known), known);
+    }
+    PyObject *const object = ln_py_array_new(array, dtype, 1, &len);
+    if (object && keep_offer(self, object, dtype, len) < 0)
+        Py_DECREF(object); // held by `array`
+    return PyErr_Occurred() ? NULL : object;
+}
+
 // Offers an array for an output of unknown size; its results are the front of it. -1: an exception
 // is set.
 static int offer_result(session_object *self, binding *entry)
@@ -263,11 +324,11 @@ static int offer_result(session_object *self, binding *entry)
     const int len = offered_length(self, name_of(entry), &dtype);
     if (!len)
         return 0;
-    entry->offered = ln_py_array_new(&entry->array, dtype, 1, &len);
-    return !entry->offered
-               ? -1
-               : fail_session(self, ln_session_offer_output(self->session, name_of(entry),
-                                                            entry->array.data, entry->array.size));
+    entry->offered = take_offer(self, &entry->array, dtype, len);
+    if (!entry->offered)
+        return -1;
+    return fail_session(self, ln_session_offer_output(self->session, name_of(entry),
+                                                      entry->array.data, entry->array.size));
 }
 
 // Whether an earlier entry has the name of the last one.
@@ -743,6 +804,8 @@ static int session_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->model);
     for (Py_ssize_t i = 0; i < self->n_bound; i++)
         Py_VISIT(self->bound[i].array.view.obj);
+    for (Py_ssize_t i = 0; i < self->n_offers; i++)
+        Py_VISIT(self->offers[i].array);
     return 0;
 }
 
@@ -755,6 +818,10 @@ static int session_clear(PyObject *object)
     }
     PyMem_Free(self->bound);
     self->bound = NULL;
+    while (self->n_offers)
+        Py_DECREF(self->offers[--self->n_offers].array);
+    PyMem_Free(self->offers);
+    self->offers = NULL;
     return 0;
 }
 

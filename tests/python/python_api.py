@@ -483,6 +483,16 @@ def tensors_of_reference_programs_share_no_memory():
 
 
 @test
+def results_of_open_sizes_stay_when_later_runs_reuse_memory():
+    session, faults = lightnet.InferenceSession(unary(), threads=1), []
+    given = [np.random.default_rng(n).standard_normal((2, n), np.float32) for n in [20000 + 500 * i for i in range(8)] * 2]
+    kept = [session.run(None, {"x": x})[0] for x in given[:8]]
+    for x in given[8:]:  # dropped at once, so that arrays are used in turn
+        faults += [] if np.array_equal(session.run(None, {"x": x})[0], np.abs(x)) else ["a result is wrong"]
+    return faults + ["a result has changed" for x, y in zip(given, kept) if not np.array_equal(y, np.abs(x))]
+
+
+@test
 def memory_plans_of_open_sizes_need_inputs():
     model = lightnet.Model(unary())
     sizes = [next(b.bytes for b in model.memory_plan({"x": np.ones((2, n), np.float32)}) if b.name == "y") for n in (10, 1000)]
