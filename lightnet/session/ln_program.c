@@ -13,7 +13,9 @@
 #include "ir/ln_limits.h"
 #include "ir/ln_random.h"
 #include "lightnet/ln_mem.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_tensor.h"
+#include "pass/ln_row_readers.h"
 #include "run/ln_load.h"
 #include "run/ln_sharing.h"
 #include "run/ln_store.h"
@@ -112,6 +114,7 @@ void ln_program_free(ln_program *program)
     ln_free(program->fixed);
     ln_free(program->is_fixed);
     ln_free(program->outputs);
+    ln_free(program->updated);
     ln_free(program);
 }
 
@@ -287,6 +290,31 @@ static int note_loans(ln_program *program)
     return 0;
 }
 
+// The number of the input that an output updates by put_range, + 1; 0: none; -1: no memory.
+static int find_updated(const ln_program *program, size_t output)
+{
+    const ln_tensor_entry *const te =
+        find_tensor(program->ctx, program->names[program->n_inputs + output]);
+    const ln_op *const op = ln_entry_creater(te);
+    const ln_tensor_entry *src = NULL;
+    if (!op || !ln_op_is(op, LN_OP_PUT_RANGE_CPU) || !ln_op_reads(op, "src", &src))
+        return 0;
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (program->loans[i].root == src && program->loans[i].n_members == 1) {
+            const int is_only = ln_only_reads(program->ctx, src, op);
+            return is_only > 0 ? (int)i + 1 : is_only;
+        }
+    return 0;
+}
+
+static int note_updated(ln_program *program)
+{
+    for (size_t i = 0; i < program->n_outputs; i++)
+        if ((program->updated[i] = find_updated(program, i)) < 0)
+            return -1;
+    return 0;
+}
+
 static int note_ports(ln_program *program, const ln_model *model, const ln_value *values)
 {
     const ln_interface *interface = model->interface;
@@ -298,14 +326,16 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
     program->fixed = ln_alloc_array(program->n_inputs, sizeof(*program->fixed));
     program->is_fixed = ln_alloc_array(program->n_inputs, sizeof(*program->is_fixed));
     program->outputs = ln_alloc_array(program->n_outputs, sizeof(*program->outputs));
+    program->updated = ln_alloc_array(program->n_outputs, sizeof(*program->updated));
     if (!program->inputs || !program->names || !program->fixed || !program->is_fixed ||
-        !program->outputs)
+        !program->outputs || !program->updated)
         return ln_fail_memory(program->ctx);
     for (size_t i = 0; i < program->n_inputs; i++) {
         program->inputs[i] = values[i];
         program->inputs[i].data = program->inputs[i].own = NULL;
     }
-    return -(note_inputs(program, model, values) || note_outputs(program) || note_loans(program));
+    return -(note_inputs(program, model, values) || note_outputs(program) || note_loans(program) ||
+             note_updated(program));
 }
 
 // State
@@ -495,9 +525,13 @@ static int is_shared(const ln_program *program, const ln_value *values, const ln
                      size_t output)
 {
     const ln_buffer *buffer = &buffers[output];
-    for (size_t i = 0; i < program->n_inputs; i++)
-        if (buffer->input != (int)i + 1 && overlaps(buffer, values[i].data, values[i].size))
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        const int is_updated = program->updated[output] == (int)i + 1 &&
+                               buffer->data == values[i].data && buffer->size >= values[i].size;
+        if (buffer->input != (int)i + 1 && !is_updated &&
+            overlaps(buffer, values[i].data, values[i].size))
             return 1;
+    }
     for (size_t i = 0; i < program->n_outputs; i++)
         if (i != output && overlaps(buffer, buffers[i].data, buffers[i].size))
             return 1;

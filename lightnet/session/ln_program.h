@@ -31,6 +31,8 @@ typedef struct ln_program {
     size_t n_inputs;
     const tl_tensor **outputs; // in the order of the interface
     size_t n_outputs;
+    int *updated; // of each output: the number + 1 of the input that it updates, which nothing else
+                  // reads, so that both may have the caller's memory; 0: none
     int has_state; // a run may affect the next one
     int draws;     // runs draw random numbers of the session
     // In the model's cache:

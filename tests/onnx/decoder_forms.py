@@ -141,10 +141,42 @@ def check_form(data):
         yield f"{steps.num_programs} programs, expected one for prompts and one for steps"
 
 
+def check_shared():
+    """As onnxruntime-genai binds caches: past and present are one buffer, of the longest sequence."""
+    data, rng = genai(), np.random.default_rng(3)
+    whole, steps = lightnet.InferenceSession(data, threads=1), lightnet.Model(data, threads=1)
+    session, empty = steps.session(), {name: np.zeros((1, HEADS, 0, HEAD), np.float32) for name in PAST}
+    buffers = [lightnet.OrtValue.ortvalue_from_numpy(np.full((1, HEADS, LONGEST, HEAD), np.nan, np.float32)) for _ in PAST]
+    addresses = [buffer.data_ptr() for buffer in buffers]
+    binding = session.io_binding()
+    for name, buffer in zip(PAST, buffers):
+        binding.bind_ortvalue_input(name, buffer)
+        binding.bind_ortvalue_output(name.replace("past_key_values", "present"), buffer)
+    ids = [int(i) for i in rng.integers(0, WORDS, 9)]
+    new = list(ids)
+    for _ in range(20):
+        for name, array in feeds_of(whole, new, len(ids) - len(new)).items():
+            binding.bind_cpu_input(name, array)
+        binding.bind_output("logits")
+        session.run_with_iobinding(binding)
+        logits = next(v.numpy() for v in binding.get_outputs() if v.data_ptr() not in addresses)
+        expected, = whole.run(["logits"], {**feeds_of(whole, ids, 0), **empty})
+        off = float(np.abs(logits[0, -1] - expected[0, -1]).max())
+        if not off < TOLERANCE:
+            yield f"{len(ids)} tokens: the logits differ by {off}"
+        new = [int(rng.integers(0, WORDS))]
+        ids += new
+    if not np.isnan(buffers[0].numpy()[0, :, len(ids):]).all() or np.isnan(buffers[0].numpy()[0, :, :len(ids) - 1]).any():
+        yield "the buffer has other rows than those of the tokens"
+    if steps.num_programs != 2:
+        yield f"{steps.num_programs} programs, expected one for the prompt and one for steps"
+
+
 def main():
     tap = Tap()
     for form in optimum, dynamo, genai:
         tap.check(f"a decoder as {form.__doc__.split(':')[0].split(', as ')[-1]}", check_form(form()))
+    tap.check("a decoder whose past and present are one buffer", check_shared())
     tap.end()
 
 

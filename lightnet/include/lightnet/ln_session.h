@@ -242,7 +242,9 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl
 /** Each run writes output `name` to `data` (borrows until it is bound again), which
  *  has `size` bytes and is aligned to the element size; a run with a larger output
  *  fails. Most outputs are computed in place, so `data` is undefined after a failed
- *  run. It may overlap inputs and other outputs: then it is written last. NULL:
+ *  run. It may overlap inputs and other outputs: then it is written last. An output that is an
+ *  input with other rows (ONNX TensorScatter, the cache of GroupQueryAttention as
+ *  onnxruntime-genai binds it) may have the data of that input: only the rows are written. NULL:
  *  unbinds it; the result of the last run is then no longer available. Strings
  *  that it points to live as long as those of ln_session_output. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
