@@ -182,17 +182,18 @@ ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const 
 
 ln_dim ln_symbols_named(ln_symbols *symbols, const char *name, size_t len)
 {
-    char *const copy = ln_alloc(len + 1);
+    char text[LN_MAX_NAME_LEN];
+    if (len >= sizeof(text))
+        return ln_dim_unknown();
+    memcpy(text, name, len);
+    text[len] = '\0';
     if (!symbols->names)
         symbols->names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (copy)
-        memcpy(copy, name, len);
-    const size_t found = copy && symbols->names ? (size_t)ln_hash_find(symbols->names, copy) : 0;
-    if (found) {
-        ln_free(copy);
+    const size_t found = symbols->names ? (size_t)ln_hash_find(symbols->names, text) : 0;
+    if (found)
         return (ln_dim){.n = 1, .terms = {{(int)found - 1, 1}}};
-    }
     const ln_dim dim = ln_symbols_add(symbols, 0, INT_MAX);
+    char *const copy = ln_strdup(text);
     if (!copy || !symbols->names || !ln_dim_is_known(&dim) ||
         ln_hash_insert(symbols->names, copy, (void *)(size_t)symbols->n) < 0) {
         symbols->has_failed = 1;

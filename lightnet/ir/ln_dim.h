@@ -41,7 +41,8 @@ ln_dim ln_symbols_add(ln_symbols *symbols, int64_t min, int64_t max);
 ln_dim ln_symbols_add_axis(ln_symbols *symbols, int64_t min, int64_t max, const char *tensor,
                            int axis);
 
-/** The open size of that name: any length, until ln_symbols_bound. Unknown without memory. */
+/** The open size of that name, of `len` characters: any length, until ln_symbols_bound. Unknown
+ * without memory, or if the name has LN_MAX_NAME_LEN or more. */
 ln_dim ln_symbols_named(ln_symbols *symbols, const char *name, size_t len);
 
 /** Narrows the bounds of a symbol, which is the length of axis `axis` of a tensor; of several such

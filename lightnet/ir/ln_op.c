@@ -264,14 +264,6 @@ ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name)
     return entry ? ln_entry_of(entry, op->op_arg->tensor_table) : NULL;
 }
 
-int ln_op_rows(const ln_op_arg *op_arg, const char *arg_name)
-{
-    const ln_tensor_list_entry *tle = ln_tensor_list_find_by_arg_name(op_arg->tensors_in, arg_name);
-    if (!tle)
-        tle = ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
-    return tle ? ln_entry_of(tle, op_arg->tensor_table)->rows : 0;
-}
-
 ln_tensor_entry *ln_op_find_input(const ln_op_arg *op_arg, const char *arg_name)
 {
     return ln_tensor_list_find_entry(op_arg->tensors_in, op_arg->tensor_table, arg_name);

@@ -457,9 +457,6 @@ LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);
  *  outermost context, also for operators of bodies. NULL without a context. Returns borrowed. */
 LN_API uint64_t *ln_op_random(const ln_op_arg *op_arg);
 
-/** The field `rows` of the entry of an input or output; 0: it is absent. */
-LN_API int ln_op_rows(const ln_op_arg *op_arg, const char *arg_name);
-
 /** For `run`: opens `file` for writing, and empties it. If the context allows a folder
  * (ln_context_allow_output), `file` is relative to it, or an absolute path in it, and is opened
  * only as a regular file, not through links. Otherwise the operator is not of a model that was
