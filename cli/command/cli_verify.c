@@ -547,6 +547,23 @@ static const ln_op *writer_of(const programs *p, const char *name)
     return ln_hash_find(p->writers, ln_tensor_table_root(table, te)->name);
 }
 
+// Compares a tensor, whose rows may lie apart, with that of the reference program.
+static int compare_elements(const programs *p, const ln_tensor_entry *te, const tl_tensor *expected,
+                            difference *diff)
+{
+    const int is_coarse = ln_hash_find_extended(p->coarse, te->name, NULL, NULL);
+    const tolerance tol = cli_reference_tolerance(&p->opt->tolerance, expected, is_coarse);
+    void *const rows = te->rows ? ln_context_get_data(p->ctx, te->name, NULL) : NULL;
+    tl_tensor got = *te->tensor;
+    if (te->rows && !rows)
+        return cli_model_fail(p->ctx, &p->opt->shared);
+    if (rows)
+        got.data = rows;
+    cli_compare(&got, expected, &tol, diff);
+    free(rows);
+    return 0;
+}
+
 // Skips tensors that are not in the CPU's memory in both programs, and those other than outputs
 // with different types or shapes.
 static int compare_tensor(programs *p, const ln_op *op, const char *name)
@@ -560,10 +577,9 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
         const int is_output = ln_context_is_output(p->ctx, name);
         return is_output ? fail_type(p->opt, p->ctx->source, NULL, name, got, te->tensor) : 0;
     }
-    const int is_coarse = ln_hash_find_extended(p->coarse, name, NULL, NULL);
-    const tolerance tol = cli_reference_tolerance(&p->opt->tolerance, te->tensor, is_coarse);
     difference diff;
-    cli_compare(got, te->tensor, &tol, &diff);
+    if (compare_elements(p, entry, te->tensor, &diff))
+        return CLI_FAILED;
     p->n++;
     if (diff.index >= 0 && cli_ties_replace(p->ctx, p->reference, &p->opt->tolerance, op, name)) {
         p->n_ties++;

@@ -5,6 +5,7 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_rows.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
@@ -186,8 +187,8 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    // The offset of a dynamic view in its root is not fixed.
-    const ln_tensor_entry *at = te->isdynamic ? root : te;
+    // The offset of a dynamic view in its root is not fixed, and rows lie apart.
+    const ln_tensor_entry *at = te->isdynamic || te->rows ? root : te;
     const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
     if (te->isload)
         return 0;
@@ -222,7 +223,9 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
             ln_free(got);
         return NULL;
     }
-    if (!weight)
+    if (te->rows)
+        ln_rows_read(te, got);
+    else if (!weight)
         ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(got, te->tensor->data, size);
     return got;
 }

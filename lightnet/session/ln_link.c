@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ir/ln_rows.h"
 #include "lightnet/ln_mem.h"
 #include "session/ln_model.h"
 #include "tensorlight/tl_util.h"
@@ -266,7 +267,8 @@ static int copy_value(ln_session *session, ln_link *to, const ln_session *other,
     const ln_value *const value = &other->values[from->input];
     if (fit_block(&to->now, value->size))
         return ln_error_set_last(&session->error);
-    ln_state_rows_copy(to->now.data, 0, value->data, rows_of(other, from), value, from->axis);
+    ln_rows_copy(to->now.data, 0, value->data, rows_of(other, from), value->dims, from->axis,
+                 value->size);
     to->rows = 0;
     set_value(session, to, value);
     to->is_initial = 0;
@@ -378,7 +380,8 @@ static int move_value(ln_session *session, ln_link *link, int rows, size_t size)
     const int axis = rows ? link->in_place.axis : link->axis;
     if (value->data != link->now.data)
         link->lent = value->data;
-    ln_state_rows_copy(link->next.data, rows, value->data, rows_of(session, link), value, axis);
+    ln_rows_copy(link->next.data, rows, value->data, rows_of(session, link), value->dims, axis,
+                 value->size);
     const ln_state_block before = link->now;
     link->now = link->next;
     link->next = before;
@@ -517,6 +520,7 @@ const tl_tensor *ln_links_output(ln_session *session, size_t output)
     link->view = tl_tensor_zeros(t->ndim, t->dims, t->dtype);
     if (!link->view)
         return ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "%s", tl_last_error()), NULL;
-    ln_state_rows_copy(link->view->data, 0, t->data, link->rows, &link->shape, link->axis);
+    ln_rows_copy(link->view->data, 0, t->data, link->rows, link->shape.dims, link->axis,
+                 link->shape.size);
     return link->view;
 }

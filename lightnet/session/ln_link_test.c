@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_rows.h"
 #include "ln_session_check.h"
 
 // Sums
@@ -253,11 +254,11 @@ START_TEST(rows_move_to_memory_for_more_and_back)
 {
     const ln_value shape = {.ndim = 3, .dims = {2, 3, 1}, .size = 6}, scalar = {.size = 1};
     char wide[9] = "........", back[7] = "......", one = '-';
-    ln_state_rows_copy(wide, 4, "abcdef", 0, &shape, 1);
+    ln_rows_copy(wide, 4, "abcdef", 0, shape.dims, 1, shape.size);
     ck_assert_str_eq(wide, "abc.def.");
-    ln_state_rows_copy(back, 0, wide, 4, &shape, 1);
+    ln_rows_copy(back, 0, wide, 4, shape.dims, 1, shape.size);
     ck_assert_str_eq(back, "abcdef");
-    ln_state_rows_copy(&one, 0, "z", 0, &scalar, 0);
+    ln_rows_copy(&one, 0, "z", 0, scalar.dims, 0, scalar.size);
     ck_assert_int_eq(one, 'z');
     ck_assert_uint_eq(ln_state_rows_size(&shape, TL_FLOAT, 1, 5), 40);
     ck_assert_uint_eq(ln_state_rows_size(&(ln_value){.ndim = 3, .dims = {INT_MAX, 1, INT_MAX}},

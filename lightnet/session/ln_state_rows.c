@@ -4,7 +4,6 @@
 #include "session/ln_state_rows.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_sizes.h"
@@ -61,37 +60,10 @@ int ln_state_rows_find(const ln_program *program, size_t input, size_t output, l
 
 void ln_state_rows_set(const ln_state_rows *state, int is_set)
 {
-    if (state->rows)
-        state->past->rows = state->present->rows = is_set ? state->rows : 0;
-}
-
-// A shape as heads of rows.
-typedef struct heads {
-    size_t n, rows, row; // row: bytes
-} heads;
-
-static heads heads_of(const ln_value *shape, int axis)
-{
-    heads h = {1, (size_t)shape->dims[axis], 1};
-    for (int i = 0; i < axis; i++)
-        h.n *= (size_t)shape->dims[i];
-    if (h.n && h.rows)
-        h.row = shape->size / h.n / h.rows;
-    return h;
-}
-
-void ln_state_rows_copy(void *to, int to_rows, const void *from, int from_rows,
-                        const ln_value *shape, int axis)
-{
-    if (!to_rows && !from_rows && shape->size)
-        memcpy(to, from, shape->size);
-    if (!to_rows && !from_rows)
+    if (!state->rows)
         return;
-    const heads h = heads_of(shape, axis);
-    const size_t to_step = (to_rows ? (size_t)to_rows : h.rows) * h.row;
-    const size_t from_step = (from_rows ? (size_t)from_rows : h.rows) * h.row;
-    for (size_t i = 0; i < h.n && shape->size; i++)
-        memcpy((char *)to + i * to_step, (const char *)from + i * from_step, h.rows * h.row);
+    state->past->rows = state->present->rows = is_set ? state->rows : 0;
+    state->past->rows_axis = state->present->rows_axis = state->axis;
 }
 
 size_t ln_state_rows_size(const ln_value *shape, tl_dtype dtype, int axis, int rows)

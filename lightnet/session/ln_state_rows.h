@@ -29,10 +29,5 @@ int ln_state_rows_find(const ln_program *program, size_t input, size_t output,
  * of their shapes. */
 void ln_state_rows_set(const ln_state_rows *state, int is_set);
 
-/** Copies a state of a shape from memory with `from_rows` rows to one with `to_rows`, at least
- * those of the shape, along `axis`; 0: those of the shape. */
-void ln_state_rows_copy(void *to, int to_rows, const void *from, int from_rows,
-                        const ln_value *shape, int axis);
-
 /** The bytes of a state of that shape, but with `rows` rows along `axis`. SIZE_MAX: too many. */
 size_t ln_state_rows_size(const ln_value *shape, tl_dtype dtype, int axis, int rows);

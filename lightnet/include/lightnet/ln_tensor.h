@@ -52,8 +52,9 @@ typedef struct ln_tensor_entry {
     int bound[LN_MAXDIM]; // of a dynamic one: the max shape for the current inputs of its producer
     size_t part_offset;   // of an input that is a part of its reader's output (a no-copy join):
                           // its offset there
-    int rows;             // of a state that grows in place: its memory has so many rows in each
-                          // head, of which the current ones are the first; 0: just these
+    int rows;             // of a cache: its memory has so many rows in each head, of which the
+                          // current ones are the first; 0: just these
+    int rows_axis;        // the axis of these rows; heads are the axes before it
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
