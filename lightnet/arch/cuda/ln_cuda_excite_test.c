@@ -46,6 +46,30 @@ static tl_tensor *mean_of(cu_case *c, const tl_tensor *image, int pixels)
     return mean;
 }
 
+// The job of these tensors of a device, src in NHWC, without activations.
+static ln_cuda_excite_job job_of(const tl_tensor *src, const tl_tensor *weight1,
+                                 const tl_tensor *bias1, const tl_tensor *weight2,
+                                 const tl_tensor *bias2, const tl_tensor *dst)
+{
+    const int rows = src->dims[1] * src->dims[2];
+    return (ln_cuda_excite_job){
+        .src = src->data,
+        .weight1 = weight1->data,
+        .bias1 = bias1->data,
+        .weight2 = weight2->data,
+        .bias2 = bias2->data,
+        .dst = dst->data,
+        .dtype = dst->dtype,
+        .src_dtype = src->dtype,
+        .images = dst->dims[0],
+        .rows = rows,
+        .pixels = rows,
+        .channels = src->dims[3],
+        .hidden = weight1->dims[0],
+        .outputs = dst->dims[1],
+    };
+}
+
 // sums: src has partial sums in TL_FLOAT, each of so many pixels; 0: src has the pixels.
 static void check_excite(const excite *e, tl_dtype dtype, int sums, tl_act act1, tl_act act2)
 {
@@ -65,24 +89,10 @@ static void check_excite(const excite *e, tl_dtype dtype, int sums, tl_act act1,
                            *const bias1 = cu_random(&c, dtype, 1, &e->hidden, -1, 1),
                            *const bias2 = cu_random(&c, dtype, 1, &e->outputs, -1, 1);
     tl_tensor *const dst = cu_output(&c, dtype, 4, (int[]){n, e->outputs, 1, 1});
-    const ln_cuda_excite_job job = {
-        .src = src->data,
-        .weight1 = weight1->data,
-        .bias1 = bias1->data,
-        .weight2 = weight2->data,
-        .bias2 = bias2->data,
-        .dst = dst->data,
-        .dtype = dtype,
-        .src_dtype = src_dtype,
-        .images = n,
-        .rows = rows,
-        .pixels = sums ? rows * sums : rows,
-        .channels = channels,
-        .hidden = e->hidden,
-        .outputs = e->outputs,
-        .act1 = cu_act(act1),
-        .act2 = cu_act(act2),
-    };
+    ln_cuda_excite_job job = job_of(src, weight1, bias1, weight2, bias2, dst);
+    job.pixels = sums ? rows * sums : rows;
+    job.act1 = cu_act(act1);
+    job.act2 = cu_act(act2);
     if (!ln_cuda_has_excite(n, channels, e->hidden, e->outputs))
         cu_fail(&c, "ln_cuda_has_excite returns 0");
     cu_finish(&c, ln_cuda_excite(cu_start(&c), &job));
@@ -130,22 +140,7 @@ CU_TEST(excite_of_what_is_infinite)
                                *const bias1 = cu_random(&c, dtype, 1, (int[]){R}, -1, 1),
                                *const bias2 = cu_random(&c, dtype, 1, (int[]){C}, -1, 1);
         tl_tensor *const dst = cu_output(&c, dtype, 4, (int[]){N, C, 1, 1});
-        const ln_cuda_excite_job job = {
-            .src = src->data,
-            .weight1 = weight1->data,
-            .bias1 = bias1->data,
-            .weight2 = weight2->data,
-            .bias2 = bias2->data,
-            .dst = dst->data,
-            .dtype = dtype,
-            .src_dtype = dtype,
-            .images = N,
-            .rows = H * H,
-            .pixels = H * H,
-            .channels = C,
-            .hidden = R,
-            .outputs = C,
-        };
+        const ln_cuda_excite_job job = job_of(src, weight1, bias1, weight2, bias2, dst);
         cu_finish(&c, ln_cuda_excite(cu_start(&c), &job));
         const tl_tensor *const hidden =
             pixelwise(&c, mean_of(&c, image, H * H), w1, bias1, (tl_activation){0});
