@@ -139,11 +139,10 @@ static int prepare_lowbit(bench_job *job)
     job->lowbit = param;
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
     const tl_lowbit_layout layout = {k, n, 1, 0, s->size};
-    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(n, k * s->stride / 8), 0, 255);
+    job->weight = bench_random_of(job, TL_UINT8, 1, DIMS((n * k * s->stride + 7) / 8), 0, 255);
     job->bias = bench_random(job, 2, DIMS(n, (k + s->size - 1) / s->size), 0.001, 0.01);
     job->dst = bench_blank(job, 2, DIMS(m, n));
-    job->packed = bench_blank_of(job, TL_UINT8, 2,
-                                 DIMS(tl_lowbit_panels(n), (int)tl_lowbit_packed(k, &param)));
+    job->packed = bench_blank_of(job, TL_UINT8, 1, DIMS((int)tl_lowbit_packed(k, n, &param)));
     if (job->n_tensors != 5)
         return -1;
     job->flops = m > 1 ? 2.0 * m * n * k : 0;

@@ -166,8 +166,7 @@ static int lowbit_matmul(room *r)
     static const tl_lowbit_param param = {.bits = 4, .block = 32, .has_zeros = 1};
     tl_tensor *const src = floats(r, DIMS(300, 200)), *const dst =
                                                           wanted(r, TL_FLOAT, DIMS(300, 70));
-    tl_tensor *const packed =
-        wanted(r, TL_UINT8, DIMS(tl_lowbit_panels(70), (int)tl_lowbit_packed(200, &param)));
+    tl_tensor *const packed = wanted(r, TL_UINT8, DIMS((int)tl_lowbit_packed(200, 70, &param)));
     const size_t size = tl_lowbit_matmul_scratch(src, 70, &param, THREADS);
     return tl_exec_lowbit_matmul(with_scratch(r, size), src, packed, NULL, dst, &param);
 }

@@ -27,9 +27,7 @@ static inline int packs_bits(const ln_op *dequantize, const ln_tensor_entry *w,
     const tl_lowbit_param param = ln_lowbit_param(t->dims[rows], 4, block, 1, 0, 0);
     return param.block > 0 &&
            ln_lowbit_has_scales(t->dims[rows], t->dims[1 - rows], s->tensor, block, trans) &&
-           (double)tl_lowbit_panels(t->dims[1 - rows]) *
-                   (double)tl_lowbit_packed(t->dims[rows], &param) <=
-               INT_MAX;
+           tl_lowbit_packed(t->dims[rows], t->dims[1 - rows], &param) <= INT_MAX;
 }
 
 /** Whether the source is rounded in the blocks in which `w` is packed. */

@@ -13,7 +13,7 @@
 // and src_bits 0, the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
-//     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
+//     // packed: TL_UINT8 [tl_lowbit_packed(k, n, &param)]
 //     tl_lowbit_layout layout = {.k = k, .n = n, .is_signed = 1, .scale_block = 32};
 //     tl_exec_lowbit_pack(&exec, weight, scale, NULL, packed, &param, &layout);
 //     tl_exec_lowbit_matmul(&exec, src, packed, NULL, dst, &param);
@@ -49,10 +49,13 @@ TL_API int tl_lowbit_block(int k, int block);
 /** Panels of a matrix of `n` columns. */
 TL_API int tl_lowbit_panels(int n);
 
-/** Bytes of a packed panel of `k` rows: for each 8 rows (of 2 bits: 16) 32 columns of 4 bytes, of
- *  which byte i has the rows i, i + 4, .. from its lowest bit on; then 32 scales for each block;
- *  then as many bytes of zero points, if any; up to a multiple of 64. */
-TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
+/** Bytes of a packed matrix [k, n]: a head of 64 bytes, whose first one is 1 if all scales are
+ *  binary16, then panels. A panel has blocks, then 32 zero points for each block, if any, up to a
+ *  multiple of 64. A block has for each 8 rows (of 2 bits: 16) 32 columns of 4 bytes, of which byte
+ *  i has the rows i, i + 4, .. from its lowest bit on; then 32 scales, as binary16 if that changes
+ *  none of the matrix, else as float. Panels of float fill all bytes; of binary16, the rest is 0.
+ *  SIZE_MAX: too large for the address space. */
+TL_API size_t tl_lowbit_packed(int k, int n, const tl_lowbit_param *param);
 
 /** Weights to pack: a matrix [k, n]. */
 typedef struct tl_lowbit_layout {
@@ -65,8 +68,8 @@ typedef struct tl_lowbit_layout {
 /** weight TL_UINT8: k * n elements of param->bits bits, as ONNX packs them: the first ones of a
  * byte in its lowest bits; scale TL_FLOAT of one element, [n], or [ceil(k / scale_block), n],
  * transposed with the weight; zero (for param->has_zeros, else NULL) TL_INT8 or TL_UINT8, of the
- * shape of scale, or of one element -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k,
- * param)]. -1 with a reason: an element of zero is below the min of these bits. */
+ * shape of scale, or of one element -> dst TL_UINT8 [tl_lowbit_packed(k, n, param)]. -1 with a
+ * reason: an element of zero is below the min of these bits. */
 TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
                                const tl_lowbit_layout *layout);

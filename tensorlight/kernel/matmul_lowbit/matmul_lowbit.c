@@ -44,9 +44,10 @@ typedef struct product {
     tl_exec alone;                 // for the multiplication of floats in a slot: one thread
 } product;
 
-static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
+static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param, int has_halves)
 {
-    product p = {.job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param), .n = (size_t)n};
+    product p = {.job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param, has_halves),
+                 .n = (size_t)n};
     p.rows = p.job.k ? (size_t)src->len / p.job.k : 0;
     p.panels = (size_t)tl_lowbit_panels(n);
     return p;
@@ -181,7 +182,7 @@ static int run_many(const tl_exec *exec, product *p)
 size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
                                 int threads)
 {
-    product p = product_of(src, n, param);
+    product p = product_of(src, n, param, 0);
     // The same memory serves fewer rows: a size may be open.
     const size_t rows = p.job.limbs == 1 ? p.rows : tl_min_size(p.rows, DOT_ROWS);
     if (p.job.row_size && rows > SIZE_MAX / p.job.row_size)
@@ -198,8 +199,10 @@ int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_te
                           const tl_tensor *bias, tl_tensor *dst, const tl_lowbit_param *param)
 {
     assert(src->dtype == TL_FLOAT && dst->dtype == TL_FLOAT && weight->dtype == TL_UINT8);
-    product p = product_of(src, dst->dims[dst->ndim - 1], param);
-    assert((size_t)weight->dims[1] == p.job.panel_size && (size_t)weight->dims[0] == p.panels);
+    const int n = dst->dims[dst->ndim - 1];
+    assert((size_t)weight->len == tl_lowbit_packed(src->dims[src->ndim - 1], n, param));
+    const uint8_t *const head = weight->data;
+    product p = product_of(src, n, param, head[0]);
     if (dst->len == 0)
         return 0;
     p.rows = (size_t)dst->len / p.n;
@@ -208,7 +211,7 @@ int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_te
     p.widen = pick_widen(exec, TL_UINT8);
     p.src = src->data;
     p.bias = bias ? bias->data : NULL;
-    p.weight = weight->data;
+    p.weight = head + TL_LOWBIT_HEAD;
     p.dst = dst->data;
     return is_few(&p, exec) ? run_few(exec, &p) : run_many(exec, &p);
 }

@@ -37,6 +37,7 @@ enum {
     TL_LOWBIT_MAX_LIMBS = 3,
     TL_LOWBIT_QUAD = 4,        // rows of weights in a dot product
     TL_LOWBIT_MAX_BLOCK = 128, // rows of a block: sums of more could overflow 32 bits
+    TL_LOWBIT_HEAD = 64,       // bytes in front of the panels: the first one is 1 for TL_FLOAT16
 };
 
 /** The header of a block of a prepared row; its limbs follow, [limbs][block]. */
@@ -51,11 +52,12 @@ typedef struct tl_lowbit_head {
 
 typedef struct tl_lowbit_job {
     tl_lowbit_param param;
-    size_t limbs;               // of a prepared element
-    size_t k, blocks;           // rows of weights, and their blocks
-    size_t row_size;            // bytes of a prepared row
-    size_t scales_at, zeros_at; // offsets in a panel, after the weights
-    size_t panel_size;
+    size_t limbs;                 // of a prepared element
+    size_t k, blocks;             // rows of weights, and their blocks
+    size_t row_size;              // bytes of a prepared row
+    int has_halves;               // scales are binary16, not floats
+    size_t scales_at, block_size; // of a block in a panel: after the weights
+    size_t zeros_at, panel_size;  // of a panel: after the blocks
 } tl_lowbit_job;
 
 /** dst [rows, cols] = prepared rows x panel + bias (or NULL); cols <= TL_LOWBIT_PANEL. */
@@ -78,13 +80,19 @@ TL_LOWBIT_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_func)
 #define TL_LOWBIT_ROWS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_rows, U8, DOT)
 TL_LOWBIT_ROWS_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_rows_func)
 
-/** The job for `k` rows of weights. */
-tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param);
+/** The job for `k` rows of weights, whose scales are binary16 or floats. */
+tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param, int has_halves);
 
 /** Bytes of a block of a prepared row. */
 static inline size_t tl_lowbit_block_size(const tl_lowbit_job *job)
 {
     return sizeof(tl_lowbit_head) + job->limbs * (size_t)job->param.block;
+}
+
+/** Bytes of a scale. */
+static inline size_t tl_lowbit_scale_size(const tl_lowbit_job *job)
+{
+    return job->has_halves ? sizeof(uint16_t) : sizeof(float);
 }
 
 /** The offset in a panel of the byte with the weight of row k, and the weight's lowest bit. A byte
@@ -93,7 +101,8 @@ static inline size_t tl_lowbit_weight_at(const tl_lowbit_job *job, size_t k, siz
 {
     const size_t rows = TL_LOWBIT_QUAD * (8 / (size_t)job->param.bits); // in TL_LOWBIT_QUAD bytes
     *bit = (int)(k % rows / TL_LOWBIT_QUAD) * job->param.bits;
-    return (k / rows * TL_LOWBIT_PANEL + col) * TL_LOWBIT_QUAD + k % TL_LOWBIT_QUAD;
+    const size_t block = (size_t)job->param.block, quad = k % block / rows * TL_LOWBIT_PANEL + col;
+    return k / block * job->block_size + quad * TL_LOWBIT_QUAD + k % TL_LOWBIT_QUAD;
 }
 
 /** The reference loop: the product of one unprepared row with a panel. */

@@ -2,10 +2,12 @@
 // Weights of few bits, packed in panels.
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "kernel/matmul_lowbit/matmul_lowbit.h"
 #include "kernel/tl_axis.h"
+#include "tensor/tl_half.h"
 #include "tensor/tl_result.h"
 #include "tensor/tl_storage.h"
 
@@ -34,23 +36,28 @@ int tl_lowbit_panels(int n)
     return n / TL_LOWBIT_PANEL + (n % TL_LOWBIT_PANEL != 0);
 }
 
-tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param)
+tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param, int has_halves)
 {
     enum { ALIGNMENT = 64 };
     const size_t block = (size_t)param->block;
     tl_lowbit_job job = {.param = *param, .k = k, .blocks = tl_ceil_div(k, block)};
     job.limbs = param->src_bits == 8 ? 1 : TL_LOWBIT_MAX_LIMBS;
     job.row_size = job.blocks * tl_lowbit_block_size(&job);
-    job.scales_at = job.blocks * block * (size_t)param->bits / 8 * TL_LOWBIT_PANEL;
-    job.zeros_at = job.scales_at + job.blocks * TL_LOWBIT_PANEL * sizeof(float);
+    job.has_halves = has_halves;
+    job.scales_at = block * (size_t)param->bits / 8 * TL_LOWBIT_PANEL;
+    job.block_size = job.scales_at + TL_LOWBIT_PANEL * tl_lowbit_scale_size(&job);
+    job.zeros_at = job.blocks * job.block_size;
     const size_t zeros = param->has_zeros ? job.blocks * TL_LOWBIT_PANEL : 0;
-    job.panel_size = tl_ceil_div(job.zeros_at + zeros, ALIGNMENT) * ALIGNMENT;
+    job.panel_size = job.zeros_at + tl_ceil_div(zeros, ALIGNMENT) * ALIGNMENT;
     return job;
 }
 
-size_t tl_lowbit_packed(int k, const tl_lowbit_param *param)
+size_t tl_lowbit_packed(int k, int n, const tl_lowbit_param *param)
 {
-    return tl_lowbit_job_of((size_t)k, param).panel_size;
+    const size_t panel = tl_lowbit_job_of((size_t)k, param, 0).panel_size;
+    const size_t panels = (size_t)tl_lowbit_panels(n);
+    return panel && panels > (SIZE_MAX - TL_LOWBIT_HEAD) / panel ? SIZE_MAX
+                                                                 : TL_LOWBIT_HEAD + panels * panel;
 }
 
 // Packing
@@ -67,6 +74,7 @@ typedef struct pack_job {
     const uint8_t *weight;
     uint32_t signs; // flips the sign bits of signed elements: adds half of their range
     matrix scale, zero;
+    atomic_int has_floats; // some scales are not binary16
     uint8_t *dst;
 } pack_job;
 
@@ -119,11 +127,15 @@ TL_INLINE void pack_words(const uint8_t *src, size_t n, uint32_t signs, const in
 // A column whose elements are contiguous and fill words.
 static void pack_line(const pack_job *p, size_t col, uint8_t *dst)
 {
-    const size_t bits = (size_t)p->job.param.bits, size = p->job.k * bits / 8;
-    if (bits == 2)
-        pack_words(p->weight + col * size, size / 4, p->signs, 2, dst);
-    else
-        pack_words(p->weight + col * size, size / 4, p->signs, 4, dst);
+    const size_t bits = (size_t)p->job.param.bits, block = (size_t)p->job.param.block;
+    const uint8_t *const src = p->weight + col * (p->job.k * bits / 8);
+    for (size_t k = 0; k < p->job.k; k += block, dst += p->job.block_size) {
+        const size_t words = tl_min_size(block, p->job.k - k) * bits / 32;
+        if (bits == 2)
+            pack_words(src + k * 2 / 8, words, p->signs, 2, dst);
+        else
+            pack_words(src + k * 4 / 8, words, p->signs, 4, dst);
+    }
 }
 
 static void pack_elements(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
@@ -139,16 +151,25 @@ static void pack_elements(const pack_job *p, size_t col, size_t lane, uint8_t *p
     }
 }
 
+static void pack_scale(const pack_job *p, float scale, uint8_t *dst)
+{
+    const uint16_t half = tl_half_from_float(scale);
+    if (p->job.has_halves)
+        memcpy(dst, &half, sizeof(half));
+    else
+        memcpy(dst, &scale, sizeof(scale));
+}
+
 static void pack_scales(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
 {
+    const size_t size = tl_lowbit_scale_size(&p->job);
     for (size_t b = 0; b < p->job.blocks; b++) {
         const size_t row = b * (size_t)p->job.param.block / (size_t)p->layout.scale_block;
-        const size_t at = b * TL_LOWBIT_PANEL + lane;
         const float *const scale = (const float *)p->scale.tensor->data + row * p->scale.row;
-        memcpy(panel + p->job.scales_at + at * sizeof(float), scale + col * p->scale.col,
-               sizeof(float));
+        pack_scale(p, scale[col * p->scale.col],
+                   panel + b * p->job.block_size + p->job.scales_at + lane * size);
         if (p->zero.tensor)
-            panel[p->job.zeros_at + at] = (uint8_t)stored_zero(p, row, col);
+            panel[p->job.zeros_at + b * TL_LOWBIT_PANEL + lane] = (uint8_t)stored_zero(p, row, col);
     }
 }
 
@@ -169,10 +190,36 @@ static void pack_panels(void *arg, size_t begin, size_t end)
                 pack_elements(p, first + lane, lane, panel);
             pack_scales(p, first + lane, lane, panel);
         }
-        const size_t used =
-            p->job.zeros_at + (p->zero.tensor ? p->job.blocks * TL_LOWBIT_PANEL : 0);
+        const size_t zeros = p->zero.tensor ? p->job.blocks * TL_LOWBIT_PANEL : 0;
+        const size_t used = p->job.zeros_at + zeros;
         memset(panel + used, 0, p->job.panel_size - used);
     }
+}
+
+// Whether these floats are binary16. Multiplied by 2^-112, their exponents are those of binary16;
+// finite numbers of it end in 13 zero bits then, and no other comes back.
+static int are_halves(const float *x, size_t n)
+{
+    uint32_t bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        const float moved = x[i] * 0x1p-112f;
+        const uint32_t bits = tl_bits_of_float(moved);
+        bad |= (bits & 0x1fff) | ((bits & 0x7fffffff) >= 0x0f800000) | (moved * 0x1p112f != x[i]);
+    }
+    return !bad;
+}
+
+static void find_floats(void *arg, size_t begin, size_t end)
+{
+    pack_job *const p = arg;
+    if (!are_halves((const float *)p->scale.tensor->data + begin, end - begin))
+        p->has_floats = 1;
+}
+
+static int has_halves(const tl_exec *exec, pack_job *p)
+{
+    tl_parallel(exec, (size_t)p->scale.tensor->len, tl_axis_grain(1), find_floats, p);
+    return !p->has_floats;
 }
 
 // -1 with a reason: a zero point is less than the min of these bits.
@@ -194,17 +241,22 @@ int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_t
     assert(!param->has_zeros == !zero);
     if (zero && check_zeros(zero, param->bits) < 0)
         return -1;
-    pack_job p = {.job = tl_lowbit_job_of((size_t)layout->k, param),
-                  .layout = *layout,
+    pack_job p = {.layout = *layout,
                   .weight = weight->data,
                   .signs = !layout->is_signed ? 0
                            : param->bits == 4 ? 0x88888888
                                               : 0xaaaaaaaa,
                   .scale = matrix_of(scale, layout->is_transposed),
                   .zero = matrix_of(zero, layout->is_transposed),
-                  .dst = dst->data};
-    assert((size_t)dst->dims[1] == p.job.panel_size);
-    tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(p.job.panel_size / 8), pack_panels, &p);
+                  .dst = (uint8_t *)dst->data + TL_LOWBIT_HEAD};
+    assert((size_t)dst->len == tl_lowbit_packed(layout->k, layout->n, param));
+    p.job = tl_lowbit_job_of((size_t)layout->k, param, has_halves(exec, &p));
+    const size_t panels = (size_t)tl_lowbit_panels(layout->n);
+    const size_t used = TL_LOWBIT_HEAD + panels * p.job.panel_size;
+    memset(dst->data, 0, TL_LOWBIT_HEAD);
+    *(uint8_t *)dst->data = (uint8_t)p.job.has_halves;
+    tl_parallel(exec, panels, tl_axis_grain(p.job.panel_size / 8), pack_panels, &p);
+    memset((uint8_t *)dst->data + used, 0, (size_t)dst->len - used);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include "kernel/matmul_lowbit/matmul_lowbit.h"
 
-#include "kernel/matmul_lowbit/matmul_lowbit_rows.inc.h"
+#include "kernel/matmul_lowbit/matmul_lowbit_units.h"
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
@@ -25,7 +25,7 @@ enum {
     LIMBS = TL_LOWBIT_MAX_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
-    AHEAD = 24 << 10,                    // bytes: prefetch from memory
+    AHEAD = 16 << 10,                    // bytes: prefetch from memory
     FEW_ROWS = 3,                        // at most so many are memory-bound: weights are prefetched
 };
 
@@ -129,15 +129,22 @@ TL_INLINE tl_vf value_of(const shape f, const tl_vi *sum)
     return tl_vf_add(high, tl_vi_to_vf(low));
 }
 
-// total += a block's sums.
-TL_INLINE void add_sums(const shape f, const tl_lowbit_head *head, const float *scales, sums *sum,
-                        tl_vf *total)
+// Scales of a vector of columns.
+TL_INLINE tl_vf load_scales(const tl_lowbit_job *job, const uint8_t *scales, size_t col)
+{
+    return job->has_halves ? tl_vf_load_f16((const uint16_t *)(const void *)scales + col)
+                           : tl_vf_load((const float *)(const void *)scales + col);
+}
+
+// total += a block's sums, whose columns begin at `col`.
+TL_INLINE void add_sums(const shape f, const tl_lowbit_job *job, const tl_lowbit_head *head,
+                        const uint8_t *scales, size_t col, sums *sum, tl_vf *total)
 {
     TL_UNROLL
     for (int v = 0; v < VECTORS; v++) {
         const tl_vf value = value_of(f, (*sum)[v]);
-        const tl_vf factor =
-            tl_vf_mul(tl_vf_load(scales + v * TL_VF_LANES), tl_vf_set1(head->unit));
+        const tl_vf scale = load_scales(job, scales, col + (size_t)v * TL_VF_LANES);
+        const tl_vf factor = tl_vf_mul(scale, tl_vf_set1(head->unit));
         total[v] = tl_vf_add(total[v], tl_vf_mul(value, factor));
     }
 }
@@ -148,20 +155,15 @@ TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *pr
 {
     enum { ALL = TL_LOWBIT_PANEL / TL_VF_LANES };
     const size_t block = (size_t)job->param.block;
-    const size_t weights_size = block * (size_t)f.bits / 8 * TL_LOWBIT_PANEL;
-    const float *scales = (const float *)(const void *)(panel + job->scales_at);
+    const size_t scales_at = block * (size_t)f.bits / 8 * TL_LOWBIT_PANEL;
     const uint8_t *zeros = panel + job->zeros_at;
     tl_vf total[MAX_ROWS][ALL];
     TL_UNROLL
     for (int i = 0; i < f.rows * ALL; i++)
         total[i / ALL][i % ALL] = tl_vf_zero();
-    const uint8_t *ahead = panel + AHEAD;
-    const size_t share = job->panel_size / job->blocks;
     for (size_t b = 0; b < job->blocks; b++) {
-        // Weights, then scales, then those of the next panel: all of it in order.
-        for (size_t line = 0; line < share && f.rows <= FEW_ROWS; line += 64)
-            __builtin_prefetch(ahead + line);
-        ahead += share;
+        for (size_t line = 0; line < job->block_size && f.rows <= FEW_ROWS; line += 64)
+            __builtin_prefetch(panel + AHEAD + line);
         TL_UNROLL
         for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
             sums sum[MAX_ROWS];
@@ -173,12 +175,11 @@ TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *pr
                       block);
             TL_UNROLL
             for (int r = 0; r < f.rows; r++)
-                add_sums(f, (const void *)(prepared + r * job->row_size), scales + c, sum + r,
-                         total[r] + c / TL_VF_LANES);
+                add_sums(f, job, (const void *)(prepared + r * job->row_size), panel + scales_at, c,
+                         sum + r, total[r] + c / TL_VF_LANES);
         }
-        panel += weights_size;
+        panel += job->block_size;
         prepared += sizeof(tl_lowbit_head) + (size_t)f.limbs * block;
-        scales += TL_LOWBIT_PANEL;
         zeros += TL_LOWBIT_PANEL;
     }
     TL_UNROLL
@@ -255,9 +256,92 @@ void SIMD_OF(tl_lowbit_u8)(const tl_lowbit_job *job, const char *prepared, size_
     }
 }
 
+// Rows as integers: the bits of matmul_lowbit_c.c
+
+// The bits of the max magnitude; any infinity or NaN: those of infinity.
+static uint32_t largest_bits(const float *src, size_t n)
+{
+    tl_vf max = tl_vf_zero(), zero = tl_vf_zero();
+    for (size_t i = 0; i < n; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_load(src + i);
+        max = tl_vf_max(tl_vf_abs(x), max);
+        zero = tl_vf_fma(x, tl_vf_zero(), zero);
+    }
+    return tl_vf_sum(zero) == 0 ? tl_bits_of_float(tl_vf_reduce_max(max)) : 0x7f800000;
+}
+
+// The integer nearest to x / 256 that leaves -128 .. 127.
+TL_INLINE tl_vf next_limb(tl_vf x)
+{
+    return tl_vf_round(tl_vf_mul(tl_vf_add(x, tl_vf_set1(0.5f)), tl_vf_set1(0x1p-8f)));
+}
+
+// All values, and the sums in a head, are exact in floats.
+static void write_limbs(const float *src, size_t n, float factor, int8_t *limbs,
+                        tl_lowbit_head *head)
+{
+    tl_vf highs = tl_vf_zero(), lows = tl_vf_zero();
+    const tl_vf share = tl_vf_set1(256);
+    for (size_t i = 0; i < n; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_round(tl_vf_mul(tl_vf_load(src + i), tl_vf_set1(factor)));
+        const tl_vf upper = next_limb(x), high = next_limb(upper);
+        const tl_vf middle = tl_vf_fnma(high, share, upper), low = tl_vf_fnma(upper, share, x);
+        tl_vf_store_i8(limbs + i, high);
+        tl_vf_store_i8(limbs + n + i, middle);
+        tl_vf_store_i8(limbs + 2 * n + i, low);
+        highs = tl_vf_add(highs, high);
+        lows = tl_vf_add(lows, tl_vf_fma(middle, share, low));
+    }
+    head->high = (int32_t)tl_vf_sum(highs);
+    head->low = (int32_t)tl_vf_sum(lows);
+}
+
+static void write_bytes(const float *src, size_t n, float factor, int8_t *bytes,
+                        tl_lowbit_head *head)
+{
+    tl_vf sum = tl_vf_zero();
+    for (size_t i = 0; i < n; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_round(tl_vf_mul(tl_vf_load(src + i), tl_vf_set1(factor)));
+        tl_vf_store_i8(bytes + i, x);
+        sum = tl_vf_add(sum, x);
+    }
+    head->low = (int32_t)tl_vf_sum(sum);
+}
+
+static void prepare_block(const tl_lowbit_job *job, const float *src, char *dst)
+{
+    const size_t block = (size_t)job->param.block;
+    const int32_t zero = job->param.has_zeros ? 1 : job->param.zero;
+    const uint32_t max = largest_bits(src, block);
+    const int is_finite = max < 0x7f800000;
+    float factor;
+    tl_lowbit_head head = {.is_finite = job->limbs == 1 || is_finite};
+    int8_t *const limbs = (int8_t *)dst + sizeof(head);
+    if (!is_finite)
+        memset(limbs, 0, job->limbs * block);
+    if (job->limbs == 1) {
+        tl_lowbit_scale_bytes(max, &factor, &head.unit);
+        if (is_finite)
+            write_bytes(src, block, factor, limbs, &head);
+    } else if (is_finite) {
+        tl_lowbit_scale_limbs(max, &factor, &head.unit);
+        write_limbs(src, block, factor, limbs, &head);
+    }
+    head.high *= -zero;
+    head.low *= -zero;
+    memcpy(dst, &head, sizeof(head));
+}
+
 void SIMD_OF(tl_lowbit_rows_u8)(const tl_lowbit_job *job, const float *src, char *dst)
 {
-    prepare_row(job, src, dst);
+    const size_t block = (size_t)job->param.block, rest = job->k % block;
+    float last[TL_LOWBIT_MAX_BLOCK] = {0};
+    for (size_t k = 0; k + rest < job->k; k += block, dst += tl_lowbit_block_size(job))
+        prepare_block(job, src + k, dst);
+    if (rest == 0)
+        return;
+    memcpy(last, src + job->k - rest, rest * sizeof(*last));
+    prepare_block(job, last, dst);
 }
 
 // Panels as floats
@@ -288,17 +372,16 @@ TL_INLINE void widen_block(const int bits, size_t block, const uint8_t *weights,
 TL_INLINE void widen(const int bits, const tl_lowbit_job *job, const uint8_t *panel, float *dst)
 {
     const size_t block = (size_t)job->param.block;
-    const float *scales = (const float *)(const void *)(panel + job->scales_at);
     const uint8_t *zeros = panel + job->zeros_at;
     for (size_t b = 0; b < job->blocks; b++) {
-        for (int c = 0; c < TL_LOWBIT_PANEL; c += TL_VF_LANES) {
+        const uint8_t *const scales = panel + job->scales_at;
+        for (size_t c = 0; c < TL_LOWBIT_PANEL; c += TL_VF_LANES) {
             const tl_vf zero = job->param.has_zeros ? tl_vi_to_vf(tl_vi_load_u8(zeros + c))
                                                     : tl_vf_set1((float)job->param.zero);
-            widen_block(bits, block, panel + c * QUAD, zero, tl_vf_load(scales + c), dst + c);
+            widen_block(bits, block, panel + c * QUAD, zero, load_scales(job, scales, c), dst + c);
         }
-        panel += block * bits / 8 * TL_LOWBIT_PANEL;
+        panel += job->block_size;
         dst += block * TL_LOWBIT_PANEL;
-        scales += TL_LOWBIT_PANEL;
         zeros += TL_LOWBIT_PANEL;
     }
 }

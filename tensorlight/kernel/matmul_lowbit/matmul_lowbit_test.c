@@ -6,6 +6,7 @@
 
 #include "kernel/matmul_lowbit/matmul_lowbit.h"
 #include "kernel/tl_nn_test.h"
+#include "tensor/tl_half.h"
 
 static int between(nn_room *room, int low, int high)
 {
@@ -45,6 +46,19 @@ static tl_tensor *random_for_blocks(nn_room *room, const product *p, int kind, t
     return nn_random(room, dtype, 1, kind == 1 ? &p->n : &(int){1}, lo, hi);
 }
 
+static tl_tensor *blank_packed(nn_room *room, const product *p)
+{
+    return nn_blank(room, TL_UINT8, 1, (int[]){(int)tl_lowbit_packed(p->k, p->n, &p->param)});
+}
+
+// Scales that are binary16, half of them subnormal.
+static void round_scales(tl_tensor *scale)
+{
+    float *const x = scale->data;
+    for (int i = 0; i < scale->len; i++)
+        x[i] = tl_half_to_float(tl_half_from_float(i % 2 ? x[i] : x[i] * 0x1p-12f));
+}
+
 static void random_weights(nn_room *room, product *p)
 {
     const int bits = PICK(room, 2, 4, 4), half = 1 << (bits - 1), is_signed = between(room, 0, 1);
@@ -60,10 +74,11 @@ static void random_weights(nn_room *room, product *p)
                                  .src_bits = PICK(room, 0, 8)};
     p->weight = random_matrix(room, p, dtype, p->k, lo, hi);
     p->scale = random_for_blocks(room, p, kind > 0 ? kind : 0, TL_FLOAT, 0.001, 0.1);
+    if (between(room, 0, 1))
+        round_scales(p->scale);
     if (p->param.has_zeros)
         p->zero = random_for_blocks(room, p, kind > 0 ? kind : 0, dtype, lo, hi);
-    p->packed = nn_blank(room, TL_UINT8, 2,
-                         (int[]){tl_lowbit_panels(p->n), (int)tl_lowbit_packed(p->k, &p->param)});
+    p->packed = blank_packed(room, p);
 }
 
 // Magnitudes of rows differ, as do those of their elements.
@@ -274,7 +289,8 @@ typedef struct made {
 
 static made make(nn_room *room, const product *p, size_t kernel)
 {
-    const tl_lowbit_job job = tl_lowbit_job_of((size_t)p->k, &p->param);
+    const uint8_t *const packed = p->packed->data, *const panels = packed + TL_LOWBIT_HEAD;
+    const tl_lowbit_job job = tl_lowbit_job_of((size_t)p->k, &p->param, packed[0]);
     const int rows = p->batch * p->m, cols = p->n < TL_LOWBIT_PANEL ? p->n : TL_LOWBIT_PANEL;
     made m = {.rows = nn_blank(room, TL_UINT8, 2, (int[]){rows, (int)job.row_size}),
               .dst = nn_blank(room, TL_FLOAT, 2, (int[]){rows, cols}),
@@ -283,10 +299,10 @@ static made make(nn_room *room, const product *p, size_t kernel)
     for (int r = 0; r < rows; r++)
         rows_kernels[kernel].prepare(&job, (const float *)p->src->data + (size_t)r * p->k,
                                      (char *)m.rows->data + (size_t)r * job.row_size);
-    kernels[kernel].multiply(&job, m.rows->data, (size_t)rows, p->packed->data,
+    kernels[kernel].multiply(&job, m.rows->data, (size_t)rows, panels,
                              p->bias ? p->bias->data : NULL, m.dst->data, (size_t)cols,
                              (size_t)cols);
-    widen_kernels[kernel].widen(&job, p->packed->data, m.floats->data);
+    widen_kernels[kernel].widen(&job, panels, m.floats->data);
     return m;
 }
 
@@ -334,8 +350,7 @@ static float multiply_equal(tl_isa isa, const float *x, int k, int n, int weight
     p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
     p.zero = nn_given(&room, TL_UINT8, 1, (int[]){1}, (double[]){zero});
     p.src = nn_blank(&room, TL_FLOAT, 2, (int[]){1, k});
-    p.packed = nn_blank(&room, TL_UINT8, 2,
-                        (int[]){tl_lowbit_panels(n), (int)tl_lowbit_packed(k, &p.param)});
+    p.packed = blank_packed(&room, &p);
     tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1, n});
     memset(p.weight->data, weight, (size_t)k * n);
     memcpy(p.src->data, x, (size_t)k * sizeof(*x));
@@ -377,8 +392,7 @@ START_TEST(integers_of_8_bits_are_exact)
     for (int i = 0; i < M * K; i++)
         ((float *)floats->data)[i] = i % 32 ? (float)nn_at(p.src, (size_t)i) : -127;
     p.src = floats;
-    p.packed = nn_blank(&room, TL_UINT8, 2,
-                        (int[]){tl_lowbit_panels(N), (int)tl_lowbit_packed(K, &p.param)});
+    p.packed = blank_packed(&room, &p);
     tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 3, (int[]){1, M, N});
     TL_ISA_EACH_USABLE (isa) {
         multiply(&p, dst, isa, NULL);
@@ -449,6 +463,39 @@ START_TEST(blocks_divide_what_shares_a_scale)
 }
 END_TEST
 
+// Whether a matrix of one column is packed with binary16: its scales are 1 but for `x` in row `at`.
+static int packs_halves(float x, int at)
+{
+    enum { K = 64, BLOCK = 16 };
+    nn_room room = {.seed = 1};
+    product p = {.k = K, .n = 1, .scale_block = BLOCK};
+    p.param = (tl_lowbit_param){.bits = 4, .block = BLOCK};
+    p.weight = nn_random(&room, TL_UINT8, 2, (int[]){K, 1}, 0, 15);
+    p.scale = nn_given(&room, TL_FLOAT, 2, (int[]){K / BLOCK, 1}, (double[]){1, 1, 1, 1});
+    ((float *)p.scale->data)[at] = x;
+    p.packed = blank_packed(&room, &p);
+    ck_assert_int_eq(pack(NULL, &p), 0);
+    const int has_halves = ((const uint8_t *)p.packed->data)[0];
+    nn_close(&room);
+    return has_halves;
+}
+
+START_TEST(scales_become_binary16_where_that_changes_none)
+{
+    static const float halves[] = {0.0f, -0.0f, 0x1p-24f, 1023 * 0x1p-24f, -0x1p-14f, 65504.0f};
+    static const float floats[] = {0x1p-25f,  0x1.8p-24f, 1 + 0x1p-11f, 65505.0f,     65536.0f,
+                                   0x1p-149f, INFINITY,   NAN,          0x1.002p-14f, -0x1p127f};
+    for (size_t i = 0; i < NN_LEN(halves); i++)
+        ck_assert(packs_halves(halves[i], (int)i % 4));
+    for (size_t i = 0; i < NN_LEN(floats); i++)
+        ck_assert(!packs_halves(floats[i], (int)i % 4));
+    for (unsigned i = 0; i < 0x10000; i++) { // all of binary16 but infinities and NaN
+        const float x = tl_half_to_float((uint16_t)i);
+        ck_assert(packs_halves(x, 0) == !!isfinite(x));
+    }
+}
+END_TEST
+
 START_TEST(packing_rejects_zero_points_below_the_range)
 {
     nn_room room = {.seed = 1};
@@ -456,7 +503,7 @@ START_TEST(packing_rejects_zero_points_below_the_range)
     p.param = (tl_lowbit_param){.bits = 4, .block = 16, .has_zeros = 1};
     p.weight = nn_given(&room, TL_INT8, 2, (int[]){2, 1}, (double[]){1, -8});
     p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
-    p.packed = nn_blank(&room, TL_UINT8, 2, (int[]){1, (int)tl_lowbit_packed(2, &p.param)});
+    p.packed = blank_packed(&room, &p);
     p.zero = nn_given(&room, TL_INT8, 1, (int[]){1}, (double[]){-8});
     ck_assert_int_eq(pack(NULL, &p), 0);
     p.zero = nn_given(&room, TL_INT8, 1, (int[]){1}, (double[]){-9});
@@ -511,4 +558,5 @@ LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
              large_products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
              integers_of_8_bits_are_exact, blocks_are_rounded_to_8_bits,
              extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
+             scales_become_binary16_where_that_changes_none,
              packing_rejects_zero_points_below_the_range, memory_for_many_rows_serves_fewer)

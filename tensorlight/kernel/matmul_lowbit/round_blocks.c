@@ -4,8 +4,7 @@
 #include <assert.h>
 
 #include "kernel/matmul_lowbit/matmul_lowbit.h"
-
-#include "kernel/matmul_lowbit/matmul_lowbit_rows.inc.h"
+#include "kernel/matmul_lowbit/matmul_lowbit_units.h"
 #include "kernel/tl_axis.h"
 
 typedef struct round_job {
@@ -21,7 +20,7 @@ static void round_range(void *arg, size_t begin, size_t end)
         const float *const src = j->src + b * j->block;
         float *const dst = j->dst + b * j->block;
         float factor, unit;
-        scale_bytes(largest_bits(src, j->block), &factor, &unit);
+        tl_lowbit_scale_bytes(tl_lowbit_largest(src, j->block), &factor, &unit);
         for (size_t i = 0; i < j->block; i++) {
             const float moved = src[i] * factor + 0x1.8p23f;
             dst[i] = (moved - 0x1.8p23f) * unit;
