@@ -115,6 +115,8 @@ static void divide(job *j, int threads)
     }
     if (!j->is_few && j->row_units < p->m / MAX_ROWS)
         j->row_units = p->m / MAX_ROWS;
+    if (j->is_packed && p->m <= TL_GEMM_STREAMED && p->k > TL_GEMM_LEN)
+        j->col_units = j->panels; // all parts of a panel in a row
     j->slots = tl_min_size((size_t)fmin(max, TL_MAX_SLOTS), (size_t)threads);
 }
 

@@ -30,6 +30,7 @@
 enum {
     TL_GEMM_PANEL = TL_MATMUL_PANEL, // columns
     TL_GEMM_LEN = 512,               // max terms of a part of the sum
+    TL_GEMM_STREAMED = 2,            // max rows that are memory-bound: panels are read in order
     TL_GEMM_COPY = 80 * 1024,        // floats of the copy of a group
     TL_GEMM_FEW = 8,                 // max rows of tl_gemm_few_func
     TL_GEMM_FEW_FLOATS = 4096,       // max sums that it computes at once

@@ -30,6 +30,7 @@ enum {
     COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, // of a copied column
     LINE = 16,                                                        // floats of a cache line
     AHEAD = 8,                                                        // distance of prefetches
+    PANEL_AHEAD = 4 << 10, // floats, for TL_GEMM_STREAMED rows
 };
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
@@ -188,6 +189,8 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
         const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
+            if (n <= TL_GEMM_STREAMED)
+                prefetch_floats(panel + PANEL_AHEAD, (size_t)parts * TL_VF_LANES);
             TL_UNROLL
             for (int v = 0; v < parts; v++)
                 b[v] = tl_vf_load(panel + v * TL_VF_LANES);
