@@ -124,7 +124,8 @@ def nbits(bits, k, n, block, has_zeros, has_bias, dtype):
 
 
 def check_nbits(tap, lightnet):
-    for bits, k, n, block, dtype in ((4, 96, 33, 32, "float"), (2, 80, 5, 16, "float"), (4, 64, 20, 64, "float16")):
+    for bits, k, n, block, dtype in ((4, 96, 33, 32, "float"), (2, 80, 5, 16, "float"), (4, 64, 20, 64, "float16"),
+                                    (8, 96, 33, 32, "float"), (8, 256, 20, 128, "float16")):
         for has_zeros, has_bias in ((False, False), (True, False), (False, True), (True, True)):
             what, x, expected = nbits(bits, k, n, block, has_zeros, has_bias, dtype)
             ops = ops_of(lightnet, what)

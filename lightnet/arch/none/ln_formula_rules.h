@@ -69,6 +69,20 @@ static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_
     return ln_op_has_string(op, "op", "TL_BINARY_DIV") ? 1 / value : NAN;
 }
 
+/** The axis of `x` along which `s` has a number for each index, or 0 if it is one number; -1: `s`
+ *  is neither, or changes the shape of `x`. */
+static inline int scale_axis(const ln_tensor_entry *x, const ln_tensor_entry *s)
+{
+    const tl_tensor *const a = x->tensor, *const b = s->tensor;
+    const int more = a->ndim - b->ndim;
+    if (more < 0 || a->ndim == 0)
+        return -1;
+    for (int i = 0; i < b->ndim; i++)
+        if (b->dims[i] == b->len && b->len == a->dims[i + more])
+            return i + more;
+    return b->len == 1 ? 0 : -1;
+}
+
 /** Whether a transpose moves the last axis of its source to the second-to-last position. */
 static inline int moves_last(const ln_op *transpose)
 {

@@ -98,14 +98,13 @@ static const char *padded_source(ln_onnx_node *n, const few_bits *f)
 }
 
 // The source, rounded to 8 bits in the blocks of the weights, at most 128 elements, where the level
-// of accuracy permits that: products of bytes are faster. Weights of 8 bits have no such product.
+// of accuracy permits that: products of bytes are faster.
 static const char *rounded_source(ln_onnx_node *n, const few_bits *f)
 {
     enum { MAX_BLOCK = 128 };
     const char *const src = padded_source(n, f);
     const int block = f->block % MAX_BLOCK == 0 ? MAX_BLOCK : f->block;
-    if (ln_onnx_failed(n) || !f->rounds || f->bits == 8 ||
-        ln_onnx_tensor_of(n, src)->dtype != TL_FLOAT)
+    if (ln_onnx_failed(n) || !f->rounds || ln_onnx_tensor_of(n, src)->dtype != TL_FLOAT)
         return src;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ROUND_BLOCKS, LN_ARG("src", src),
                    LN_INT("block", block));

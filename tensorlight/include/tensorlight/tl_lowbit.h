@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of floats with 2-bit or 4-bit weights, which share a scale in blocks of rows:
+// Products of floats with weights of 2, 4 or 8 bits, which share a scale in blocks of rows:
 //
 //     w[k, c] = (q[k, c] - zero[block of k, c]) * scale[block of k, c]
 //     dst [.., m, n] = src [.., m, k] x w [k, n] + bias
@@ -34,7 +34,7 @@ TL_BEGIN_DECLS
 enum { TL_LOWBIT_PANEL = 32 };
 
 typedef struct tl_lowbit_param {
-    int bits;      // of a weight: 2 or 4
+    int bits;      // of a weight: 2, 4 or 8
     int block;     // rows of a block, of tl_lowbit_block
     int has_zeros; // a zero point per block and column; else all have `zero`
     int zero;      // as stored: signed weights are stored with an offset of half the range
@@ -51,10 +51,10 @@ TL_API int tl_lowbit_panels(int n);
 
 /** Bytes of a packed matrix [k, n]: a head of 64 bytes, whose first one is 1 if all scales are
  *  binary16, then panels. A panel has blocks, then 32 zero points for each block, if any, up to a
- *  multiple of 64. A block has for each 8 rows (of 2 bits: 16) 32 columns of 4 bytes, of which byte
- *  i has the rows i, i + 4, .. from its lowest bit on; then 32 scales, as binary16 if that changes
- *  none of the matrix, else as float. Panels of float fill all bytes; of binary16, the rest is 0.
- *  SIZE_MAX: too large for the address space. */
+ *  multiple of 64. A block has for each 8 rows (of 2 bits: 16, of 8 bits: 4) 32 columns of 4 bytes,
+ * of which byte i has the rows i, i + 4, .. from its lowest bit on; then 32 scales, as binary16 if
+ * that changes none of the matrix, else as float. Panels of float fill all bytes; of binary16, the
+ * rest is 0. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_lowbit_packed(int k, int n, const tl_lowbit_param *param);
 
 /** Weights to pack: a matrix [k, n]. */
@@ -65,10 +65,10 @@ typedef struct tl_lowbit_layout {
     int scale_block;   // rows that share a scale
 } tl_lowbit_layout;
 
-/** weight TL_UINT8: k * n elements of param->bits bits, as ONNX packs them: the first ones of a
- * byte in its lowest bits; scale TL_FLOAT of one element, [n], or [ceil(k / scale_block), n],
- * transposed with the weight; zero (for param->has_zeros, else NULL) TL_INT8 or TL_UINT8, of the
- * shape of scale, or of one element -> dst TL_UINT8 [tl_lowbit_packed(k, n, param)]. -1 with a
+/** weight TL_UINT8 or TL_INT8: k * n elements of param->bits bits, as ONNX packs them: the first
+ * ones of a byte in its lowest bits; scale TL_FLOAT of one element, [n], or [ceil(k / scale_block),
+ * n], transposed with the weight; zero (for param->has_zeros, else NULL) TL_INT8 or TL_UINT8, of
+ * the shape of scale, or of one element -> dst TL_UINT8 [tl_lowbit_packed(k, n, param)]. -1 with a
  * reason: an element of zero is below the min of these bits. */
 TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix multiplication of floats with weights of 2 or 4 bits (layout of weights: tl_lowbit.h).
+// Matrix multiplication of floats with weights of 2, 4 or 8 bits (layout of weights: tl_lowbit.h).
 //
 // Dot products of four bytes need integers, so each row of floats is quantized first ("prepared"):
 // the elements x of a block are rounded to multiples of `unit`, 2^-22 of the power of two above the

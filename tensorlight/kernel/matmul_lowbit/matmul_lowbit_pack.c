@@ -119,7 +119,7 @@ TL_INLINE void pack_words(const uint8_t *src, size_t n, uint32_t signs, const in
     for (size_t i = 0; i < n; i++) {
         uint32_t x;
         memcpy(&x, src + i * sizeof(x), sizeof(x));
-        x = interleave(x ^ signs, bits);
+        x = bits == 8 ? x ^ signs : interleave(x ^ signs, bits);
         memcpy(dst + i * TL_LOWBIT_PANEL * TL_LOWBIT_QUAD, &x, sizeof(x));
     }
 }
@@ -133,8 +133,10 @@ static void pack_line(const pack_job *p, size_t col, uint8_t *dst)
         const size_t words = tl_min_size(block, p->job.k - k) * bits / 32;
         if (bits == 2)
             pack_words(src + k * 2 / 8, words, p->signs, 2, dst);
-        else
+        else if (bits == 4)
             pack_words(src + k * 4 / 8, words, p->signs, 4, dst);
+        else
+            pack_words(src + k, words, p->signs, 8, dst);
     }
 }
 
@@ -237,13 +239,14 @@ int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_t
                         const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
                         const tl_lowbit_layout *layout)
 {
-    assert(weight->dtype == TL_UINT8 && scale->dtype == TL_FLOAT);
+    assert(tl_size_of(weight->dtype) == 1 && scale->dtype == TL_FLOAT);
     assert(!param->has_zeros == !zero);
     if (zero && check_zeros(zero, param->bits) < 0)
         return -1;
     pack_job p = {.layout = *layout,
                   .weight = weight->data,
                   .signs = !layout->is_signed ? 0
+                           : param->bits == 8 ? 0x80808080
                            : param->bits == 4 ? 0x88888888
                                               : 0xaaaaaaaa,
                   .scale = matrix_of(scale, layout->is_transposed),

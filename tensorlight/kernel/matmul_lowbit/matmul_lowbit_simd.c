@@ -85,11 +85,35 @@ TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const 
     }
 }
 
+// The same for weights of 8 bits, as words, where tl_vn is too narrow for their products.
+TL_INLINE void add_words(const shape f, sums *sum, const uint8_t *weights, const char *x,
+                         size_t row_size, size_t block)
+{
+    for (size_t k = 0; k < block; k += QUAD, weights += QUAD_BYTES) {
+        tl_vq q[VECTORS];
+        TL_UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            q[v] = tl_vq_of(tl_vb_load(weights + v * TL_VF_LANES * QUAD));
+        TL_UNROLL
+        for (int i = 0; i < f.rows * f.limbs; i++) {
+            const int r = i / f.limbs, l = i % f.limbs;
+            const tl_vk limb = tl_vk_of(tl_vb_fours(x + r * row_size + l * block + k));
+            TL_UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                sum[r][v][l] = tl_vi_dot(sum[r][v][l], q[v], limb);
+        }
+    }
+}
+
 // The sums of a block.
 TL_INLINE void add_block(const shape f, sums *sum, const uint8_t *weights, const char *x,
                          size_t row_size, size_t block)
 {
     const size_t max = (size_t)TL_VN_DOTS * QUAD;
+    if (f.bits == 8 && !TL_VN_BYTES) {
+        add_words(f, sum, weights, x, row_size, block);
+        return;
+    }
     if (max >= TL_LOWBIT_MAX_BLOCK) {
         add_rows(f, sum, weights, x, row_size, block, block);
         return;
@@ -211,8 +235,9 @@ typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const ui
     {                                                                                              \
         add_panel((shape){n, bits, limbs}, job, prepared, panel, total);                           \
     }
-#define PANELS(n, limbs)    PANEL(n, 2, limbs) PANEL(n, 4, limbs)
-#define PANEL_ROW(n, limbs) [n] = {[2] = panel_##n##_2_##limbs, [4] = panel_##n##_4_##limbs},
+#define PANELS(n, limbs) PANEL(n, 2, limbs) PANEL(n, 4, limbs) PANEL(n, 8, limbs)
+#define PANEL_ROW(n, limbs) \
+    [n] = {[2] = panel_##n##_2_##limbs, [4] = panel_##n##_4_##limbs, [8] = panel_##n##_8_##limbs},
 #if TL_VN_REGISTERS > 1
 #define EACH_ROWS(X)  X(1, 3)
 #define EACH_SHORT(X) X(1, 1) X(2, 1) X(4, 1)
@@ -227,8 +252,8 @@ typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const ui
 EACH_ROWS(PANELS)
 EACH_SHORT(PANELS)
 
-static panel_func *const panels[ROWS + 1][5] = {EACH_ROWS(PANEL_ROW)};
-static panel_func *const short_panels[SHORT_ROWS + 1][5] = {EACH_SHORT(PANEL_ROW)};
+static panel_func *const panels[ROWS + 1][9] = {EACH_ROWS(PANEL_ROW)};
+static panel_func *const short_panels[SHORT_ROWS + 1][9] = {EACH_SHORT(PANEL_ROW)};
 
 // The number of rows that one function multiplies, of those that remain: with one limb a power
 // of 2.
@@ -390,6 +415,8 @@ void SIMD_OF(tl_lowbit_widen_u8)(const tl_lowbit_job *job, const uint8_t *panel,
 {
     if (job->param.bits == 2)
         widen(2, job, panel, dst);
-    else
+    else if (job->param.bits == 4)
         widen(4, job, panel, dst);
+    else
+        widen(8, job, panel, dst);
 }

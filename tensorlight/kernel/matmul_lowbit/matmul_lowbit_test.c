@@ -61,7 +61,7 @@ static void round_scales(tl_tensor *scale)
 
 static void random_weights(nn_room *room, product *p)
 {
-    const int bits = PICK(room, 2, 4, 4), half = 1 << (bits - 1), is_signed = between(room, 0, 1);
+    const int bits = PICK(room, 2, 4, 8), half = 1 << (bits - 1), is_signed = between(room, 0, 1);
     const int kind = between(room, 0, 4) - 2; // mostly by blocks
     const double lo = is_signed ? -half : 0, hi = lo + 2 * half - 1;
     const tl_dtype dtype = is_signed ? TL_INT8 : TL_UINT8;
@@ -81,12 +81,14 @@ static void random_weights(nn_room *room, product *p)
     p->packed = blank_packed(room, p);
 }
 
-// Magnitudes of rows differ, as do those of their elements.
+// Magnitudes of rows differ, as do those of their elements; those of row 23 are infinite.
 static void random_source(nn_room *room, product *p)
 {
     p->src = nn_random(room, TL_FLOAT, 3, (int[]){p->batch, p->m, p->k}, -1, 1);
-    for (int i = 0; i < p->src->len; i++)
-        ((float *)p->src->data)[i] *= ldexpf(1, i / p->k * 5 - between(room, 0, 7));
+    for (int i = 0; i < p->src->len; i++) {
+        const int row = i / p->k % 24;
+        ((float *)p->src->data)[i] *= ldexpf(1, row == 23 ? 200 : row * 5 - between(room, 0, 7));
+    }
 }
 
 static product random_product_of(nn_room *room, int batch, int m, int k, int n)
@@ -341,11 +343,12 @@ END_TEST
 // By hand
 
 // A product of one row with columns of equal weights, one block. Returns the first result.
-static float multiply_equal(tl_isa isa, const float *x, int k, int n, int weight, int zero)
+static float multiply_equal(tl_isa isa, int bits, const float *x, int k, int n, int weight,
+                            int zero)
 {
     nn_room room = {.seed = 1};
     product p = {.batch = 1, .m = 1, .k = k, .n = n, .scale_block = k};
-    p.param = (tl_lowbit_param){.bits = 4, .block = tl_lowbit_block(k, k), .has_zeros = 1};
+    p.param = (tl_lowbit_param){.bits = bits, .block = tl_lowbit_block(k, k), .has_zeros = 1};
     p.weight = nn_blank(&room, TL_UINT8, 2, (int[]){k, n});
     p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
     p.zero = nn_given(&room, TL_UINT8, 1, (int[]){1}, (double[]){zero});
@@ -370,10 +373,14 @@ START_TEST(sums_are_exact_where_16_bits_are_full)
     for (int i = 0; i < K; i++)
         x[i] = ldexpf((float)integer, -22);
     TL_ISA_EACH_USABLE (isa) {
-        ck_assert_float_eq(multiply_equal(isa, x, K, N, 15, 0),
+        ck_assert_float_eq(multiply_equal(isa, 4, x, K, N, 15, 0),
                            ldexpf((float)integer * 15 * K, -22));
-        ck_assert_float_eq(multiply_equal(isa, x, K, N, 0, 15),
+        ck_assert_float_eq(multiply_equal(isa, 4, x, K, N, 0, 15),
                            ldexpf((float)integer * -15 * K, -22));
+        ck_assert_float_eq(multiply_equal(isa, 8, x, K, N, 255, 0),
+                           ldexpf((float)((double)integer * 255 * K), -22));
+        ck_assert_float_eq(multiply_equal(isa, 8, x, K, N, 0, 255),
+                           ldexpf((float)((double)integer * -255 * K), -22));
     }
 }
 END_TEST
@@ -437,15 +444,15 @@ START_TEST(extreme_numbers_follow_the_definition)
 {
     enum { N = 40 };
     TL_ISA_EACH_USABLE (isa) {
-        ck_assert_float_eq(multiply_equal(isa, (float[]){INFINITY, 1}, 2, N, 9, 8), INFINITY);
-        ck_assert_float_eq(multiply_equal(isa, (float[]){1, -INFINITY}, 2, N, 9, 8), -INFINITY);
-        ck_assert_float_nan(multiply_equal(isa, (float[]){INFINITY, 1}, 2, N, 8, 8));
-        ck_assert_float_nan(multiply_equal(isa, (float[]){INFINITY, -INFINITY}, 2, N, 9, 8));
-        ck_assert_float_nan(multiply_equal(isa, (float[]){1, NAN}, 2, N, 9, 8));
-        ck_assert_float_eq(multiply_equal(isa, (float[]){0, -0.0f}, 2, N, 9, 8), 0);
-        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p127f, 0}, 2, N, 9, 8), 0x1p127f);
-        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p127f, -0x1p127f}, 2, N, 15, 0), 0);
-        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p-104f, 0}, 2, N, 9, 8), 0x1p-104f);
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){INFINITY, 1}, 2, N, 9, 8), INFINITY);
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){1, -INFINITY}, 2, N, 9, 8), -INFINITY);
+        ck_assert_float_nan(multiply_equal(isa, 4, (float[]){INFINITY, 1}, 2, N, 8, 8));
+        ck_assert_float_nan(multiply_equal(isa, 4, (float[]){INFINITY, -INFINITY}, 2, N, 9, 8));
+        ck_assert_float_nan(multiply_equal(isa, 4, (float[]){1, NAN}, 2, N, 9, 8));
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){0, -0.0f}, 2, N, 9, 8), 0);
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){0x1p127f, 0}, 2, N, 9, 8), 0x1p127f);
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){0x1p127f, -0x1p127f}, 2, N, 15, 0), 0);
+        ck_assert_float_eq(multiply_equal(isa, 4, (float[]){0x1p-104f, 0}, 2, N, 9, 8), 0x1p-104f);
     }
 }
 END_TEST

@@ -27,7 +27,8 @@
 //     tl_vn, TL_VN_REGISTERS        sums of few products with factors below 16, maybe in 16 bits
 //     tl_vn_begin(sum)              begins at the tl_vi `sum` or, if narrower, at 0
 //     tl_vn_dot(s, q, w)            s + the four products of each lane, of tl_vb: unsigned below 16
-//                                   by signed; at most TL_VN_DOTS times before tl_vn_end
+//                                   by signed; at most TL_VN_DOTS times before tl_vn_end.
+//                                   TL_VN_BYTES: unsigned bytes may have any value
 //     tl_vn_end(sum, s)             the tl_vi `sum` of tl_vn_begin plus all products
 //     tl_v16                        16 bytes, the channels of a pixel: tl_v16_load, _store, _zero,
 //                                   _set1, and tl_v16_max of unsigned ones

@@ -84,7 +84,7 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
 
 typedef int32x4_t tl_vn;
 
-enum { TL_VN_DOTS = INT_MAX };
+enum { TL_VN_DOTS = INT_MAX, TL_VN_BYTES = 0 };
 
 TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), sum)
 
@@ -102,7 +102,7 @@ static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 
 #define TL_VN_REGISTERS 2
 
-enum { TL_VN_DOTS = 8 };
+enum { TL_VN_DOTS = 8, TL_VN_BYTES = 0 };
 
 /** In 16 bits, each product for itself: TL_VN_DOTS of them, 8 * 15 * 128, fit. */
 typedef struct tl_vn {

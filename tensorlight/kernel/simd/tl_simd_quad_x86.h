@@ -29,7 +29,7 @@ TL_SIMD_FUNC(tl_vi, tl_vi_dot, (tl_vi sum, tl_vq q, tl_vk w), TL_MM_DOT(sum, q, 
 
 typedef int tl_vn __attribute__((vector_size(sizeof(tl_vf)))); // GCC keeps these in registers
 
-enum { TL_VN_DOTS = INT_MAX };
+enum { TL_VN_DOTS = INT_MAX, TL_VN_BYTES = 1 };
 
 TL_SIMD_FUNC(tl_vn, tl_vn_begin, (tl_vi sum), (tl_vn)sum)
 TL_SIMD_FUNC(tl_vn, tl_vn_dot, (tl_vn s, tl_vb q, tl_vb w), (tl_vn)TL_MM_DOT((tl_vi)s, q, w))
@@ -62,7 +62,7 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
 /** In 16 bits: TL_VN_DOTS times two products, at most 8 * 2 * 15 * 128 = 30,720, fit. */
 typedef short tl_vn __attribute__((vector_size(sizeof(tl_vf))));
 
-enum { TL_VN_DOTS = 8 };
+enum { TL_VN_DOTS = 8, TL_VN_BYTES = 0 };
 
 static inline tl_vn tl_vn_begin(tl_vi sum)
 {
