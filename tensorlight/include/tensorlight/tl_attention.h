@@ -33,8 +33,9 @@ typedef struct tl_attention_param {
  *  [B, G, T, D], v [B, G, T, E], dst [B, H, S, E], or in the other order of axes; mask: of any
  *  shape that broadcasts to [B, H, S, T], or NULL. All of one floating type; those of 16 bits
  *  compute in float. A query with a score that is NaN or +infinity, or with scores of -infinity
- *  only, gets NaN; without keys, 0. Source: Vaswani et al., "Attention is all you need", 2017, 3.2;
- *  ONNX Attention-23. D. */
+ *  only, gets NaN; without keys, 0. Keys that the mask excludes from some consecutive queries of a
+ *  head, 48 at most, are not read for these, even if they are NaN. Source: Vaswani et al.,
+ * "Attention is all you need", 2017, 3.2; ONNX Attention-23. D. */
 TL_API tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                       const tl_tensor *mask, tl_tensor *dst,
                                       const tl_attention_param *param);

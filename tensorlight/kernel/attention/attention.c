@@ -4,6 +4,7 @@
 #include "kernel/attention/attention.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "tensor/tl_result.h"
@@ -139,12 +140,73 @@ size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_ten
     return tl_slots_size(slot_size(&job, q->dtype), threads);
 }
 
+// Masked keys
+
+// Keys begin .. end-1.
+typedef struct span {
+    size_t begin, end;
+} span;
+
+// Extends `s` to the elements of a row of a mask that are not -infinity.
+#define EXTEND(name, type)                                  \
+    static void name(const type *row, size_t n, span *s)    \
+    {                                                       \
+        enum { CHUNK = 16 };                                \
+        int is_read = 0;                                    \
+        while (n >= s->end + CHUNK && !is_read) {           \
+            for (size_t i = n - CHUNK; i < n; i++)          \
+                is_read |= row[i] != -INFINITY;             \
+            n -= is_read ? 0 : CHUNK;                       \
+        }                                                   \
+        while (n > s->end && row[n - 1] == -INFINITY)       \
+            n--;                                            \
+        s->end = n > s->end ? n : s->end;                   \
+        size_t begin = 0;                                   \
+        while (begin < s->begin && row[begin] == -INFINITY) \
+            begin++;                                        \
+        s->begin = begin;                                   \
+    }
+EXTEND(extend_floats, float)
+EXTEND(extend_doubles, double)
+
+// The keys that some of the `n` rows from `first` on read: at least one.
+static span read_keys(const tl_attention_job *job, tl_dtype dtype, size_t batch, size_t head,
+                      size_t first, size_t n)
+{
+    span s = {job->kv_len, 0};
+    if (!job->mask.data || job->mask_key == 0)
+        return (span){0, job->kv_len};
+    for (size_t row = first, last = SIZE_MAX; row < first + n; row++) {
+        const size_t at = tl_attention_row(job, &job->mask, batch, head, row);
+        if (at != last && dtype == TL_DOUBLE)
+            extend_doubles((const double *)job->mask.data + at, job->kv_len, &s);
+        else if (at != last)
+            extend_floats((const float *)job->mask.data + at, job->kv_len, &s);
+        last = at;
+    }
+    return s.begin < s.end ? s : (span){0, 1};
+}
+
+// The job that has only the keys of `s`.
+static tl_attention_job part_of(const tl_attention_job *job, tl_dtype dtype, span s)
+{
+    const size_t size = tl_size_of(dtype);
+    tl_attention_job part = *job;
+    part.kv_len = s.end - s.begin;
+    part.k.data = (char *)job->k.data + s.begin * job->k.row * size;
+    part.v.data = (char *)job->v.data + s.begin * job->v.row * size;
+    if (job->mask.data)
+        part.mask.data = (char *)job->mask.data + s.begin * job->mask_key * size;
+    return part;
+}
+
 // Threads
 
 // A unit is some rows of one head of keys.
 typedef struct work {
     tl_attention_job job;
     tl_attention_func *func;
+    tl_dtype dtype;
     size_t units; // of a head
     char *scratch;
     size_t slot_size;
@@ -156,9 +218,12 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     const tl_attention_job *const job = &w->job;
     const size_t rows = job->group * job->q_len;
     for (size_t u = begin; u < end; u++) {
-        const size_t head = u / w->units, first = u % w->units * TL_ATTENTION_ROWS;
-        w->func(job, head / job->heads, head % job->heads, first,
-                tl_min_size(TL_ATTENTION_ROWS, rows - first), w->scratch + slot * w->slot_size);
+        const size_t batch = u / w->units / job->heads, head = u / w->units % job->heads;
+        const size_t first = u % w->units * TL_ATTENTION_ROWS;
+        const size_t n = tl_min_size(TL_ATTENTION_ROWS, rows - first);
+        const span keys = read_keys(job, w->dtype, batch, head, first, n);
+        const tl_attention_job part = part_of(job, w->dtype, keys);
+        w->func(&part, batch, head, first, n, w->scratch + slot * w->slot_size);
     }
 }
 
@@ -168,7 +233,7 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
                       const tl_attention_param *param)
 {
-    work w = {.job = job_of(q, k, v, param), .func = pick(exec, q->dtype)};
+    work w = {.job = job_of(q, k, v, param), .func = pick(exec, q->dtype), .dtype = q->dtype};
     tl_attention_job *const job = &w.job;
     if (dst->len == 0)
         return 0;

@@ -287,6 +287,49 @@ START_TEST(whole_blocks_of_keys_may_be_masked)
 }
 END_TEST
 
+// A mask [B, 1, S, T] of a batch whose sequence b has T - 20 b keys, of which query i reads those
+// from i - `window` + 1 to i + T - S.
+static tl_tensor *mask_of_lengths(attention *a, const shape *s, int window)
+{
+    tl_tensor *const mask = nn_random(&a->room, TL_FLOAT, 4, (int[]){s->b, 1, s->s, s->t}, -1, 1);
+    for (int i = 0; i < mask->len; i++) {
+        const int key = i % s->t, row = i / s->t % s->s, len = s->t - 20 * (i / s->t / s->s);
+        const int offset = s->t - s->s;
+        if (key >= len || key > row + offset || key <= row + offset - window)
+            ((float *)mask->data)[i] = -INFINITY;
+    }
+    return mask;
+}
+
+START_TEST(keys_that_no_query_reads_may_be_anything)
+{
+    static const shape cases[] = {{2, 4, 2, 61, 150, 20, 24},
+                                   {2, 4, 2, 1, 150, 32, 32},
+                                   {2, 8, 2, 1, 97, 16, 40},
+                                   {2, 1, 1, 150, 150, 8, 8}};
+    static const int windows[] = {1000, 70, 1};
+    TL_ISA_EACH_USABLE (isa)
+        for (int i = 0; i < 12; i++) {
+            const shape *const s = cases + i % 4;
+            attention a = {0};
+            open_random(&a, TL_FLOAT, s, 0);
+            a.mask = mask_of_lengths(&a, s, windows[i / 4]);
+            a.param.zero_empty = 1;
+            run(&a, isa);
+            check_all(&a, s);
+            void *const expected = tl_clone(a.dst->data, tl_tensor_size(a.dst));
+            for (int g = 0; g < s->g; g++) // beyond the keys of sequence 1
+                for (int key = s->t - 20; key < s->t; key++)
+                    *((float *)a.k->data + row_at(a.k, 1, 1, g, key)) =
+                        *((float *)a.v->data + row_at(a.v, 1, 1, g, key)) = NAN;
+            run(&a, isa);
+            ck_assert_mem_eq(a.dst->data, expected, tl_tensor_size(a.dst));
+            tl_free(expected);
+            nn_close(&a.room);
+        }
+}
+END_TEST
+
 // Returns new (tl_free): the rows of t [B, G, T, D] in memory for more of each head.
 static float *with_room(const tl_tensor *t, int rows)
 {
@@ -446,7 +489,8 @@ END_TEST
 
 LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
              every_type_agrees_with_double, masks_are_broadcast, masked_keys_have_no_weight,
-             whole_blocks_of_keys_may_be_masked, caches_have_memory_for_more_rows,
-             threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
-             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
+             whole_blocks_of_keys_may_be_masked, keys_that_no_query_reads_may_be_anything,
+             caches_have_memory_for_more_rows, threads_do_not_change_the_result,
+             nan_and_infinity_stay_in_their_rows, without_keys_there_is_nothing,
+             scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)
