@@ -9,6 +9,7 @@
 
 #include "ir/ln_sizes.h"
 #include "lightnet/ln_rule.h"
+#include "tensorlight/tl_attention.h"
 
 // Norms.opt
 
@@ -174,4 +175,40 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
     return repeats && y->tensor->dims[0] == x->tensor->dims[0] &&
            y->tensor->dims[1] == x->tensor->dims[1] * n->tensor->dims[2] &&
            y->tensor->dims[3] == x->tensor->dims[3];
+}
+
+/** Whether an array of an operator is one number, `k`. */
+static inline int is_one_int(const ln_op *op, const char *arg_name, int k)
+{
+    int len;
+    const int *const values = ln_op_ints(op, arg_name, &len);
+    return len == 1 && *values == k;
+}
+
+/** Whether a slice has the indices begin .. end-1 of the last axis of `x`, and all of the others.
+ */
+static inline int is_last_part(const ln_op *slice, const ln_tensor_entry *x, int begin, int end)
+{
+    return is_one_int(slice, "axes", x->tensor->ndim - 1) && !ln_op_input(slice, "ends_now") &&
+           !ln_op_input(slice, "starts_now") && is_one_int(slice, "starts", begin) &&
+           is_one_int(slice, "ends", end) && is_one_int(slice, "steps", 1);
+}
+
+/** Whether two slices are the halves of the last axis of `x`, and `join` joins them there. */
+static inline int are_halves(const ln_op *first, const ln_op *second, const ln_op *join,
+                             const ln_tensor_entry *x)
+{
+    const int last = x->tensor->ndim - 1, len = last < 0 ? 1 : x->tensor->dims[last];
+    return len % 2 == 0 && !ln_sizes_is_open(x, last) && ln_op_int(join, "axis") == last &&
+           is_last_part(first, x, 0, len / 2) && is_last_part(second, x, len / 2, len);
+}
+
+/** Whether `c` and `s` have a number for each index along the last axis of `x`, and broadcast to
+ *  its shape, that of `y`. */
+static inline int have_angles(const ln_tensor_entry *x, const ln_tensor_entry *c,
+                              const ln_tensor_entry *s, const ln_tensor_entry *y)
+{
+    return tl_rotate_check(x->tensor, c->tensor, s->tensor) == 0 &&
+           c->tensor->dims[c->tensor->ndim - 1] == x->tensor->dims[x->tensor->ndim - 1] &&
+           ln_sizes_is_same_shape(c, s) && ln_sizes_is_same_shape(x, y);
 }

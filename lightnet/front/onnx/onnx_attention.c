@@ -472,37 +472,12 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     return cache;
 }
 
-// a * b + c * d, or with `op` TL_BINARY_SUB, a * b - c * d.
-static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, const char *b,
-                                const char *c, const char *d)
-{
-    const char *const first = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, b, LN_EMIT_TEMP);
-    const char *const second = ln_emit_binary(&n->emit, "TL_BINARY_MUL", c, d, LN_EMIT_TEMP);
-    return ln_emit_binary(&n->emit, op, first, second, LN_EMIT_TEMP);
-}
-
-// Rotates all pairs of the last axis.
 static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosines,
                               const char *sines, int is_paired)
 {
-    static const int last = 4;
-    ln_dim dims[LN_MAXDIM];
-    if (ln_onnx_failed(n))
-        return src;
-    ln_emit_dims(&n->emit, src, dims);
-    const int len = ln_onnx_tensor_of(n, src)->dims[3];
-    const char *const x = is_paired ? emit_strided_slice(n, src, 0, len, 2)
-                                    : emit_strided_slice(n, src, 0, len / 2, 1);
-    const char *const y = is_paired ? emit_strided_slice(n, src, 1, len, 2)
-                                    : emit_strided_slice(n, src, len / 2, len, 1);
-    const char *const real = emit_rotated(n, "TL_BINARY_SUB", cosines, x, sines, y);
-    const char *const imaginary = emit_rotated(n, "TL_BINARY_ADD", sines, x, cosines, y);
-    if (!is_paired)
-        return ln_onnx_join(n, real, imaginary, 3, LN_EMIT_TEMP);
-    const char *const pairs =
-        ln_onnx_join(n, ln_onnx_with_axes(n, real, 1, &last),
-                     ln_onnx_with_axes(n, imaginary, 1, &last), 4, LN_EMIT_TEMP);
-    return ln_emit_reshape_dims(&n->emit, pairs, 4, dims, LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ROTATE, LN_ARG("src", src),
+                   LN_ARG("cosines", cosines), LN_ARG("sines", sines),
+                   LN_BOOL("interleaved", is_paired));
 }
 
 const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines, const char *sines,

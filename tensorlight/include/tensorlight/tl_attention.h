@@ -18,6 +18,20 @@
 
 TL_BEGIN_DECLS
 
+/** 0 if these can be rotated, else -1 with a reason. */
+TL_API int tl_rotate_check(const tl_tensor *src, const tl_tensor *cosines, const tl_tensor *sines);
+
+/** Rotates pairs (x1, x2) of elements of each row of src [.., D], a floating type, by an angle, to
+ *  (x1 c - x2 s, x2 c + x1 s). A pair has elements i and i + D / 2, or with is_interleaved 2 i and
+ *  2 i + 1, i < D / 2. cosines and sines, of one shape, broadcast to [.., D / 2] along all axes but
+ *  the last one; or to [.., D]: then each element of a result has its own. Types of 16 bits compute
+ *  in float. dst is not src. Source: Su et al., "RoFormer", 2021, 3.4; ONNX RotaryEmbedding-23. D.
+ */
+TL_API tl_tensor *tl_tensor_rotate(const tl_tensor *src, const tl_tensor *cosines,
+                                   const tl_tensor *sines, tl_tensor *dst, int is_interleaved);
+TL_API int tl_exec_rotate(const tl_exec *exec, const tl_tensor *src, const tl_tensor *cosines,
+                          const tl_tensor *sines, tl_tensor *dst, int is_interleaved);
+
 typedef struct tl_attention_param {
     // The axis of the heads: 1, [B, H, S, D], or 2, [B, S, H, D],
     // which is the layout of a matrix product [B, S, H * D].

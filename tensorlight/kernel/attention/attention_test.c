@@ -304,9 +304,9 @@ static tl_tensor *mask_of_lengths(attention *a, const shape *s, int window)
 START_TEST(keys_that_no_query_reads_may_be_anything)
 {
     static const shape cases[] = {{2, 4, 2, 61, 150, 20, 24},
-                                   {2, 4, 2, 1, 150, 32, 32},
-                                   {2, 8, 2, 1, 97, 16, 40},
-                                   {2, 1, 1, 150, 150, 8, 8}};
+                                  {2, 4, 2, 1, 150, 32, 32},
+                                  {2, 8, 2, 1, 97, 16, 40},
+                                  {2, 1, 1, 150, 150, 8, 8}};
     static const int windows[] = {1000, 70, 1};
     TL_ISA_EACH_USABLE (isa)
         for (int i = 0; i < 12; i++) {
