@@ -100,7 +100,10 @@ START_TEST(rotate_rejects_other_shapes)
         const char *reason;
     } rows[] = {
         {{2, 5}, {2, 2}, {2, 2}, "'src' has a last axis of length 5, expected an even number"},
-        {{2, 6}, {3, 3}, {3, 3}, "'cosines' has shape [3, 3], expected one that broadcasts to [2, 3]"},
+        {{2, 6},
+         {3, 3},
+         {3, 3},
+         "'cosines' has shape [3, 3], expected one that broadcasts to [2, 3]"},
         {{2, 6}, {2, 1}, {2, 1}, "'cosines' has a last axis of length 1, expected 3 or 6"},
         {{2, 6}, {2, 3}, {1, 3}, "'cosines' and 'sines' have different shapes, expected the same"},
     };
