@@ -37,6 +37,7 @@ typedef struct product {
     const uint8_t *weight;
     char *scratch;
     float *dst;
+    int is_finite; // all prepared rows are
     size_t rows, n, panels, row_units;
     size_t unit_panels, col_units;
     size_t panel_floats;           // of a panel as floats
@@ -72,6 +73,8 @@ static void prepare_rows(void *arg, size_t begin, size_t end)
 
 static int is_finite(const tl_lowbit_job *job, const char *row)
 {
+    if (job->limbs == 1)
+        return 1;
     for (size_t b = 0; b < job->blocks; b++, row += tl_lowbit_block_size(job))
         if (!((const tl_lowbit_head *)(const void *)row)->is_finite)
             return 0;
@@ -86,7 +89,7 @@ static void run_panel(const product *p, size_t panel)
     const uint8_t *const weight = p->weight + panel * p->job.panel_size;
     const float *const bias = p->bias ? p->bias + col : NULL;
     p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
-    for (size_t r = 0; r < p->rows; r++)
+    for (size_t r = 0; r < p->rows && !p->is_finite; r++)
         if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
             tl_lowbit_reference(&p->job, p->src + r * p->job.k, weight, bias,
                                 p->dst + r * p->n + col, cols);
@@ -104,6 +107,9 @@ static int run_few(const tl_exec *exec, product *p)
         return -1;
     p->scratch = exec ? exec->scratch : NULL; // there may be nothing to be prepared
     tl_parallel(exec, p->rows, tl_axis_grain(p->job.k / 8), prepare_rows, p);
+    p->is_finite = 1;
+    for (size_t r = 0; r < p->rows && p->is_finite; r++)
+        p->is_finite = is_finite(&p->job, p->scratch + r * p->job.row_size);
     tl_parallel(exec, p->panels, tl_axis_grain(p->job.panel_size / 8 * p->rows), run_panels, p);
     return 0;
 }

@@ -272,7 +272,7 @@ void SIMD_OF(tl_lowbit_u8)(const tl_lowbit_job *job, const char *prepared, size_
                            size_t cols)
 {
     for (size_t r = 0, n; r < rows; r += n) {
-        _Alignas(64) float total[MAX_ROWS][TL_LOWBIT_PANEL] = {{0}};
+        _Alignas(64) float total[MAX_ROWS][TL_LOWBIT_PANEL];
         n = rows_at_once(job, rows - r);
         panel_func *const add = (job->limbs == 1 ? short_panels : panels)[n][job->param.bits];
         add(job, prepared + r * job->row_size, panel, total);
