@@ -96,29 +96,38 @@ def constants():
                    {}, {"y": (w * 0.5).astype(F32)}, {"s": ("float", [], [0.5])})
 
 
-def nbits_model(bits, k, n, block, bytes_of, inputs=("x", "w", "s"), zeros=None, bias=None, scales=None, dtype="float", rank=2):
-    """MatMulNBits with weights of `bytes_of`, with any other error."""
-    constants = [tensor("w", "uint8", [n, k // block, block * bits // 8], list(bytes_of)), tensor("s", dtype, [n * (k // block)], scales)]
-    constants += [] if zeros is None else [tensor("z", "uint8", [len(zeros)], list(zeros))]
+def nbits_model(bits, k, n, block, bytes_of, inputs=("x", "w", "s"), zeros=None, bias=None, scales=None, dtype="float", rank=2,
+                groups=None, rows=2, **more):
+    """MatMulNBits with weights of `bytes_of`, with any other error. `zeros`: bytes, or an array of floats."""
+    blocks = -(-k // block)
+    constants = [tensor("w", "uint8", [n, blocks, block * bits // 8], list(bytes_of)), tensor("s", dtype, [n * blocks], scales)]
+    if zeros is not None:
+        constants.append(tensor("z", "uint8" if isinstance(zeros, bytes) else dtype, [len(zeros)], list(zeros)))
+    constants += [] if groups is None else [tensor("g", *elements(groups))]
     constants += [] if bias is None else [tensor("b", dtype, [n], bias.tolist())]
-    product_node = node("MatMulNBits", inputs, ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block)
-    return model(graph([product_node], [value("x", dtype, [2, k] if rank == 2 else [2, 1, k])], [value("y", dtype)], constants),
+    product_node = node("MatMulNBits", inputs, ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block, **more)
+    return model(graph([product_node], [value("x", dtype, [rows, k] if rank == 2 else [rows, 1, k])], [value("y", dtype)], constants),
                  opset={"": 21, "com.microsoft": 1})
 
 
-def nbits(bits, k, n, block, has_zeros, has_bias, dtype):
-    """A model of com.microsoft's MatMulNBits, its source, and its result."""
+def nbits(bits, k, n, block, zeros, has_bias, dtype, groups=None, rows=2, high=4, **more):
+    """A model of com.microsoft's MatMulNBits, its source, and its result. `zeros`: "", "uint8" or "float"; `groups`: g_idx;
+    `high`: the magnitude of all elements of the source, or of the largest one."""
     seed, most = bits + k + n, (1 << bits) - 1
-    blocks = k // block
-    w, zero = spread(seed, 0, most, (n, k)), spread(seed + 1, 0, most, (n, blocks))
+    blocks = -(-k // block)
+    w, zero = spread(seed, 0, most, (n, blocks * block)), spread(seed + 1, 0, most, (n, blocks))
     scale = 2.0 ** -spread(seed + 2, 1, 4, (n, blocks))
     bias = spread(seed + 3, -9, 9, (n,)).astype(float) if has_bias else None
-    x = spread(seed + 4, -4, 4, (2, k))
-    rows = b"".join(packed_bytes(row.tolist(), bits) for row in zero)
-    inputs = ["x", "w", "s", *(["z" if has_zeros else ""] + ["", "b"] * has_bias if has_zeros or has_bias else [])]
-    what = nbits_model(bits, k, n, block, packed_bytes(w.ravel().tolist(), bits), inputs, rows if has_zeros else None, bias,
-                       scale.ravel().tolist(), dtype)
-    real = (w - (np.repeat(zero, block, 1) if has_zeros else (most + 1) // 2)) * np.repeat(scale, block, 1)
+    x = spread(seed + 4, -4, 4, (rows, k)) if high == 4 else high * (2 * spread(seed + 4, 0, 1, (rows, k)) - 1)
+    given = {"": None, "uint8": b"".join(packed_bytes(row.tolist(), bits) for row in zero), "float": zero.ravel() + 0.5}[zeros]
+    inputs = ["x", "w", "s", "z" if zeros else "", "" if groups is None else "g", "b" if has_bias else ""]
+    while not inputs[-1]:
+        del inputs[-1]
+    what = nbits_model(bits, k, n, block, packed_bytes(w.ravel().tolist(), bits), inputs, given, bias, scale.ravel().tolist(), dtype,
+                       groups=groups, rows=rows, **more)
+    of = np.arange(k) // block if groups is None else groups[:k]
+    zero = {"": np.full_like(zero, (most + 1) // 2), "uint8": zero, "float": zero + 0.5}[zeros]
+    real = np.array([[(w[i, j] - zero[i, of[j]]) * scale[i, of[j]] for j in range(k)] for i in range(n)])
     kind = np.float16 if dtype == "float16" else F32
     return what, x.astype(kind), (x @ real.T + (bias if has_bias else 0)).astype(kind)
 
@@ -127,18 +136,65 @@ def check_nbits(tap, lightnet):
     for bits, k, n, block, dtype in ((4, 96, 33, 32, "float"), (2, 80, 5, 16, "float"), (4, 64, 20, 64, "float16"),
                                     (8, 96, 33, 32, "float"), (8, 256, 20, 128, "float16")):
         for has_zeros, has_bias in ((False, False), (True, False), (False, True), (True, True)):
-            what, x, expected = nbits(bits, k, n, block, has_zeros, has_bias, dtype)
+            what, x, expected = nbits(bits, k, n, block, "uint8" * has_zeros, has_bias, dtype)
             ops = ops_of(lightnet, what)
             tap.check(f"MatMulNBits, {bits} bits, {dtype}, zeros {has_zeros}, bias {has_bias}",
                       faults_of(lightnet, what, {"x": x}, [expected]) + ([] if "matmul_lowbit_cpu" in ops else [f"operators: {ops}"]))
     few = dict(bits=4, k=32, n=1, block=32, bytes_of=bytes(16), scales=[1.0])
+    grouped = few | dict(inputs=["x", "w", "s", "", "g"])
     bad = (("3 bits", few | dict(bits=3, bytes_of=bytes(12)), "'bits' is 3, expected 2, 4 or 8"),
-           ("groups", few | dict(inputs=["x", "w", "s", "", "w"]), "input 4, 'g_idx', is not supported"),
+           ("groups of another type", grouped | dict(groups=np.zeros(32, np.int64)),
+            "input 4, 'g_idx', has type TL_INT64, expected TL_INT32"),
+           ("too few groups", grouped | dict(groups=np.zeros(31, np.int32)), "input 4, 'g_idx', has shape [31], expected [32] or [32]"),
+           ("groups of two dimensions", grouped | dict(groups=np.zeros((1, 32), np.int32)), "'g_idx', has shape [1, 32], expected [32]"),
+           ("an unknown group", grouped | dict(groups=np.arange(32, dtype=np.int32) // 31),
+            "element 31 of input 4, 'g_idx', is 1, expected 0 .. 0"),
+           ("a negative group", grouped | dict(groups=np.full(32, -1, np.int32)), "element 0 of input 4, 'g_idx', is -1, expected 0 .. 0"),
            ("odd blocks", few | dict(block=8, bytes_of=bytes(16), scales=[1.0] * 4), "'block_size' is 8, expected a multiple of 16"),
            ("too few weights", few | dict(bytes_of=bytes(16), n=2, scales=[1.0] * 2), "UINT8 [2, 1, 16] has 16 bytes of data, expected 32"))
     for sentence, given, words in bad:
         message = error_of(lightnet, nbits_model(**given), {})
         tap.check(f"MatMulNBits rejects: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+
+
+def groups_of(k, block):
+    """Sentence, g_idx, and which operators the product must and must not become."""
+    in_order, rng = (np.arange(k) // block).astype(np.int32), np.random.default_rng(k)
+    padding = np.zeros(-k % block, np.int32)
+    uneven = rng.integers(0, -(-k // block), k).astype(np.int32)
+    yield "in order", in_order, ["matmul_lowbit_cpu"], ["take_cpu"]
+    yield "in order, with padding", np.concatenate([in_order, padding]), ["matmul_lowbit_cpu"], ["take_cpu"]
+    if k % block == 0:
+        yield "permuted", rng.permutation(in_order), ["matmul_lowbit_cpu", "take_cpu"], []
+    else:
+        yield "permuted, the last one shorter", rng.permutation(in_order), [], ["matmul_lowbit_cpu"]
+    yield "of different sizes", uneven, [], ["matmul_lowbit_cpu"]
+    yield "of different sizes, with padding", np.concatenate([uneven, padding]), [], ["matmul_lowbit_cpu"]
+
+
+def check_groups(tap, lightnet):
+    """Weights whose columns g_idx assigns to groups; those of an even size stay in bytes, or in fewer if they are in order."""
+    for bits, k, dtype in ((4, 96, "float"), (2, 80, "float"), (8, 96, "float"), (4, 70, "float"), (4, 64, "float16")):
+        for sentence, groups, wanted, unwanted in groups_of(k, 32 if bits > 2 else 16):
+            for zeros in ("", "uint8", "float"):
+                what, x, expected = nbits(bits, k, 33, 32 if bits > 2 else 16, zeros, zeros == "uint8", dtype, groups, 3)
+                ops = ops_of(lightnet, what)
+                is_right = all(op in ops for op in wanted) and not any(op in ops for op in unwanted)
+                tap.check(f"groups {sentence}, {k} columns of {bits} bits, {dtype}, zeros {zeros}",
+                          faults_of(lightnet, what, {"x": x}, [expected]) + ([] if is_right or zeros == "float" else [f"operators: {ops}"]))
+    groups = np.random.default_rng(1).permutation(np.arange(96) // 32).astype(np.int32)
+    for rows in (3, 40):
+        what, x, expected = nbits(4, 96, 33, 32, "uint8", True, "float", groups, rows, 127, accuracy_level=4)
+        ops = ops_of(lightnet, what)
+        tap.check(f"permuted groups, a source rounded to 8 bits, {rows} rows",
+                  faults_of(lightnet, what, {"x": x}, [expected]) + ([] if "matmul_lowbit_cpu" in ops else [f"operators: {ops}"]))
+    varying = model(graph([node("MatMulNBits", ["x", "w", "s", "", "g"], ["y"], domain="com.microsoft", K=32, N=1, block_size=32)],
+                          [value("x", "float", [1, 32]), value("g", "int32", [32])], [value("y", "float")],
+                          [tensor("w", "uint8", [1, 1, 16], list(bytes(16))), tensor("s", "float", [1], [1.0])]),
+                    opset={"": 21, "com.microsoft": 1})
+    message = error_of(lightnet, varying, {})
+    words = "input 4, 'g_idx', is known only at run time, expected a constant"
+    tap.check("groups must be constants", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
 
 
 def check_size(tap, lightnet):
@@ -213,6 +269,7 @@ def main():
             tap.check(f"{kind.__name__}, with {isa}",
                       [f"{part.sentence}: {fault}" for part, found in zip(parts, faults) for fault in found])
     check_nbits(tap, lightnet)
+    check_groups(tap, lightnet)
     check_size(tap, lightnet)
     check_fields(tap, lightnet)
     check_results(tap, lightnet)

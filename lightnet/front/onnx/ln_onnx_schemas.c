@@ -287,7 +287,7 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
      "attention put_range join transpose reshape slice binary compare unary cast pad take stride_slice softmax matmul rmsnorm"},
     {"MatMulIntegerToFloat", "7", "1", "", "matmul_int binary cast reshape"},
     {"MatMulNBits", "6", "1", "K:i N:i accuracy_level:i bits:i block_size:i weight_prepacked:i",
-     "matmul dequantize unpack_bits binary reshape slice pad"},
+     "matmul dequantize unpack_bits binary reshape slice pad take"},
     {"MoE", "8", "1",
      "activation_alpha:f activation_beta:f activation_type:s k:i normalize_routing_weights:i "
      "swiglu_fusion:i swiglu_limit:f use_sparse_mixer:i",

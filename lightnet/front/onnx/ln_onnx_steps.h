@@ -136,6 +136,19 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
  */
 void ln_onnx_translate_standard(ln_onnx_node *n);
 
+// Integers of 2, 4 and 8 bits, packed in constants of bytes: `rows` rows that begin at a new byte.
+
+/** As TL_UINT8 or TL_INT8, [rows, cols]. */
+const char *ln_onnx_unpack_bits(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype,
+                                int rows, int cols);
+
+/** Unsigned ones as TL_INT8, [rows, cols], less half of their range: their default zero point. */
+const char *ln_onnx_unpack_around_half(ln_onnx_node *n, int bits, const char *bytes, int rows,
+                                       int cols);
+
+/** The attribute, a number of bits: 2, 4 (the default) or 8; else the node fails. */
+int ln_onnx_bits(ln_onnx_node *n, const char *name);
+
 // Operands of matrix products, vectors among them: NumPy's rule, which MatMul, MatMulInteger and
 // QLinearMatMul share. A vector on the left is one row, on the right one column, and that axis of
 // the product is dropped.

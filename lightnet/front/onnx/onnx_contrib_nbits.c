@@ -8,9 +8,8 @@
 
 // Integers of few bits
 
-// Bytes as elements of `bits` bits, [rows, cols]; each row begins at a new byte.
-static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype, int rows,
-                          int cols)
+const char *ln_onnx_unpack_bits(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype,
+                                int rows, int cols)
 {
     const int per_byte = 8 / bits, padded = (cols + per_byte - 1) / per_byte * per_byte;
     const int dims[] = {rows, padded};
@@ -30,24 +29,22 @@ static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype
                    LN_INT("start", 0), LN_INT("len", cols));
 }
 
-// Elements [rows, cols] around half of their range: with their highest bits flipped, they are
-// numbers with sign around 0.
-static const char *unpack_around_half(ln_onnx_node *n, int bits, const char *bytes, int rows,
-                                      int cols)
+// With their highest bits flipped, the elements are numbers with sign around 0.
+const char *ln_onnx_unpack_around_half(ln_onnx_node *n, int bits, const char *bytes, int rows,
+                                       int cols)
 {
     const int highest = bits == 8 ? 0x80 : bits == 4 ? 0x88 : 0xaa;
     const char *const signs = ln_emit_scalar(&n->emit, TL_UINT8, highest);
     const char *const flipped =
         ln_emit_binary(&n->emit, "TL_BINARY_XOR", bytes, signs, LN_EMIT_TEMP);
-    return unpack(n, bits, flipped, TL_INT8, rows, cols);
+    return ln_onnx_unpack_bits(n, bits, flipped, TL_INT8, rows, cols);
 }
 
-// The attribute, a number of bits: 2, 4 or 8.
-static int read_bits(ln_onnx_node *n)
+int ln_onnx_bits(ln_onnx_node *n, const char *name)
 {
-    const int bits = ln_attr_int_in(&n->emit, "bits", 4, 1, INT_MAX);
+    const int bits = ln_attr_int_in(&n->emit, name, 4, 1, INT_MAX);
     if (bits != 2 && bits != 4 && bits != 8)
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "'bits' is %d, expected 2, 4 or 8", bits);
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "'%s' is %d, expected 2, 4 or 8", name, bits);
     return bits;
 }
 
@@ -55,9 +52,13 @@ static int read_bits(ln_onnx_node *n)
 
 enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
 
+// Columns share scales in `blocks` groups: blocks of `block` columns, or as input `GROUPS` assigns
+// them.
 typedef struct few_bits {
-    int k, n, bits, block, blocks; // columns of A, rows of B; `blocks` of `block` columns
+    int k, n, bits, block, blocks; // columns of A, rows of B
     int rounds;                    // A may be rounded to 8 bits
+    const char *order;             // [k]: the columns in an order that makes groups blocks, or NULL
+    const char *groups;            // [k]: the group of each column, where no order does, or NULL
 } few_bits;
 
 // The levels are numbers: of float32, float16, bfloat16 and 8-bit integers, or 0 for that of A.
@@ -67,31 +68,111 @@ static few_bits read_few_bits(ln_onnx_node *n)
 {
     few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX / 4),
                   .n = ln_attr_int_in(&n->emit, "N", 0, 1, INT_MAX),
-                  .bits = read_bits(n),
+                  .bits = ln_onnx_bits(n, "bits"),
                   .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 4),
                   .rounds =
                       ln_attr_int_in(&n->emit, "accuracy_level", 0, 0, LEVEL_INT8) == LEVEL_INT8};
     if (f.block % 16 != 0)
         ln_emit_fail(&n->emit, "'block_size' is %d, expected a multiple of 16", f.block);
-    if (ln_onnx_has_input(n, GROUPS))
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "input %d, 'g_idx', is not supported", GROUPS);
     f.blocks = (f.k + f.block - 1) / f.block;
     return f;
 }
 
-// The source, with zeros in the columns that only the last block of weights has.
-static const char *padded_source(ln_onnx_node *n, const few_bits *f)
+// Sorts the columns by their groups; `ends`: a 0 for each group. Whether these then are blocks. A
+// shorter last block is filled behind its columns, so then they must be in order.
+static int sort_columns(const few_bits *f, const int *groups, int *ends, int64_t *order,
+                        int *is_sorted)
+{
+    *is_sorted = 1;
+    for (int i = 0; i < f->k; i++) {
+        const int group = groups[i], at = group * f->block + ends[group]++;
+        if (ends[group] > f->block || at >= f->k)
+            return 0;
+        order[at] = i;
+        *is_sorted = *is_sorted && at == i;
+    }
+    return *is_sorted || f->k % f->block == 0;
+}
+
+// Sets the order of the columns, none if they are in order, or their groups.
+static void group_columns(ln_onnx_node *n, few_bits *f, const int *groups)
+{
+    ln_translation *const t = n->emit.translation;
+    int64_t *const order = ln_translation_alloc(t, (size_t)f->k * sizeof(int64_t));
+    int *const ends = ln_translation_alloc(t, (size_t)f->blocks * sizeof(int)), is_sorted;
+    if (!order || !ends)
+        return;
+    for (int i = 0; i < f->k; i++)
+        if (groups[i] < 0 || groups[i] >= f->blocks) {
+            ln_emit_fail(&n->emit, "element %d of input %d, 'g_idx', is %d, expected 0 .. %d", i,
+                         GROUPS, groups[i], f->blocks - 1);
+            return;
+        }
+    if (!sort_columns(f, groups, ends, order, &is_sorted))
+        f->groups = ln_emit_constant(&n->emit, TL_INT32, 1, &f->k, groups);
+    else if (!is_sorted)
+        f->order = ln_emit_int64s(&n->emit, f->k, order);
+}
+
+// Reads input `GROUPS`: [k], or with elements for the padding of the last block.
+static void read_groups(ln_onnx_node *n, few_bits *f)
+{
+    const char *const groups = ln_onnx_optional(n, GROUPS);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, groups);
+    const int padded = f->blocks * f->block;
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (!groups || ln_onnx_failed(n))
+        return;
+    if (t->dtype != TL_INT32)
+        ln_emit_fail(&n->emit, "input %d, 'g_idx', has type %s, expected TL_INT32", GROUPS,
+                     tl_dtype_name(t->dtype));
+    else if (t->ndim != 1 || (t->len != f->k && t->len != padded))
+        ln_emit_fail(&n->emit, "input %d, 'g_idx', has shape %s, expected [%d] or [%d]", GROUPS,
+                     tl_shape_text(text, t->ndim, t->dims), f->k, padded);
+    if (ln_onnx_failed(n))
+        return;
+    const tl_tensor *const value = ln_onnx_value(n, groups);
+    if (value)
+        group_columns(n, f, value->data);
+    else
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "input %d, 'g_idx', is known only at run time, expected a constant",
+                        GROUPS);
+}
+
+// The columns that share a scale, and the columns of the weights.
+static int scale_block(const few_bits *f)
+{
+    return f->groups ? 1 : f->block;
+}
+
+static int columns(const few_bits *f)
+{
+    return f->groups ? f->k : f->blocks * f->block;
+}
+
+static const char *take(ln_onnx_node *n, const char *src, const char *index, int axis)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", src), LN_ARG("index", index),
+                   LN_INT("axis", axis));
+}
+
+// The source with the columns of the weights: in their order, and with zeros in those that only the
+// last block of weights has.
+static const char *aligned_source(ln_onnx_node *n, const few_bits *f)
 {
     const char *const src = ln_onnx_in(n, A);
-    const int ndim = ln_onnx_tensor_of(n, src)->ndim, more = f->blocks * f->block - f->k;
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim, more = columns(f) - f->k;
     int before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0};
-    if (more == 0 || ln_onnx_failed(n))
+    if ((more == 0 && !f->order) || ln_onnx_failed(n))
         return src;
     if (ndim < 1 || ln_onnx_tensor_of(n, src)->dims[ndim - 1] != f->k) {
         ln_emit_fail(&n->emit, "input %d has a last axis of length %d, expected 'K', %d", A,
                      ndim ? ln_onnx_tensor_of(n, src)->dims[ndim - 1] : 1, f->k);
         return src;
     }
+    if (f->order)
+        return take(n, src, f->order, ndim - 1);
     after[ndim - 1] = more;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                    LN_INTS("before", ndim, before), LN_INTS("after", ndim, after));
@@ -102,32 +183,52 @@ static const char *padded_source(ln_onnx_node *n, const few_bits *f)
 static const char *rounded_source(ln_onnx_node *n, const few_bits *f)
 {
     enum { MAX_BLOCK = 128 };
-    const char *const src = padded_source(n, f);
+    const char *const src = aligned_source(n, f);
     const int block = f->block % MAX_BLOCK == 0 ? MAX_BLOCK : f->block;
-    if (ln_onnx_failed(n) || !f->rounds || ln_onnx_tensor_of(n, src)->dtype != TL_FLOAT)
+    if (ln_onnx_failed(n) || !f->rounds || f->groups ||
+        ln_onnx_tensor_of(n, src)->dtype != TL_FLOAT)
         return src;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ROUND_BLOCKS, LN_ARG("src", src),
                    LN_INT("block", block));
 }
 
-static const char *dequantize(ln_onnx_node *n, const char *src, const char *scales,
-                              const char *zeros, int axis, int block)
+// The elements of the weights [n, columns], of TL_INT8 around half of their range.
+static const char *weight_elements(ln_onnx_node *n, const few_bits *f, tl_dtype dtype)
+{
+    const char *const bytes = ln_onnx_in(n, B);
+    const int cols = f->blocks * f->block;
+    const char *const all = dtype == TL_INT8
+                                ? ln_onnx_unpack_around_half(n, f->bits, bytes, f->n, cols)
+                                : ln_onnx_unpack_bits(n, f->bits, bytes, dtype, f->n, cols);
+    if (f->order)
+        return take(n, all, f->order, 1);
+    return columns(f) < cols ? ln_onnx_slice(n, all, 1, 0, f->k) : all;
+}
+
+// Scales or zero points [n, blocks]; those of each column if no order makes groups blocks.
+static const char *of_blocks(ln_onnx_node *n, const few_bits *f, const char *each)
+{
+    return f->groups ? take(n, each, f->groups, 1) : each;
+}
+
+static const char *dequantize(ln_onnx_node *n, const few_bits *f, const char *src,
+                              const char *scales, const char *zeros)
 {
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEQUANTIZE, LN_ARG("src", src),
-                   LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", axis),
-                   LN_INT("block", block));
+                   LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", 1),
+                   LN_INT("block", scale_block(f)));
 }
 
 // Weights whose zero points are floats: element * scale - zero * scale.
 static const char *with_float_zeros(ln_onnx_node *n, const few_bits *f, const char *scales)
 {
-    const int by_block[] = {f->n, f->blocks, f->block}, of_block[] = {f->n, f->blocks, 1};
-    const int flat[] = {f->n, f->blocks * f->block}, each[] = {f->n, f->blocks};
+    const int block = scale_block(f), blocks = columns(f) / block;
+    const int by_block[] = {f->n, blocks, block}, of_block[] = {f->n, blocks, 1};
+    const int flat[] = {f->n, columns(f)}, each[] = {f->n, f->blocks};
     const tl_dtype dtype = ln_onnx_tensor_of(n, scales)->dtype;
-    const char *const weights = unpack(n, f->bits, ln_onnx_in(n, B), TL_UINT8, f->n, flat[1]);
-    const char *const floats = dequantize(n, weights, scales, NULL, 1, f->block);
+    const char *const floats = dequantize(n, f, weight_elements(n, f, TL_UINT8), scales, NULL);
     const char *zeros = ln_emit_cast(&n->emit, ln_onnx_in(n, ZEROS), dtype, LN_EMIT_TEMP);
-    zeros = ln_emit_reshape(&n->emit, zeros, 2, each, LN_EMIT_TEMP);
+    zeros = of_blocks(n, f, ln_emit_reshape(&n->emit, zeros, 2, each, LN_EMIT_TEMP));
     zeros = ln_emit_binary(&n->emit, "TL_BINARY_MUL", zeros, scales, LN_EMIT_TEMP);
     const char *const less = ln_emit_binary(
         &n->emit, "TL_BINARY_SUB", ln_emit_reshape(&n->emit, floats, 3, by_block, LN_EMIT_TEMP),
@@ -135,29 +236,30 @@ static const char *with_float_zeros(ln_onnx_node *n, const few_bits *f, const ch
     return ln_emit_reshape(&n->emit, less, 2, flat, LN_EMIT_TEMP);
 }
 
-// The weights as floats [n, blocks * block]. Without zero points these are half of the range.
+// The weights as floats [n, columns]. Without zero points these are half of the range.
 static const char *float_weights(ln_onnx_node *n, const few_bits *f)
 {
-    const char *const zeros = ln_onnx_optional(n, ZEROS), *const bytes = ln_onnx_in(n, B);
-    const int cols = f->blocks * f->block;
+    const char *const zeros = ln_onnx_optional(n, ZEROS);
+    const int each[] = {f->n, f->blocks};
     const char *const scales =
-        ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, (int[]){f->n, f->blocks}, LN_EMIT_TEMP);
+        of_blocks(n, f, ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, each, LN_EMIT_TEMP));
     if (!zeros)
-        return dequantize(n, unpack_around_half(n, f->bits, bytes, f->n, cols), scales, NULL, 1,
-                          f->block);
+        return dequantize(n, f, weight_elements(n, f, TL_INT8), scales, NULL);
     const tl_dtype dtype = ln_onnx_tensor_of(n, zeros)->dtype;
     if (tl_dtype_is_float(dtype) && !ln_onnx_failed(n))
         return with_float_zeros(n, f, scales);
     if (dtype != TL_UINT8 && !ln_onnx_failed(n))
         ln_emit_fail(&n->emit, "input %d, 'zero_points', has type %s, expected TL_UINT8 or floats",
                      ZEROS, tl_dtype_name(dtype));
-    return dequantize(n, unpack(n, f->bits, bytes, TL_UINT8, f->n, cols), scales,
-                      unpack(n, f->bits, zeros, TL_UINT8, f->n, f->blocks), 1, f->block);
+    return dequantize(
+        n, f, weight_elements(n, f, TL_UINT8), scales,
+        of_blocks(n, f, ln_onnx_unpack_bits(n, f->bits, zeros, TL_UINT8, f->n, f->blocks)));
 }
 
 static void translate_matmul_nbits(ln_onnx_node *n)
 {
-    const few_bits f = read_few_bits(n);
+    few_bits f = read_few_bits(n);
+    read_groups(n, &f);
     if (ln_onnx_failed(n))
         return;
     const char *const src = rounded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
@@ -182,7 +284,7 @@ typedef struct gathered {
 static gathered read_gathered(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, DATA));
-    gathered g = {.bits = read_bits(n), .is_packed = t->dtype == TL_UINT8};
+    gathered g = {.bits = ln_onnx_bits(n, "bits"), .is_packed = t->dtype == TL_UINT8};
     g.block = ln_attr_int_in(&n->emit, "block_size", 128, 16, INT_MAX / 2);
     g.gather_axis = ln_attr_axis(&n->emit, "gather_axis", 0, t->ndim);
     g.quantize_axis = ln_attr_axis(&n->emit, "quantize_axis", 1, t->ndim);
@@ -223,8 +325,9 @@ static const char *unpack_last(ln_onnx_node *n, const gathered *g, const char *b
         return bytes;
     }
     dims[ndim - 1] = cols;
-    const char *const flat = is_around_half ? unpack_around_half(n, g->bits, bytes, rows, cols)
-                                            : unpack(n, g->bits, bytes, TL_UINT8, rows, cols);
+    const char *const flat = is_around_half
+                                 ? ln_onnx_unpack_around_half(n, g->bits, bytes, rows, cols)
+                                 : ln_onnx_unpack_bits(n, g->bits, bytes, TL_UINT8, rows, cols);
     return ln_emit_reshape(&n->emit, flat, ndim, dims, LN_EMIT_TEMP);
 }
 
