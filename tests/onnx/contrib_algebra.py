@@ -111,14 +111,17 @@ def inside(x, fc1, fc3, how):
     return gated(g, l, how.get("activation_alpha", 1.0), how.get("activation_beta", 0.0), how.get("swiglu_limit", math.inf))
 
 
-def mixture(arrays, how):
+def mixture(arrays, how, given=None):
+    """`given`: the weights of all experts, instead of probabilities."""
     x, router, w1, b1, w2, b2, w3, b3 = [wide(array) for array in arrays]
     k, out = how.get("k", 1), np.zeros((len(router), x.shape[-1]))
     for t, (row, logits) in enumerate(zip(x.reshape(len(router), -1), router)):
         chances = np.exp(logits - logits.max())
         chances /= chances.sum()
         best = np.argsort(-chances, kind="stable")[:k]
-        weights = chances[best] / (chances[best].sum() if how.get("normalize_routing_weights") else 1)
+        weights = (chances if given is None else wide(given)[t])[best]
+        if how.get("normalize_routing_weights"):
+            weights = weights / (weights.sum() or 1)
         for e, weight in zip(best, weights):
             inner = inside(row, (w1[e], 0 if b1 is None else b1[e]),
                            None if w3 is None else (w3[e], 0 if b3 is None else b3[e]), how)
@@ -155,6 +158,74 @@ def experts():
                              swiglu_fusion=fusion, **more)
     yield expert("constant weights", (7, 4), 5, 6, const=(2, 3, 4, 5), k=2)
     yield expert("more tokens than a tile of a product has", (40, 33), 6, 35, k=4)
+
+
+def in_bytes(elements, bits):
+    """Rows of elements of `bits` bits, the first one in the lowest bits; each row begins at a new byte."""
+    per_byte, cols = 8 // bits, elements.shape[-1]
+    out = np.zeros((*elements.shape[:-1], -(-cols // per_byte)), np.uint8)
+    for j in range(cols):
+        out[..., j // per_byte] |= (elements[..., j] << j % per_byte * bits).astype(np.uint8)
+    return out
+
+
+def few_bits(dims, bits, block, has_zeros, kind):
+    """Integers [experts, rows, cols], scales and zero points in the layout of QMoE, and the weights that they mean."""
+    experts, rows, cols = dims
+    blocks = -(-cols // block) if block else 1
+    q = rng.integers(0, 1 << bits, dims)
+    zeros = rng.integers(0, 1 << bits, (experts, rows, blocks)) if has_zeros else np.full((experts, rows, blocks), 1 << bits - 1)
+    scales = real(experts, rows, blocks, kind=kind, low=0.3 / (1 << bits), high=1 / (1 << bits))
+    weights = np.array([[[(q[e, i, j] - zeros[e, i, j // block if block else 0]) * float(scales[e, i, j // block if block else 0])
+                          for j in range(cols)] for i in range(rows)] for e in range(experts)])
+    if not block:
+        scales, zeros = scales[..., 0], zeros[..., 0]
+    return in_bytes(q, bits), scales, in_bytes(zeros, bits) if has_zeros else None, weights
+
+
+def quantized_expert(sentence, dims, inner, bits, block=0, zeros=False, kind="float", biases=True, third=False, given=None,
+                     const=range(2, 14), experts=3, scale_kind="", **how):
+    """QMoE; `third`: with FC3; `given`: router_weights; `block` 0: a scale for each row."""
+    size, tokens = dims[-1], math.prod(dims[:-1])
+    rows = inner * (2 if how.get("swiglu_fusion") and how["activation_type"] == "swiglu" else 1)
+    layers = [few_bits((experts, n, k), bits, block, zeros, scale_kind or kind)
+              for n, k in ((rows, size), (size, inner), (inner, size))[:3 if third else 2]]
+    bias = [real(experts, weights.shape[1], kind=kind) if biases else None for *_, weights in layers]
+    x, router = real(*dims, kind=kind), real(tokens, experts, kind=kind)
+    none = [None] * (3 - len(layers))
+    arrays = [x, router] + [array for layer, own in zip(layers, bias) for array in (*layer[:2], own)] + none * 3
+    arrays += [layer[2] for layer in layers] + none + [given]
+    whole = [x, router] + [array for layer, own in zip(layers, bias) for array in (layer[3], own)] + none * 2
+    while arrays[-1] is None:
+        del arrays[-1]
+    how |= {"expert_weight_bits": bits} | ({"block_size": block} if block else {})
+    return contrib(f"{kind} {dims}, {sentence}, zeros {zeros}, {how}", "QMoE", arrays,
+                   mixture(whole, how, given).astype(FLOATS[kind]), const, **how)
+
+
+def quantized_experts():
+    for bits in (2, 4, 8):
+        for block in (0, 16):
+            for zeros in (False, True):
+                for k in (1, 2):
+                    yield quantized_expert("biases", (5, 32), 48, bits, block, zeros, k=k, activation_type="silu")
+                yield quantized_expert("no bias", (2, 3, 32), 48, bits, block, zeros, biases=False, k=2, activation_type="gelu",
+                                       normalize_routing_weights=1)
+                for fusion in (0, 1, 2):
+                    yield quantized_expert("a gate", (3, 32), 16, bits, block, zeros, third=not fusion, k=2,
+                                           activation_type="swiglu", swiglu_fusion=fusion, activation_alpha=1.5,
+                                           activation_beta=1.0, swiglu_limit=0.75)
+    for kind in ("float", "float16"):
+        for act in ACTS:
+            yield quantized_expert("an activation times FC3", (3, 32), 16, 4, 16, True, kind, third=True, activation_type=act)
+            yield quantized_expert("an activation", (3, 8), 12, 4, 0, True, kind, k=2, activation_type=act)
+    yield quantized_expert("scales of another type", (3, 32), 16, 8, 16, kind="float16", scale_kind="float")
+    yield quantized_expert("a last block that is shorter", (3, 24), 40, 4, 16, True, k=2)
+    yield quantized_expert("other attributes", (3, 8), 6, 4, quant_type="int", weights_prepacked=0, accuracy_level=4)
+    yield quantized_expert("weights that are no constants", (3, 8), 6, 4, zeros=True, const=())
+    for normalize in (0, 1):
+        given = np.concatenate([real(4, 3, low=0.1, high=1), np.zeros((1, 3), F32)])
+        yield quantized_expert("weights of experts", (5, 8), 6, 8, given=given, k=2, normalize_routing_weights=normalize)
 
 
 # ---- recurrent networks ----
@@ -224,15 +295,29 @@ def recurrent_networks():
                functions=(ACTS["relu"], np.tanh, np.tanh))
 
 
-KINDS = (inverses, distances, sparse_products, experts, recurrent_networks)
+KINDS = (inverses, distances, sparse_products, experts, quantized_experts, recurrent_networks)
 X = real(2, 3)
 LAYERS = [real(2, 4, 3), None, real(2, 3, 4)]
+# QMoE with 2 experts of 4 bits, hidden size 4 and intermediate size 6, with zero points.
+ROUTER, FEW = real(2, 2), [layer[:3] for layer in (few_bits(dims, 4, 0, True, "float") for dims in ((2, 6, 4), (2, 4, 6)))]
 W = np.zeros((1, 3, 8), np.int8)
 SCALES = [F32([1]), np.int8([0])]
 
 
 def network(w=W, r=W[:, :2], scales=tuple(SCALES)):
     return [real(2, 1, 3), w, np.ascontiguousarray(r), None, None, None, None, None, *scales, *SCALES]
+
+
+def quantized(changed=None, size=4):
+    """The inputs of a right QMoE, some of them changed: {index: array}."""
+    arrays = [real(2, size), ROUTER, *FEW[0][:2], None, *FEW[1][:2], *[None] * 4, FEW[0][2], FEW[1][2], *[None] * 3]
+    for i, array in (changed or {}).items():
+        arrays[i] = array
+    return arrays
+
+
+def bits_of(*shape):
+    return np.zeros(shape, np.uint8)
 
 
 # Operator, inputs, attributes, and words of the message.
@@ -251,6 +336,26 @@ WRONG = [
     ("MoE", [X, X[:, :2].copy(), *LAYERS], {"activation_type": "tanh"}, "'activation_type' is \"tanh\", expected one of"),
     ("MoE", [X, X[:, :2].copy(), *LAYERS], {"use_sparse_mixer": 1}, "attribute 'use_sparse_mixer' is 1, expected 0"),
     ("MoE", [X[0], X[:, :2].copy(), *LAYERS], {}, "input 0 has 1 dimensions, expected 2 or 3"),
+    ("QMoE", quantized(), {"k": 3}, "attribute 'k' is 3, expected at most 2"),
+    ("QMoE", quantized(), {"expert_weight_bits": 3}, "'expert_weight_bits' is 3, expected 2, 4 or 8"),
+    ("QMoE", quantized(), {"block_size": 8}, "'block_size' is 8, expected a power of 2, at least 16"),
+    ("QMoE", quantized(), {"block_size": 48}, "'block_size' is 48, expected a power of 2, at least 16"),
+    ("QMoE", quantized(), {"block_size": 16}, "input 3, 'fc1_scales', has shape [2, 6], expected [2, 6, 1]"),
+    ("QMoE", quantized(), {"quant_type": "fp4"}, "'quant_type' is \"fp4\", expected one of \"int\""),
+    ("QMoE", quantized(), {"weights_prepacked": 1}, "attribute 'weights_prepacked' is 1, expected 0"),
+    ("QMoE", quantized(), {"use_sparse_mixer": 1}, "attribute 'use_sparse_mixer' is 1, expected 0"),
+    ("QMoE", quantized(), {"activation_type": "swiglu"}, "input 8 is missing"),
+    ("QMoE", quantized({3: None}), {}, "input 3 is missing"),
+    ("QMoE", quantized({2: FEW[0][0].astype(np.int8)}), {}, "input 2, 'fc1_experts_weights', has type TL_INT8, expected TL_UINT8"),
+    ("QMoE", quantized({12: bits_of(2, 2).astype(F32)}), {}, "input 12, 'fc2_zero_points', has type TL_FLOAT, expected TL_UINT8"),
+    ("QMoE", quantized({2: bits_of(2, 6, 3)}), {}, "input 2, 'fc1_experts_weights', has shape [2, 6, 3], expected [2, 6, 2]"),
+    ("QMoE", quantized(size=5), {}, "input 2, 'fc1_experts_weights', has rows of 5 elements, expected a multiple of 2"),
+    ("QMoE", quantized({6: F32([[1] * 3] * 2)}), {}, "input 6, 'fc2_scales', has shape [2, 3], expected [2, 4]"),
+    ("QMoE", quantized({11: bits_of(2, 6)}), {}, "input 11, 'fc1_zero_points', has shape [2, 6], expected [2, 3]"),
+    ("QMoE", quantized({4: real(2, 4)}), {}, "input 4, 'fc1_experts_bias', has shape [2, 4], expected [2, 6]"),
+    ("QMoE", quantized({14: real(2, 3)}), {}, "input 14, 'router_weights', has shape [2, 3], expected [2, 2]"),
+    ("QMoE", quantized({15: F32([1, 1])}), {}, "input 15, 'fc1_global_scale', is not supported"),
+    ("QMoE", quantized({5: bits_of(2, 4)}), {}, "input 5, 'fc2_experts_weights', has 2 dimensions, expected 3"),
     ("DynamicQuantizeLSTM", network(W.transpose(0, 2, 1).copy()), {}, "'W' has shape [1, 8, 3], expected [1, 3, 8]"),
     ("DynamicQuantizeLSTM", network(scales=(F32([1, 2]), SCALES[1])), {}, "input 8, 'scale', has shape [2], expected [1]"),
     ("DynamicQuantizeLSTM", network(scales=(F32([[1] * 8]), SCALES[1])), {},
@@ -259,18 +364,20 @@ WRONG = [
 ]
 
 
+def first_tokens(whole, tokens):
+    """The same model of the first tokens."""
+    given = {name: array[..., :tokens, :] for name, array in whole.given.items()}
+    return Part(whole.sentence, whole.opset, whole.nodes, given, {"y0": whole.wanted["y0"][..., :tokens, :]}, whole.constants)
+
+
 def check_ranged(tap, lightnet):
-    for dims, sizes in (((5, 4), "1..9x4"), ((1, 5, 4), "1x1..9x4")):
-        parts = []
-        whole = expert("", (*dims[:-2], 9, 4), 3, 6, const=(2, 3, 4, 5), k=2)
-        for tokens in (1, 5, 9):
-            part = expert("", (*dims[:-2], tokens, 4), 3, 6, const=(2, 3, 4, 5), k=2)
-            part.constants = whole.constants
-            fixed = [np.reshape(whole.constants[f"x{i}"][2], whole.constants[f"x{i}"][1]).astype(F32) for i in (2, 3, 4, 5)]
-            part.wanted = {"y0": mixture([part.given["x0"], part.given["x1"], *fixed, None, None], {"k": 2}).astype(F32)}
-            parts.append(part)
-        tap.check(f"MoE of a number of tokens known only at run time, {len(dims)} dimensions",
-                  ranged_faults_of(lightnet, parts, {"x0": sizes, "x1": "1..9x3"}, TOLERANCE["float"]))
+    for dims, sizes in (((9, 4), "1..9x4"), ((1, 9, 4), "1x1..9x4")):
+        for whole in (expert("", dims, 3, 6, const=(2, 3, 4, 5), k=2),
+                      quantized_expert("", dims, 6, 4, zeros=True, given=real(9, 3, low=0.1), k=2, normalize_routing_weights=1)):
+            op_type = whole.sentence.split()[0]
+            ranges = {name: sizes if name == "x0" else "1..9x3" for name in whole.given}
+            tap.check(f"{op_type} of a number of tokens known only at run time, {len(dims)} dimensions",
+                      ranged_faults_of(lightnet, [first_tokens(whole, n) for n in (1, 5, 9)], ranges, TOLERANCE["float"]))
 
 
 def main():

@@ -322,6 +322,12 @@ const ln_onnx_schema ln_onnx_schemas_contrib[] = {
     {"QLinearSigmoid", "5", "1", "", "unary dequantize quantize"},
     {"QLinearSoftmax", "5", "1", "axis:i opset:i", "softmax dequantize quantize reshape"},
     {"QLinearWhere", "9", "1", "", "where dequantize quantize"},
+    {"QMoE", "21", "1",
+     "accuracy_level:i activation_alpha:f activation_beta:f activation_type:s block_size:i "
+     "expert_weight_bits:i k:i normalize_routing_weights:i quant_type:s swiglu_fusion:i "
+     "swiglu_limit:f use_sparse_mixer:i weights_prepacked:i",
+     "matmul_by topk softmax unary binary take take_along reduce view unsqueeze cast slice "
+     "dequantize unpack_bits reshape where compare"},
     {"QuantizeLinear", "3", "1", "axis:i", "quantize"},
     {"Range", "3", "1", "", "range range_to"},
     {"RotaryEmbedding", "4", "1",

@@ -12,7 +12,6 @@ static const char compiled[] = "it contains a program for another machine; use t
 static const char internal[] = "it is for tests and tools of ONNX Runtime";
 static const char text[] = "it is not implemented; prepare the text outside of the model";
 static const char training[] = "it trains a model; export the model for inference";
-static const char experts[] = "experts with quantized weights; export MoE, with floats";
 static const char rare[] = "it is not implemented; export the operators that it was fused from";
 
 #define ROW(reason, op_type) {op_type, 1, NULL, reason},
@@ -48,7 +47,6 @@ const ln_onnx_row ln_onnx_rows_contrib_absent[] = {
     ROW(compiled, "EPContext") ROW(compiled, "Snpe")
     ROW(internal, "MaxpoolWithMask") ROW(internal, "SampleOp")
     ROW(text, "MurmurHash3") ROW(text, "Tokenizer")
-    ROW(experts, "QMoE")
     {NULL},
 };
 // clang-format on
