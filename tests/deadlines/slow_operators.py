@@ -218,6 +218,7 @@ slow("couple", src=new(1, 3000 * 2999 // 2))
 slow("attention", q=new(1, 1, 20_000, 64), k=new(1, 1, 20_000, 64), v=new(1, 1, 20_000, 64))
 slow("attention", q=same(1, 1, 8, 1, 16), k=same(1, 1, 1, LONG // 5, 16), v=same(1, 1, 1, LONG // 5, 16))
 slow("linear_attention", "dst state", q=new(1, 3000, 1, 1000), k=new(1, 3000, 1, 1000), v=new(1, 3000, 1, 1000), delta=True)
+slow("rotate", src=same(1, 5, LONG // 2, 2), cosines=same(1, 1), sines=same(1, 1), interleaved=True)
 
 CONV2D = dict(group=1, stride=[1, 1], dilation=[1, 1], padding=[0, 0, 0, 0], autopad="NOTSET")
 CONV_1 = dict(stride=[1], dilation=[1], padding=[0, 0])
