@@ -14,6 +14,7 @@
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
+#include "input/cli_shape.h"
 #include "input/cli_source.h"
 #include "output/cli_msg.h"
 
@@ -56,7 +57,14 @@ static int set_number(ln_options *options, const char *key, uint64_t value, int 
     return is_given ? set_option(options, key, text) : 0;
 }
 
-static int set_options(ln_options *options, const cli_options *opt)
+// A sum of sizes, which sessions find by themselves.
+static int is_sum(const char *key, const char *value)
+{
+    cli_shape shape;
+    return !strcmp(key, "shape") && !cli_shape_read(&shape, value) && *shape.sum;
+}
+
+static int set_options(ln_options *options, const cli_options *opt, int skips_sums)
 {
     const char *fields = (const char *)opt;
     int status = 0;
@@ -65,7 +73,8 @@ static int set_options(ln_options *options, const cli_options *opt)
     for (size_t i = 0; i < N_LISTS && !status; i++) {
         const cli_strings *values = (const cli_strings *)(fields + lists[i].field);
         for (int k = 0; k < values->n && !status; k++)
-            status = set_option(options, lists[i].key, values->items[k]);
+            if (!skips_sums || !is_sum(lists[i].key, values->items[k]))
+                status = set_option(options, lists[i].key, values->items[k]);
     }
     return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
                    set_number(options, "seed", (uint64_t)opt->seed, opt->seed >= 0) ||
@@ -89,14 +98,14 @@ static void print_message(void *data, int level, const char *text)
     cli_model_print_message(data, (ln_msg_level)level, text);
 }
 
-// Returns new; NULL after a message.
-static ln_options *create_options(const cli_options *opt)
+// skips_sums: ignores sums of sizes. Returns new; NULL after a message.
+static ln_options *create_options(const cli_options *opt, int skips_sums)
 {
     ln_options *options = ln_options_create();
     if (!options)
         return cli_fail_memory(), NULL;
     ln_options_set_messages(options, print_message, (void *)opt);
-    if (!set_options(options, opt))
+    if (!set_options(options, opt, skips_sums))
         return options;
     ln_options_free(options);
     return NULL;
@@ -125,7 +134,7 @@ static ln_status open_source(const char *source, const ln_options *options, ln_m
 
 ln_model *cli_session_try(const cli_options *opt)
 {
-    ln_options *options = create_options(opt);
+    ln_options *options = create_options(opt, 1);
     ln_model *model = NULL;
     if (options)
         open_source(opt->args[0], options, &model);
@@ -136,7 +145,7 @@ ln_model *cli_session_try(const cli_options *opt)
 ln_model *cli_session_open(const cli_options *opt)
 {
     const char *source = opt->args[0];
-    ln_options *options = create_options(opt);
+    ln_options *options = create_options(opt, 0);
     ln_model *model = NULL;
     if (options && open_source(source, options, &model))
         cli_model_fail_reading(cli_source_name(source), opt, ln_model_error(NULL));

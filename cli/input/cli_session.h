@@ -6,8 +6,8 @@
 #include "cli_options.h"
 #include "lightnet/ln_session.h"
 
-/** Opens the model opt->args[0], without a message or a warning if that fails. Returns new
- * (ln_model_free), or NULL. `opt` must outlive it. */
+/** Opens the model opt->args[0], without a message or a warning if that fails, and without the sums
+ * of sizes in --shape. Returns new (ln_model_free), or NULL. `opt` must outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
 
 /** Opens it as cli_session_try, if sizes of its inputs are open, which contexts do not read.
