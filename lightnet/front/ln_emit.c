@@ -215,19 +215,25 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
 
 // Failing
 
-// Whether the node itself failed, not for lack of memory, a limit, or a missing input value.
+// Whether the node itself failed, not for lack of memory, a limit, or, unless the caller offers
+// another way to read the model, a missing input value.
 static int is_of_node(const ln_context *ctx)
 {
     const ln_status status = ln_error_status(ctx->error);
+    const int has_offer =
+        ln_bind_has_offer(ctx, LN_OFFERS_VALUES) || ln_bind_has_offer(ctx, LN_OFFERS_SIZES);
     return (status == LN_OK || status == LN_BAD_MODEL || status == LN_UNSUPPORTED) &&
-           !ln_bind_wants_values(ctx);
+           (has_offer || !ln_bind_wants_values(ctx));
 }
 
 static void note_culprit(const ln_emit *e)
 {
     ln_translation *const t = e->translation;
-    ln_missing_op op = {
-        .domain = "", .optype = e->front->type(e), .count = 1, .first = e->front->name(e)};
+    const char *const own = e->front->name(e), *const output = e->front->output(e, 0);
+    ln_missing_op op = {.domain = "",
+                        .optype = e->front->type(e),
+                        .count = 1,
+                        .first = *own || !output ? own : output};
     if (!is_of_node(t->ctx))
         return;
     if (e->front->describe)

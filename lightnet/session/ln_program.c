@@ -207,6 +207,12 @@ static int read_with_inputs(ln_context *ctx, ln_model *model, const ln_value *va
              read_model(ctx, model));
 }
 
+int ln_program_read_shapes(ln_program *program, const ln_model *model, const ln_value *values)
+{
+    return -(bind_inputs(program->ctx, model, values, 0) ||
+             ln_bind_set_offers(program->ctx, LN_OFFERS_VALUES) || read_model(program->ctx, model));
+}
+
 // Inputs are set before each run, but weights when the program is loaded.
 static int check_weights(const ln_context *ctx)
 {

@@ -68,6 +68,10 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
 /** As ln_program_make, without loading: the program shows its kernels only. */
 int ln_program_compile_fixed(ln_program *program, ln_model *model, const ln_value *values);
 
+/** Reads a model whose front end describes it for the shapes of `values`. -1 with the reason in the
+ * context: also if it needs values (ln_bind_wants_values). */
+int ln_program_read_shapes(ln_program *program, const ln_model *model, const ln_value *values);
+
 /** Whether the program supports these input values, which have hashes for model->is_shape_input. */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 

@@ -284,6 +284,29 @@ int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 
+static int is_product(const ln_op *op)
+{
+    return op->op_arg->macs > 0 && !op->op_arg->at_load && op->run && !ln_is_placeholder(op);
+}
+
+static int count_products(const ln_context *ctx, const char *optype)
+{
+    int n = 0;
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        n += is_product(op) && ln_streq(op->op_arg->optype, optype);
+    return n;
+}
+
+const ln_op *ln_kernels_find_other(const ln_context *ctx, const ln_context *other)
+{
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
+        const char *const type = op->op_arg->optype;
+        if (is_product(op) && count_products(ctx, type) > count_products(other, type))
+            return op;
+    }
+    return NULL;
+}
+
 // Rejections
 
 uint64_t ln_rejection_of_sizes(const ln_value *values, size_t n)

@@ -63,6 +63,10 @@ ln_kernels ln_kernels_of(const ln_context *ctx);
 /** Whether an open program with the kernels `open` is as good as a fixed one. */
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
 
+/** The first operator with multiply-accumulates of whose type `ctx` has more than `other`; NULL:
+ * none. Returns borrowed. */
+const ln_op *ln_kernels_find_other(const ln_context *ctx, const ln_context *other);
+
 // Rejections
 
 // Inputs that a model has rejected: sizes, and data that fails a check in a run. Programs for open

@@ -310,6 +310,27 @@ static int open_and_run(const char *file, const char *key, const char *value)
     return result;
 }
 
+// Whether one program serves each of the open sizes.
+static void check_size(void *data, const ln_open_size *size)
+{
+    int *const n = data;
+    n[size->is_shared == 1]++;
+}
+
+static int check_sizes(void)
+{
+    ln_model *model;
+    int n[2] = {0};
+    ln_status status = ln_model_open(source("fuzz/seeds/onnx/open.onnx"), NULL, &model);
+    if (!status)
+        status = ln_model_check_sizes(model, check_size, n);
+    int result = status ? keep_status(status, ln_model_error(NULL)) : 0;
+    if (!status && (n[0] || n[1] != 1))
+        result = keep_reason("the size was not compiled for all lengths");
+    ln_model_free(model);
+    return result;
+}
+
 // A file that brings a tensor, and what writes one.
 static int keep_tensor(tl_tensor *t, const ln_error *err)
 {
@@ -496,6 +517,7 @@ static const scenario scenarios[] = {
     {"run_session_of_strings", run_session_of_strings, 0},
     {"run_session_of_ir", run_session_of_ir, 0},
     {"run_session_of_network", run_session_of_network, 1},
+    {"check_sizes", check_sizes, 0},
     {"quantize", quantize, 1},
     {"read_arrays", read_arrays, 0},
     {"read_sequence", read_sequence, 0},

@@ -208,6 +208,27 @@ LN_API const char *ln_model_metadata_key(const ln_model *model, int i);
  * for its prompt, and one for all further tokens. 0 for NULL. */
 LN_API int ln_model_num_programs(const ln_model *model);
 
+/** Whether one program serves all lengths of an open size of the inputs, by the choices of sessions
+ * for runs with other lengths. Strings are borrowed, during the call. */
+typedef struct ln_open_size {
+    const char *name; // in the file, or "x[1]": axis 1 of input x; NULL: all sizes together
+    const char *sum;  // of other sizes that it has to be, as "past + new": the program that serves
+                      // these serves it, and nothing below is set; NULL: it is independent
+    int is_shared;    // 1: one program serves all lengths; 0: each has its own program; -1:
+                      // unknown, since the model rejects the lengths that were tried
+    const char *op;   // the operator that prevents it, "": one without a name; NULL: none
+    const char *optype; // its type, in the file or in a program; NULL: none
+    const char *reason; // one line; NULL: is_shared is 1
+} ln_open_size;
+typedef void (*ln_open_size_func)(void *data, const ln_open_size *size);
+
+/** Calls func(data, ..) for each open size of the inputs alone (the others are 1, or as in option
+ *  "shape"), if at most 16 are independent, then for all together, if several are. Compiles
+ * programs without their weights, in some ten milliseconds each. No calls: no size is open, the
+ * model is compiled, or not of a format with open sizes, or the number of dimensions of an input is
+ * unknown. */
+LN_API ln_status ln_model_check_sizes(const ln_model *model, ln_open_size_func func, void *data);
+
 // Sessions
 
 /** *session: new (ln_session_free), which keeps the model; NULL after a failure,
