@@ -419,7 +419,44 @@ static void print_keys(const ln_model *model)
             cli_print("%-10s %s: %s\n", "keys", key + len, ln_model_metadata(model, key));
 }
 
-static void print_interface(const ln_model *model, const cli_options *opt)
+// Which open sizes one program serves
+
+static void print_size(void *data, const ln_open_size *size)
+{
+    (void)data;
+    cli_print("%-10s %s: ", size->name ? "size" : "sizes",
+              size->name ? size->name : "all together");
+    if (size->sum)
+        cli_print("equals %s\n", size->sum);
+    else if (size->is_shared > 0)
+        cli_print("one program for all lengths\n");
+    else if (!size->op)
+        cli_print("%s: %s\n", size->is_shared ? "unknown" : "a program for each length",
+                  size->reason);
+    else
+        cli_print(size->is_shared
+                      ? "unknown: operator '%s' (%s) rejects the lengths tried: %s\n"
+                      : "a program for each length, because of operator '%s' (%s): %s\n",
+                  size->op, size->optype, size->reason);
+}
+
+static void add_size(void *data, const ln_open_size *size)
+{
+    cli_json *const doc = data;
+    cli_json_open(doc, NULL, '{');
+    cli_json_text(doc, "name", size->name);
+    cli_json_text(doc, "sum", size->sum);
+    if (size->sum || size->is_shared < 0)
+        cli_json_null(doc, "one_program");
+    else
+        cli_json_flag(doc, "one_program", size->is_shared);
+    cli_json_text(doc, "operator", size->op);
+    cli_json_text(doc, "type", size->optype);
+    cli_json_text(doc, "reason", size->reason);
+    cli_json_close(doc);
+}
+
+static int print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
     cli_print("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
@@ -431,6 +468,8 @@ static void print_interface(const ln_model *model, const cli_options *opt)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
     print_keys(model);
+    if (ln_model_check_sizes(model, print_size, NULL))
+        return cli_fail("%s", ln_model_error(NULL));
     // The programs of a compiled model with several.
     int n = 0;
     char key[32] = "program.1";
@@ -444,10 +483,11 @@ static void print_interface(const ln_model *model, const cli_options *opt)
     else
         cli_print("%-10s depend on the sizes; give them, as by %s\n", "operators",
                   cli_session_shape_options(model, text));
+    return 0;
 }
 
 // The same as JSON; without a target yet.
-static void print_interface_as_json(const ln_model *model, const cli_options *opt)
+static int print_interface_as_json(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE], key[32] = "program.1";
     const char *shapes;
@@ -471,7 +511,11 @@ static void print_interface_as_json(const ln_model *model, const cli_options *op
         snprintf(key, sizeof(key), "program.%d", n + 1);
     }
     cli_json_close(&doc);
+    cli_json_open(&doc, "sizes", '[');
+    const ln_status status = ln_model_check_sizes(model, add_size, &doc);
     cli_json_close(&doc);
+    cli_json_close(&doc);
+    return status ? cli_fail("%s", ln_model_error(NULL)) : 0;
 }
 
 // Prints the interface of the model, with the names of open sizes. Returns the exit status, or -1
@@ -479,9 +523,9 @@ static void print_interface_as_json(const ln_model *model, const cli_options *op
 static int show_open(const cli_options *opt)
 {
     ln_model *model = cli_session_try_open(opt);
-    const int status = model ? cli_session_check_given(model, opt) : -1;
+    int status = model ? cli_session_check_given(model, opt) : -1;
     if (!status)
-        (opt->json ? print_interface_as_json : print_interface)(model, opt);
+        status = (opt->json ? print_interface_as_json : print_interface)(model, opt);
     ln_model_free(model);
     return status;
 }
