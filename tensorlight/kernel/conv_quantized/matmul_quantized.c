@@ -91,7 +91,7 @@ size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, i
     return tl_slots_size(max, threads);
 }
 
-static void copy_block(const uint8_t *src, size_t bytes, uint8_t *dst)
+TL_INLINE void copy_block(const uint8_t *src, const size_t bytes, uint8_t *dst)
 {
     if (bytes == 1)
         memcpy(dst, src, TL_BLOCK);
@@ -99,20 +99,33 @@ static void copy_block(const uint8_t *src, size_t bytes, uint8_t *dst)
         tl_quad_widen(dst, src);
 }
 
-// [rows][k] -> [blocks of k][rows][TL_BLOCK].
+// `n` rows [k] -> [blocks of k][n][TL_BLOCK], blocks `step` bytes apart. `bytes` is constant.
+TL_INLINE void copy_some(const uint8_t *src, size_t k, size_t n, const size_t bytes, uint8_t *dst,
+                         size_t step)
+{
+    size_t i = 0;
+    for (; i + TL_BLOCK <= k; i += TL_BLOCK, dst += step)
+        for (size_t r = 0; r < n; r++)
+            copy_block(src + r * k + i, bytes, dst + r * TL_BLOCK * bytes);
+    for (size_t r = 0; r < n && i < k; r++) {
+        uint8_t last[TL_BLOCK] = {0};
+        memcpy(last, src + r * k + i, k - i);
+        copy_block(last, bytes, dst + r * TL_BLOCK * bytes);
+    }
+}
+
+// [rows][k] -> [blocks of k][rows][TL_BLOCK]. Some rows at a time fill cache lines, which otherwise
+// leave the cache between two rows: lines of many blocks are in the same sets.
 static void copy_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
 {
-    const size_t k = (size_t)p->k, step = rows * TL_BLOCK * p->bytes;
-    for (size_t r = 0; r < rows; r++, src += k) {
-        uint8_t *to = dst + r * TL_BLOCK * p->bytes;
-        size_t i = 0;
-        for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += step)
-            copy_block(src + i, p->bytes, to);
-        if (i < k) {
-            uint8_t last[TL_BLOCK] = {0};
-            memcpy(last, src + i, k - i);
-            copy_block(last, p->bytes, to);
-        }
+    enum { SOME = 4 };
+    const size_t k = (size_t)p->k, block = TL_BLOCK * p->bytes, step = rows * block;
+    for (size_t r = 0; r < rows; r += SOME) {
+        const size_t n = tl_min_size(SOME, rows - r);
+        if (p->bytes == 1)
+            copy_some(src + r * k, k, n, 1, dst + r * block, step);
+        else
+            copy_some(src + r * k, k, n, 2, dst + r * block, step);
     }
 }
 
