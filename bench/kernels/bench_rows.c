@@ -302,6 +302,8 @@ static const bench_shape lowbit_shapes[] = {
     LOWBIT(2, 1, 4096, 4096, 64, FLOAT),
     LOWBIT(4, 1, 11008, 4096, 32, FLOAT),
     LOWBIT(4, 8, 4096, 4096, 32, FLOAT),
+    LOWBIT(8, 1, 4096, 4096, 32, FLOAT),
+    LOWBIT(8, 8, 4096, 4096, 32, FLOAT),
     LOWBIT(4, 128, 4096, 4096, 32, FLOAT),
     LOWBIT(4, 128, 4096, 4096, 128, FLOAT),
     LOWBIT(4, 1, 4096, 4096, 32, INT8),
