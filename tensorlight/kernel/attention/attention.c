@@ -147,27 +147,40 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-// Extends `s` to the elements of a row of a mask that are not -infinity.
-#define EXTEND(name, type)                                  \
-    static void name(const type *row, size_t n, span *s)    \
-    {                                                       \
-        enum { CHUNK = 16 };                                \
-        int is_read = 0;                                    \
-        while (n >= s->end + CHUNK && !is_read) {           \
-            for (size_t i = n - CHUNK; i < n; i++)          \
-                is_read |= row[i] != -INFINITY;             \
-            n -= is_read ? 0 : CHUNK;                       \
-        }                                                   \
-        while (n > s->end && row[n - 1] == -INFINITY)       \
-            n--;                                            \
-        s->end = n > s->end ? n : s->end;                   \
-        size_t begin = 0;                                   \
-        while (begin < s->begin && row[begin] == -INFINITY) \
-            begin++;                                        \
-        s->begin = begin;                                   \
+// Extends `s` to the elements of a row of a mask that are not -infinity, which is `low`.
+#define EXTEND(name, type, low)                                      \
+    static void name(const void *mask, size_t at, size_t n, span *s) \
+    {                                                                \
+        enum { CHUNK = 16 };                                         \
+        const type *const row = (const type *)mask + at;             \
+        size_t begin = 0;                                            \
+        int is_read = 0;                                             \
+        while (n >= s->end + CHUNK && !is_read) {                    \
+            for (size_t i = n - CHUNK; i < n; i++)                   \
+                is_read |= row[i] != (low);                          \
+            n -= is_read ? 0 : CHUNK;                                \
+        }                                                            \
+        while (n > s->end && row[n - 1] == (low))                    \
+            n--;                                                     \
+        s->end = n > s->end ? n : s->end;                            \
+        while (begin < s->begin && row[begin] == (low))              \
+            begin++;                                                 \
+        s->begin = begin;                                            \
     }
-EXTEND(extend_floats, float)
-EXTEND(extend_doubles, double)
+EXTEND(extend_f32, float, -INFINITY)
+EXTEND(extend_f64, double, -INFINITY)
+EXTEND(extend_f16, uint16_t, 0xfc00)
+EXTEND(extend_bf16, uint16_t, 0xff80)
+
+typedef void extend_func(const void *mask, size_t at, size_t n, span *s);
+
+static extend_func *extend_of(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT     ? extend_f32
+           : dtype == TL_DOUBLE  ? extend_f64
+           : dtype == TL_FLOAT16 ? extend_f16
+                                 : extend_bf16;
+}
 
 // The keys that some of the `n` rows from `first` on read: at least one.
 static span read_keys(const tl_attention_job *job, tl_dtype dtype, size_t batch, size_t head,
@@ -176,12 +189,11 @@ static span read_keys(const tl_attention_job *job, tl_dtype dtype, size_t batch,
     span s = {job->kv_len, 0};
     if (!job->mask.data || job->mask_key == 0)
         return (span){0, job->kv_len};
+    extend_func *const extend = extend_of(dtype);
     for (size_t row = first, last = SIZE_MAX; row < first + n; row++) {
         const size_t at = tl_attention_row(job, &job->mask, batch, head, row);
-        if (at != last && dtype == TL_DOUBLE)
-            extend_doubles((const double *)job->mask.data + at, job->kv_len, &s);
-        else if (at != last)
-            extend_floats((const float *)job->mask.data + at, job->kv_len, &s);
+        if (at != last)
+            extend(job->mask.data, at, job->kv_len, &s);
         last = at;
     }
     return s.begin < s.end ? s : (span){0, 1};

@@ -291,15 +291,35 @@ END_TEST
 // from i - `window` + 1 to i + T - S.
 static tl_tensor *mask_of_lengths(attention *a, const shape *s, int window)
 {
-    tl_tensor *const mask = nn_random(&a->room, TL_FLOAT, 4, (int[]){s->b, 1, s->s, s->t}, -1, 1);
+    const int dims[] = {s->b, 1, s->s, s->t};
+    tl_tensor *const mask = nn_random(&a->room, TL_FLOAT, 4, dims, -1, 1);
+    tl_tensor *const typed = nn_blank(&a->room, a->q->dtype, 4, dims);
     for (int i = 0; i < mask->len; i++) {
         const int key = i % s->t, row = i / s->t % s->s, len = s->t - 20 * (i / s->t / s->s);
         const int offset = s->t - s->s;
         if (key >= len || key > row + offset || key <= row + offset - window)
             ((float *)mask->data)[i] = -INFINITY;
+        else if (i % 7 == 0)
+            ((float *)mask->data)[i] = 0;
     }
-    return mask;
+    tl_tensor_cast(mask, typed, typed->dtype);
+    return typed;
 }
+
+START_TEST(masks_of_each_type_exclude_keys)
+{
+    static const shape s = {2, 2, 1, 50, 61, 8, 8};
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
+        attention a = {0};
+        open_random(&a, nn_floats[k], &s, 0);
+        a.mask = mask_of_lengths(&a, &s, 9);
+        a.param.zero_empty = 1;
+        run(&a, TL_ISA_C);
+        check_all(&a, &s);
+        nn_close(&a.room);
+    }
+}
+END_TEST
 
 START_TEST(keys_that_no_query_reads_may_be_anything)
 {
@@ -487,10 +507,10 @@ START_TEST(attention_rejects_bad_axes_and_shapes)
 }
 END_TEST
 
-LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
-             every_type_agrees_with_double, masks_are_broadcast, masked_keys_have_no_weight,
-             whole_blocks_of_keys_may_be_masked, keys_that_no_query_reads_may_be_anything,
-             caches_have_memory_for_more_rows, threads_do_not_change_the_result,
-             nan_and_infinity_stay_in_their_rows, without_keys_there_is_nothing,
-             scratch_memory_is_needed_for_as_many_threads_as_use_it,
+LN_TEST_MAIN("attention", two_keys_by_hand, masks_of_each_type_exclude_keys,
+             every_kernel_agrees_with_double, every_type_agrees_with_double, masks_are_broadcast,
+             masked_keys_have_no_weight, whole_blocks_of_keys_may_be_masked,
+             keys_that_no_query_reads_may_be_anything, caches_have_memory_for_more_rows,
+             threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
+             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)
