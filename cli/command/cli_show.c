@@ -525,6 +525,8 @@ static int show_open(const cli_options *opt)
     ln_model *model = cli_session_try_open(opt);
     int status = model ? cli_session_check_given(model, opt) : -1;
     if (!status)
+        status = cli_session_check_sums(model, opt);
+    if (!status)
         status = (opt->json ? print_interface_as_json : print_interface)(model, opt);
     ln_model_free(model);
     return status;

@@ -132,7 +132,7 @@ static ln_status open_source(const char *source, const ln_options *options, ln_m
                                         : ln_model_open(source, options, model);
 }
 
-ln_model *cli_session_try(const cli_options *opt)
+static ln_model *try_without_sums(const cli_options *opt)
 {
     ln_options *options = create_options(opt, 1);
     ln_model *model = NULL;
@@ -140,6 +140,14 @@ ln_model *cli_session_try(const cli_options *opt)
         open_source(opt->args[0], options, &model);
     ln_options_free(options);
     return model;
+}
+
+ln_model *cli_session_try(const cli_options *opt)
+{
+    for (int i = 0; i < opt->shapes.n; i++)
+        if (is_sum("shape", opt->shapes.items[i]))
+            return NULL;
+    return try_without_sums(opt);
 }
 
 ln_model *cli_session_open(const cli_options *opt)
@@ -281,18 +289,21 @@ static void append_symbols(line *l, const ln_model *model, int i)
     for (int axis = 0; axis < info->ndim; axis++) {
         const char *name = ln_model_input_dim_name(model, i, axis);
         if (info->dims[axis] < 0 && !occurs_before(model, name, i, axis))
-            append(l, " --shape '%s=%d'", name, example_size(model, i, axis));
+            append(l, "%s--shape '%s=%d'", l->len ? " " : "", name, example_size(model, i, axis));
     }
 }
 
 const char *cli_session_shape_options(const ln_model *model, char *text)
 {
     line l = {.text = text};
+    int n = 0;
     *text = '\0';
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        n += cli_session_is_open(ln_model_input_info(model, i));
     for (int i = 0; i < ln_model_num_inputs(model); i++) {
         if (!cli_session_is_open(ln_model_input_info(model, i)))
             continue;
-        if (l.len && !has_unnamed_dim(model, i)) {
+        if (n > 1 && !has_unnamed_dim(model, i)) { // names set the sizes of all inputs
             append_symbols(&l, model, i);
             continue;
         }
@@ -314,7 +325,7 @@ const char *cli_session_list_inputs(const ln_model *model, char *text)
 ln_model *cli_session_try_open(const cli_options *opt)
 {
     // A stream was read already.
-    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : try_without_sums(opt);
     for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
         if (cli_session_is_open(ln_model_input_info(model, i)))
             return model;
@@ -329,6 +340,45 @@ static int is_input(const ln_model *model, const char *name)
         if (!strcmp(info.name, name))
             return 1;
     return ln_model_input_index(model, name) >= 0;
+}
+
+// Whether an axis of an input has a name, of `len` bytes.
+static int has_size(const ln_model *model, const char *name, size_t len)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        for (int k = 0; k < ln_model_input_info(model, i)->ndim; k++) {
+            const char *const size = ln_model_input_dim_name(model, i, k);
+            if (size && strlen(size) == len && !memcmp(size, name, len))
+                return 1;
+        }
+    return 0;
+}
+
+// Rejects a sum, NAME=a+b+1, of which a size has no such name.
+static int check_sum(const ln_model *model, const cli_options *opt, const char *given)
+{
+    const char *const source = cli_source_name(opt->args[0]);
+    cli_shape shape;
+    if (cli_shape_read(&shape, given) || !*shape.sum)
+        return 0;
+    if (!has_size(model, shape.name, strlen(shape.name)))
+        return cli_fail("%s: --shape %s: no input has a size '%s'", source, given, shape.name);
+    for (const char *term = shape.sum; *term; term += *term == '+') {
+        const size_t len = strcspn(term, "+");
+        if (strspn(term, "0123456789") < len && !has_size(model, term, len))
+            return cli_fail("%s: --shape %s: no input has a size '%.*s'", source, given, (int)len,
+                            term);
+        term += len;
+    }
+    return 0;
+}
+
+int cli_session_check_sums(const ln_model *model, const cli_options *opt)
+{
+    for (int i = 0; i < opt->shapes.n; i++)
+        if (check_sum(model, opt, opt->shapes.items[i]))
+            return CLI_FAILED;
+    return 0;
 }
 
 int cli_session_check_given(const ln_model *model, const cli_options *opt)

@@ -6,13 +6,18 @@
 #include "cli_options.h"
 #include "lightnet/ln_session.h"
 
-/** Opens the model opt->args[0], without a message or a warning if that fails, and without the sums
- * of sizes in --shape. Returns new (ln_model_free), or NULL. `opt` must outlive it. */
+/** Opens the model opt->args[0], without a message or a warning if that fails. Returns new
+ * (ln_model_free); NULL also if --shape has sums of sizes, which only contexts read. `opt` must
+ * outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
 
-/** Opens it as cli_session_try, if sizes of its inputs are open, which contexts do not read.
- * Returns new (ln_model_free), or NULL. */
+/** The same, if sizes of its inputs are open, and ignoring sums, which sessions find by themselves.
+ */
 ln_model *cli_session_try_open(const cli_options *opt);
+
+/** Checks that the sizes in the sums of --shape are sizes of inputs. Returns 0, or CLI_FAILED after
+ * a message. */
+int cli_session_check_sums(const ln_model *model, const cli_options *opt);
 
 /** Checks that each file of -i belongs to an input of the model. Returns 0, or CLI_FAILED after a
  * message. */

@@ -125,6 +125,12 @@ static const char *sprint_sum(const ln_probe *p, const ln_probe_sum *sum, char *
     return text;
 }
 
+// Whether results are wrong, since memory or time has run out.
+static int has_failed(const ln_probe *p)
+{
+    return p->has_no_memory || p->is_late;
+}
+
 static void report(check *c, int i, int is_alone, ln_open_size_func func, void *data)
 {
     ln_probe *const p = &c->probe;
@@ -136,7 +142,8 @@ static void report(check *c, int i, int is_alone, ln_open_size_func func, void *
         decide(c, i, &info);
     else
         return;
-    func(data, &info);
+    if (!has_failed(p))
+        func(data, &info);
 }
 
 static void report_all(check *c, ln_open_size_func func, void *data)
@@ -146,12 +153,13 @@ static void report_all(check *c, ln_open_size_func func, void *data)
     ln_probe_find_sums(&c->probe);
     for (int i = 0; i < c->probe.n_sizes; i++)
         n += ln_probe_is_independent(&c->probe, i);
-    for (int i = 0; i < c->probe.n_sizes; i++)
+    for (int i = 0; i < c->probe.n_sizes && !has_failed(&c->probe); i++)
         report(c, i, n <= MAX_ALONE, func, data);
-    if (n < 2)
+    if (n < 2 || has_failed(&c->probe))
         return;
     decide(c, -1, &info);
-    func(data, &info);
+    if (!has_failed(&c->probe))
+        func(data, &info);
 }
 
 static int has_choice(const ln_model *model)
@@ -159,7 +167,7 @@ static int has_choice(const ln_model *model)
     return model->has_declared_interface && !model->front->is_compiled && ln_model_is_open(model);
 }
 
-// Returns -1 if there is no memory.
+// Returns -1 if there is no memory, or no time.
 static int check_all(check *c, const ln_model *model, ln_open_size_func func, void *data)
 {
     if (ln_probe_init(&c->probe, model))
@@ -169,7 +177,7 @@ static int check_all(check *c, const ln_model *model, ln_open_size_func func, vo
     if (!c->changes || !c->ranges)
         return -1;
     report_all(c, func, data);
-    return -c->probe.has_no_memory;
+    return -has_failed(&c->probe);
 }
 
 ln_status ln_model_check_sizes(const ln_model *model, ln_open_size_func func, void *data)
@@ -181,15 +189,20 @@ ln_status ln_model_check_sizes(const ln_model *model, ln_open_size_func func, vo
     if (!has_choice(model))
         return LN_OK;
     check *const c = ln_alloc(sizeof(*c));
-    const int status = c ? check_all(c, model, func, data) : -1;
+    const int failed = !c || check_all(c, model, func, data);
+    const int is_late = c && c->probe.is_late && !c->probe.has_no_memory;
+    if (is_late)
+        ln_error_set_as(NULL, LN_LIMIT_REACHED, "%s: %s", model->name, c->probe.culprit.reason);
     if (c) {
         ln_free(c->changes);
         ln_free(c->ranges);
         ln_probe_clear(&c->probe);
     }
     ln_free(c);
-    if (!status)
+    if (!failed)
         return LN_OK;
+    if (is_late)
+        return LN_LIMIT_REACHED;
     ln_error_set_as(NULL, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
     return LN_OUT_OF_MEMORY;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_utf8.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
@@ -35,13 +36,21 @@ static ln_probe_size *find_size(ln_probe *p, int input, int axis)
     return NULL;
 }
 
+// Copies what fits of a text of UTF-8.
+static void copy_text(char *dst, size_t size, const char *text)
+{
+    const size_t len = strlen(text), n = ln_utf8_prefix(text, len < size ? len : size - 1);
+    memcpy(dst, text, n);
+    dst[n] = '\0';
+}
+
 static void add_size(ln_probe *p, int input, int axis)
 {
     const ln_port *const port = port_of(p, input);
     ln_probe_size *const size = &p->sizes[p->n_sizes++];
     *size = (ln_probe_size){.at = {input, axis}};
     if (port->dim_names[axis])
-        snprintf(size->name, sizeof(size->name), "%s", port->dim_names[axis]);
+        copy_text(size->name, sizeof(size->name), port->dim_names[axis]);
     else
         snprintf(size->name, sizeof(size->name), "%.*s[%d]", LN_MAX_NAME_LEN - 16, port->name,
                  axis);
@@ -131,15 +140,16 @@ void ln_probe_set_run(ln_probe *p, int opened, int run)
 static void note_culprit(void *data, const ln_missing_op *op)
 {
     ln_culprit *const found = data;
-    snprintf(found->op, sizeof(found->op), "%s", op->first);
-    snprintf(found->optype, sizeof(found->optype), "%s", op->optype);
-    snprintf(found->reason, sizeof(found->reason), "%s", op->reason);
+    copy_text(found->op, sizeof(found->op), op->first);
+    copy_text(found->optype, sizeof(found->optype), op->optype);
+    copy_text(found->reason, sizeof(found->reason), op->reason);
 }
 
 ln_program *ln_probe_create(ln_probe *p)
 {
     ln_error err = {0};
     p->culprit = (ln_culprit){0};
+    p->wants_values = 0;
     p->failures = ln_call_begin();
     ln_program *const program = ln_program_create(p->model, &err);
     if (program) {
@@ -160,10 +170,12 @@ int ln_probe_note(ln_probe *p, const ln_context *ctx, int status)
     p->has_no_memory |= ln_call_status(ctx->error, p->failures, LN_OK) == LN_OUT_OF_MEMORY;
     if (!status)
         return 0;
+    const uint64_t limit = p->model->options->open_timeout;
+    p->is_late |= limit && (tl_clock() - p->began) / 1000000 >= limit;
     if (!strncmp(text, p->model->name, len) && !strncmp(text + len, ": ", 2))
         text += len + 2;
     if (!*p->culprit.reason)
-        snprintf(p->culprit.reason, sizeof(p->culprit.reason), "%s", text);
+        copy_text(p->culprit.reason, sizeof(p->culprit.reason), text);
     return status;
 }
 

@@ -12,7 +12,10 @@
 #include "session/ln_program.h"
 
 /** The max number of open sizes. */
-enum { LN_PROBE_SIZES = 64 };
+enum {
+    LN_PROBE_SIZES = 64,
+    LN_PROBE_CONSTANT = 1 << 20, // max constant of a sum
+};
 
 /** The sum of `n` other sizes, independent ones, and a constant; n 0: none. */
 typedef struct ln_probe_sum {
@@ -39,6 +42,7 @@ typedef struct ln_probe {
     int n_sizes;
     int scale;              // of lengths, except of batches (axis 0)
     int wants_values;       // the model cannot be read without values of inputs
+    int is_late;            // the time limit was reached
     int has_no_memory;      // an allocation failed, not by a limit: results may be wrong
     unsigned long failures; // before the current program was created
     ln_value *values;       // of the current run, for each input of the interface

@@ -64,18 +64,21 @@ static ln_probe_sum sum_of_name(const ln_probe *p, const ln_probe_size *size)
 {
     const char *text = size->name, *term;
     size_t len;
-    int64_t number;
+    int64_t number, constant = 0;
     ln_probe_sum s = {0};
     while (ln_size_term(&text, &term, &len)) {
         const int is_number = ln_size_is_number(term, len, &number);
         const int i = is_number ? -1 : find_name(p, term, len);
         if (is_number)
-            s.constant += (int)number;
+            constant += number;
         else if (i < 0 || s.n == 2)
             return (ln_probe_sum){0};
         else
             s.terms[s.n++] = i;
+        if (constant > LN_PROBE_CONSTANT)
+            return (ln_probe_sum){0};
     }
+    s.constant = (int)constant;
     return s;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of operators on 2-bit and 4-bit weights for their kernels.
+// Helpers of operators on weights of 2 to 8 bits for their kernels.
 
 #pragma once
 

@@ -64,16 +64,16 @@ static inline int is_row_of(const ln_tensor_entry *b, int n)
                   b->tensor->dims[b->tensor->ndim - 1] == n);
 }
 
-/** Whether a product `y` may have so few rows that it takes the time of reading its weights, or
- *  shares them with products that may. Products of more rows are as fast with floats. */
+/** Whether a product `y` may have so few rows that it is faster by bytes than by floats, or shares
+ *  its weights with products that may. */
 static inline int has_few_rows(const ln_context *ctx, const ln_tensor_entry *y)
 {
-    enum { FEW = 8 };
+    const int few = tl_isa_contains(ctx->isa, TL_ISA_AVX512VNNI) ? 64 : 8;
     const int ndim = y->tensor->ndim;
     for (int i = 0; i < ndim - 1; i++)
         if (ln_sizes_is_open(y, i))
             return 1;
-    return ctx->many_shapes || y->tensor->len / y->tensor->dims[ndim - 1] <= FEW;
+    return ctx->many_shapes || y->tensor->len / y->tensor->dims[ndim - 1] <= few;
 }
 
 /** Whether the product `mul` of x and w, plus b, reads the constant w as the 8-bit integers that

@@ -103,9 +103,13 @@ static void read_shapes(ln_onnx_node *n, mixture *m)
     const tl_tensor *const fc2 = ln_onnx_tensor_of(n, ln_onnx_in(n, input));
     if (!ln_onnx_failed(n) && t->ndim != 2 && t->ndim != 3)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2 or 3", t->ndim);
-    if (!ln_onnx_failed(n) && (fc2->ndim != 3 || fc2->dims[2] > INT_MAX / 8))
+    if (!ln_onnx_failed(n) && fc2->ndim != 3)
         ln_emit_fail(&n->emit, "input %d, 'fc2_experts_weights', has %d dimensions, expected 3",
                      input, fc2->ndim);
+    if (!ln_onnx_failed(n) && fc2->dims[2] > INT_MAX / 8)
+        ln_emit_fail(&n->emit,
+                     "input %d, 'fc2_experts_weights', has axis 2 of %d, expected at most %d",
+                     input, fc2->dims[2], INT_MAX / 8);
     if (!ln_onnx_failed(n) && router->ndim != 2)
         ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected 2", router->ndim);
     if (ln_onnx_failed(n))

@@ -226,7 +226,7 @@ typedef void (*ln_open_size_func)(void *data, const ln_open_size *size);
  *  "shape"), if at most 16 are independent, then for all together, if several are. Compiles
  * programs without their weights, in some ten milliseconds each. No calls: no size is open, the
  * model is compiled, or not of a format with open sizes, or the number of dimensions of an input is
- * unknown. */
+ * unknown. LN_LIMIT_REACHED: after option "open_timeout", maybe after some calls. */
 LN_API ln_status ln_model_check_sizes(const ln_model *model, ln_open_size_func func, void *data);
 
 // Sessions

@@ -54,10 +54,12 @@ tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param, int has_h
 
 size_t tl_lowbit_packed(int k, int n, const tl_lowbit_param *param)
 {
-    const size_t panel = tl_lowbit_job_of((size_t)k, param, 0).panel_size;
-    const size_t panels = (size_t)tl_lowbit_panels(n);
-    return panel && panels > (SIZE_MAX - TL_LOWBIT_HEAD) / panel ? SIZE_MAX
-                                                                 : TL_LOWBIT_HEAD + panels * panel;
+    const tl_lowbit_job job = tl_lowbit_job_of((size_t)k, param, 0);
+    const size_t panels = (size_t)tl_lowbit_panels(n), max = SIZE_MAX - TL_LOWBIT_HEAD;
+    if (job.blocks > max / (job.block_size + 2 * TL_LOWBIT_PANEL) ||
+        (job.panel_size && panels > max / job.panel_size))
+        return SIZE_MAX;
+    return TL_LOWBIT_HEAD + panels * job.panel_size;
 }
 
 // Packing

@@ -503,6 +503,60 @@ START_TEST(scales_become_binary16_where_that_changes_none)
 }
 END_TEST
 
+// The head of packed weights comes from files: any byte leaves reads within them.
+START_TEST(any_head_is_read_within_the_weights)
+{
+    static const uint8_t heads[] = {0, 1, 2, 255};
+    for (size_t i = 0; i < NN_LEN(heads) * 2; i++) {
+        nn_room room = {.seed = 2};
+        product p = random_product_of(&room, 1, 1, 100, 70);
+        if (i % 2)
+            round_scales(p.scale);
+        ck_assert_int_eq(pack(NULL, &p), 0);
+        const size_t size = (size_t)p.packed->len;
+        ln_guard guard, scratch_guard;
+        uint8_t *const copy = ln_guard_alloc(&guard, size);
+        memcpy(copy, p.packed->data, size);
+        copy[0] = heads[i / 2];
+        void *const own = p.packed->data;
+        p.packed->data = copy;
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 3, (int[]){1, 1, 70});
+        const size_t scratch = tl_lowbit_matmul_scratch(p.src, p.n, &p.param, 1);
+        const tl_exec exec = {NULL, ln_guard_alloc(&scratch_guard, scratch), scratch, tl_isa_best(),
+                              NULL};
+        ck_assert_int_eq(tl_exec_lowbit_matmul(&exec, p.src, p.packed, p.bias, dst, &p.param), 0);
+        ck_assert(ln_guard_is_intact(&guard) && ln_guard_is_intact(&scratch_guard));
+        p.packed->data = own;
+        ln_guard_free(&scratch_guard);
+        ln_guard_free(&guard);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+// A caller may replace scales: the memory of binary16 gets floats, and back.
+START_TEST(packing_again_leaves_nothing_behind)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        nn_room room = {.seed = seed};
+        product p = random_product_of(&room, 1, 1, 80, 50);
+        tl_tensor *const again = p.packed, *const fresh = blank_packed(&room, &p);
+        for (int i = 0; i < 3; i++) {
+            for (int k = 0; k < p.scale->len; k++)
+                ((float *)p.scale->data)[k] = i == 1 ? 0.1f * (float)(k + 1) : 0.25f * (float)k;
+            p.packed = again;
+            ck_assert_int_eq(pack(NULL, &p), 0);
+            ck_assert_int_eq(((const uint8_t *)again->data)[0], i != 1);
+            p.packed = fresh;
+            memset(fresh->data, 0xff, tl_tensor_size(fresh));
+            ck_assert_int_eq(pack(NULL, &p), 0);
+            ck_assert_mem_eq(again->data, fresh->data, tl_tensor_size(fresh));
+        }
+        nn_close(&room);
+    }
+}
+END_TEST
+
 START_TEST(packing_rejects_zero_points_below_the_range)
 {
     nn_room room = {.seed = 1};
@@ -565,5 +619,6 @@ LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
              large_products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
              integers_of_8_bits_are_exact, blocks_are_rounded_to_8_bits,
              extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
-             scales_become_binary16_where_that_changes_none,
-             packing_rejects_zero_points_below_the_range, memory_for_many_rows_serves_fewer)
+             scales_become_binary16_where_that_changes_none, any_head_is_read_within_the_weights,
+             packing_again_leaves_nothing_behind, packing_rejects_zero_points_below_the_range,
+             memory_for_many_rows_serves_fewer)
