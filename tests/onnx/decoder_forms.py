@@ -119,10 +119,18 @@ def feeds_of(session, ids, n_past):
     return {name: np.array(numbers, np.int64) for name, numbers in given.items() if name in names}
 
 
+def check_logits(whole, ids, logits):
+    """Those of the last token, against a run on all tokens."""
+    empty = {name: np.zeros((1, HEADS, 0, HEAD), np.float32) for name in PAST}
+    expected, = whole.run(["logits"], {**feeds_of(whole, ids, 0), **empty})
+    off = float(np.abs(logits[0, -1] - expected[0, -1]).max())
+    if not off < TOLERANCE:
+        yield f"{len(ids)} tokens: the logits differ by {off}"
+
+
 def check_form(data):
     """Two prompts and their steps, against runs on all tokens so far."""
     whole = lightnet.InferenceSession(data, threads=1)
-    empty = {name: np.zeros((1, HEADS, 0, HEAD), np.float32) for name in PAST}
     steps = lightnet.Model(data, threads=1)
     session, rng = lightnet.StatefulSession(steps), np.random.default_rng(7)
     for prompt in 9, 9:
@@ -131,10 +139,7 @@ def check_form(data):
         new = list(ids)
         for _ in range(20):
             logits, = session.run(["logits"], feeds_of(whole, new, len(ids) - len(new)))
-            expected, = whole.run(["logits"], {**feeds_of(whole, ids, 0), **empty})
-            off = float(np.abs(logits[0, -1] - expected[0, -1]).max())
-            if not off < TOLERANCE:
-                yield f"{len(ids)} tokens: the logits differ by {off}"
+            yield from check_logits(whole, ids, logits)
             new = [int(rng.integers(0, WORDS))]
             ids += new
     if steps.num_programs != 2:
@@ -145,7 +150,7 @@ def check_shared():
     """As onnxruntime-genai binds caches: past and present are one buffer, of the longest sequence."""
     data, rng = genai(), np.random.default_rng(3)
     whole, steps = lightnet.InferenceSession(data, threads=1), lightnet.Model(data, threads=1)
-    session, empty = steps.session(), {name: np.zeros((1, HEADS, 0, HEAD), np.float32) for name in PAST}
+    session = steps.session()
     buffers = [lightnet.OrtValue.ortvalue_from_numpy(np.full((1, HEADS, LONGEST, HEAD), np.nan, np.float32)) for _ in PAST]
     addresses = [buffer.data_ptr() for buffer in buffers]
     binding = session.io_binding()
@@ -160,10 +165,7 @@ def check_shared():
         binding.bind_output("logits")
         session.run_with_iobinding(binding)
         logits = next(v.numpy() for v in binding.get_outputs() if v.data_ptr() not in addresses)
-        expected, = whole.run(["logits"], {**feeds_of(whole, ids, 0), **empty})
-        off = float(np.abs(logits[0, -1] - expected[0, -1]).max())
-        if not off < TOLERANCE:
-            yield f"{len(ids)} tokens: the logits differ by {off}"
+        yield from check_logits(whole, ids, logits)
         new = [int(rng.integers(0, WORDS))]
         ids += new
     if not np.isnan(buffers[0].numpy()[0, :, len(ids):]).all() or np.isnan(buffers[0].numpy()[0, :, :len(ids) - 1]).any():
