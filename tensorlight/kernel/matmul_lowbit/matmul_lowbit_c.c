@@ -13,8 +13,13 @@ static int32_t rounded(float x)
     return (int32_t)(tl_bits_of_float(x + 0x1.8p23f) - 0x4b400000);
 }
 
+static uint32_t largest_bits(const float *src, size_t n)
+{
+    return tl_lowbit_largest(src, n);
+}
+
 // Limbs of src[i] * factor, i < n.
-static void write_limbs(const float *src, size_t n, float factor, size_t block, int8_t *limbs,
+static void write_limbs(const float *src, size_t n, float factor, int8_t *limbs,
                         tl_lowbit_head *head)
 {
     int32_t highs = 0, lows = 0;
@@ -23,8 +28,8 @@ static void write_limbs(const float *src, size_t n, float factor, size_t block, 
         const int32_t low = (int8_t)x, rest = (x - low) / 256;
         const int32_t middle = (int8_t)rest, high = (rest - middle) / 256;
         limbs[i] = (int8_t)high;
-        limbs[block + i] = (int8_t)middle;
-        limbs[2 * block + i] = (int8_t)low;
+        limbs[n + i] = (int8_t)middle;
+        limbs[2 * n + i] = (int8_t)low;
         highs += high;
         lows += 256 * middle + low;
     }
@@ -38,40 +43,17 @@ static void write_bytes(const float *src, size_t n, float factor, int8_t *bytes,
 {
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        bytes[i] = (int8_t)rounded(src[i] * factor); // NaN becomes 0
+        bytes[i] = (int8_t)rounded(src[i] * factor);
         sum += bytes[i];
     }
     head->low = sum;
 }
 
-// `n` elements of a block, of which the others are 0.
-static void prepare_block(const tl_lowbit_job *job, const float *src, size_t n, char *dst)
-{
-    const size_t block = (size_t)job->param.block;
-    const int32_t zero = job->param.has_zeros ? 1 : job->param.zero;
-    const uint32_t max = tl_lowbit_largest(src, n);
-    float factor;
-    tl_lowbit_head head = {.is_finite = job->limbs == 1 || max < 0x7f800000};
-    int8_t *const limbs = (int8_t *)dst + sizeof(head);
-    if (n < block || !head.is_finite)
-        memset(limbs, 0, job->limbs * block);
-    if (job->limbs == 1) {
-        tl_lowbit_scale_bytes(max, &factor, &head.unit);
-        write_bytes(src, n, factor, limbs, &head);
-    } else if (head.is_finite) {
-        tl_lowbit_scale_limbs(max, &factor, &head.unit);
-        write_limbs(src, n, factor, block, limbs, &head);
-    }
-    head.high *= -zero;
-    head.low *= -zero;
-    memcpy(dst, &head, sizeof(head));
-}
+#include "kernel/matmul_lowbit/matmul_lowbit_rows.inc.h"
 
 void tl_lowbit_rows_u8_c(const tl_lowbit_job *job, const float *src, char *dst)
 {
-    const size_t block = (size_t)job->param.block;
-    for (size_t k = 0; k < job->k; k += block, dst += tl_lowbit_block_size(job))
-        prepare_block(job, src + k, tl_min_size(block, job->k - k), dst);
+    prepare_row(job, src, dst);
 }
 
 // The stored bits of a weight.

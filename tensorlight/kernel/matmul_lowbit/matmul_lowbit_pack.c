@@ -56,6 +56,7 @@ size_t tl_lowbit_packed(int k, int n, const tl_lowbit_param *param)
 {
     const tl_lowbit_job job = tl_lowbit_job_of((size_t)k, param, 0);
     const size_t panels = (size_t)tl_lowbit_panels(n), max = SIZE_MAX - TL_LOWBIT_HEAD;
+    // A panel has at most two bytes per block and column more: zero points, and alignment.
     if (job.blocks > max / (job.block_size + 2 * TL_LOWBIT_PANEL) ||
         (job.panel_size && panels > max / job.panel_size))
         return SIZE_MAX;

@@ -333,40 +333,11 @@ static void write_bytes(const float *src, size_t n, float factor, int8_t *bytes,
     head->low = (int32_t)tl_vf_sum(sum);
 }
 
-static void prepare_block(const tl_lowbit_job *job, const float *src, char *dst)
-{
-    const size_t block = (size_t)job->param.block;
-    const int32_t zero = job->param.has_zeros ? 1 : job->param.zero;
-    const uint32_t max = largest_bits(src, block);
-    const int is_finite = max < 0x7f800000;
-    float factor;
-    tl_lowbit_head head = {.is_finite = job->limbs == 1 || is_finite};
-    int8_t *const limbs = (int8_t *)dst + sizeof(head);
-    if (!is_finite)
-        memset(limbs, 0, job->limbs * block);
-    if (job->limbs == 1) {
-        tl_lowbit_scale_bytes(max, &factor, &head.unit);
-        if (is_finite)
-            write_bytes(src, block, factor, limbs, &head);
-    } else if (is_finite) {
-        tl_lowbit_scale_limbs(max, &factor, &head.unit);
-        write_limbs(src, block, factor, limbs, &head);
-    }
-    head.high *= -zero;
-    head.low *= -zero;
-    memcpy(dst, &head, sizeof(head));
-}
+#include "kernel/matmul_lowbit/matmul_lowbit_rows.inc.h"
 
 void SIMD_OF(tl_lowbit_rows_u8)(const tl_lowbit_job *job, const float *src, char *dst)
 {
-    const size_t block = (size_t)job->param.block, rest = job->k % block;
-    float last[TL_LOWBIT_MAX_BLOCK] = {0};
-    for (size_t k = 0; k + rest < job->k; k += block, dst += tl_lowbit_block_size(job))
-        prepare_block(job, src + k, dst);
-    if (rest == 0)
-        return;
-    memcpy(last, src + job->k - rest, rest * sizeof(*last));
-    prepare_block(job, last, dst);
+    prepare_row(job, src, dst);
 }
 
 // Panels as floats
