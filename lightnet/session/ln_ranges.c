@@ -260,14 +260,19 @@ static int writes_only_vectors(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
+// Whether an operator computes in each run.
+static int is_run(const ln_op *op)
+{
+    return op->run && !op->op_arg->at_load && !ln_is_placeholder(op);
+}
+
 ln_kernels ln_kernels_of(const ln_context *ctx)
 {
     ln_kernels k = {0};
     ln_hash *sizes = find_sizes(ctx);
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *type = op->op_arg->optype;
-        if (op->op_arg->at_load || !op->run || ln_is_placeholder(op) ||
-            (sizes && reads_sizes(ctx, op, sizes)))
+        if (!is_run(op) || (sizes && reads_sizes(ctx, op, sizes)))
             continue;
         if (op->op_arg->macs > 0)
             k.products += ln_fnv64(type, strlen(type));
@@ -284,25 +289,35 @@ int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 
-static int is_product(const ln_op *op)
-{
-    return op->op_arg->macs > 0 && !op->op_arg->at_load && op->run && !ln_is_placeholder(op);
-}
-
 static int count_products(const ln_context *ctx, const char *optype)
 {
     int n = 0;
     LN_FOREACH (const ln_op *, op, ctx->ops)
-        n += is_product(op) && ln_streq(op->op_arg->optype, optype);
+        n += op->op_arg->macs > 0 && is_run(op) && ln_streq(op->op_arg->optype, optype);
+    return n;
+}
+
+static int is_among(const char *const *types, int n, const char *optype)
+{
+    while (n > 0 && !ln_streq(types[n - 1], optype))
+        n--;
     return n;
 }
 
 const ln_op *ln_kernels_find_other(const ln_context *ctx, const ln_context *other)
 {
+    enum { MAX_TYPES = 64 }; // each costs a walk over all operators
+    const char *types[MAX_TYPES];
+    int n = 0;
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         const char *const type = op->op_arg->optype;
-        if (is_product(op) && count_products(ctx, type) > count_products(other, type))
+        if (op->op_arg->macs <= 0 || !is_run(op) || is_among(types, n, type))
+            continue;
+        if (n == MAX_TYPES)
+            break;
+        if (count_products(ctx, type) > count_products(other, type))
             return op;
+        types[n++] = type;
     }
     return NULL;
 }
