@@ -15,12 +15,13 @@
 #pragma once
 
 /** The oldest and the newest supported version of the format. Files of one program are written in
- * the oldest, others in the newest. Programs of older versions contain removed operators. */
-#define LN_COMPILED_VERSION     4
-#define LN_COMPILED_ONE_PROGRAM 3
+ * the oldest, others in the newest. Older versions have other operators and layouts of
+ * weights. */
+#define LN_COMPILED_VERSION     6
+#define LN_COMPILED_ONE_PROGRAM 5
 
 #define LN_COMPILED_KEY_VERSION  "lightnet" // the version of the format, in decimal digits
 #define LN_COMPILED_KEY_IR       "ir"       // the compiled model as JSON, with its target
 #define LN_COMPILED_KEY_ISA      "isa"      // tl_isa_name of the instruction set it is compiled for
 #define LN_COMPILED_KEY_BY       "by"       // the version of LightNet that wrote it
-#define LN_COMPILED_KEY_PROGRAMS "programs" // from version 4 on: the list of programs
+#define LN_COMPILED_KEY_PROGRAMS "programs" // from version 6 on: the list of programs

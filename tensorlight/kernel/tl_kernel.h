@@ -116,7 +116,7 @@
 // PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
 // wider vectors; its lanes fix the order of sums, so all compute the same bits. With plain C: DOT,
 // dot products of bytes (simd/tl_simd_dot.h), without kernels for AVX-512 that lacks VNNI, where
-// AVX2's run; BF16, products of pairs of bfloat16; BOTH, vectors of floats.
+// AVX2's run; BF16, products of pairs of bfloat16; BOTH, vectors of floats. TILE: matrix units.
 #define TL_SETS_PLAIN(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, c, TL_ISA_C)
 
 #define TL_SETS_BOTH(ROWS, ROW, arg, kernel) \
@@ -136,6 +136,9 @@
 #define TL_SETS_BF16(ROWS, ROW, arg, kernel) \
     TL_SETS_PLAIN(ROWS, ROW, arg, kernel)    \
     ROWS(ROW, arg, kernel, avx512bf16, TL_ISA_AVX512BF16)
+#define TL_SETS_TILE(ROWS, ROW, arg, kernel)        \
+    ROWS(ROW, arg, kernel, amxint8, TL_ISA_AMXINT8) \
+    ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #elif defined(__aarch64__)
 #define TL_SETS_SIMD(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, neon, TL_ISA_NEON)
 #define TL_SETS_WIDE(ROWS, ROW, arg, kernel)
@@ -144,11 +147,13 @@
     ROWS(ROW, arg, kernel, dotprod, TL_ISA_DOTPROD) \
     ROWS(ROW, arg, kernel, i8mm, TL_ISA_I8MM)
 #define TL_SETS_BF16(ROWS, ROW, arg, kernel) TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
+#define TL_SETS_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #else
 #define TL_SETS_SIMD(ROWS, ROW, arg, kernel)
 #define TL_SETS_WIDE(ROWS, ROW, arg, kernel)
 #define TL_SETS_DOT(ROWS, ROW, arg, kernel)  TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
 #define TL_SETS_BF16(ROWS, ROW, arg, kernel) TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
+#define TL_SETS_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #endif
 
 /** For lists of many kernels: the sets of one in addition to plain C. */
@@ -252,5 +257,6 @@ static inline tl_dtype tl_dtype_of_size(size_t size)
 /** Whether `exec` and this CPU support more than plain C. */
 static inline int tl_kernel_has_vectors(const tl_exec *exec)
 {
-    return tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE) != 1U << TL_ISA_C;
+    const unsigned plain = 1U << TL_ISA_C | 1U << TL_ISA_TILES;
+    return (tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE) & ~plain) != 0;
 }

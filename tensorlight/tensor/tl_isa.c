@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/tl_amx.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
@@ -23,6 +25,10 @@ enum {
     NEON = 1 << 5,
     DOTPROD = 1 << 6,
     I8MM = 1 << 7,
+    AMX_INT8 = 1 << 8,
+    AMX_BF16 = 1 << 9,
+    TILES = 1 << 10, // in plain C: every CPU has them, but only sets that name them use them
+    AVX512_ALL = AVX2 | AVX512 | AVX512_VNNI | AVX512_BF16,
 };
 
 typedef struct isa_row {
@@ -37,10 +43,13 @@ static const isa_row rows[TL_ISA_SIZE] = {
     [TL_ISA_AVXVNNI] = {"avxvnni", AVX2 | AVX_VNNI},
     [TL_ISA_AVX512] = {"avx512", AVX2 | AVX512},
     [TL_ISA_AVX512VNNI] = {"avx512vnni", AVX2 | AVX512 | AVX512_VNNI},
-    [TL_ISA_AVX512BF16] = {"avx512bf16", AVX2 | AVX512 | AVX512_VNNI | AVX512_BF16},
+    [TL_ISA_AVX512BF16] = {"avx512bf16", AVX512_ALL},
     [TL_ISA_NEON] = {"neon", NEON},
     [TL_ISA_DOTPROD] = {"dotprod", NEON | DOTPROD},
     [TL_ISA_I8MM] = {"i8mm", NEON | DOTPROD | I8MM},
+    [TL_ISA_AMXINT8] = {"amxint8", AVX512_ALL | AMX_INT8},
+    [TL_ISA_AMXBF16] = {"amxbf16", AVX512_ALL | AMX_INT8 | AMX_BF16},
+    [TL_ISA_TILES] = {"tiles", TILES},
 };
 
 static int is_valid(tl_isa isa)
@@ -88,11 +97,13 @@ static unsigned detect_features(void)
 {
     __builtin_cpu_init(); // also detects whether the OS saves vector registers
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    const unsigned amx = tl_amx_detect();
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     return (avx2 ? AVX2 : 0) | (has_cpuid_7_1(4) ? AVX_VNNI : 0) | (avx512 ? AVX512 : 0) |
            (__builtin_cpu_supports("avx512vnni") ? AVX512_VNNI : 0) |
-           (has_cpuid_7_1(5) ? AVX512_BF16 : 0);
+           (has_cpuid_7_1(5) ? AVX512_BF16 : 0) | (amx & TL_AMX_INT8 ? AMX_INT8 : 0) |
+           (amx & TL_AMX_BF16 ? AMX_BF16 : 0);
 }
 
 #elif defined(__aarch64__) && defined(__linux__)
@@ -125,17 +136,27 @@ static unsigned detect_features(void)
 // As bits, bit i for tl_isa i: all usable ones, and those that each contains.
 static unsigned all_usable = 1, usable_within[TL_ISA_SIZE];
 
-static void find_usable(void)
+// The features that kernels may use.
+static unsigned find_features(void)
 {
     const tl_isa max = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
-    const unsigned features = detect_features() & (is_valid(max) ? rows[max].features : ~0U);
+    const unsigned amx = AMX_INT8 | AMX_BF16;
+    const unsigned allowed = is_valid(max) ? rows[max].features : ~(unsigned)TILES;
+    const unsigned features = (detect_features() | TILES) & allowed;
+    return features & amx && !tl_amx_permit() ? features & ~amx : features;
+}
+
+static void find_usable(void)
+{
+    const unsigned features = find_features();
     for (int isa = 0; isa < TL_ISA_SIZE; isa++)
         if (!(rows[isa].features & ~features))
             all_usable |= 1U << isa;
     for (int isa = 0; isa < TL_ISA_SIZE; isa++)
-        for (int subset = 0; subset < TL_ISA_SIZE; subset++)
-            if (all_usable >> subset & 1 && tl_isa_contains((tl_isa)isa, (tl_isa)subset))
-                usable_within[isa] |= 1U << subset;
+        for (int part = 0; part < TL_ISA_SIZE; part++)
+            if ((all_usable >> part & 1 || part == TL_ISA_TILES) &&
+                tl_isa_contains((tl_isa)isa, (tl_isa)part))
+                usable_within[isa] |= 1U << part;
 }
 
 unsigned tl_isa_usable_within(tl_isa max)

@@ -231,15 +231,15 @@ START_TEST(rejects_a_file_that_cannot_run)
     static const struct {
         const char *key, *from, *to, *reason;
     } rows[] = {
-        {LN_COMPILED_KEY_VERSION, "3", "5",
+        {LN_COMPILED_KEY_VERSION, "5", "7",
          "changed: compiled by a newer LightNet (" LN_VERSION
-         ") in version 5 of the format, expected 3 or 4; compile the model again with this one"},
-        {LN_COMPILED_KEY_VERSION, "3", "1",
+         ") in version 7 of the format, expected 5 or 6; compile the model again with this one"},
+        {LN_COMPILED_KEY_VERSION, "5", "1",
          "changed: compiled by an older LightNet (" LN_VERSION
-         ") in version 1 of the format, expected 3 or 4; compile the model again with this one"},
-        {LN_COMPILED_KEY_VERSION, "3", "one",
+         ") in version 1 of the format, expected 5 or 6; compile the model again with this one"},
+        {LN_COMPILED_KEY_VERSION, "5", "one",
          "changed: metadata 'lightnet' is 'one', expected the version of the format"},
-        {LN_COMPILED_KEY_VERSION, "3", NULL,
+        {LN_COMPILED_KEY_VERSION, "5", NULL,
          "changed: safetensors without the metadata 'lightnet': weights, expected a model; give "
          "them beside their model"},
         {LN_COMPILED_KEY_ISA, "", "mmx-", "changed: compiled for a CPU with 'mmx-"},
@@ -369,8 +369,8 @@ START_TEST(programs_share_what_they_have_alike)
     save("m");
     ck_assert_msg(!save_two("two"), "%s", ln_last_error());
     ln_safetensors *one = ln_safetensors_open("m", NULL), *two = ln_safetensors_open("two", NULL);
-    ck_assert_str_eq(ln_safetensors_metadata(one, LN_COMPILED_KEY_VERSION), "3");
-    ck_assert_str_eq(ln_safetensors_metadata(two, LN_COMPILED_KEY_VERSION), "4");
+    ck_assert_str_eq(ln_safetensors_metadata(one, LN_COMPILED_KEY_VERSION), "5");
+    ck_assert_str_eq(ln_safetensors_metadata(two, LN_COMPILED_KEY_VERSION), "6");
     ck_assert_ptr_null(ln_safetensors_metadata(one, LN_COMPILED_KEY_PROGRAMS));
     ck_assert_int_eq(ln_safetensors_count(two), ln_safetensors_count(one));
     ln_safetensors_close(one);

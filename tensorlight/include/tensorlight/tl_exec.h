@@ -35,11 +35,16 @@ typedef enum tl_isa {
     TL_ISA_NEON,       // of AArch64
     TL_ISA_DOTPROD,    // and dot products of bytes
     TL_ISA_I8MM,       // and those, and of unsigned with signed bytes
+    TL_ISA_AMXINT8,    // AVX512BF16 with matrix units for bytes
+    TL_ISA_AMXBF16,    // and for bfloat16
+    TL_ISA_TILES,      // plain C, with matrix units in plain C: needs nothing, for tests
     TL_ISA_SIZE
 } tl_isa;
 
 /** The names of all sets, for messages. */
-#define TL_ISA_NAMES "c, avx2, avxvnni, avx512, avx512vnni, avx512bf16, neon, dotprod or i8mm"
+#define TL_ISA_NAMES                                                    \
+    "c, avx2, avxvnni, avx512, avx512vnni, avx512bf16, neon, dotprod, " \
+    "i8mm, amxint8, amxbf16 or tiles"
 
 /** The last set that this CPU supports. */
 TL_API tl_isa tl_isa_best(void);

@@ -53,9 +53,10 @@ TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_
  *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has
  *  one section, or for a transposed convolution one for each remainder, modulo the stride, of the
  *  distance of taps from the first one. A section has 16 each of bias and of the sums of the
- *  weights, TL_INT32, of factor and of addend, TL_FLOAT; then for each block of IC that the block
- *  of OC is summed from, each of its taps, and each four channels of the block, if any exists,
- *  16 x 4 weights, 0 for absent ones. Zeros pad rows to the longest one. */
+ *  weights, TL_INT32, of factor and of addend, TL_FLOAT; then for each group of blocks of IC that
+ *  the block of OC is summed from, each of its taps, and each four channels of the group, 16 x 4
+ *  weights, 0 for absent ones. Groups have equally many blocks, at most 4, the last with absent
+ *  ones; a single group has only the fours of its channels. Zeros pad rows to the longest one. */
 TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,

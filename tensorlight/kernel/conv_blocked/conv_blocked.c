@@ -42,6 +42,7 @@ typedef struct phases {
     int step;    // source positions from the start of one to that of the next: 1, or the dilation
     int64_t len; // positions of each
     int n_long;  // components from this index on have only len - 1
+    int apart;   // source positions from one of a component to the next: the stride, or 1
 } phases;
 
 // Every step-th line and column of the result, and how it is summed.
@@ -87,10 +88,13 @@ static int is_pointwise(const conv *c)
            c->iw == c->ow;
 }
 
-// The max blocks (or planes) of the source that a unit of `n` blocks of the result reads.
+// The max blocks (or planes) of the source that a unit of `n` blocks of the result reads, as it
+// copies them.
 static int spanned_blocks(const conv *c, int n)
 {
-    return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_max_channels(&c->groups, n));
+    const int blocks =
+        c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_max_channels(&c->groups, n));
+    return c->kind->joined ? (int)tl_ceil_div(blocks, c->kind->joined) : blocks;
 }
 
 // The distance from the first to the last tap of the window along an axis.
@@ -105,8 +109,17 @@ static phases phases_for(const tl_conv2d_param *p, int axis, int n)
     const int taps = p->size[axis], stride = p->stride[axis];
     const int64_t len = n + reach(p, axis) / stride;
     if ((double)taps * n <= (double)stride * len)
-        return (phases){1, taps, p->dilation[axis], n, taps};
-    return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
+        return (phases){1, taps, p->dilation[axis], n, taps, stride};
+    return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1, stride};
+}
+
+// The same for `n` columns. Areas may keep all columns between the taps of a window, so that pixels
+// of neighbouring taps are adjacent.
+static phases columns_for(const conv *c, int n)
+{
+    const phases s = phases_for(&c->window, 1, n);
+    const int64_t all = (int64_t)(n - 1) * c->window.stride[1] + reach(&c->window, 1) + 1;
+    return c->kind->is_area && !s.is_by_taps ? (phases){0, 1, 1, all, 1, 1} : s;
 }
 
 // Elements of a row of a block in the copied source.
@@ -157,13 +170,13 @@ static int columns_of_unit(const conv *c, double column_bytes)
 // Lines and columns of a unit that prepares its source.
 static void divide_prepared(conv *c, double pixel_bytes)
 {
-    c->x = phases_for(&c->window, 1, c->ow);
+    c->x = columns_for(c, c->ow);
     c->columns_per_unit = c->ow;
     c->lines_per_unit = lines_of_unit(c, pixel_bytes * c->x.n * c->x.len);
     c->y = phases_for(&c->window, 0, c->lines_per_unit);
     if (c->lines_per_unit == 1) {
         c->columns_per_unit = columns_of_unit(c, pixel_bytes * c->y.n * c->y.len);
-        c->x = phases_for(&c->window, 1, c->columns_per_unit);
+        c->x = columns_for(c, c->columns_per_unit);
     }
 }
 
@@ -175,7 +188,7 @@ static void divide(conv *c)
         c->lines_per_unit = 1;
         c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
         c->y = phases_for(&c->window, 0, 1);
-        c->x = phases_for(&c->window, 1, c->columns_per_unit);
+        c->x = columns_for(c, c->columns_per_unit);
     } else {
         divide_prepared(c, pixel_bytes);
     }
@@ -260,7 +273,7 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
 static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
                     const tl_conv2d_param *param, const int channels[2], const tl_conv_taps *taps)
 {
-    assert(kind->lanes == TL_BLOCK || param->group == 1);
+    assert(kind->lanes == TL_BLOCK || kind->joined || param->group == 1);
     conv c = {.kind = kind,
               .window = kind->is_transposed ? window_of(param) : *param,
               .groups = tl_conv_groups_of(channels, param->group),
@@ -280,14 +293,17 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
                            .group_lanes = c.groups.group_lanes,
                            .weight_step = kind->row_len,
                            .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
-                           .dst_step = (size_t)c.step[1] * TL_BLOCK};
+                           .dst_step = (size_t)c.step[1] * TL_BLOCK,
+                           .dst_line_step = (size_t)c.step[0] * c.dw * TL_BLOCK};
     c.is_pointwise = is_pointwise(&c);
-    c.is_direct = c.is_pointwise && !kind->widen;
+    c.is_direct = c.is_pointwise && !kind->widen && (!kind->joined || kind->lanes == TL_BLOCK);
     if (c.is_pointwise) {
         c.iw = c.ow = c.dw = c.oh * c.ow;
         c.ih = c.oh = c.dh = 1;
     }
     divide(&c);
+    const int keeps_columns = kind->is_area && !c.x.is_by_taps;
+    c.tile.src_step = keeps_columns ? c.window.stride[1] : 1;
     c.regions = (size_t)dst->dims[0] * c.line_units * c.column_units;
     c.slot_size = prepared_size(&c);
     c.tile.src_block_step =
@@ -312,6 +328,7 @@ typedef struct part {
     tl_conv_span span; // of these blocks
     const char *src;   // source of the first result, in the first block of the span
     size_t src_step;   // from line to line
+    size_t copied;     // bytes of a pixel of the block that is being copied
 } part;
 
 // If `size` is a constant, the compiler copies pixels in registers.
@@ -329,6 +346,19 @@ static void copy_every_second(word *restrict dst, const word *restrict src, size
 {
     for (size_t i = 0; i < n; i++)
         dst[i] = src[2 * i];
+}
+
+// Bytes `size` of pixels of a block, `step` pixels apart in src and `to` bytes in dst.
+static void join_pixels(char *dst, size_t to, const char *src, size_t n, size_t step, size_t size)
+{
+    if (size == TL_BLOCK) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(dst + i * to, src + i * step * TL_BLOCK, TL_BLOCK);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < size; k += sizeof(word))
+            memcpy(dst + i * to + k, src + i * step * TL_BLOCK + k, sizeof(word));
 }
 
 // Pixels of `size` bytes, `step` pixels apart in src.
@@ -378,16 +408,21 @@ static int pixel_size(const conv *c)
 // Bytes of a pixel of a block in the source.
 static int source_pixel_size(const conv *c)
 {
-    return pixel_size(c) / (c->kind->widen ? 2 : 1);
+    return c->kind->joined ? TL_BLOCK : pixel_size(c) / (c->kind->widen ? 2 : 1);
 }
 
 enum { MAX_PIXEL_BYTES = 64 };
 
 // Writes `n` pixels of padding.
-static void fill_pixels(const conv *c, char *dst, size_t n)
+static void fill_pixels(const conv *c, const part *u, char *dst, size_t n)
 {
+    const size_t size = (size_t)pixel_size(c);
+    for (size_t i = 0; u->copied < size && i < n; i++)
+        memset(dst + i * size, c->kind->fill, u->copied);
+    if (u->copied < size)
+        return;
     if (!c->kind->widen) {
-        memset(dst, c->kind->fill, n * (size_t)pixel_size(c));
+        memset(dst, c->kind->fill, n * size);
         return;
     }
     char pixel[MAX_PIXEL_BYTES];
@@ -396,38 +431,42 @@ static void fill_pixels(const conv *c, char *dst, size_t n)
 }
 
 // Copies pixels of the source, `step` apart.
-static void copy_source(const conv *c, char *dst, const char *src, size_t n, size_t step)
+static void copy_source(const conv *c, const part *u, char *dst, const char *src, size_t n,
+                        size_t step)
 {
-    if (c->kind->widen)
+    if (c->kind->joined)
+        join_pixels(dst, (size_t)pixel_size(c), src, n, step, u->copied);
+    else if (c->kind->widen)
         c->kind->widen(dst, src, n, step);
     else
         copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
 }
 
 // Copies `n` pixels of a phase from column `first` on, with padding outside the image.
-static void prepare_phase(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
+static void prepare_phase(const conv *c, const part *u, char *dst, const char *src, int64_t first,
+                          int64_t n)
 {
-    const int stride = c->window.stride[1], size = pixel_size(c);
+    const int stride = c->x.apart, size = pixel_size(c);
     const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
     const int64_t end = columns_below(c->iw, first, n, stride);
     if (begin > 0)
-        fill_pixels(c, dst, (size_t)begin);
+        fill_pixels(c, u, dst, (size_t)begin);
     if (end > begin)
-        copy_source(c, dst + begin * size, src + (first + begin * stride) * source_pixel_size(c),
+        copy_source(c, u, dst + begin * size, src + (first + begin * stride) * source_pixel_size(c),
                     (size_t)(end - begin), (size_t)stride);
     if (n > end)
-        fill_pixels(c, dst + end * size, (size_t)(n - end));
+        fill_pixels(c, u, dst + end * size, (size_t)(n - end));
 }
 
 // Copies the row of the source at `src`, or a row of padding if that is NULL.
 static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
 {
     if (!src) {
-        fill_pixels(c, dst, prepared_row(c) / (size_t)c->tile.lanes);
+        fill_pixels(c, u, dst, prepared_row(c) / (size_t)c->tile.lanes);
         return;
     }
     for (int i = 0; i < c->x.n; i++)
-        prepare_phase(c, dst + i * c->x.len * pixel_size(c), src,
+        prepare_phase(c, u, dst + i * c->x.len * pixel_size(c), src,
                       phase_begin(&c->window, 1, &c->x, i, u->column),
                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
@@ -440,8 +479,7 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
     const int missing = c->lines_per_unit - u->n_lines;
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
-            const int64_t y =
-                phase_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
+            const int64_t y = phase_begin(&c->window, 0, &c->y, i, u->line) + k * c->y.apart;
             if (k < phase_len(&c->y, i, missing))
                 prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
                             dst + (i * c->y.len + k) * prepared);
@@ -458,9 +496,14 @@ static const char *block_of(const conv *c, size_t image, int block)
 static void prepare(const conv *c, const part *u, char *scratch)
 {
     const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
-    for (int b = 0; b < n; b++)
-        prepare_rows(c, u, block_of(c, u->image, u->span.block + b),
-                     scratch + b * c->tile.src_block_step * c->kind->size);
+    const int joined = c->kind->joined ? c->kind->joined : 1;
+    part copy = *u;
+    for (int b = 0; b < n; b++) {
+        const size_t at = (size_t)(b % joined) * TL_BLOCK, pixel = (size_t)pixel_size(c);
+        copy.copied = c->kind->joined ? tl_min_size(pixel - at, TL_BLOCK) : pixel;
+        prepare_rows(c, &copy, block_of(c, u->image, u->span.block + b),
+                     scratch + b / joined * c->tile.src_block_step * c->kind->size + at);
+    }
 }
 
 // The position, in the phases of an axis, that a tap multiplies for the first result.
@@ -485,26 +528,37 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 
 // Computing
 
-// Computes the results of a grid in one or two blocks, whose source is at `src`.
+// Computes the results of a grid in `n_blocks` blocks, whose source is at `src`.
 static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
                      int block, int n_blocks)
 {
     const int x = u->column * c->step[1] + g->x; // there may be one column less than in others
     const int columns = x < c->dw ? (int)tl_ceil_div(c->dw - x, c->step[1]) : 0;
     const size_t first = (u->image * c->blocks_out + block) * tile.dst_block_step;
+    const int y = u->line * c->step[0] + g->y; // and one line less
+    const int lines = y < c->dh ? (int)tl_ceil_div(c->dh - y, c->step[0]) : 0;
+    const int n_lines = columns > 0 ? tl_min(u->n_lines, lines) : 0;
+    const int each = c->kind->is_area ? n_lines : 1;
     tile.taps += g->tap;
     tile.n_taps = g->n_taps;
-    for (int i = 0; i < u->n_lines && columns > 0; i++) {
-        const int y = (u->line + i) * c->step[0] + g->y;
-        const size_t dst_offset = first + ((size_t)y * c->dw + x) * TL_BLOCK;
-        if (y >= c->dh)
-            return;
+    tile.n_lines = each;
+    tile.src_line_step = u->src_step;
+    for (int i = 0; i < n_lines; i += each)
         c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block,
-                      g->weight_offset, dst_offset, tl_min(u->n_columns, columns), n_blocks);
-    }
+                      g->weight_offset,
+                      first + i * tile.dst_line_step + ((size_t)y * c->dw + x) * TL_BLOCK,
+                      tl_min(u->n_columns, columns), n_blocks);
 }
 
-// Computes one or two blocks of the results of a unit.
+// The source of the blocks of the result whose span begins with block `block` of the source.
+static const char *source_of(const conv *c, const part *u, int block)
+{
+    const int joined = c->kind->joined ? c->kind->joined : 1;
+    return u->src +
+           (size_t)((block - u->span.block) / joined) * c->tile.src_block_step * c->kind->size;
+}
+
+// Computes blocks of the results of a unit that have the same span.
 static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
     const tl_conv_span s = tl_conv_span_of(&c->groups, block, 1);
@@ -515,16 +569,16 @@ static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
     const int ends_in_half_block = all > 0 && (all - 1) % TL_BLOCK < TL_BLOCK / 2;
     tile.has_half_block = block + n_blocks == c->blocks_out && ends_in_half_block;
     for (int g = 0; g < c->n_grids; g++)
-        run_grid(c, u, &c->grids[g], tile,
-                 u->src + (size_t)(s.block - u->span.block) * tile.src_block_step * c->kind->size,
-                 block, n_blocks);
+        run_grid(c, u, &c->grids[g], tile, source_of(c, u, s.block), block, n_blocks);
 }
 
 static void run_part(const conv *c, const part *u)
 {
     const int end = u->block + u->n_blocks;
     for (int b = u->block, n = 0; b < end; b += n) {
-        n = b + 1 < end && tl_conv_is_pair(&c->groups, b) ? 2 : 1;
+        const int max = c->kind->is_area ? end - b : tl_min(2, end - b);
+        for (n = 1; n < max && tl_conv_is_pair(&c->groups, b + n - 1);)
+            n++;
         run_blocks(c, u, b, n);
     }
 }

@@ -39,7 +39,10 @@ typedef struct tl_tile_job {
     int has_half_block;    // the last block has results only in the lower half of its lanes
     size_t dst_block_step; // from a block of output channels to the next, of dst and add
     size_t dst_step;       // from a pixel to the next
-    int is_dst_bf16, is_add_bf16; // the type of each: bfloat16, or float
+    int n_lines;           // for tl_conv_kind.is_area: lines of results, the pixels of the source
+    int src_step;          // from that of a result to that of the next, and steps from a line to
+    size_t src_line_step, dst_line_step; // the next
+    int is_dst_bf16, is_add_bf16;        // the type of each: bfloat16, or float
     tl_activation act;
     float low, high; // bounds of results: tl_act_bounds
 } tl_tile_job;

@@ -9,10 +9,16 @@
 #include "kernel/conv_blocked/conv_blocked_plan.h"
 
 TL_KERNEL_TABLE(pick, const tl_quad_kernel, TL_QUANTIZED_KERNELS)
+TL_KERNEL_TABLE(pick_tiles, const tl_quad_kernel, TL_QUANTIZED_TILES)
 
 const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec)
 {
     return pick(exec, TL_UINT8);
+}
+
+const tl_quad_kernel *tl_quad_tiles_for(const tl_exec *exec)
+{
+    return pick_tiles(exec, TL_UINT8);
 }
 
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
@@ -54,13 +60,15 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
 {
     const lines *const l = arg;
     tl_quad_job job = l->job;
-    job.channels = tile->channels; // those before tile->first have weight 0
+    tl_quad_job_set_channels(&job, tile->channels); // those before tile->first have weight 0
     job.src_block_step = tile->src_block_step;
     job.n_taps = tile->n_taps;
     job.taps = tile->taps;
     job.dst_block_step = tile->dst_block_step;
     job.dst_step = tile->dst_step;
     job.zeros = zeros_at(l, block, dst_offset);
+    job.area = (tl_quad_area){tl_quad_pixel(tile->channels), tile->src_step, tile->n_lines,
+                              tile->src_line_step, tile->dst_line_step};
     l->line(&job, src, l->weight + block * job.weight_step + weight_offset,
             l->dst + dst_offset * l->dst_size, n, n_blocks, TL_BLOCK);
 }
@@ -72,14 +80,16 @@ static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
                       (const uint8_t *)src + i * step * TL_BLOCK);
 }
 
-// `bytes`: tl_quad_kernel.bytes.
 static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
-                            int bytes)
+                            const tl_quad_kernel *kernel)
 {
     const tl_quad_row row = tl_quad_row_of(channels, param, is_transposed);
-    return (tl_conv_kind){.size = (size_t)bytes,
-                          .widen = bytes > 1 ? widen_pixels : NULL,
-                          .lanes = TL_BLOCK,
+    const int in = channels[0] / param->group, is_tiled = kernel->is_tiled;
+    return (tl_conv_kind){.size = (size_t)kernel->bytes,
+                          .widen = kernel->bytes > 1 ? widen_pixels : NULL,
+                          .lanes = is_tiled ? tl_quad_pixel(in) : TL_BLOCK,
+                          .joined = is_tiled ? tl_quad_groups_of(in).blocks : 0,
+                          .is_area = is_tiled,
                           .row_len = row.size,
                           .head_len = sizeof(tl_quantized_head),
                           .tap_len = row.tap,
@@ -87,13 +97,26 @@ static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2],
                           .line = run_line};
 }
 
+// Whether the channels of each group, and the results of a line, fill tiles.
+static int fills_tiles(const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2],
+                       int is_transposed)
+{
+    const int in = channels[0] / param->group, out = channels[1] / param->group;
+    const tl_quad_groups g = tl_quad_groups_of(in);
+    if (param->group > 1 && (g.n * g.blocks * TL_BLOCK != in || out % TL_BLOCK != 0))
+        return 0;
+    return in > 0 && dst->dims[3] / (is_transposed ? param->stride[1] : 1) >= TL_QUAD_TILED_PIXELS;
+}
+
 size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
 {
+    static const tl_quad_kernel kernels[] = {
+        {.bytes = 1}, {.bytes = 2}, {.bytes = 1, .is_tiled = 1}};
     size_t max = 0; // of all kernels: the one that will run is unknown
-    for (int bytes = 1; bytes <= 2; bytes++) {
-        const tl_conv_kind kind = kind_of(param, channels, is_transposed, bytes);
+    for (int i = 0; i < 2 + fills_tiles(dst, param, channels, is_transposed); i++) {
+        const tl_conv_kind kind = kind_of(param, channels, is_transposed, &kernels[i]);
         const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
         max = size > max ? size : max;
     }
@@ -122,13 +145,22 @@ static int sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tenso
     return 0;
 }
 
+static const tl_quad_kernel *kernel_for(const tl_exec *exec, const tl_tensor *dst,
+                                        const tl_conv2d_param *param, const int channels[2],
+                                        int is_transposed)
+{
+    const tl_quad_kernel *const tiles = tl_quad_tiles_for(exec);
+    return tiles && fills_tiles(dst, param, channels, is_transposed) ? tiles
+                                                                     : tl_quad_kernel_for(exec);
+}
+
 int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              tl_tensor *dst, const tl_conv2d_param *param, const int channels[2],
                              int is_transposed, const tl_quantized_param *q)
 {
     assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
     assert(!is_transposed || param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
-    const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
+    const tl_quad_kernel *const kernel = kernel_for(exec, dst, param, channels, is_transposed);
     lines l = {
         kernel->line,           tl_quad_job_of(weight, dst, q),      weight->data,        dst->data,
         tl_size_of(dst->dtype), (size_t)dst->dims[2] * dst->dims[3], (size_t)dst->dims[1]};
@@ -141,7 +173,7 @@ int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl
     }
     tl_conv2d_param p = *param;
     p.act = (tl_activation){TL_ACT_NONE, 0, 0}; // not read
-    tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel->bytes);
+    tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel);
     kind.fill = q->zero;
     kind.arg = &l;
     return tl_conv_run(exec, &kind, src, dst, &p, channels);

@@ -12,7 +12,7 @@
 // Bytes of the weights of one tap.
 static size_t tap_size(int channels)
 {
-    return tl_ceil_div((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
+    return (size_t)tl_quad_groups_of(channels).n * tl_quad_tap_size(channels);
 }
 
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed)
@@ -125,9 +125,12 @@ static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, i
     int8_t *to = dst + sizeof(tl_quantized_head);
     tl_quantized_head head;
     tl_quantized_head_fill(&head, o, outputs_of(job), job->bias, job->factor, job->addend);
-    for (int first = 0; first < span.channels; first += TL_BLOCK)
+    const tl_quad_groups groups = tl_quad_groups_of(span.channels);
+    const int width = groups.blocks * TL_BLOCK;
+    const int all = groups.n > 1 ? groups.n * width : span.channels; // weights of padding are 0
+    for (int first = 0; first < all; first += width)
         for (int i = begin; i < end; i++)
-            for (int c = first; c < first + TL_BLOCK && c < span.channels; c += TL_QUAD) {
+            for (int c = first; c < first + width && c < all; c += TL_QUAD) {
                 pack_quad(job, weight, o, span.block * TL_BLOCK + c, job->taps.order[i], to,
                           head.weight_sum);
                 to += TL_BLOCK * TL_QUAD;

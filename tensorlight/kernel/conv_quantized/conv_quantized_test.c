@@ -3,18 +3,24 @@
 
 #include "kernel/conv_quantized/conv_quantized_test.h"
 
+#ifdef LN_TILE_EMULATOR
+#include "ln_tile_emulator.h"
+unsigned __real_tl_amx_detect(void);
+#endif
+
 // A random one, of which at least one window fits.
 static conv random_conv(nn_room *room)
 {
     conv c = {.oh = -1, .ow = -1};
     while (c.oh < 1 || c.ow < 1) {
         const int group = between(room, 0, 1) ? 1 : between(room, 2, 9);
-        const int max = group == 1 ? 40 : 12;
+        const int is_whole = between(room, 0, 3) == 0; // groups of whole blocks
+        const int blocks = group == 1 ? 12 : 4, max = group == 1 ? 40 : 12;
         c = (conv){between(room, 1, 2),
                    between(room, 1, 7),
-                   between(room, 1, 19),
-                   between(room, 1, max) * group,
-                   between(room, 1, max) * group,
+                   between(room, 1, between(room, 0, 7) ? 19 : 70),
+                   (is_whole ? between(room, 1, blocks) * TL_BLOCK : between(room, 1, max)) * group,
+                   (is_whole ? between(room, 1, 3) * TL_BLOCK : between(room, 1, max)) * group,
                    between(room, 0, 2) == 0,
                    0,
                    0,
@@ -73,7 +79,7 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
 {
     nn_room room = {.seed = seed};
     const int m = between(&room, 1, 40), n = between(&room, 1, 70);
-    const int k = between(&room, 0, 9) ? between(&room, 1, 150) : 0;
+    const int k = between(&room, 0, 9) ? between(&room, 1, 300) : 0;
     const int is_transposed = between(&room, 0, 1), has_both = between(&room, 0, 1);
     const int dims[] = {2, is_transposed ? n : k, is_transposed ? k : n};
     layer l = random_layer(&room, 2 + has_both, dims + 1 - has_both, n, isa);
@@ -279,15 +285,36 @@ END_TEST
 typedef void run_func(tl_isa isa, tl_pool *pool, uint64_t seed);
 
 // With one thread and with two.
-static void try_all(run_func *run, int n)
+static void try_set(tl_isa isa, run_func *run, int n)
 {
     tl_pool *const pools[] = {NULL, tl_pool_create(2)};
     ck_assert_ptr_nonnull(pools[1]);
-    TL_ISA_EACH_USABLE (isa)
-        for (int i = 0; i < n; i++)
-            run(isa, pools[i >= n / 2], 1 + (uint64_t)i);
+    for (int i = 0; i < n; i++)
+        run(isa, pools[i >= n / 2], 1 + (uint64_t)i);
     tl_pool_free(pools[1]);
 }
+
+#ifdef LN_TILE_EMULATOR // emulated AMX (ln_amx_machine.c)
+
+static void try_all(run_func *run, int n)
+{
+    if (!tl_isa_is_usable(TL_ISA_AMXINT8))
+        return; // without AVX-512
+    const int is_own = __real_tl_amx_detect() != 0;
+    try_set(TL_ISA_AMXINT8, run, n);
+    ck_assert(is_own || (ln_tile_emulator_count() > 0 && !ln_tile_emulator_is_configured()));
+}
+
+#else
+
+static void try_all(run_func *run, int n)
+{
+    TL_ISA_EACH_USABLE (isa)
+        try_set(isa, run, n);
+    try_set(TL_ISA_TILES, run, n);
+}
+
+#endif
 
 START_TEST(convolutions_agree_with_64_bit_loops)
 {

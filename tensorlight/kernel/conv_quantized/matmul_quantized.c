@@ -22,7 +22,8 @@ typedef struct product {
     const int8_t *weight;
     char *dst, *scratch;
     size_t dst_size; // bytes of an element
-    size_t bytes;    // tl_quad_kernel.bytes
+    size_t pixel;    // bytes of a row in a group of blocks
+    int groups;      // of blocks
     size_t batches;  // of matrices, each with its rows
     size_t rows;     // of one
     int k, columns, blocks;
@@ -35,7 +36,7 @@ typedef struct product {
 // Bytes of a row in the blocked layout; an empty row has a block, too, so that it has an address.
 static size_t row_size(const product *p)
 {
-    return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
+    return (size_t)p->groups * p->pixel;
 }
 
 // Bytes of the scratch of a slot for these rows.
@@ -68,12 +69,17 @@ static void divide(product *p)
     p->slot_size = slot_of(p, p->rows_per_unit);
 }
 
-static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t batches, int bytes)
+static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t batches,
+                          const tl_quad_kernel *kernel)
 {
-    product p = {.k = src->dims[src->ndim - 1],
+    const int k = src->dims[src->ndim - 1];
+    product p = {.kernel = kernel,
+                 .k = k,
                  .columns = dst->dims[dst->ndim - 1],
                  .batches = batches,
-                 .bytes = (size_t)bytes};
+                 .pixel =
+                     kernel->is_tiled ? (size_t)tl_quad_pixel(k) : TL_BLOCK * (size_t)kernel->bytes,
+                 .groups = kernel->is_tiled ? tl_quad_groups_of(k).n : tl_blocks(k ? k : 1)};
     p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns / batches : 0;
     p.blocks = tl_blocks(p.columns);
     divide(&p);
@@ -82,9 +88,11 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t bat
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
+    static const tl_quad_kernel kernels[] = {
+        {.bytes = 1}, {.bytes = 2}, {.bytes = 1, .is_tiled = 1}};
     size_t max = 0; // of all kernels, and all smaller batches, whose units may be larger
-    for (int bytes = 1; bytes <= 2; bytes++) {
-        const product p = product_of(src, dst, 1, bytes);
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        const product p = product_of(src, dst, 1, &kernels[i]);
         const size_t size = slot_of(&p, tl_min_size(p.rows, max_rows(&p)));
         max = size > max ? size : max;
     }
@@ -114,15 +122,29 @@ TL_INLINE void copy_some(const uint8_t *src, size_t k, size_t n, const size_t by
     }
 }
 
+// The same for groups of blocks, each `size` bytes of a row.
+static void copy_groups(const uint8_t *src, size_t k, size_t n, size_t size, uint8_t *dst,
+                        size_t step)
+{
+    for (size_t i = 0; i < k; i += size, dst += step)
+        for (size_t r = 0; r < n; r++) {
+            const size_t len = tl_min_size(size, k - i);
+            memcpy(dst + r * size, src + r * k + i, len);
+            memset(dst + r * size + len, 0, size - len);
+        }
+}
+
 // [rows][k] -> [blocks of k][rows][TL_BLOCK]. Some rows at a time fill cache lines, which otherwise
 // leave the cache between two rows: lines of many blocks are in the same sets.
 static void copy_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
 {
     enum { SOME = 4 };
-    const size_t k = (size_t)p->k, block = TL_BLOCK * p->bytes, step = rows * block;
+    const size_t k = (size_t)p->k, block = p->pixel, step = rows * block;
     for (size_t r = 0; r < rows; r += SOME) {
         const size_t n = tl_min_size(SOME, rows - r);
-        if (p->bytes == 1)
+        if (p->kernel->is_tiled)
+            copy_groups(src + r * k, k, n, p->pixel, dst + r * block, step);
+        else if (p->kernel->bytes == 1)
             copy_some(src + r * k, k, n, 1, dst + r * block, step);
         else
             copy_some(src + r * k, k, n, 2, dst + r * block, step);
@@ -143,11 +165,12 @@ static void run_unit(product *p, size_t unit, size_t slot)
     if (p->copied[slot] != 1 + row_unit)
         copy_rows(p, p->src + row * p->k, rows, copy);
     p->copied[slot] = 1 + row_unit;
-    job.src_block_step = rows * TL_BLOCK;
+    job.src_block_step = rows * (p->kernel->is_tiled ? p->pixel : TL_BLOCK);
+    const int each = p->kernel->is_tiled ? p->blocks : 2;
     const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
     const int end = tl_min(first + p->blocks_per_unit, p->blocks);
-    for (int b = first; b < end; b += 2) {
-        const int n = tl_min(2, end - b);
+    for (int b = first; b < end; b += each) {
+        const int n = tl_min(each, end - b);
         const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
         job.zeros.channel = b * TL_BLOCK;
@@ -168,19 +191,28 @@ size_t tl_quantized_matmul_sums(const tl_tensor *dst)
     return tl_quad_sums_size(1, 0, columns ? (size_t)dst->len / (size_t)columns : 0);
 }
 
+static const tl_quad_kernel *kernel_for(const tl_exec *exec, const tl_tensor *src,
+                                        const tl_tensor *dst, size_t batches)
+{
+    const tl_quad_kernel *const tiles = tl_quad_tiles_for(exec);
+    const size_t columns = (size_t)dst->dims[dst->ndim - 1];
+    const size_t rows = (size_t)dst->len / columns / batches;
+    const int fills_tiles = rows >= TL_QUAD_TILED_PIXELS && src->dims[src->ndim - 1] > 0;
+    return tiles && fills_tiles ? tiles : tl_quad_kernel_for(exec);
+}
+
 int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              tl_tensor *dst, const tl_quantized_param *q)
 {
     assert(src->dtype == TL_UINT8);
     const uint8_t nothing = 0; // the address of a source without elements
     const ptrdiff_t tap = 0;
-    const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     tl_exec rest;
     if (dst->len == 0)
         return 0;
     const int *const packed = weight->dims + weight->ndim - 2;
     const size_t batches = (size_t)weight->len / ((size_t)packed[0] * (size_t)packed[1]);
-    product p = product_of(src, dst, batches, kernel->bytes);
+    product p = product_of(src, dst, batches, kernel_for(exec, src, dst, batches));
     p.job = tl_quad_job_of(weight, dst, q);
     if (q->weight_zero) {
         if (tl_quad_split_scratch(exec, tl_quantized_matmul_sums(dst), &rest) < 0)
@@ -193,8 +225,8 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
         return -1;
-    p.kernel = kernel;
-    p.job.channels = p.k;
+    p.job.area = (tl_quad_area){.pixel = (int)p.pixel, .src_step = 1, .n_lines = 1};
+    tl_quad_job_set_channels(&p.job, p.k);
     p.job.n_taps = 1;
     p.job.taps = &tap;
     p.job.dst_block_step = TL_BLOCK;

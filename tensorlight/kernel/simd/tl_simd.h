@@ -74,8 +74,7 @@
 #include TL_SIMD_HEADER
 #else
 #include "kernel/simd/tl_simd_c.h"
-#define TL_SIMD_SET    c
-#define TL_SIMD_FLOATS c
+#define TL_SIMD_SET c
 #endif
 
 #define SIMD__(name, set) name##_f32_##set

@@ -12,6 +12,7 @@
 
 #define TL_SIMD_LANES     4
 #define TL_SIMD_REGISTERS 16
+#define TL_SIMD_FLOATS    c
 
 enum { TL_VF_LANES = TL_SIMD_LANES };
 
