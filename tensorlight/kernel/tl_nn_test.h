@@ -10,6 +10,21 @@
 
 #pragma once
 
+/* Tests of kernels of matrix units are built twice: NN_EACH_TILED is a loop over all usable sets
+ * and tiles in plain C, or, with emulated AMX (ln_amx_machine.h), over the sets with AMX. */
+#ifdef LN_TILE_EMULATOR
+#include "ln_amx_machine.h"
+#define NN_EACH_TILED(isa)   \
+    TL_ISA_EACH_USABLE (isa) \
+        if (tl_isa_contains(isa, TL_ISA_AMXINT8))
+#define NN_CHECK_AMX() ck_assert(ln_amx_machine_is_used())
+#else
+#define NN_EACH_TILED(isa)                                                       \
+    for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) \
+        if (tl_isa_is_usable(isa) || isa == TL_ISA_TILES)
+#define NN_CHECK_AMX() ((void)0)
+#endif
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes TensorLight find an AMX that is emulated (ln_tile_emulator.h), so that a test runs its AMX
-// kernels where the processor has none, but AVX-512. Link with
-// -Wl,--wrap=tl_amx_detect,--wrap=tl_amx_permit.
+// Emulated AMX: see ln_amx_machine.h.
+
+#include "ln_amx_machine.h"
 
 #include "ln_tile_emulator.h"
-
 #include "tensor/tl_amx.h"
+#include "tensorlight/tl_exec.h"
 
 unsigned __real_tl_amx_detect(void);
 int __real_tl_amx_permit(void);
 unsigned __wrap_tl_amx_detect(void);
 int __wrap_tl_amx_permit(void);
 
-static int is_emulated; // the processor has none
+static int is_emulated;
 
 unsigned __wrap_tl_amx_detect(void)
 {
@@ -24,4 +24,10 @@ unsigned __wrap_tl_amx_detect(void)
 int __wrap_tl_amx_permit(void)
 {
     return is_emulated || __real_tl_amx_permit();
+}
+
+int ln_amx_machine_is_used(void)
+{
+    return !is_emulated || !tl_isa_is_usable(TL_ISA_AMXINT8) ||
+           (ln_tile_emulator_count() > 0 && !ln_tile_emulator_is_configured());
 }

@@ -3,11 +3,6 @@
 
 #include "kernel/conv_quantized/conv_quantized_test.h"
 
-#ifdef LN_TILE_EMULATOR
-#include "ln_tile_emulator.h"
-unsigned __real_tl_amx_detect(void);
-#endif
-
 // A random one, of which at least one window fits.
 static conv random_conv(nn_room *room)
 {
@@ -173,7 +168,8 @@ START_TEST(results_saturate_and_nan_becomes_the_lowest)
     tl_quantized_param relu = q, tenth = q;
     relu.act = (tl_activation){TL_ACT_RELU, 0, 0};
     tenth.dst_factor = 0.1f;
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         check_one(isa, 1, 0, q, 255);
         check_one(isa, -1, 0, q, 0);
         check_one(isa, 1e30f, 0, q, 255); // beyond all integers
@@ -198,7 +194,8 @@ END_TEST
 
 START_TEST(sums_are_exact_where_16_bits_would_saturate)
 {
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         nn_room room = {.seed = 3};
         enum { K = 4096, COLUMNS = 17 };
         tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
@@ -224,7 +221,8 @@ END_TEST
 START_TEST(sums_of_rows_are_exact_where_16_bits_would_overflow)
 {
     enum { K = 5003, COLUMNS = 17 };
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         nn_room room = {.seed = 6};
         tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
         tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
@@ -255,7 +253,8 @@ END_TEST
 START_TEST(scratch_memory_of_a_product_is_enough_for_fewer_rows)
 {
     enum { ROWS = 300, K = 1024, COLUMNS = 3 };
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         nn_room room = {.seed = 4};
         tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
         tl_tensor *const packed =
@@ -294,27 +293,12 @@ static void try_set(tl_isa isa, run_func *run, int n)
     tl_pool_free(pools[1]);
 }
 
-#ifdef LN_TILE_EMULATOR // emulated AMX (ln_amx_machine.c)
-
 static void try_all(run_func *run, int n)
 {
-    if (!tl_isa_is_usable(TL_ISA_AMXINT8))
-        return; // without AVX-512
-    const int is_own = __real_tl_amx_detect() != 0;
-    try_set(TL_ISA_AMXINT8, run, n);
-    ck_assert(is_own || (ln_tile_emulator_count() > 0 && !ln_tile_emulator_is_configured()));
+    NN_EACH_TILED(isa)
+    try_set(isa, run, n);
+    NN_CHECK_AMX();
 }
-
-#else
-
-static void try_all(run_func *run, int n)
-{
-    TL_ISA_EACH_USABLE (isa)
-        try_set(isa, run, n);
-    try_set(TL_ISA_TILES, run, n);
-}
-
-#endif
 
 START_TEST(convolutions_agree_with_64_bit_loops)
 {

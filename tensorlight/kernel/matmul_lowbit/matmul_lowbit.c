@@ -11,12 +11,14 @@
 
 TL_KERNEL_TABLE(pick_widen, tl_lowbit_widen_func, TL_LOWBIT_WIDEN_KERNELS)
 TL_KERNEL_TABLE(pick, tl_lowbit_func, TL_LOWBIT_KERNELS)
+TL_KERNEL_TABLE(pick_tiles, tl_lowbit_func, TL_LOWBIT_TILES)
 TL_KERNEL_TABLE(pick_rows, tl_lowbit_rows_func, TL_LOWBIT_ROWS_KERNELS)
 
 enum {
     FEW_ROWS = 8,     // max rows for dot products of bytes; for more, panels are dequantized
     DOT_ROWS = 64,    // the same, with instructions for dot products of bytes
     PLAIN_ROWS = 2,   // the same, in plain C
+    TILED_ROWS = 8,   // min rows for matrix units
     WIDE_ROWS = 1024, // max rows of a unit with dequantized panels
     WIDE_PANELS = 4,  // of such a unit: strips of rows are copied once for all of them
     MANY_PANELS = 32, // enough for all threads, so that units have WIDE_PANELS
@@ -111,6 +113,35 @@ static int run_few(const tl_exec *exec, product *p)
     for (size_t r = 0; r < p->rows && p->is_finite; r++)
         p->is_finite = is_finite(&p->job, p->scratch + r * p->job.row_size);
     tl_parallel(exec, p->panels, tl_axis_grain(p->job.panel_size / 8 * p->rows), run_panels, p);
+    return 0;
+}
+
+// Matrix units
+
+// The kernel for matrix units, or NULL: few rows, or none that this CPU has, or weights minus zero
+// points that are no bytes.
+static tl_lowbit_func *tiles_for(const product *p, const tl_exec *exec)
+{
+    const tl_lowbit_param *const param = &p->job.param;
+    const int are_bytes = param->bits < 8 || (!param->has_zeros && param->zero == 128);
+    return are_bytes && p->rows >= TILED_ROWS && p->job.k ? pick_tiles(exec, TL_UINT8) : NULL;
+}
+
+// Prepares and computes as many rows at once as fit the scratch memory.
+static int run_tiles(const tl_exec *exec, const product *p)
+{
+    const size_t max = exec ? exec->scratch_size / p->job.row_size : 0;
+    for (size_t row = 0, n; row < p->rows; row += n) {
+        product part = *p;
+        n = tl_min_size(max > 1 ? max : 1, p->rows - row);
+        part.rows = n;
+        part.src += row * p->job.k;
+        part.dst += row * p->n;
+        if (tl_stop_is_requested(exec ? exec->stop : NULL))
+            return 0;
+        if (run_few(exec, &part) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -212,12 +243,15 @@ int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_te
     if (dst->len == 0)
         return 0;
     p.rows = (size_t)dst->len / p.n;
-    p.multiply = pick(exec, TL_UINT8);
+    tl_lowbit_func *const tiles = tiles_for(&p, exec);
+    p.multiply = tiles ? tiles : pick(exec, TL_UINT8);
     p.prepare = pick_rows(exec, TL_UINT8);
     p.widen = pick_widen(exec, TL_UINT8);
     p.src = src->data;
     p.bias = bias ? bias->data : NULL;
     p.weight = head + TL_LOWBIT_HEAD;
     p.dst = dst->data;
+    if (tiles)
+        return run_tiles(exec, &p);
     return is_few(&p, exec) ? run_few(exec, &p) : run_many(exec, &p);
 }

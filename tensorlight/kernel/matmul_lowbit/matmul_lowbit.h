@@ -23,7 +23,7 @@
 // NaN.
 //
 // For many rows, a panel is dequantized to floats once, and multiplied like that of any packed
-// matrix (kernel/matmul/gemm.h).
+// matrix (kernel/matmul/gemm.h). Matrix units multiply prepared rows instead, any number of them.
 
 #pragma once
 
@@ -76,6 +76,9 @@ TL_LOWBIT_WIDEN_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_widen_func)
 
 #define TL_LOWBIT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit, U8, DOT)
 TL_LOWBIT_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_func)
+
+#define TL_LOWBIT_TILES(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_tile, U8, TILE)
+TL_LOWBIT_TILES(TL_KERNEL_DECLARE, tl_lowbit_func)
 
 #define TL_LOWBIT_ROWS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_rows, U8, DOT)
 TL_LOWBIT_ROWS_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_rows_func)

@@ -8,6 +8,8 @@
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
+#include "kernel/matmul_lowbit/matmul_lowbit_results.inc.h"
+
 enum {
     VECTORS = 2, // of columns whose sums are in registers
     SPAN = VECTORS * TL_VF_LANES,
@@ -153,13 +155,6 @@ TL_INLINE tl_vf value_of(const shape f, const tl_vi *sum)
     return tl_vf_add(high, tl_vi_to_vf(low));
 }
 
-// Scales of a vector of columns.
-TL_INLINE tl_vf load_scales(const tl_lowbit_job *job, const uint8_t *scales, size_t col)
-{
-    return job->has_halves ? tl_vf_load_f16((const uint16_t *)(const void *)scales + col)
-                           : tl_vf_load((const float *)(const void *)scales + col);
-}
-
 // total += a block's sums, whose columns begin at `col`.
 TL_INLINE void add_sums(const shape f, const tl_lowbit_job *job, const tl_lowbit_head *head,
                         const uint8_t *scales, size_t col, sums *sum, tl_vf *total)
@@ -209,21 +204,6 @@ TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *pr
     TL_UNROLL
     for (int i = 0; i < f.rows * ALL; i++)
         tl_vf_store(dst[i / ALL] + i % ALL * TL_VF_LANES, total[i / ALL][i % ALL]);
-}
-
-static void write_row(const float *total, const float *bias, float *dst, size_t cols)
-{
-    for (size_t c = 0; c < cols; c += TL_VF_LANES) {
-        const size_t n = cols - c;
-        const int is_whole = n >= TL_VF_LANES;
-        tl_vf v = tl_vf_load(total + c);
-        if (bias)
-            v = tl_vf_add(v, is_whole ? tl_vf_load(bias + c) : tl_vf_load_partial(bias + c, n));
-        if (is_whole)
-            tl_vf_store(dst + c, v);
-        else
-            tl_vf_store_partial(dst + c, v, n);
-    }
 }
 
 typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const uint8_t *panel,

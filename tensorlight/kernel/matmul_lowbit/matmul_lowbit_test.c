@@ -225,7 +225,8 @@ static void check_product(nn_room *room, product p, uint64_t seed, tl_pool *pool
     tl_tensor *const want = nn_blank(room, TL_FLOAT, 3, dims);
     range *const ranges = ranges_of(&p);
     multiply(&p, want, TL_ISA_C, NULL);
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         nn_room own = {.seed = 1};
         tl_tensor *const dst = nn_blank(&own, TL_FLOAT, 3, dims);
         multiply(&p, dst, isa, pool);
@@ -248,6 +249,7 @@ START_TEST(products_agree_with_loops_of_doubles)
         check_product(&room, random_product(&room), seed, pools[seed % 2]);
         nn_close(&room);
     }
+    NN_CHECK_AMX();
     tl_pool_free(pools[1]);
 }
 END_TEST
@@ -372,7 +374,8 @@ START_TEST(sums_are_exact_where_16_bits_are_full)
     float x[K];
     for (int i = 0; i < K; i++)
         x[i] = ldexpf((float)integer, -22);
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         ck_assert_float_eq(multiply_equal(isa, 4, x, K, N, 15, 0),
                            ldexpf((float)integer * 15 * K, -22));
         ck_assert_float_eq(multiply_equal(isa, 4, x, K, N, 0, 15),
@@ -401,7 +404,8 @@ START_TEST(integers_of_8_bits_are_exact)
     p.src = floats;
     p.packed = blank_packed(&room, &p);
     tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 3, (int[]){1, M, N});
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         multiply(&p, dst, isa, NULL);
         for (int i = 0; i < M * N; i++) {
             int64_t sum = 0;
@@ -443,7 +447,8 @@ END_TEST
 START_TEST(extreme_numbers_follow_the_definition)
 {
     enum { N = 40 };
-    TL_ISA_EACH_USABLE (isa) {
+    NN_EACH_TILED(isa)
+    {
         ck_assert_float_eq(multiply_equal(isa, 4, (float[]){INFINITY, 1}, 2, N, 9, 8), INFINITY);
         ck_assert_float_eq(multiply_equal(isa, 4, (float[]){1, -INFINITY}, 2, N, 9, 8), -INFINITY);
         ck_assert_float_nan(multiply_equal(isa, 4, (float[]){INFINITY, 1}, 2, N, 8, 8));

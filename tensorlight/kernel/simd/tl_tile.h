@@ -12,11 +12,13 @@
 //     tl_tile_begin(t, rows, k)   configures them, for 1 .. 16 rows and k bytes, a multiple of 4 in
 //                            4 .. 64; all elements are 0
 //     tl_tile_end()          releases the unit of this thread, whose state the system would save
+//     tl_tile_zero(t, i)     sets the elements of tile i to 0
 //     tl_tile_load(t, i, from, step)    tile i; `step` bytes lead from a row to the next
 //     tl_tile_store(t, i, to, step)
 //     tl_tile_add_us(t, sum, left, right)   adds products of unsigned and signed bytes, modulo
 //     2^32:
 //                            sum[r][c] += left[r][4 q + i] * right[q][c][i], over all q and i
+//     tl_tile_add_ss(t, sum, left, right)   the same for two factors of signed bytes
 //     tl_tile_add_pairs(t, sum, left, right)   the same for pairs of bfloat16 and sums of floats.
 //                            Adds up the products of the even elements, those of the odd ones, and
 //                            both sums, and adds that to the tile; each addition is rounded once,

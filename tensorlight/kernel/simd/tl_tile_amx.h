@@ -50,7 +50,10 @@ static inline void tl_tile_end(void)
                 :                                           \
                 : "r"((void *)(to)), "r"((ptrdiff_t)(step)) \
                 : "memory")
+#define tl_tile_zero(t, i) TL_TILE_ASM(t, "tilezero %%tmm" #i : :)
 #define tl_tile_add_us(t, sum, left, right) \
     TL_TILE_ASM(t, "tdpbusd %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)
+#define tl_tile_add_ss(t, sum, left, right) \
+    TL_TILE_ASM(t, "tdpbssd %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)
 #define tl_tile_add_pairs(t, sum, left, right) \
     TL_TILE_ASM(t, "tdpbf16ps %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)

@@ -44,20 +44,29 @@ static inline void tl_tile_store(const tl_tiles *t, int i, void *to, ptrdiff_t s
         memcpy((char *)to + r * step, t->bytes[i][r], tl_tile_row_bytes(t, i));
 }
 
-static inline void tl_tile_add_us(tl_tiles *t, int sum, int left, int right)
+static inline void tl_tile_zero(tl_tiles *t, int i)
 {
-    for (int r = 0; r < t->rows; r++) {
-        uint32_t sums[TL_TILE_ROWS];
-        memcpy(sums, t->bytes[sum][r], sizeof(sums));
-        for (int q = 0; q < t->quads; q++) {
-            const uint8_t *const a = t->bytes[left][r] + 4 * q;
-            const int8_t *b = (const int8_t *)t->bytes[right][q];
-            for (int c = 0; c < TL_TILE_ROWS; c++, b += 4)
-                sums[c] += (uint32_t)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
-        }
-        memcpy(t->bytes[sum][r], sums, sizeof(sums));
-    }
+    memset(t->bytes[i], 0, sizeof(t->bytes[i]));
 }
+
+/** tl_tile_add_`name` for left factors of `type`. */
+#define TL_TILE_ADD(name, type)                                                                   \
+    static inline void tl_tile_add_##name(tl_tiles *t, int sum, int left, int right)              \
+    {                                                                                             \
+        for (int r = 0; r < t->rows; r++) {                                                       \
+            uint32_t sums[TL_TILE_ROWS];                                                          \
+            memcpy(sums, t->bytes[sum][r], sizeof(sums));                                         \
+            for (int q = 0; q < t->quads; q++) {                                                  \
+                const type *const a = (const type *)t->bytes[left][r] + 4 * q;                    \
+                const int8_t *b = (const int8_t *)t->bytes[right][q];                             \
+                for (int c = 0; c < TL_TILE_ROWS; c++, b += 4)                                    \
+                    sums[c] += (uint32_t)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]); \
+            }                                                                                     \
+            memcpy(t->bytes[sum][r], sums, sizeof(sums));                                         \
+        }                                                                                         \
+    }
+TL_TILE_ADD(us, uint8_t)
+TL_TILE_ADD(ss, int8_t)
 
 /** Rounded as if the exponent had no limit, then 0 if the result is subnormal. */
 static inline float tl_tile_rounded(double x)

@@ -53,13 +53,15 @@ static int is_equal(const uint8_t *a, const uint8_t *b, int are_pairs)
     return memcmp(a, b, sizeof(x)) == 0 || (are_pairs && isnan(x) && isnan(y));
 }
 
-static void check_random(uint64_t n, int are_pairs)
+static void check_random(uint64_t n, factors kind)
 {
     uint64_t seed = n;
+    const int are_pairs = kind == PAIRS;
     tile_product p = {.rows = between(&seed, 1, TL_TILE_ROWS),
                       .k = 4 * between(&seed, 1, 16),
                       .steps = between(&seed, 1, 3),
-                      .are_pairs = are_pairs};
+                      .factors = kind,
+                      .is_zeroed = between(&seed, 0, 1)};
     uint8_t c[sizeof(p.sums)], amx[sizeof(p.sums)];
     (are_pairs ? fill_pairs : fill_bytes)(&p.left[0][0], sizeof(p.left), &seed);
     (are_pairs ? fill_pairs : fill_bytes)(&p.right[0][0], sizeof(p.right), &seed);
@@ -79,14 +81,14 @@ static void check_random(uint64_t n, int are_pairs)
 START_TEST(products_of_bytes_are_those_of_amx)
 {
     for (uint64_t n = 1; has_amx() && n <= 1000; n++)
-        check_random(n, 0);
+        check_random(n, n % 2 ? SIGNED : UNSIGNED);
 }
 END_TEST
 
 START_TEST(products_of_pairs_are_those_of_amx)
 {
     for (uint64_t n = 1; has_amx() && n <= 1000; n++)
-        check_random(n, 1);
+        check_random(n, PAIRS);
 }
 END_TEST
 
@@ -98,13 +100,15 @@ START_TEST(products_of_bytes_are_exact)
             .rows = between(&seed, 1, TL_TILE_ROWS), .k = 4 * between(&seed, 1, 16), .steps = 1};
         fill_bytes(&p.left[0][0], sizeof(p.left), &seed);
         fill_bytes(&p.right[0][0], sizeof(p.right), &seed);
-        tile_product_c(&p);
+        tile_product_c(&p); // the sums begin with 0
         for (int r = 0; r < p.rows; r++)
             for (int c = 0; c < 2 * TL_TILE_ROWS; c++) {
                 int64_t sum = 0;
                 int32_t found;
-                for (int k = 0; k < p.k; k++)
-                    sum += p.left[r][k] * (int8_t)p.right[c / 16 * 16 + k / 4][c % 16 * 4 + k % 4];
+                for (int k = 0; k < p.k; k++) {
+                    const int x = p.factors == SIGNED ? (int8_t)p.left[r][k] : p.left[r][k];
+                    sum += x * (int8_t)p.right[c / 16 * 16 + k / 4][c % 16 * 4 + k % 4];
+                }
                 memcpy(&found, p.sums[r] + 4 * c, sizeof(found));
                 ck_assert_int_eq(found, sum);
             }

@@ -9,6 +9,14 @@
 #define tile_product_here tile_product_c
 #endif
 
+#define ADD_ALL(name)                    \
+    do {                                 \
+        tl_tile_add_##name(&t, 0, 4, 6); \
+        tl_tile_add_##name(&t, 1, 4, 7); \
+        tl_tile_add_##name(&t, 2, 5, 6); \
+        tl_tile_add_##name(&t, 3, 5, 7); \
+    } while (0)
+
 void tile_product_here(tile_product *p)
 {
     tl_tiles t;
@@ -17,23 +25,20 @@ void tile_product_here(tile_product *p)
     tl_tile_load(&t, 0, p->sums[0], step);
     tl_tile_load(&t, 1, p->sums[0] + TL_TILE_BYTES, step);
     tl_tile_load(&t, 2, p->sums[TL_TILE_ROWS], step);
+    if (p->is_zeroed)
+        tl_tile_zero(&t, 2);
     tl_tile_load(&t, 3, p->sums[TL_TILE_ROWS] + TL_TILE_BYTES, step);
     for (int i = 0; i < p->steps; i++) {
         tl_tile_load(&t, 4, p->left[0], TL_TILE_BYTES);
         tl_tile_load(&t, 5, p->left[TL_TILE_ROWS], TL_TILE_BYTES);
         tl_tile_load(&t, 6, p->right[0], TL_TILE_BYTES);
         tl_tile_load(&t, 7, p->right[TL_TILE_ROWS], TL_TILE_BYTES);
-        if (p->are_pairs) {
-            tl_tile_add_pairs(&t, 0, 4, 6);
-            tl_tile_add_pairs(&t, 1, 4, 7);
-            tl_tile_add_pairs(&t, 2, 5, 6);
-            tl_tile_add_pairs(&t, 3, 5, 7);
-        } else {
-            tl_tile_add_us(&t, 0, 4, 6);
-            tl_tile_add_us(&t, 1, 4, 7);
-            tl_tile_add_us(&t, 2, 5, 6);
-            tl_tile_add_us(&t, 3, 5, 7);
-        }
+        if (p->factors == PAIRS)
+            ADD_ALL(pairs);
+        else if (p->factors == SIGNED)
+            ADD_ALL(ss);
+        else
+            ADD_ALL(us);
     }
     tl_tile_store(&t, 0, p->sums[0], step);
     tl_tile_store(&t, 1, p->sums[0] + TL_TILE_BYTES, step);

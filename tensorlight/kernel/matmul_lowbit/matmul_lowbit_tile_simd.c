@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of many rows with weights of few bits, by matrix units: see matmul_lowbit.h.
+//
+// A panel is unpacked block by block: its weights minus their zero points are signed bytes, the
+// right factors. Tiles sum the products of a block for each limb, exactly, and vectors add them to
+// the totals of the rows.
+
+#include "kernel/matmul_lowbit/matmul_lowbit_results.inc.h"
+#include "kernel/simd/tl_tile.h"
+
+enum {
+    QUAD = TL_LOWBIT_QUAD,
+    LIMBS = TL_LOWBIT_MAX_LIMBS,
+    COLUMNS = TL_TILE_BYTES / QUAD,    // of a tile
+    TILES = TL_LOWBIT_PANEL / COLUMNS, // of a panel
+    MAX_QUADS = TL_LOWBIT_MAX_BLOCK / QUAD,
+    GROUP = 64, // rows whose totals stay in the L1 cache
+    VECTORS = TL_LOWBIT_PANEL / TL_VF_LANES,
+};
+
+_Static_assert(TILES == 2, "two tiles of columns");
+
+// Weights minus zero points: [tile of columns][quad of rows].
+typedef struct unpacked {
+    _Alignas(64) int8_t quads[TILES][MAX_QUADS][TL_TILE_BYTES];
+} unpacked;
+
+typedef uint8_t line __attribute__((vector_size(TL_TILE_BYTES)));
+
+// The zero points of the columns of a tile, each for four rows.
+TL_INLINE void load_zeros(const tl_lowbit_job *job, const uint8_t *zeros, line *z)
+{
+    for (int i = 0; i < TL_TILE_BYTES; i++)
+        (*z)[i] = job->param.has_zeros ? zeros[i / QUAD] : (uint8_t)job->param.zero;
+}
+
+// Unpacks a block of the columns of a tile, whose weights begin at `weights`.
+TL_INLINE void unpack_tile(const int bits, size_t block, const uint8_t *weights, const line *zero,
+                           int8_t (*quads)[TL_TILE_BYTES])
+{
+    const line mask = (line){0} + (uint8_t)((1 << bits) - 1);
+    for (size_t k = 0; k < block; k += QUAD * 8 / bits, weights += QUAD * TL_LOWBIT_PANEL) {
+        line bytes;
+        memcpy(&bytes, weights, sizeof(bytes));
+        TL_UNROLL
+        for (int j = 0; j < 8 / bits; j++) {
+            const line q = (bytes >> (uint8_t)(j * bits) & mask) - *zero;
+            memcpy(*quads++, &q, sizeof(q));
+        }
+    }
+}
+
+static void unpack(const tl_lowbit_job *job, const uint8_t *weights, const uint8_t *zeros,
+                   unpacked *to)
+{
+    const size_t block = (size_t)job->param.block;
+    for (int i = 0; i < TILES; i++, weights += TL_TILE_BYTES, zeros += COLUMNS) {
+        line zero;
+        load_zeros(job, zeros, &zero);
+        if (job->param.bits == 2)
+            unpack_tile(2, block, weights, &zero, to->quads[i]);
+        else if (job->param.bits == 4)
+            unpack_tile(4, block, weights, &zero, to->quads[i]);
+        else
+            unpack_tile(8, block, weights, &zero, to->quads[i]);
+    }
+}
+
+// Rows of a group, divided into tiles of equally many: the last may overlap the one before.
+typedef struct group {
+    const tl_lowbit_job *job;
+    const char *prepared; // the first row, at the block
+    size_t rows, tile_rows, tiles;
+    size_t step; // weights of a block that a product of tiles multiplies
+} group;
+
+static size_t first_row(const group *g, size_t tile)
+{
+    return tl_min_size(tile * g->tile_rows, g->rows - g->tile_rows);
+}
+
+typedef uint32_t block_sums[LIMBS][2 * TL_TILE_ROWS][TL_LOWBIT_PANEL];
+
+// The sums of a limb of a block, of one or two tiles of rows.
+static void sum_limb(tl_tiles *t, const group *g, const unpacked *weights, size_t limb,
+                     const char *const row[2], int n, uint32_t (*sums)[TL_LOWBIT_PANEL])
+{
+    enum { SUM_STEP = TL_LOWBIT_PANEL * sizeof(uint32_t) };
+    const tl_lowbit_job *const job = g->job;
+    const size_t at = sizeof(tl_lowbit_head) + limb * (size_t)job->param.block;
+    tl_tile_zero(t, 0);
+    tl_tile_zero(t, 1);
+    tl_tile_zero(t, 2);
+    tl_tile_zero(t, 3);
+    for (size_t k = 0; k < (size_t)job->param.block; k += g->step) {
+        tl_tile_load(t, 4, row[0] + at + k, job->row_size);
+        tl_tile_load(t, 6, weights->quads[0][k / QUAD], TL_TILE_BYTES);
+        tl_tile_load(t, 7, weights->quads[1][k / QUAD], TL_TILE_BYTES);
+        tl_tile_add_ss(t, 0, 4, 6);
+        tl_tile_add_ss(t, 1, 4, 7);
+        if (n > 1) {
+            tl_tile_load(t, 5, row[1] + at + k, job->row_size);
+            tl_tile_add_ss(t, 2, 5, 6);
+            tl_tile_add_ss(t, 3, 5, 7);
+        }
+    }
+    tl_tile_store(t, 0, sums[0], SUM_STEP);
+    tl_tile_store(t, 1, sums[0] + COLUMNS, SUM_STEP);
+    tl_tile_store(t, 2, sums[TL_TILE_ROWS], SUM_STEP);
+    tl_tile_store(t, 3, sums[TL_TILE_ROWS] + COLUMNS, SUM_STEP);
+}
+
+typedef uint32_t words __attribute__((vector_size(sizeof(tl_vf))));
+typedef int32_t integers __attribute__((vector_size(sizeof(tl_vf))));
+
+TL_INLINE tl_vf to_floats(words sums)
+{
+    return (tl_vf) __builtin_convertvector((integers)sums, tl_vf);
+}
+
+// Row r of the sum of the limbs' sums, by their powers of 256, from column c on.
+TL_INLINE tl_vf value_at(const int limbs, const block_sums *sums, size_t r, size_t c)
+{
+    words sum[LIMBS];
+    TL_UNROLL
+    for (int l = 0; l < limbs; l++)
+        memcpy(&sum[l], &(*sums)[l][r][c], sizeof(sum[l]));
+    if (limbs == 1)
+        return to_floats(sum[0]);
+    const tl_vf high = tl_vf_mul(to_floats(sum[0]), tl_vf_set1(65536));
+    return tl_vf_add(high, to_floats(sum[1] * 256 + sum[2]));
+}
+
+// total += row r of a block's sums.
+TL_INLINE void add_row(const int limbs, const block_sums *sums, size_t r, const tl_vf *scales,
+                       float unit, float *total)
+{
+    TL_UNROLL
+    for (int v = 0; v < VECTORS; v++) {
+        const size_t c = (size_t)v * TL_VF_LANES;
+        const tl_vf factor = tl_vf_mul(scales[v], tl_vf_set1(unit));
+        const tl_vf value = tl_vf_mul(value_at(limbs, sums, r, c), factor);
+        tl_vf_store(total + c, tl_vf_add(tl_vf_load(total + c), value));
+    }
+}
+
+// Adds a block to the totals of all rows.
+TL_INLINE void add_block(const int limbs, tl_tiles *t, const group *g, const unpacked *weights,
+                         const tl_vf *scales, float (*total)[TL_LOWBIT_PANEL])
+{
+    const size_t row_size = g->job->row_size;
+    for (size_t i = 0; i < g->tiles; i += 2) {
+        const size_t n = tl_min_size(2, g->tiles - i);
+        const size_t first[] = {first_row(g, i), first_row(g, i + n - 1)};
+        const char *const row[] = {g->prepared + first[0] * row_size,
+                                   g->prepared + first[1] * row_size};
+        block_sums sums;
+        for (size_t l = 0; l < (size_t)limbs; l++)
+            sum_limb(t, g, weights, l, row, (int)n, sums[l]);
+        for (size_t k = 0; k < n; k++) // rows of the tile before are not added again
+            for (size_t r = (i + k) * g->tile_rows - first[k]; r < g->tile_rows; r++) {
+                const tl_lowbit_head *const head = (const void *)(row[k] + r * row_size);
+                add_row(limbs, &sums, k * TL_TILE_ROWS + r, scales, head->unit,
+                        total[first[k] + r]);
+            }
+    }
+}
+
+static group group_of(const tl_lowbit_job *job, const char *prepared, size_t rows)
+{
+    const size_t block = (size_t)job->param.block, tiles = tl_ceil_div(rows, TL_TILE_ROWS);
+    return (group){.job = job,
+                   .prepared = prepared,
+                   .rows = rows,
+                   .tile_rows = tl_ceil_div(rows, tiles),
+                   .tiles = tiles,
+                   .step = block / tl_ceil_div(block, TL_TILE_BYTES)};
+}
+
+// The totals of some rows.
+static void add_panel(tl_tiles *t, group g, const uint8_t *panel, float (*total)[TL_LOWBIT_PANEL])
+{
+    const tl_lowbit_job *const job = g.job;
+    const uint8_t *zeros = panel + job->zeros_at;
+    tl_tile_begin(t, (int)g.tile_rows, (int)g.step);
+    for (size_t b = 0; b < job->blocks; b++) {
+        unpacked weights;
+        tl_vf scales[VECTORS];
+        unpack(job, panel, zeros, &weights);
+        for (size_t v = 0; v < VECTORS; v++)
+            scales[v] = load_scales(job, panel + job->scales_at, v * TL_VF_LANES);
+        if (job->limbs == 1)
+            add_block(1, t, &g, &weights, scales, total);
+        else
+            add_block(LIMBS, t, &g, &weights, scales, total);
+        panel += job->block_size;
+        g.prepared += tl_lowbit_block_size(job);
+        zeros += TL_LOWBIT_PANEL;
+    }
+}
+
+void SIMD_OF(tl_lowbit_tile_u8)(const tl_lowbit_job *job, const char *prepared, size_t rows,
+                                const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
+                                size_t cols)
+{
+    tl_tiles t;
+    for (size_t r = 0, n; r < rows; r += n) {
+        _Alignas(64) float total[GROUP][TL_LOWBIT_PANEL] = {{0}};
+        n = tl_min_size(GROUP, rows - r);
+        add_panel(&t, group_of(job, prepared + r * job->row_size, n), panel, total);
+        for (size_t i = 0; i < n; i++)
+            write_row(total[i], bias, dst + (r + i) * dst_row, cols);
+    }
+    tl_tile_end();
+}
