@@ -116,7 +116,8 @@
 // PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
 // wider vectors; its lanes fix the order of sums, so all compute the same bits. With plain C: DOT,
 // dot products of bytes (simd/tl_simd_dot.h), without kernels for AVX-512 that lacks VNNI, where
-// AVX2's run; BF16, products of pairs of bfloat16; BOTH, vectors of floats. TILE: matrix units.
+// AVX2's run; BF16, products of pairs of bfloat16; BOTH, vectors of floats. TILE: matrix units for
+// bytes; PAIR_TILE: for pairs of bfloat16.
 #define TL_SETS_PLAIN(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, c, TL_ISA_C)
 
 #define TL_SETS_BOTH(ROWS, ROW, arg, kernel) \
@@ -139,6 +140,9 @@
 #define TL_SETS_TILE(ROWS, ROW, arg, kernel)        \
     ROWS(ROW, arg, kernel, amxint8, TL_ISA_AMXINT8) \
     ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
+#define TL_SETS_PAIR_TILE(ROWS, ROW, arg, kernel)   \
+    ROWS(ROW, arg, kernel, amxbf16, TL_ISA_AMXBF16) \
+    ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #elif defined(__aarch64__)
 #define TL_SETS_SIMD(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, neon, TL_ISA_NEON)
 #define TL_SETS_WIDE(ROWS, ROW, arg, kernel)
@@ -146,14 +150,16 @@
     TL_SETS_BOTH(ROWS, ROW, arg, kernel)            \
     ROWS(ROW, arg, kernel, dotprod, TL_ISA_DOTPROD) \
     ROWS(ROW, arg, kernel, i8mm, TL_ISA_I8MM)
-#define TL_SETS_BF16(ROWS, ROW, arg, kernel) TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
-#define TL_SETS_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
+#define TL_SETS_BF16(ROWS, ROW, arg, kernel)      TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
+#define TL_SETS_TILE(ROWS, ROW, arg, kernel)      ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
+#define TL_SETS_PAIR_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #else
 #define TL_SETS_SIMD(ROWS, ROW, arg, kernel)
 #define TL_SETS_WIDE(ROWS, ROW, arg, kernel)
-#define TL_SETS_DOT(ROWS, ROW, arg, kernel)  TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
-#define TL_SETS_BF16(ROWS, ROW, arg, kernel) TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
-#define TL_SETS_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
+#define TL_SETS_DOT(ROWS, ROW, arg, kernel)       TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
+#define TL_SETS_BF16(ROWS, ROW, arg, kernel)      TL_SETS_PLAIN(ROWS, ROW, arg, kernel)
+#define TL_SETS_TILE(ROWS, ROW, arg, kernel)      ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
+#define TL_SETS_PAIR_TILE(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, tiles, TL_ISA_TILES)
 #endif
 
 /** For lists of many kernels: the sets of one in addition to plain C. */

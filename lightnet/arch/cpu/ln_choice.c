@@ -126,10 +126,15 @@ static int has_fast_bfloat16(void)
     return tl_isa_from_str(getenv("LIGHTNET_MAX_ISA")) == TL_ISA_AVX512BF16 || !has_slow_bfloat16();
 }
 
+int ln_has_units_for_halves(const ln_context *ctx)
+{
+    return tl_isa_contains(ctx->isa, TL_ISA_AMXBF16) || ctx->isa == TL_ISA_TILES;
+}
+
 int ln_may_compute_in_halves(const ln_context *ctx)
 {
-    return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16) &&
-           has_fast_bfloat16();
+    const int has_pairs = tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16) && has_fast_bfloat16();
+    return ctx->precision == TL_BFLOAT16 && (has_pairs || ln_has_units_for_halves(ctx));
 }
 
 static int rounds(const ln_op *op)

@@ -25,8 +25,11 @@ int ln_quantized_conv2d_tile(const ln_context *ctx, const int src[4], const int 
 /** Elements of a row of packed weights for a source in planes or blocks, of floats or bfloat16. */
 size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[2]);
 
+/** Whether the context's instruction set has matrix units for bfloat16. */
+int ln_has_units_for_halves(const ln_context *ctx);
+
 /** Whether operators may compute with bfloat16: the context's precision allows it, and the CPU has
- * the instructions, which are fast there or requested by LIGHTNET_MAX_ISA=avx512bf16. */
+ * matrix units, or dot products that are fast or requested by LIGHTNET_MAX_ISA=avx512bf16. */
 int ln_may_compute_in_halves(const ln_context *ctx);
 
 /** Whether all readers of the float tensor round it to bfloat16, or are blocked convolutions that

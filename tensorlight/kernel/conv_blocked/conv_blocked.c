@@ -18,6 +18,7 @@
 #include "tensorlight/tl_util.h"
 
 TL_KERNEL_TABLE(pick_line, tl_tile_line_func, TL_BLOCKCONV_KERNELS)
+TL_KERNEL_TABLE(pick_area, tl_tile_line_func, TL_BLOCKCONV_TILES)
 
 tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 {
@@ -296,7 +297,8 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
                            .dst_step = (size_t)c.step[1] * TL_BLOCK,
                            .dst_line_step = (size_t)c.step[0] * c.dw * TL_BLOCK};
     c.is_pointwise = is_pointwise(&c);
-    c.is_direct = c.is_pointwise && !kind->widen && (!kind->joined || kind->lanes == TL_BLOCK);
+    c.is_direct = c.is_pointwise && !kind->widen &&
+                  (!kind->joined || kind->lanes * (int)kind->size == kind->block_bytes);
     if (c.is_pointwise) {
         c.iw = c.ow = c.dw = c.oh * c.ow;
         c.ih = c.oh = c.dh = 1;
@@ -348,17 +350,16 @@ static void copy_every_second(word *restrict dst, const word *restrict src, size
         dst[i] = src[2 * i];
 }
 
-// Bytes `size` of pixels of a block, `step` pixels apart in src and `to` bytes in dst.
+// The first `size` bytes of pixels, `step` bytes apart in src and `to` bytes in dst.
 static void join_pixels(char *dst, size_t to, const char *src, size_t n, size_t step, size_t size)
 {
-    if (size == TL_BLOCK) {
+    size_t k = 0;
+    for (; k + TL_BLOCK <= size; k += TL_BLOCK)
         for (size_t i = 0; i < n; i++)
-            memcpy(dst + i * to, src + i * step * TL_BLOCK, TL_BLOCK);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < size; k += sizeof(word))
-            memcpy(dst + i * to + k, src + i * step * TL_BLOCK + k, sizeof(word));
+            memcpy(dst + i * to + k, src + i * step + k, TL_BLOCK);
+    for (; k < size; k += sizeof(word))
+        for (size_t i = 0; i < n; i++)
+            memcpy(dst + i * to + k, src + i * step + k, sizeof(word));
 }
 
 // Pixels of `size` bytes, `step` pixels apart in src.
@@ -408,7 +409,7 @@ static int pixel_size(const conv *c)
 // Bytes of a pixel of a block in the source.
 static int source_pixel_size(const conv *c)
 {
-    return c->kind->joined ? TL_BLOCK : pixel_size(c) / (c->kind->widen ? 2 : 1);
+    return c->kind->joined ? c->kind->block_bytes : pixel_size(c) / (c->kind->widen ? 2 : 1);
 }
 
 enum { MAX_PIXEL_BYTES = 64 };
@@ -435,7 +436,8 @@ static void copy_source(const conv *c, const part *u, char *dst, const char *src
                         size_t step)
 {
     if (c->kind->joined)
-        join_pixels(dst, (size_t)pixel_size(c), src, n, step, u->copied);
+        join_pixels(dst, (size_t)pixel_size(c), src, n, step * (size_t)source_pixel_size(c),
+                    u->copied);
     else if (c->kind->widen)
         c->kind->widen(dst, src, n, step);
     else
@@ -499,8 +501,9 @@ static void prepare(const conv *c, const part *u, char *scratch)
     const int joined = c->kind->joined ? c->kind->joined : 1;
     part copy = *u;
     for (int b = 0; b < n; b++) {
-        const size_t at = (size_t)(b % joined) * TL_BLOCK, pixel = (size_t)pixel_size(c);
-        copy.copied = c->kind->joined ? tl_min_size(pixel - at, TL_BLOCK) : pixel;
+        const size_t block = (size_t)c->kind->block_bytes, pixel = (size_t)pixel_size(c);
+        const size_t at = (size_t)(b % joined) * block;
+        copy.copied = c->kind->joined ? tl_min_size(pixel - at, block) : pixel;
         prepare_rows(c, &copy, block_of(c, u->image, u->span.block + b),
                      scratch + b / joined * c->tile.src_block_step * c->kind->size + at);
     }
@@ -678,16 +681,33 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
             n_blocks);
 }
 
+int tl_blocked_conv2d_fills_tiles(int channels, int columns)
+{
+    enum { PIXELS = 4 };
+    return channels % TL_BLOCK == 0 && columns >= PIXELS;
+}
+
+static int fills_tiles(const tl_tensor *src, const tl_tensor *dst, const int channels[2])
+{
+    return src->dtype == TL_BFLOAT16 && tl_blocked_conv2d_fills_tiles(channels[0], dst->dims[3]);
+}
+
 static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
-                            const int channels[2], int is_transposed)
+                            const int channels[2], int is_transposed, int is_area)
 {
     const int lanes = src->ndim == 5 ? TL_BLOCK : 1, are_pairs = src->dtype == TL_BFLOAT16;
     const size_t row = are_pairs
                            ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
                            : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
+    const int is_joined = is_area && param->size[0] * param->size[1] == 1 && src->dims[1] > 1;
     return (tl_conv_kind){
         .size = sizeof(float),
-        .lanes = are_pairs ? TL_TILE_PAIRS : lanes,
+        .lanes = is_joined   ? 2 * TL_TILE_PAIRS
+                 : are_pairs ? TL_TILE_PAIRS
+                             : lanes,
+        .joined = is_joined ? 2 : 0,
+        .block_bytes = TL_TILE_PAIRS * sizeof(float),
+        .is_area = is_area,
         .row_len = row,
         .tap_len = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
         .is_transposed = is_transposed,
@@ -698,14 +718,19 @@ static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
 size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                  const tl_conv2d_param *param, const int channels[2], int threads)
 {
-    const tl_conv_kind kind = kind_of(src, param, channels, 0);
-    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+    size_t max = 0; // of both kinds: the one that will run is unknown
+    for (int is_area = 0; is_area <= fills_tiles(src, dst, channels); is_area++) {
+        const tl_conv_kind kind = kind_of(src, param, channels, 0, is_area);
+        const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
+        max = size > max ? size : max;
+    }
+    return max;
 }
 
 size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2], int threads)
 {
-    const tl_conv_kind kind = kind_of(src, param, channels, 1);
+    const tl_conv_kind kind = kind_of(src, param, channels, 1, 0);
     return tl_conv_scratch(&kind, src, dst, param, channels, threads);
 }
 
@@ -722,14 +747,17 @@ static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weigh
     assert(is_floating(src) && weight->dtype == src->dtype && is_floating(dst));
     assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
     assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
-    const operands f = {.line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec),
+    tl_tile_line_func *const area =
+        fills_tiles(src, dst, channels) ? pick_area(exec, TL_BFLOAT16) : NULL;
+    tl_tile_line_func *const line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec);
+    const operands f = {.line = area ? area : line,
                         .weight = weight->data,
                         .add = add ? add->data : NULL,
                         .dst = dst->data,
                         .add_size = add ? tl_size_of(add->dtype) : 0,
                         .dst_size = tl_size_of(dst->dtype),
                         .are_pairs = are_pairs};
-    tl_conv_kind kind = kind_of(src, param, channels, is_transposed);
+    tl_conv_kind kind = kind_of(src, param, channels, is_transposed, area != NULL);
     kind.arg = &f;
     return tl_conv_run(exec, &kind, src, dst, param, channels);
 }

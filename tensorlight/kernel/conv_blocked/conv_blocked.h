@@ -76,3 +76,8 @@ static inline int tl_tile_is_common(int n, int max)
     TL_KERNELS(ROW, arg, tl_tile_line, F32, BOTH) \
     TL_KERNELS(ROW, arg, tl_tile_pairs, BF16, BF16)
 TL_BLOCKCONV_KERNELS(TL_KERNEL_DECLARE, tl_tile_line_func)
+
+/** For matrix units: computes areas of any number of blocks (tl_conv_kind.is_area), whose source
+ *  has whole blocks. */
+#define TL_BLOCKCONV_TILES(ROW, arg) TL_KERNELS(ROW, arg, tl_tile_area, BF16, PAIR_TILE)
+TL_BLOCKCONV_TILES(TL_KERNEL_DECLARE, tl_tile_line_func)

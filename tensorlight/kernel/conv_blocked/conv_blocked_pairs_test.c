@@ -11,15 +11,17 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {1, 16, 5, 7, 16, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},    // a line
-    {2, 34, 9, 11, 40, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // lanes left over, images
-    {1, 2, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},      // the smallest
-    {1, 24, 8, 9, 58, 1, 1, {2, 2}, {1, 1}, {0, 0, 0, 0}},    // every second pixel
-    {1, 64, 30, 28, 33, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // tiles of 14 pixels
-    {1, 18, 10, 12, 33, 3, 2, {3, 1}, {2, 3}, {0, 2, 4, 1}},  // all at odds
-    {1, 250, 14, 15, 64, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}}, // lines in several units
-    {1, 320, 1, 300, 16, 1, 3, {1, 1}, {1, 1}, {0, 1, 0, 1}}, // units of columns
-    {1, 40, 30, 9, 20, 3, 3, {1, 1}, {31, 1}, {31, 1, 31, 1}} // taps far from each other
+    {1, 16, 5, 7, 16, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},     // a line
+    {2, 34, 9, 11, 40, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},    // lanes left over, images
+    {1, 2, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},       // the smallest
+    {1, 24, 8, 9, 58, 1, 1, {2, 2}, {1, 1}, {0, 0, 0, 0}},     // every second pixel
+    {1, 64, 30, 28, 33, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},   // tiles of 14 pixels
+    {1, 18, 10, 12, 33, 3, 2, {3, 1}, {2, 3}, {0, 2, 4, 1}},   // all at odds
+    {1, 250, 14, 15, 64, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},  // lines in several units
+    {1, 320, 1, 300, 16, 1, 3, {1, 1}, {1, 1}, {0, 1, 0, 1}},  // units of columns
+    {1, 40, 30, 9, 20, 3, 3, {1, 1}, {31, 1}, {31, 1, 31, 1}}, // taps far from each other
+    {1, 80, 5, 45, 48, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},    // an odd number of whole blocks
+    {1, 48, 6, 37, 40, 5, 5, {2, 2}, {1, 1}, {2, 2, 2, 2}},    // pairs of taps, and single ones
 };
 
 static tl_tensor *blocked_of(nn_room *room, const tl_tensor *planes, tl_dtype dtype)
@@ -170,23 +172,21 @@ static void check_shape(const shape *s, uint64_t seed, tl_isa isa, int adds)
     nn_close(&l.room);
 }
 
-// Plain C, and the set with instructions for pairs.
-static const tl_isa sets[] = {TL_ISA_C, TL_ISA_AVX512BF16};
-
-static int is_skipped(tl_isa isa)
+// Sets with kernels for pairs.
+static int has_pairs(tl_isa isa)
 {
-    if (!tl_isa_is_usable(isa))
-        printf("# skipped: %s\n", tl_isa_name(isa));
-    return !tl_isa_is_usable(isa);
+    return isa == TL_ISA_C || isa == TL_ISA_AVX512BF16 || isa == TL_ISA_AMXBF16 ||
+           isa == TL_ISA_TILES;
 }
 
 START_TEST(sums_agree_with_those_in_double)
 {
     pool = tl_pool_create(2);
-    for (size_t k = 0; k < NN_LEN(sets); k++)
-        for (size_t i = 0; i < NN_LEN(shapes) && !is_skipped(sets[k]); i++)
-            check_shape(&shapes[i], i + 1, sets[k], i % 2);
+    NN_EACH_TILED(isa)
+    for (size_t i = 0; i < NN_LEN(shapes) && has_pairs(isa); i++)
+        check_shape(&shapes[i], i + 1, isa, i % 2);
     tl_pool_free(pool);
+    NN_CHECK_AMX();
 }
 END_TEST
 
@@ -199,7 +199,8 @@ static int from_to(uint64_t *seed, int min, int max)
 static shape random_shape(uint64_t *seed)
 {
     shape s = {.n = from_to(seed, 1, 2),
-               .ic = 2 * from_to(seed, 1, 25),
+               .ic =
+                   from_to(seed, 0, 1) ? 2 * from_to(seed, 1, 25) : TL_BLOCK * from_to(seed, 1, 5),
                .oc = from_to(seed, 1, 50),
                .kh = from_to(seed, 1, 3),
                .kw = from_to(seed, 1, 4)};
@@ -211,7 +212,7 @@ static shape random_shape(uint64_t *seed)
     }
     // At least as large as the window.
     s.ih = from_to(seed, (s.kh - 1) * s.dilation[0] + 1, 10);
-    s.iw = from_to(seed, (s.kw - 1) * s.dilation[1] + 1, 20);
+    s.iw = from_to(seed, (s.kw - 1) * s.dilation[1] + 1, from_to(seed, 0, 3) ? 20 : 60);
     return s;
 }
 
@@ -219,11 +220,11 @@ START_TEST(random_shapes_agree_with_sums_in_double)
 {
     uint64_t seed = 15;
     pool = tl_pool_create(2);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 300; i++) {
         const shape s = random_shape(&seed);
-        for (size_t k = 0; k < NN_LEN(sets); k++)
-            if (tl_isa_is_usable(sets[k]))
-                check_shape(&s, seed, sets[k], i % 2);
+        NN_EACH_TILED(isa)
+        if (has_pairs(isa))
+            check_shape(&s, seed, isa, i % 2);
     }
     tl_pool_free(pool);
 }
@@ -237,9 +238,9 @@ static int is_rounded(uint16_t got, uint16_t want)
 }
 
 // Results and addends of bfloat16 are those of floats, rounded once and widened.
-static void check_types(tl_isa isa, tl_dtype dtype, tl_act act)
+static void check_types(tl_isa isa, int channels, tl_dtype dtype, tl_act act)
 {
-    static const shape s = {1, 18, 7, 33, 40, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}};
+    const shape s = {1, channels, 7, 33, 40, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}};
     layer l;
     open_layer(&l, &s, 7, dtype);
     l.param.act = (tl_activation){act, 0.25f, 0.75f};
@@ -262,11 +263,12 @@ static void check_types(tl_isa isa, tl_dtype dtype, tl_act act)
 
 START_TEST(results_of_16_bits_are_rounded_once)
 {
-    TL_ISA_EACH_USABLE (isa)
-        for (int act = 0; act < TL_ACT_SIZE; act++) {
-            check_types(isa, TL_FLOAT, (tl_act)act);
-            check_types(isa, TL_BFLOAT16, (tl_act)act);
-        }
+    NN_EACH_TILED(isa)
+    for (int act = 0; act < TL_ACT_SIZE; act++) {
+        check_types(isa, 18, TL_FLOAT, (tl_act)act);
+        check_types(isa, 18, TL_BFLOAT16, (tl_act)act);
+        check_types(isa, 32, TL_BFLOAT16, (tl_act)act);
+    }
 }
 END_TEST
 

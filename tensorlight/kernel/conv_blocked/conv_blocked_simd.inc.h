@@ -14,9 +14,7 @@
 
 #include <math.h>
 
-#include "kernel/act/act.h"
-#include "kernel/simd/tl_simd_act.h"
-#include "kernel/simd/tl_simd_small.h"
+#include "kernel/simd/tl_simd.h"
 
 enum {
     PARTS = TL_BLOCK / TL_VF_LANES, // vectors of a block
@@ -35,6 +33,8 @@ enum {
 #endif
 };
 
+#include "kernel/conv_blocked/conv_blocked_results.inc.h"
+
 // Distances of software prefetches from memory or the L3 cache: hardware prefetching stops at the
 // end of a page.
 enum {
@@ -49,16 +49,6 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 #endif
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
-
-// The operands of a tile, and its output: the results of its job, or sums in a buffer.
-typedef struct tile_place {
-    const float *src, *weight, *bias;
-    const void *add; // or NULL
-    void *dst;
-    size_t step, block_step; // of dst and add
-    int is_dst_bf16, is_add_bf16;
-    float low, high; // bounds of results
-} tile_place;
 
 // sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights.
 TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
@@ -226,28 +216,6 @@ TL_INLINE void add_grouped(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_t
 
 #endif
 
-// The offset of vector `v` of pixel `m` of the results.
-TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
-{
-    return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
-}
-
-// The sum plus the addend at `offset`.
-TL_INLINE tl_vf plus_addend(tl_vf sum, const tile_place *from, size_t offset, const int is_bf16)
-{
-    return tl_vf_add(sum, is_bf16 ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
-                                  : tl_vf_load((const float *)from->add + offset));
-}
-
-// Writes a result to `offset`.
-TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const int is_bf16)
-{
-    if (is_bf16)
-        STORE_ROUNDED((uint16_t *)to->dst + offset, result);
-    else
-        tl_vf_store((float *)to->dst + offset, result);
-}
-
 // Adds the addends to the sums.
 TL_INLINE void add_addends(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                            const tile_place *from, const int is_bf16)
@@ -409,29 +377,6 @@ static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place 
                            (size_t)n * TL_BLOCK);
 }
 
-// Adds the addends to sums in a buffer.
-static void add_to_sums(float *sums, const tile_place *at, int pixels, int blocks)
-{
-    for (int v = 0; v < blocks * PARTS; v++)
-        for (int m = 0; m < pixels; m++) {
-            float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
-            const size_t offset = offset_of(m, v, at->step, at->block_step);
-            tl_vf_store(sum, plus_addend(tl_vf_load(sum), at, offset, at->is_add_bf16));
-        }
-}
-
-// Writes the sums of a buffer, clamped.
-static void write_sums(const float *sums, const tile_place *at, int pixels, int blocks)
-{
-    const tl_vf low = tl_vf_set1(at->low), high = tl_vf_set1(at->high);
-    for (int v = 0; v < blocks * PARTS; v++)
-        for (int m = 0; m < pixels; m++) {
-            const float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
-            const tl_vf clamped = tl_vf_min(high, tl_vf_max(low, tl_vf_load(sum)));
-            write(clamped, at, offset_of(m, v, at->step, at->block_step), at->is_dst_bf16);
-        }
-}
-
 // Runs a tile that writes sums to a contiguous buffer, and computes the results from them.
 static void run_buffered(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                          int blocks)
@@ -443,16 +388,7 @@ static void run_buffered(const tl_tile_job *job, tile_func *run, const tile_plac
     buffer.low = -INFINITY;
     buffer.high = INFINITY;
     run(job, &buffer);
-    if (at->add)
-        add_to_sums(sums, at, pixels, blocks);
-    tl_vf_activate(job->act, sums, blocks * buffer.block_step);
-    write_sums(sums, at, pixels, blocks);
-}
-
-// Element `i` of floats, or of bfloat16.
-static char *element(const void *p, size_t i, int is_bf16)
-{
-    return (char *)p + i * (is_bf16 ? sizeof(uint16_t) : sizeof(float));
+    write_results(job, sums, buffer.block_step, at, pixels, blocks);
 }
 
 // The kind of a tile; `is_last`: it contains the last block.

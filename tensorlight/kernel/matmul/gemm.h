@@ -94,9 +94,10 @@ typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);
  *  whole vectors, is at most TL_GEMM_FEW_FLOATS. */
 typedef void tl_gemm_few_func(const tl_gemm *g, size_t col, size_t cols);
 
-#define TL_GEMM_KERNELS(ROW, arg)                  \
-    TL_KERNELS(ROW, arg, tl_gemm_block, F32, BOTH) \
-    TL_KERNELS(ROW, arg, tl_gemm_pairs, BF16, BF16)
+#define TL_GEMM_KERNELS(ROW, arg)                   \
+    TL_KERNELS(ROW, arg, tl_gemm_block, F32, BOTH)  \
+    TL_KERNELS(ROW, arg, tl_gemm_pairs, BF16, BF16) \
+    TL_KERNELS(ROW, arg, tl_gemm_tile, BF16, PAIR_TILE)
 TL_GEMM_KERNELS(TL_KERNEL_DECLARE, tl_gemm_block_func)
 
 #define TL_GEMM_TO_PAIRS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_gemm_to_pairs, BF16, BF16)

@@ -9,6 +9,7 @@
 #define MULTIPLY_ADD(a, b, c) tl_vf_fma_pairs(a, b, c)
 #define PACK_PANEL(src, len, cols, panel) \
     ((void)(src), (void)(len), (void)(cols), assert(!(panel))) // panels are always packed before
+#define TILES_FILE "kernel/matmul/gemm_registers_simd.inc.h"
 #include "kernel/matmul/gemm_block_simd.inc.h"
 
 void SIMD(tl_gemm_to_pairs)(const float *src, size_t n, float *dst)

@@ -6,6 +6,7 @@
 #define BLOCK_FUNC                        SIMD(tl_gemm_block)
 #define MULTIPLY_ADD(a, b, c)             tl_vf_fma(a, b, c)
 #define PACK_PANEL(src, len, cols, panel) SIMD(tl_gemm_pack)(src, len, cols, panel)
+#define TILES_FILE                        "kernel/matmul/gemm_registers_simd.inc.h"
 #include "kernel/matmul/gemm_block_simd.inc.h"
 
 // Packing

@@ -440,14 +440,15 @@ START_TEST(pairs_of_bfloat16_agree_at_every_instruction_set)
     static const int shapes[][3] = {{1, 1, 1},    {1, 40, 33},    {9, 64, 17},   {13, 100, 1061},
                                     {15, 31, 5},  {29, 33, 2048}, {113, 96, 64}, {6, 300, 0},
                                     {28, 64, 32}, {14, 32, 31},   {197, 70, 191}};
-    TL_ISA_EACH_USABLE (isa)
-        for (size_t i = 0; i < NN_LEN(shapes); i++)
-            for (int variant = 0; variant < 4; variant++) {
-                const int v = variant + 4 * (int)i;
-                check_pairs(isa, shapes[i],
-                            &(packed_form){0, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
-                                           packed_acts[v % NN_LEN(packed_acts)]});
-            }
+    NN_EACH_TILED(isa)
+    for (size_t i = 0; i < NN_LEN(shapes); i++)
+        for (int variant = 0; variant < 4; variant++) {
+            const int v = variant + 4 * (int)i;
+            check_pairs(isa, shapes[i],
+                        &(packed_form){0, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
+                                       packed_acts[v % NN_LEN(packed_acts)]});
+        }
+    NN_CHECK_AMX();
 }
 END_TEST
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiles of gemm_block_simd.inc.h in registers of vectors. The including file defines
+//
+//     MULTIPLY_ADD(a, b, c)   a * b + c, for each element
+
+enum {
+#if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
+    ROWS = 14, // 28 sums, 2 vectors of src2, 1 of src1
+    PARTS = 2,
+#elif TL_SIMD_REGISTERS == 32
+    ROWS = 6, // 24 sums, 4, 1
+    PARTS = 4,
+#elif TL_SIMD_LANES == 8
+    ROWS = 6, // 12 sums, 2, 1
+    PARTS = 2,
+#else
+    ROWS = 2, // 8 sums, 4, 1
+    PARTS = 4,
+#endif
+    TILE_COLS = PARTS * TL_VF_LANES, // columns of a tile
+    PANEL_AHEAD = 4 << 10,           // floats, for TL_GEMM_STREAMED rows
+};
+
+_Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
+
+// dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
+// [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a separate
+// function. To save registers, rows[i / 3] addresses rows i, i + 1 and i + 2 of the strip, `step`
+// apart. After LINE terms it has moved by LINE * col, and `jump` completes that to s->line.
+TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
+                    const prefetch next[2], float *dst, size_t dst_row)
+{
+    const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
+    const float *rows[(ROWS + 2) / 3];
+    TL_UNROLL
+    for (int i = 0; i < n; i += 3)
+        rows[i / 3] = s->data + i * step;
+    tl_vf sum[ROWS][PARTS];
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int v = 0; v < parts; v++)
+            sum[i][v] = tl_vf_zero();
+    }
+    for (size_t begin = 0; begin < len; begin += LINE) {
+        prefetch_chunk(next, begin / LINE);
+        const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
+        for (; panel < end; panel += TL_GEMM_PANEL) {
+            tl_vf b[PARTS];
+            if (n <= TL_GEMM_STREAMED)
+                prefetch_floats(panel + PANEL_AHEAD, (size_t)parts * TL_VF_LANES);
+            TL_UNROLL
+            for (int v = 0; v < parts; v++)
+                b[v] = tl_vf_load(panel + v * TL_VF_LANES);
+            TL_UNROLL
+            for (int i = 0; i < n; i++) {
+                const tl_vf a = tl_vf_set1(rows[i / 3][i % 3 * step]);
+                TL_UNROLL
+                for (int v = 0; v < parts; v++)
+                    sum[i][v] = MULTIPLY_ADD(a, b[v], sum[i][v]);
+            }
+            TL_UNROLL
+            for (int i = 0; i < n; i += 3)
+                rows[i / 3] += col;
+        }
+        TL_UNROLL
+        for (int i = 0; i < n; i += 3)
+            rows[i / 3] += jump;
+    }
+    TL_UNROLL
+    for (int i = 0; i < n; i++, dst += dst_row) {
+        TL_UNROLL
+        for (int v = 0; v < parts; v++)
+            tl_vf_store(dst + v * TL_VF_LANES, sum[i][v]);
+    }
+}
+
+typedef void tile_func(const strip *s, const float *panel, size_t len, const prefetch next[2],
+                       float *dst, size_t dst_row);
+
+// Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
+#define TILE(n, name, parts)                                                          \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,     \
+                                  const prefetch next[2], float *dst, size_t dst_row) \
+    {                                                                                 \
+        tile(n, parts, s, panel, len, next, dst, dst_row);                            \
+    }
+#define WHOLE(n)     TILE(n, whole, PARTS)
+#define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
+#define WHOLE_ROW(n) [n] = {tile_##n##_whole, tile_##n##_whole},
+#define TILE_ROW(n)  [n] = {tile_##n##_half, tile_##n##_whole},
+
+// Most strips have 12 to 14 rows, or few in a small matrix. Other sizes have no tile of half the
+// columns, and also compute the columns of padding.
+#if TL_SIMD_LANES == 16
+#define EACH_TILE(X)  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(12) X(13) X(14)
+#define EACH_WHOLE(X) X(8) X(9) X(10) X(11)
+#elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
+#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_WHOLE(X)
+#else
+#define EACH_TILE(X) X(1) X(2)
+#define EACH_WHOLE(X)
+#endif
+
+EACH_TILE(TILES)
+EACH_WHOLE(WHOLE)
+
+// By rows, and by whether more than half of the columns are needed.
+static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHOLE_ROW)};
+
+static void multiply(const strip *s, size_t rows, const float *panel, size_t cols, size_t len,
+                     const prefetch next[2], float *dst, size_t dst_row)
+{
+    for (size_t c = 0; c < cols; c += TILE_COLS)
+        tiles[rows][cols - c > TILE_COLS / 2](s, panel + c, len, next, dst + c, dst_row);
+}
+
+static void release(void)
+{
+}
