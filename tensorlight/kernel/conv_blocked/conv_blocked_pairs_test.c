@@ -166,6 +166,11 @@ static void check_shape(const shape *s, uint64_t seed, tl_isa isa, int adds)
     const tl_tensor *const got = run_layer(&l, &one, add, TL_FLOAT);
     const tl_tensor *const threaded = run_layer(&l, &two, add, TL_FLOAT);
     ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
+    if (tl_isa_contains(isa, TL_ISA_AMXBF16)) { // computes the bits of tiles in plain C
+        const tl_tensor *const plain =
+            run_layer(&l, &(tl_exec){.isa = TL_ISA_TILES}, add, TL_FLOAT);
+        ck_assert_int_eq(memcmp(got->data, plain->data, tl_tensor_size(got)), 0);
+    }
     tl_tensor *const planes = nn_blank(&l.room, TL_FLOAT, 4, l.dims);
     tl_exec_from_blocked(NULL, got, planes);
     check_sums(&l, planes, adds, isa);

@@ -428,6 +428,11 @@ static void check_pairs(tl_isa isa, const int *mnk, const packed_form *form)
         tl_exec_elew(&plain, want, p.add, want, TL_SUM);
     tl_exec_act(&plain, want, want, p.act);
     run_packed(&exec, got, &p);
+    if (tl_isa_contains(isa, TL_ISA_AMXBF16) && p.act.act == TL_ACT_NONE) { // as in plain C
+        tl_tensor *const tiles = nn_blank(&room, TL_FLOAT, 3, dims);
+        run_packed(&(tl_exec){.isa = TL_ISA_TILES}, tiles, &p);
+        ck_assert_int_eq(memcmp(got->data, tiles->data, tl_tensor_size(got)), 0);
+    }
     for (size_t i = 0; i < (size_t)want->len; i++) // both sum at most k + 3 terms of at most 2
         nn_check_near(got, i, nn_at(want, i), 2 * nn_tolerance(TL_FLOAT, k + 3, k + 3, 2));
     if (isa == tl_isa_best())
