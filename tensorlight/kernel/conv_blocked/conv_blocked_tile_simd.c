@@ -33,14 +33,11 @@ typedef struct pass {
     size_t weight[TL_BLOCKED_TAPS]; // and from its first weight
 } pass;
 
-// Lines of results, divided into tiles of equally many pixels: the last of a line may overlap the
-// one before.
+// Lines of results, each divided into tiles of pixels.
 typedef struct area {
     const tl_tile_job *job;
     const float *src;
-    int columns;
-    int rows;                                   // pixels of a tile
-    int tiles;                                  // of a line
+    tl_tile_split line;
     size_t pixel_step, group_step, weight_step; // words: of a tile's rows; from group to group
     pass passes[2];
 } area;
@@ -86,9 +83,7 @@ static void init_area(area *a, const tl_tile_job *job, const float *src, int col
     const int are_joined = job->lanes > TL_TILE_PAIRS;
     a->job = job;
     a->src = src;
-    a->columns = columns;
-    a->tiles = (columns + PIXELS - 1) / PIXELS;
-    a->rows = (columns + a->tiles - 1) / a->tiles;
+    a->line = tl_tile_split_of(columns);
     a->pixel_step = (size_t)job->lanes * (size_t)job->src_step;
     for (int i = 0; i < 2; i++)
         a->passes[i].begin = a->passes[i].end = a->passes[i].n = 0;
@@ -98,20 +93,21 @@ static void init_area(area *a, const tl_tile_job *job, const float *src, int col
         pass_taps(a, blocks);
 }
 
-// A tile of pixels: its source, elements from the first result to its own, and the pixels that the
-// tile before it has, too. These are not written again: dst may be add.
+// A tile of pixels: its source, and elements from the first result to its own. Those that the tile
+// before it has, too, are not written again: dst may be add.
 typedef struct pixels {
     const float *src;
     size_t dst;
-    int skipped;
+    int repeated;
 } pixels;
 
 static pixels pixels_of(const area *a, int i)
 {
-    const int y = i / a->tiles, first = i % a->tiles * a->rows;
-    const int x = tl_min(first, a->columns - a->rows);
+    int repeated;
+    const size_t y = (size_t)(i / a->line.tiles);
+    const size_t x = (size_t)tl_tile_first(&a->line, i % a->line.tiles, &repeated);
     return (pixels){a->src + y * a->job->src_line_step + x * a->pixel_step,
-                    y * a->job->dst_line_step + x * a->job->dst_step, first - x};
+                    y * a->job->dst_line_step + x * a->job->dst_step, repeated};
 }
 
 // Sums of two tiles of pixels in memory: each [block][pixel][TL_BLOCK].
@@ -165,13 +161,13 @@ static void store_all(tl_tiles *t, float *first, float *second, size_t block)
 static void sum_tiles(tl_tiles *t, const area *a, const pixels at[2], int n, const float *weight,
                       const float *bias, int blocks, tile_sums sums)
 {
-    const size_t block = (size_t)a->rows * TL_BLOCK;
+    const size_t block = (size_t)a->line.each * TL_BLOCK;
     int is_first = 1;
     for (int i = 0; i < 2; i++) {
         const pass *const p = &a->passes[i];
         if (p->n == 0 && (i == 0 || !is_first))
             continue;
-        tl_tile_begin(t, a->rows, (p->width ? p->width : 1) * PIXEL * (int)sizeof(float));
+        tl_tile_begin(t, a->line.each, (p->width ? p->width : 1) * PIXEL * (int)sizeof(float));
         if (is_first)
             load_all(t, bias, bias, blocks > 1 ? a->job->weight_step : 0, 0);
         else
@@ -190,7 +186,7 @@ static void run_tiles(tl_tiles *t, const area *a, int first, int n, const float 
     tile_sums sums;
     sum_tiles(t, a, at, n, weight, bias, blocks, sums);
     for (int i = 0; i < n; i++) {
-        const size_t skipped = (size_t)at[i].skipped, to = at[i].dst + skipped * job->dst_step;
+        const size_t repeated = (size_t)at[i].repeated, to = at[i].dst + repeated * job->dst_step;
         const tile_place place = {.add = add ? element(add, to, job->is_add_bf16) : NULL,
                                   .dst = element(dst, to, job->is_dst_bf16),
                                   .step = job->dst_step,
@@ -199,8 +195,8 @@ static void run_tiles(tl_tiles *t, const area *a, int first, int n, const float 
                                   .is_add_bf16 = job->is_add_bf16,
                                   .low = job->low,
                                   .high = job->high};
-        write_results(job, sums[i] + skipped * TL_BLOCK, (size_t)a->rows * TL_BLOCK, &place,
-                      a->rows - at[i].skipped, blocks);
+        write_results(job, sums[i] + repeated * TL_BLOCK, (size_t)a->line.each * TL_BLOCK, &place,
+                      a->line.each - at[i].repeated, blocks);
     }
 }
 
@@ -212,7 +208,7 @@ void SIMD(tl_tile_area)(const tl_tile_job *job, const float *src, const float *w
     init_area(&a, job, src, n);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const size_t to = (size_t)b * job->dst_block_step, row = (size_t)b * job->weight_step;
-        for (int i = 0, all = a.tiles * job->n_lines; i < all; i += 2)
+        for (int i = 0, all = a.line.tiles * job->n_lines; i < all; i += 2)
             run_tiles(&t, &a, i, tl_min(2, all - i), weight + row, bias + row,
                       add ? element(add, to, job->is_add_bf16) : NULL,
                       element(dst, to, job->is_dst_bf16), tl_min(BLOCKS, n_blocks - b));

@@ -20,16 +20,13 @@ enum {
 
 _Static_assert(TL_VX_OFFSET == 0, "sums of tiles begin with the start");
 
-// Lines of results, divided into tiles of equally many pixels: the last of a line may overlap the
-// one before.
+// Lines of results, each divided into tiles of pixels.
 typedef struct area {
     const tl_quad_job *job;
     const uint8_t *src;
     char *dst; // of the first of two blocks
-    int columns;
-    int rows;  // pixels of a tile
-    int tiles; // of a line
-    int taps;  // that a product of tiles multiplies
+    tl_tile_split line;
+    int taps; // that a product of tiles multiplies
 } area;
 
 // Whether the taps form runs of `n` whose pixels are adjacent.
@@ -59,8 +56,9 @@ typedef struct place {
 static place place_of(const area *a, int i)
 {
     const tl_quad_job *const job = a->job;
-    const size_t y = (size_t)(i / a->tiles);
-    const size_t x = (size_t)tl_min(i % a->tiles * a->rows, a->columns - a->rows);
+    int repeated; // these pixels are computed and written twice
+    const size_t y = (size_t)(i / a->line.tiles);
+    const size_t x = (size_t)tl_tile_first(&a->line, i % a->line.tiles, &repeated);
     const size_t pixel = (size_t)job->area.pixel * (size_t)job->area.src_step;
     const size_t dst = y * job->area.dst_line_step + x * job->dst_step;
     return (place){a->src + y * job->area.src_line_step + x * pixel, a->dst + dst * size_of(job),
@@ -120,41 +118,29 @@ static void run_tiles(tl_tiles *t, const area *a, const line *l, int first, int 
                       int lanes)
 {
     const place p[] = {place_of(a, first), place_of(a, first + n - 1)};
-    LOAD_STARTS(t, 0, 1, l, p[0].pixel, a->rows, n_blocks);
+    LOAD_STARTS(t, 0, 1, l, p[0].pixel, a->line.each, n_blocks);
     if (n > 1)
-        LOAD_STARTS(t, 2, 3, l, p[1].pixel, a->rows, n_blocks);
+        LOAD_STARTS(t, 2, 3, l, p[1].pixel, a->line.each, n_blocks);
     add_products(t, a, p, n, l->weight, n_blocks);
-    WRITE_RESULTS(t, 0, 1, l, a->rows, n_blocks, lanes, p[0].dst);
+    WRITE_RESULTS(t, 0, 1, l, a->line.each, n_blocks, lanes, p[0].dst);
     if (n > 1)
-        WRITE_RESULTS(t, 2, 3, l, a->rows, n_blocks, lanes, p[1].dst);
-}
-
-static area area_of(const tl_quad_job *job, const uint8_t *src, void *dst, int columns)
-{
-    const int tiles = (columns + PIXELS - 1) / PIXELS;
-    return (area){.job = job,
-                  .src = src,
-                  .dst = dst,
-                  .columns = columns,
-                  .rows = (columns + tiles - 1) / tiles,
-                  .tiles = tiles,
-                  .taps = joined_taps(job)};
+        WRITE_RESULTS(t, 2, 3, l, a->line.each, n_blocks, lanes, p[1].dst);
 }
 
 static void run_lines(const tl_quad_job *job, const uint8_t *src, const int8_t *weight, void *dst,
                       int columns, int n_blocks, int lanes)
 {
-    area a = area_of(job, src, dst, columns);
+    area a = {job, src, dst, tl_tile_split_of(columns), joined_taps(job)};
     tl_tiles t;
     pixel_starts starts;
-    tl_tile_begin(&t, a.rows, a.taps * job->area.pixel);
+    tl_tile_begin(&t, a.line.each, a.taps * job->area.pixel);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = tl_min(BLOCKS, n_blocks - b);
         const int last = b + blocks < n_blocks ? TL_BLOCK : lanes;
         line l = line_of(job, weight + b * job->weight_step, blocks, last);
         start_line(&l, b, blocks, &starts);
         a.dst = (char *)dst + b * job->dst_block_step * size_of(job);
-        for (int i = 0, all = a.tiles * job->area.n_lines; i < all; i += 2)
+        for (int i = 0, all = a.line.tiles * job->area.n_lines; i < all; i += 2)
             run_tiles(&t, &a, &l, i, tl_min(2, all - i), blocks, last);
     }
     tl_tile_end();

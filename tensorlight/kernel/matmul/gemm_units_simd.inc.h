@@ -12,20 +12,15 @@ enum {
 _Static_assert((int)TL_GEMM_PANEL == 2 * (int)TL_TILE_ROWS && (int)PAIRS == (int)LINE,
                "two tiles of columns");
 
-// One or two tiles of a strip's rows, which overlap if these are not twice as many.
-typedef struct row_tiles {
-    size_t n, each; // tiles, and rows of one
-    size_t second;  // the first row of the second one
-} row_tiles;
-
-static row_tiles row_tiles_of(size_t all)
+// The second of two tiles of a strip's rows, in floats from the first one; 0: there is only one.
+static size_t second_of(const tl_tile_split *r, size_t row)
 {
-    const size_t n = tl_ceil_div(all, TL_TILE_ROWS), each = tl_ceil_div(all, n);
-    return (row_tiles){n, each, all - each};
+    int repeated;
+    return (size_t)tl_tile_first(r, r->tiles - 1, &repeated) * row;
 }
 
 // Adds the products of the pairs at `left` and those of the rows of a panel.
-static void add_chunk(tl_tiles *t, const row_tiles *r, const float *left, size_t row,
+static void add_chunk(tl_tiles *t, const tl_tile_split *r, const float *left, size_t row,
                       const float *panel)
 {
     tl_tile_load(t, 4, left, row * sizeof(float));
@@ -33,41 +28,41 @@ static void add_chunk(tl_tiles *t, const row_tiles *r, const float *left, size_t
     tl_tile_load(t, 7, panel + TL_TILE_ROWS, PANEL_STEP);
     tl_tile_add_pairs(t, 0, 4, 6);
     tl_tile_add_pairs(t, 1, 4, 7);
-    if (r->n == 1)
+    if (r->tiles == 1)
         return;
-    tl_tile_load(t, 5, left + r->second * row, row * sizeof(float));
+    tl_tile_load(t, 5, left + second_of(r, row), row * sizeof(float));
     tl_tile_add_pairs(t, 2, 5, 6);
     tl_tile_add_pairs(t, 3, 5, 7);
 }
 
-static void load_sums(tl_tiles *t, const row_tiles *r, const float *from, size_t row)
+static void load_sums(tl_tiles *t, const tl_tile_split *r, const float *from, size_t row)
 {
     tl_tile_load(t, 0, from, row * sizeof(float));
     tl_tile_load(t, 1, from + TL_TILE_ROWS, row * sizeof(float));
-    if (r->n == 1)
+    if (r->tiles == 1)
         return;
-    tl_tile_load(t, 2, from + r->second * row, row * sizeof(float));
-    tl_tile_load(t, 3, from + r->second * row + TL_TILE_ROWS, row * sizeof(float));
+    tl_tile_load(t, 2, from + second_of(r, row), row * sizeof(float));
+    tl_tile_load(t, 3, from + second_of(r, row) + TL_TILE_ROWS, row * sizeof(float));
 }
 
-static void store_sums(tl_tiles *t, const row_tiles *r, float *to, size_t row)
+static void store_sums(tl_tiles *t, const tl_tile_split *r, float *to, size_t row)
 {
     tl_tile_store(t, 0, to, row * sizeof(float));
     tl_tile_store(t, 1, to + TL_TILE_ROWS, row * sizeof(float));
-    if (r->n == 1)
+    if (r->tiles == 1)
         return;
-    tl_tile_store(t, 2, to + r->second * row, row * sizeof(float));
-    tl_tile_store(t, 3, to + r->second * row + TL_TILE_ROWS, row * sizeof(float));
+    tl_tile_store(t, 2, to + second_of(r, row), row * sizeof(float));
+    tl_tile_store(t, 3, to + second_of(r, row) + TL_TILE_ROWS, row * sizeof(float));
 }
 
 static void multiply(const strip *s, size_t n, const float *panel, size_t cols, size_t len,
                      const prefetch next[2], float *dst, size_t dst_row)
 {
-    const row_tiles r = row_tiles_of(n);
+    const tl_tile_split r = tl_tile_split_of((int)n);
     const size_t chunks = len / PAIRS, rest = len % PAIRS;
     tl_tiles t;
     (void)cols; // those of padding are computed, too
-    tl_tile_begin(&t, (int)r.each, TL_TILE_BYTES);
+    tl_tile_begin(&t, r.each, TL_TILE_BYTES);
     for (size_t c = 0; c < chunks; c++) {
         prefetch_chunk(next, c);
         add_chunk(&t, &r, s->data + c * s->line, s->row, panel + c * PAIRS * TL_GEMM_PANEL);
@@ -75,7 +70,7 @@ static void multiply(const strip *s, size_t n, const float *panel, size_t cols, 
     store_sums(&t, &r, dst, dst_row);
     if (rest == 0)
         return;
-    tl_tile_begin(&t, (int)r.each, (int)(rest * sizeof(float)));
+    tl_tile_begin(&t, r.each, (int)(rest * sizeof(float)));
     load_sums(&t, &r, dst, dst_row);
     add_chunk(&t, &r, s->data + chunks * s->line, s->row, panel + chunks * PAIRS * TL_GEMM_PANEL);
     store_sums(&t, &r, dst, dst_row);

@@ -66,18 +66,13 @@ static void unpack(const tl_lowbit_job *job, const uint8_t *weights, const uint8
     }
 }
 
-// Rows of a group, divided into tiles of equally many: the last may overlap the one before.
+// Rows of a group, divided into tiles.
 typedef struct group {
     const tl_lowbit_job *job;
     const char *prepared; // the first row, at the block
-    size_t rows, tile_rows, tiles;
+    tl_tile_split rows;
     size_t step; // weights of a block that a product of tiles multiplies
 } group;
-
-static size_t first_row(const group *g, size_t tile)
-{
-    return tl_min_size(tile * g->tile_rows, g->rows - g->tile_rows);
-}
 
 typedef uint32_t block_sums[LIMBS][2 * TL_TILE_ROWS][TL_LOWBIT_PANEL];
 
@@ -149,18 +144,21 @@ TL_INLINE void add_block(const int limbs, tl_tiles *t, const group *g, const unp
                          const tl_vf *scales, float (*total)[TL_LOWBIT_PANEL])
 {
     const size_t row_size = g->job->row_size;
-    for (size_t i = 0; i < g->tiles; i += 2) {
-        const size_t n = tl_min_size(2, g->tiles - i);
-        const size_t first[] = {first_row(g, i), first_row(g, i + n - 1)};
-        const char *const row[] = {g->prepared + first[0] * row_size,
-                                   g->prepared + first[1] * row_size};
+    for (int i = 0; i < g->rows.tiles; i += 2) {
+        const int n = tl_min(2, g->rows.tiles - i);
+        int repeated[2], first[2]; // of each tile
+        const char *row[2];
         block_sums sums;
+        for (int k = 0; k < 2; k++) {
+            first[k] = tl_tile_first(&g->rows, tl_min(i + k, g->rows.tiles - 1), &repeated[k]);
+            row[k] = g->prepared + (size_t)first[k] * row_size;
+        }
         for (size_t l = 0; l < (size_t)limbs; l++)
-            sum_limb(t, g, weights, l, row, (int)n, sums[l]);
-        for (size_t k = 0; k < n; k++) // rows of the tile before are not added again
-            for (size_t r = (i + k) * g->tile_rows - first[k]; r < g->tile_rows; r++) {
-                const tl_lowbit_head *const head = (const void *)(row[k] + r * row_size);
-                add_row(limbs, &sums, k * TL_TILE_ROWS + r, scales, head->unit,
+            sum_limb(t, g, weights, l, row, n, sums[l]);
+        for (int k = 0; k < n; k++) // repeated rows are not added again
+            for (int r = repeated[k]; r < g->rows.each; r++) {
+                const tl_lowbit_head *const head = (const void *)(row[k] + (size_t)r * row_size);
+                add_row(limbs, &sums, (size_t)(k * TL_TILE_ROWS + r), scales, head->unit,
                         total[first[k] + r]);
             }
     }
@@ -168,12 +166,10 @@ TL_INLINE void add_block(const int limbs, tl_tiles *t, const group *g, const unp
 
 static group group_of(const tl_lowbit_job *job, const char *prepared, size_t rows)
 {
-    const size_t block = (size_t)job->param.block, tiles = tl_ceil_div(rows, TL_TILE_ROWS);
+    const size_t block = (size_t)job->param.block;
     return (group){.job = job,
                    .prepared = prepared,
-                   .rows = rows,
-                   .tile_rows = tl_ceil_div(rows, tiles),
-                   .tiles = tiles,
+                   .rows = tl_tile_split_of((int)rows),
                    .step = block / tl_ceil_div(block, TL_TILE_BYTES)};
 }
 
@@ -182,7 +178,7 @@ static void add_panel(tl_tiles *t, group g, const uint8_t *panel, float (*total)
 {
     const tl_lowbit_job *const job = g.job;
     const uint8_t *zeros = panel + job->zeros_at;
-    tl_tile_begin(t, (int)g.tile_rows, (int)g.step);
+    tl_tile_begin(t, g.rows.each, (int)g.step);
     for (size_t b = 0; b < job->blocks; b++) {
         unpacked weights;
         tl_vf scales[VECTORS];

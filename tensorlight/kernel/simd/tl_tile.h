@@ -34,6 +34,26 @@
 
 enum { TL_TILE_ROWS = 16, TL_TILE_BYTES = 64 };
 
+/** Some rows, at least one, as tiles of equally many, so that one configuration fits all: the last
+ *  tile may have rows of the one before. */
+typedef struct tl_tile_split {
+    int rows, each, tiles; // all rows, and those of a tile
+} tl_tile_split;
+
+static inline tl_tile_split tl_tile_split_of(int rows)
+{
+    const int tiles = (rows + TL_TILE_ROWS - 1) / TL_TILE_ROWS;
+    return (tl_tile_split){rows, (rows + tiles - 1) / tiles, tiles};
+}
+
+/** The first row of tile i; *repeated: its rows that the tile before has, too. */
+static inline int tl_tile_first(const tl_tile_split *s, int i, int *repeated)
+{
+    const int last = s->rows - s->each, first = i * s->each < last ? i * s->each : last;
+    *repeated = i * s->each - first;
+    return first;
+}
+
 #ifdef TL_SIMD_AMX
 #include "kernel/simd/tl_tile_amx.h"
 #else
