@@ -55,6 +55,12 @@ int ln_op_threads(const ln_op_arg *op_arg)
     return ctx ? ctx->planned_threads : 1;
 }
 
+int ln_op_allows_bfloat16(const ln_op_arg *op_arg)
+{
+    const ln_context *ctx = op_arg->ctx;
+    return ctx && ctx->precision == TL_BFLOAT16 && ctx->optimize;
+}
+
 uint64_t ln_op_seed(const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *first = op_arg->tensors_out ? op_arg->tensors_out->data : NULL;

@@ -449,6 +449,10 @@ LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 /** For `pre_run`: the max number of threads of a run, for which scratch memory is planned. */
 LN_API int ln_op_threads(const ln_op_arg *op_arg);
 
+/** Whether the operator's run may round factors of products to TL_BFLOAT16: the context's precision
+ *  allows it, and the program is optimized, not the reference. */
+LN_API int ln_op_allows_bfloat16(const ln_op_arg *op_arg);
+
 /** A seed for random constants of the operator, from the context's seed and
  * the name of its first output, and thus independent of other operators. */
 LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);

@@ -41,6 +41,9 @@ typedef struct tl_attention_param {
     // Of a cache with memory for more keys than it has: the number of rows of the memory of each
     // head. 0: as many as it has.
     int k_rows, v_rows;
+    // Queries, keys, values and weights of TL_FLOAT may be rounded to TL_BFLOAT16, which matrix
+    // units multiply; sums are floats.
+    int in_pairs;
 } tl_attention_param;
 
 /** dst = softmax(scale * q k^T + mask) v for each head, softmax over the keys. q [B, H, S, D], k
@@ -48,8 +51,8 @@ typedef struct tl_attention_param {
  *  shape that broadcasts to [B, H, S, T], or NULL. All of one floating type; those of 16 bits
  *  compute in float. A query with a score that is NaN or +infinity, or with scores of -infinity
  *  only, gets NaN; without keys, 0. Keys that the mask excludes from some consecutive queries of a
- *  head, 48 at most, are not read for these, even if they are NaN. Source: Vaswani et al.,
- * "Attention is all you need", 2017, 3.2; ONNX Attention-23. D. */
+ *  head, 48 at most, or 96 with in_pairs, are not read for these, even if they are NaN. Source:
+ * Vaswani et al., "Attention is all you need", 2017, 3.2; ONNX Attention-23. D. */
 TL_API tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                       const tl_tensor *mask, tl_tensor *dst,
                                       const tl_attention_param *param);

@@ -13,6 +13,7 @@
 #include "tensorlight/tl_util.h"
 
 TL_KERNEL_TABLE(pick, tl_attention_func, TL_ATTENTION_KERNELS)
+TL_KERNEL_TABLE(pick_tiles, tl_attention_func, TL_ATTENTION_TILES)
 
 // Shapes
 
@@ -123,9 +124,28 @@ static tl_attention_job job_of(const tl_tensor *q, const tl_tensor *k, const tl_
                               .zero_empty = param->zero_empty};
 }
 
-// Plain C stores the scores and sums of one row; SIMD, blocks of queries, scores and sums.
-static size_t slot_size(const tl_attention_job *job, tl_dtype dtype)
+// Floats of the matrices of a unit for matrix units (attention_tile_simd.c).
+static size_t tiled_floats(const tl_attention_job *job)
 {
+    enum { TILE = 16, ROWS = TL_ATTENTION_TILED_ROWS, KEYS = TL_ATTENTION_TILED_KEYS };
+    const size_t words = tl_ceil_div(job->d, 2 * TILE) * TILE;
+    const size_t elements = tl_ceil_div(job->e, TILE) * TILE;
+    return (ROWS + TILE + KEYS) * words + ROWS * KEYS + (KEYS / 2 + ROWS) * elements;
+}
+
+// Whether queries and keys of a head fill tiles.
+static int fills_tiles(const tl_attention_job *job, tl_dtype dtype, const tl_attention_param *param)
+{
+    enum { ROWS = 16, KEYS = 32 };
+    return param->in_pairs && dtype == TL_FLOAT && job->group * job->q_len >= ROWS &&
+           job->kv_len >= KEYS;
+}
+
+// Plain C stores the scores and sums of one row; SIMD, blocks of queries, scores and sums.
+static size_t slot_size(const tl_attention_job *job, tl_dtype dtype, int is_tiled)
+{
+    if (is_tiled)
+        return tl_ceil_div(tiled_floats(job) * sizeof(float), 64) * 64;
     const size_t element = dtype == TL_DOUBLE ? sizeof(double) : sizeof(float);
     const size_t plain = (job->kv_len + job->e) * element;
     const size_t blocks = TL_ATTENTION_ROWS * (job->d + job->e + TL_ATTENTION_KEYS) * sizeof(float);
@@ -137,7 +157,9 @@ size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_ten
                             const tl_attention_param *param, int threads)
 {
     const tl_attention_job job = job_of(q, k, v, param);
-    return tl_slots_size(slot_size(&job, q->dtype), threads);
+    const size_t size = slot_size(&job, q->dtype, 0);
+    const size_t tiled = fills_tiles(&job, q->dtype, param) ? slot_size(&job, q->dtype, 1) : 0;
+    return tl_slots_size(size > tiled ? size : tiled, threads);
 }
 
 // Masked keys
@@ -219,7 +241,7 @@ typedef struct work {
     tl_attention_job job;
     tl_attention_func *func;
     tl_dtype dtype;
-    size_t units; // of a head
+    size_t unit_rows, units; // of a head
     char *scratch;
     size_t slot_size;
 } work;
@@ -231,8 +253,8 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     const size_t rows = job->group * job->q_len;
     for (size_t u = begin; u < end; u++) {
         const size_t batch = u / w->units / job->heads, head = u / w->units % job->heads;
-        const size_t first = u % w->units * TL_ATTENTION_ROWS;
-        const size_t n = tl_min_size(TL_ATTENTION_ROWS, rows - first);
+        const size_t first = u % w->units * w->unit_rows;
+        const size_t n = tl_min_size(w->unit_rows, rows - first);
         const span keys = read_keys(job, w->dtype, batch, head, first, n);
         const tl_attention_job part = part_of(job, w->dtype, keys);
         w->func(&part, batch, head, first, n, w->scratch + slot * w->slot_size);
@@ -260,8 +282,12 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
         job->mask_key = mask_step(mask, 3);
     }
     const size_t rows = job->group * job->q_len, heads = (size_t)q->dims[0] * job->heads;
-    w.units = (rows + TL_ATTENTION_ROWS - 1) / TL_ATTENTION_ROWS;
-    w.slot_size = slot_size(job, q->dtype);
+    tl_attention_func *const tiles =
+        fills_tiles(job, q->dtype, param) ? pick_tiles(exec, TL_BFLOAT16) : NULL;
+    w.func = tiles ? tiles : w.func;
+    w.unit_rows = tiles ? TL_ATTENTION_TILED_ROWS : TL_ATTENTION_ROWS;
+    w.units = (rows + w.unit_rows - 1) / w.unit_rows;
+    w.slot_size = slot_size(job, q->dtype, tiles != NULL);
     if (tl_check_scratch(exec, w.slot_size, "for attention") < 0)
         return -1;
     w.scratch = exec->scratch;

@@ -12,8 +12,10 @@
 #include "kernel/tl_kernel.h"
 
 enum {
-    TL_ATTENTION_ROWS = 48, // of a unit of work
-    TL_ATTENTION_KEYS = 72, // max keys of a block of scores
+    TL_ATTENTION_ROWS = 48,        // of a unit of work
+    TL_ATTENTION_KEYS = 72,        // max keys of a block of scores
+    TL_ATTENTION_TILED_ROWS = 96,  // the same for matrix units: keys and values become factors once
+    TL_ATTENTION_TILED_KEYS = 256, // for all rows of a unit
 };
 
 /** The layout of a tensor's rows; steps in elements. */
@@ -42,6 +44,10 @@ typedef void tl_attention_func(const tl_attention_job *job, size_t batch, size_t
     TL_KERNELS(ROW, arg, tl_attention, FLT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_attention, F32, SIMD)
 TL_ATTENTION_KERNELS(TL_KERNEL_DECLARE, tl_attention_func)
+
+/** By matrix units, with factors rounded to bfloat16: up to TL_ATTENTION_TILED_ROWS rows. */
+#define TL_ATTENTION_TILES(ROW, arg) TL_KERNELS(ROW, arg, tl_attention_tile, BF16, PAIR_TILE)
+TL_ATTENTION_TILES(TL_KERNEL_DECLARE, tl_attention_func)
 
 /** The first element of row `row`, counted over the heads of queries that share head `head` of
  *  the keys: an index into a view of queries, results or mask. */

@@ -3,6 +3,7 @@
 // with all tails, all orders of axes, masks, shared heads, what is not finite, threads.
 
 #include "kernel/tl_nn_test.h"
+#include "tensor/tl_half.h"
 #include "tensorlight/tl_attention.h"
 
 typedef struct shape {
@@ -37,6 +38,7 @@ static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
                                     1 + (axes >> 2 & 1),
                                     1 + (axes >> 3 & 1),
                                     1 / sqrt(s->d),
+                                    0,
                                     0,
                                     0,
                                     0};
@@ -99,8 +101,9 @@ static void check_row(const attention *a, const shape *s, int batch, int head, i
         if (sum == 0 && a->param.zero_empty)
             value = 0;
         const size_t at = row_at(a->dst, a->param.dst_axis, batch, head, row) + i;
+        const double rounding = a->param.in_pairs ? 0x1p-8 : 0; // of weights, and of their sum
         nn_check_near(a->dst, at, value,
-                      nn_tolerance(a->dst->dtype, s->d + 8, 2 * magnitude, value));
+                      nn_tolerance(a->dst->dtype, s->d + 8, 2 * magnitude, value) + rounding);
     }
 }
 
@@ -146,7 +149,7 @@ static void run(attention *a, tl_isa isa)
 START_TEST(two_keys_by_hand)
 {
     // Scores ln 3 and 0: weights 3/4 and 1/4. The second query has them the other way round.
-    const tl_attention_param param = {1, 1, 1, 1, 0.5, 0, 0, 0};
+    const tl_attention_param param = {1, 1, 1, 1, 0.5, 0, 0, 0, 0};
     for (size_t i = 0; i < NN_LEN(nn_floats); i++) {
         nn_room room = {0};
         const double ln9 = 2 * log(3);
@@ -192,6 +195,72 @@ START_TEST(every_kernel_agrees_with_double)
                 check_all(&a, &shapes[i]);
                 nn_close(&a.room);
             }
+}
+END_TEST
+
+// Rounds the factors, so that only weights are rounded in pairs.
+static void use_pairs(attention *a)
+{
+    tl_tensor *const tensors[] = {a->q, a->k, a->v};
+    for (int i = 0; i < 3; i++) {
+        float *const x = tensors[i]->data;
+        for (int j = 0; j < tensors[i]->len; j++)
+            x[j] = tl_bfloat_to_float(tl_bfloat_from_float(x[j]));
+    }
+    a->param.in_pairs = 1;
+    a->param.scale = 0.125;
+}
+
+START_TEST(pairs_of_bfloat16_agree_with_double)
+{
+    static const shape of_pairs[] = {{1, 1, 1, 16, 32, 64, 64},   {1, 2, 1, 17, 33, 33, 5},
+                                     {2, 3, 3, 49, 73, 8, 12},    {1, 4, 2, 31, 145, 70, 31},
+                                     {2, 1, 1, 97, 197, 32, 33},  {1, 2, 2, 200, 300, 64, 64},
+                                     {1, 16, 1, 1, 600, 96, 128}, {1, 1, 1, 40, 1091, 20, 70}};
+    NN_EACH_TILED(isa)
+    for (size_t i = 0; i < NN_LEN(of_pairs); i++)
+        for (int variant = 0; variant < 8; variant++) {
+            const shape *const s = &of_pairs[i];
+            attention a = {0};
+            open_random(&a, TL_FLOAT, s, variant * 5 % 16);
+            use_pairs(&a);
+            if (variant % 2)
+                a.mask = nn_random(&a.room, TL_FLOAT, 2, (int[]){s->s, variant % 4 > 1 ? s->t : 1},
+                                   -2, 2);
+            run(&a, isa);
+            check_all(&a, s);
+            nn_close(&a.room);
+        }
+    NN_CHECK_AMX();
+}
+END_TEST
+
+START_TEST(pairs_keep_masks_infinities_and_nan)
+{
+    static const shape s = {1, 1, 1, 40, 64, 32, 16};
+    NN_EACH_TILED(isa)
+    {
+        attention a = {0};
+        open_random(&a, TL_FLOAT, &s, 0);
+        use_pairs(&a);
+        a.param.zero_empty = 1;
+        a.mask = nn_random(&a.room, TL_FLOAT, 2, (int[]){s.s, s.t}, 0, 0);
+        float *const mask = a.mask->data, *const q = a.q->data;
+        for (int j = 0; j < s.t; j++)
+            mask[3 * s.t + j] = -INFINITY; // no key
+        for (int j = 1; j < s.t; j++)
+            mask[5 * s.t + j] = -INFINITY; // the first key
+        q[7 * s.d] = NAN;
+        run(&a, isa);
+        const float *const v = a.v->data, *const dst = a.dst->data;
+        for (int c = 0; c < s.e; c++) {
+            ck_assert(dst[3 * s.e + c] == 0);
+            ck_assert(dst[5 * s.e + c] == v[c]);
+            ck_assert(isnan(dst[7 * s.e + c]));
+            ck_assert(isfinite(dst[8 * s.e + c]));
+        }
+        nn_close(&a.room);
+    }
 }
 END_TEST
 
@@ -508,8 +577,9 @@ START_TEST(attention_rejects_bad_axes_and_shapes)
 END_TEST
 
 LN_TEST_MAIN("attention", two_keys_by_hand, masks_of_each_type_exclude_keys,
-             every_kernel_agrees_with_double, every_type_agrees_with_double, masks_are_broadcast,
-             masked_keys_have_no_weight, whole_blocks_of_keys_may_be_masked,
+             every_kernel_agrees_with_double, pairs_of_bfloat16_agree_with_double,
+             pairs_keep_masks_infinities_and_nan, every_type_agrees_with_double,
+             masks_are_broadcast, masked_keys_have_no_weight, whole_blocks_of_keys_may_be_masked,
              keys_that_no_query_reads_may_be_anything, caches_have_memory_for_more_rows,
              threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
              without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
