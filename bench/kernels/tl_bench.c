@@ -313,8 +313,8 @@ static const struct numbers_sets {
     {tl_peak_flops, {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON, TL_ISA_SIZE}},
     {tl_peak_byte_ops,
      {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVXVNNI, TL_ISA_AVX512VNNI, TL_ISA_NEON, TL_ISA_DOTPROD,
-      TL_ISA_I8MM, TL_ISA_SIZE}},
-    {tl_peak_bfloat16_flops, {TL_ISA_C, TL_ISA_AVX512BF16, TL_ISA_SIZE}},
+      TL_ISA_I8MM, TL_ISA_AMXINT8, TL_ISA_SIZE}},
+    {tl_peak_bfloat16_flops, {TL_ISA_C, TL_ISA_AVX512BF16, TL_ISA_AMXBF16, TL_ISA_SIZE}},
 };
 
 // Those that this CPU supports; or only the requested one.

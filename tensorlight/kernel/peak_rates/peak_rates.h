@@ -21,8 +21,13 @@ typedef double tl_peak_pairs_func(size_t rounds, float factor1, float factor2, f
 #define TL_PEAK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak, F32, BOTH)
 TL_PEAK_KERNELS(TL_KERNEL_DECLARE, tl_peak_func)
 
-#define TL_PEAK_PAIRS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak_pairs, BF16, BF16)
+/** Kernels of matrix units add as many products of whole tiles as take about that long. */
+#define TL_PEAK_PAIRS_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_peak_pairs, BF16, BF16) \
+    TL_KERNELS(ROW, arg, tl_peak_pair_tile, BF16, PAIR_TILE)
 TL_PEAK_PAIRS_KERNELS(TL_KERNEL_DECLARE, tl_peak_pairs_func)
 
-#define TL_PEAK_BYTES_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak_bytes, U8, DOT)
+#define TL_PEAK_BYTES_KERNELS(ROW, arg)          \
+    TL_KERNELS(ROW, arg, tl_peak_bytes, U8, DOT) \
+    TL_KERNELS(ROW, arg, tl_peak_tile, U8, TILE)
 TL_PEAK_BYTES_KERNELS(TL_KERNEL_DECLARE, tl_peak_bytes_func)

@@ -35,6 +35,14 @@ START_TEST(every_kernel_multiplies_and_adds)
 }
 END_TEST
 
+// Operations of four products of tiles of words, for each term of a sum.
+enum { TILE_OPS = 2 * 4 * 16 * 16 };
+
+static int has_tiles(tl_isa isa)
+{
+    return isa == TL_ISA_TILES || tl_isa_contains(isa, TL_ISA_AMXINT8);
+}
+
 static const struct bytes_variant {
     const char *name;
     tl_peak_bytes_func *func;
@@ -49,12 +57,13 @@ START_TEST(every_kernel_of_bytes_adds_dot_products)
     weight[4] = weight[5] = 127; // lane 1 has the largest sum
     for (size_t i = 0; i < sizeof(bytes_variants) / sizeof(bytes_variants[0]); i++) {
         float result;
-        if (!tl_isa_is_usable(bytes_variants[i].isa))
+        if (!tl_isa_is_usable(bytes_variants[i].isa) && bytes_variants[i].isa != TL_ISA_TILES)
             continue;
         const double ops = bytes_variants[i].func(10, src, weight, &result);
         ck_assert_msg(ops >= 10 * 8 * 4, "%s: %g operations", bytes_variants[i].name, ops);
-        ck_assert_msg(result == 10 * 255 * -2 || bytes_variants[i].isa == TL_ISA_DOTPROD, "%s: %g",
-                      bytes_variants[i].name, result);
+        const double terms = has_tiles(bytes_variants[i].isa) ? ops / 4 / TILE_OPS : 10;
+        ck_assert_msg(result == terms * 255 * -2 || bytes_variants[i].isa == TL_ISA_DOTPROD,
+                      "%s: %g", bytes_variants[i].name, result);
     }
 }
 END_TEST
@@ -70,11 +79,14 @@ START_TEST(every_kernel_of_pairs_adds_two_products)
     for (size_t i = 0; i < sizeof(pairs_variants) / sizeof(pairs_variants[0]); i++) {
         const struct pairs_variant *const v = &pairs_variants[i];
         float result;
-        if (!tl_isa_is_usable(v->isa))
+        if (!tl_isa_is_usable(v->isa) && v->isa != TL_ISA_TILES)
             continue;
         const double ops = v->func(10, 0.5f, 3, &result);
         ck_assert_msg(ops >= 10 * 12 * 4 * 4, "%s: %g operations", v->name, ops);
-        ck_assert_msg(result == 11 + 30 || result == 23 + 30, "%s: %g", v->name, result);
+        if (has_tiles(v->isa))
+            ck_assert_msg(result == ops / 2 / TILE_OPS * 3, "%s: %g", v->name, result);
+        else
+            ck_assert_msg(result == 11 + 30 || result == 23 + 30, "%s: %g", v->name, result);
     }
 }
 END_TEST

@@ -24,6 +24,8 @@
 //                            both sums, and adds that to the tile; each addition is rounded once,
 //                            to nearest even, and subnormal numbers are 0
 //
+//     TL_TILE_COST           how long four products of tiles take, in rounds of 24 of vectors
+//
 // The numbers of tiles are literals.
 
 #pragma once

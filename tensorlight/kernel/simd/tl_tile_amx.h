@@ -5,6 +5,8 @@
 
 #pragma once
 
+#define TL_TILE_COST 4
+
 /** The operand of LDTILECFG. */
 typedef struct tl_tile_config {
     uint8_t palette, start_row, reserved[14];

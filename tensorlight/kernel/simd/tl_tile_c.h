@@ -3,6 +3,8 @@
 
 #pragma once
 
+#define TL_TILE_COST 4096
+
 #include <math.h>
 
 #include "tensor/tl_half.h"
