@@ -3,6 +3,8 @@
 
 #include "ln_amx_machine.h"
 
+#include <stdio.h>
+
 #include "ln_tile_emulator.h"
 #include "tensor/tl_amx.h"
 #include "tensorlight/tl_exec.h"
@@ -28,6 +30,8 @@ int __wrap_tl_amx_permit(void)
 
 int ln_amx_machine_is_used(void)
 {
+    if (!tl_isa_is_usable(TL_ISA_AMXINT8))
+        printf("# skipped: amxint8, without AVX-512\n");
     return !is_emulated || !tl_isa_is_usable(TL_ISA_AMXINT8) ||
            (ln_tile_emulator_count() > 0 && !ln_tile_emulator_is_configured());
 }

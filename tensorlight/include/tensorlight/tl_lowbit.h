@@ -12,7 +12,7 @@
 // slow. Scales must be finite; a product of a scale with 2^-22 of the max magnitude of a block is
 // a factor, which loses bits where it is below 2^-126. With many rows (more than 8 without
 // instructions for byte dot products, else more than 64) and src_bits 0, the weights are converted
-// to floats, panel by panel, for tl_exec_matmul_packed.
+// to floats, panel by panel, for tl_exec_matmul_packed. Matrix units compute as for few rows.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_packed(k, n, &param)]

@@ -141,20 +141,7 @@ typedef struct product {
     int has_rows, has_columns; // a second tile of rows, of columns
 } product;
 
-TL_INLINE void load_sums(tl_tiles *t, const product *p)
-{
-    const size_t step = p->row * sizeof(float);
-    float *const next = p->sums + TILE * p->row;
-    tl_tile_load(t, 0, p->sums, step);
-    if (p->has_columns)
-        tl_tile_load(t, 1, p->sums + TILE, step);
-    if (p->has_rows)
-        tl_tile_load(t, 2, next, step);
-    if (p->has_rows && p->has_columns)
-        tl_tile_load(t, 3, next + TILE, step);
-}
-
-TL_INLINE void store_sums(tl_tiles *t, const product *p)
+static void store_sums(tl_tiles *t, const product *p)
 {
     const size_t step = p->row * sizeof(float);
     float *const next = p->sums + TILE * p->row;
@@ -171,22 +158,13 @@ TL_INLINE void store_sums(tl_tiles *t, const product *p)
 static void add_product(tl_tiles *t, const product *p)
 {
     const size_t left_step = p->left_row * sizeof(float), right_step = p->right_row * sizeof(float);
-    load_sums(t, p);
+    const size_t step = p->row * sizeof(float), next = TILE * step;
+    const size_t column = p->has_columns ? TL_TILE_BYTES : 0;
+    tl_tile_load_sums(t, p->sums, step, next, p->has_rows, column);
     for (size_t c = 0; c < p->chunks; c++) {
         const float *const left = p->left + c * TILE, *const right = p->right + c * p->right_chunk;
-        tl_tile_load(t, 4, left, left_step);
-        tl_tile_load(t, 6, right, right_step);
-        tl_tile_add_pairs(t, 0, 4, 6);
-        if (p->has_columns) {
-            tl_tile_load(t, 7, right + p->right_tile, right_step);
-            tl_tile_add_pairs(t, 1, 4, 7);
-        }
-        if (p->has_rows) {
-            tl_tile_load(t, 5, left + TILE * p->left_row, left_step);
-            tl_tile_add_pairs(t, 2, 5, 6);
-        }
-        if (p->has_rows && p->has_columns)
-            tl_tile_add_pairs(t, 3, 5, 7);
+        TL_TILE_MULTIPLY(pairs, t, left, left + TILE * p->left_row, left_step, p->has_rows, right,
+                         right + p->right_tile, right_step, p->has_columns);
     }
     store_sums(t, p);
 }
@@ -282,7 +260,7 @@ static void weigh(block *b, size_t r)
 
 static void attend(block *b)
 {
-    tl_tiles t;
+    tl_tiles t = {0};
     memset(b->results, 0, b->all_rows * b->e * sizeof(*b->results));
     write_queries(b);
     tl_tile_begin(&t, TILE, TL_TILE_BYTES);

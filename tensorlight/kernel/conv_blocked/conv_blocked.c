@@ -136,13 +136,20 @@ static int fit(double bytes, double size, int max)
     return n < 1 ? 1 : n < max ? (int)n : max;
 }
 
-// The same in multiples of TL_TILE_PIXELS, unless it is `max`.
-static int fit_pixels(double bytes, double size, int max)
+// The pixels that tiles compute at once.
+static int tile_pixels(const conv *c)
 {
-    const int n = fit(bytes, size, max);
+    enum { AREA_PIXELS = 32 }; // two tiles of matrix units
+    return c->kind->is_area ? AREA_PIXELS : TL_TILE_PIXELS;
+}
+
+// fit() in multiples of the pixels of tiles, unless it is `max`.
+static int fit_pixels(const conv *c, double bytes, double size, int max)
+{
+    const int n = fit(bytes, size, max), tile = tile_pixels(c);
     if (n == max)
         return n;
-    return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, max) : n - n % TL_TILE_PIXELS;
+    return n < tile ? tl_min(tile, max) : n - n % tile;
 }
 
 // Lines of results whose copied rows, of `row_bytes` each, stay in the L2 cache. Ignores the rows
@@ -163,9 +170,9 @@ static int columns_of_unit(const conv *c, double column_bytes)
         return c->ow;
     const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(&c->window, 1);
     const double each = (whole - shared) / c->ow;
-    const int max = fit_pixels(LINE_BYTES - shared, each, c->ow);
+    const int max = fit_pixels(c, LINE_BYTES - shared, each, c->ow);
     const int even = (int)tl_ceil_div(c->ow, tl_ceil_div(c->ow, max));
-    return tl_min(c->ow, (int)tl_ceil_div(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
+    return tl_min(c->ow, (int)tl_ceil_div(even, tile_pixels(c)) * tile_pixels(c));
 }
 
 // Lines and columns of a unit that prepares its source.
@@ -187,7 +194,7 @@ static void divide(conv *c)
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
     if (c->is_pointwise) {
         c->lines_per_unit = 1;
-        c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
+        c->columns_per_unit = fit_pixels(c, SOURCE_BYTES, pixel_bytes, c->ow);
         c->y = phases_for(&c->window, 0, 1);
         c->x = columns_for(c, c->columns_per_unit);
     } else {
@@ -687,9 +694,11 @@ int tl_blocked_conv2d_fills_tiles(int channels, int columns)
     return channels % TL_BLOCK == 0 && columns >= PIXELS;
 }
 
-static int fills_tiles(const tl_tensor *src, const tl_tensor *dst, const int channels[2])
+static int fills_tiles(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
+                       const int channels[2])
 {
-    return src->dtype == TL_BFLOAT16 && tl_blocked_conv2d_fills_tiles(channels[0], dst->dims[3]);
+    return src->dtype == TL_BFLOAT16 &&
+           tl_blocked_conv2d_fills_tiles(channels[0], tl_conv_line(param, dst->dims));
 }
 
 static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
@@ -719,7 +728,7 @@ size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                  const tl_conv2d_param *param, const int channels[2], int threads)
 {
     size_t max = 0; // of both kinds: the one that will run is unknown
-    for (int is_area = 0; is_area <= fills_tiles(src, dst, channels); is_area++) {
+    for (int is_area = 0; is_area <= fills_tiles(src, dst, param, channels); is_area++) {
         const tl_conv_kind kind = kind_of(src, param, channels, 0, is_area);
         const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
         max = size > max ? size : max;
@@ -748,7 +757,7 @@ static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weigh
     assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
     assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
     tl_tile_line_func *const area =
-        fills_tiles(src, dst, channels) ? pick_area(exec, TL_BFLOAT16) : NULL;
+        fills_tiles(src, dst, param, channels) ? pick_area(exec, TL_BFLOAT16) : NULL;
     tl_tile_line_func *const line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec);
     const operands f = {.line = area ? area : line,
                         .weight = weight->data,

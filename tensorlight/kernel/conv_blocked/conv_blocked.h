@@ -39,9 +39,10 @@ typedef struct tl_tile_job {
     int has_half_block;    // the last block has results only in the lower half of its lanes
     size_t dst_block_step; // from a block of output channels to the next, of dst and add
     size_t dst_step;       // from a pixel to the next
-    int n_lines;           // for tl_conv_kind.is_area: lines of results, the pixels of the source
-    int src_step;          // from that of a result to that of the next, and steps from a line to
-    size_t src_line_step, dst_line_step; // the next
+    // For tl_conv_kind.is_area:
+    int n_lines;                         // of results
+    int src_step;                        // pixels from that of a result to that of the next
+    size_t src_line_step, dst_line_step; // from the first pixel of a line to that of the next
     int is_dst_bf16, is_add_bf16;        // the type of each: bfloat16, or float
     tl_activation act;
     float low, high; // bounds of results: tl_act_bounds
@@ -64,6 +65,15 @@ static inline int tl_tile_pixels(int left, int max)
     return n_tiles > 3 ? max : (left + n_tiles - 1) / n_tiles;
 }
 
+/** The results of a line of a convolution with the result [N, B, H, W, ..]: a window of one pixel
+ *  joins all lines. */
+static inline int tl_conv_line(const tl_conv2d_param *p, const int *dims)
+{
+    const int is_pixel = p->size[0] * p->size[1] * p->stride[0] * p->stride[1] == 1 &&
+                         (p->padding[0] | p->padding[1] | p->padding[2] | p->padding[3]) == 0;
+    return is_pixel ? dims[2] * dims[3] : dims[3];
+}
+
 /** Whether `n` is a frequent size of tiles, whose code writes every kind of result. To save code,
  *  rarer sizes write only the most frequent kind; for other kinds they write sums to a buffer, from
  *  which a shared loop computes the results. */
@@ -78,6 +88,6 @@ static inline int tl_tile_is_common(int n, int max)
 TL_BLOCKCONV_KERNELS(TL_KERNEL_DECLARE, tl_tile_line_func)
 
 /** For matrix units: computes areas of any number of blocks (tl_conv_kind.is_area), whose source
- *  has whole blocks. */
+ *  has whole blocks. `bias` is not NULL, and the order of the sum is another one. */
 #define TL_BLOCKCONV_TILES(ROW, arg) TL_KERNELS(ROW, arg, tl_tile_area, BF16, PAIR_TILE)
 TL_BLOCKCONV_TILES(TL_KERNEL_DECLARE, tl_tile_line_func)

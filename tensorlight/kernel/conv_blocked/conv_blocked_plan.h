@@ -63,10 +63,11 @@ typedef void tl_conv_widen_func(void *dst, const void *src, size_t n, size_t ste
 typedef struct tl_conv_kind {
     size_t size;               // bytes of an element that `line` reads
     tl_conv_widen_func *widen; // converts the source to these; NULL: the source has them already
-    int lanes;       // elements of a pixel of a block, or of a plane: 4, 16, 32 or 64 bytes
-    int joined;      // 0, or the blocks whose pixels are copied to one pixel of `lanes`, of which
-    int block_bytes; // each has so many bytes; a span of one of several groups begins with a
-                     // multiple of these blocks
+    int lanes;       // elements of a pixel of a block, or of a plane: 4, 16, 32 or 64 bytes, or, if
+                     // blocks are joined, a multiple of 4 up to 64
+    int joined;      // blocks whose pixels are copied to one pixel of `lanes`; 0: none. The span
+                     // of each of several groups begins with a multiple of them
+    int block_bytes; // if joined: of a pixel of a block of the source
     int is_area;     // `line` computes lines, of any number of blocks (tl_tile_job)
     int fill;        // the value of each byte of padding
     size_t row_len;  // elements of the packed weights of a block of output channels

@@ -24,13 +24,13 @@ enum {
 
 #include "kernel/conv_blocked/conv_blocked_results.inc.h"
 
-// Products of tiles of equal width: for some groups of source blocks, each with the same products.
+// Products of tiles of equal width, for some groups of source blocks: of each, `n` taps, from which
+// on they multiply.
 typedef struct pass {
-    int width; // halves of the rows of a tile: blocks, or taps
+    int width; // halves of the rows of a tile: blocks, or neighbouring taps
     int begin, end;
     int n;
-    ptrdiff_t src[TL_BLOCKED_TAPS]; // words from the group's first pixel
-    size_t weight[TL_BLOCKED_TAPS]; // and from its first weight
+    uint16_t taps[TL_BLOCKED_TAPS];
 } pass;
 
 // Lines of results, each divided into tiles of pixels.
@@ -39,55 +39,66 @@ typedef struct area {
     const float *src;
     tl_tile_split line;
     size_t pixel_step, group_step, weight_step; // words: of a tile's rows; from group to group
+    int n_passes;
     pass passes[2];
 } area;
 
-static void add_product(pass *p, int width, ptrdiff_t src, size_t weight)
+static pass *add_pass(area *a, int width, int begin, int end)
 {
+    pass *const p = &a->passes[a->n_passes++];
     p->width = width;
-    p->src[p->n] = src;
-    p->weight[p->n++] = weight;
+    p->begin = begin;
+    p->end = end;
+    p->n = 0;
+    return p;
 }
 
-// The passes of a window with several taps: pairs of neighbours, then the others.
+// Whether tap t and the next one are neighbours.
+static int is_pair(const tl_tile_job *job, int t)
+{
+    return t + 1 < job->n_taps && job->taps[t + 1] == job->taps[t] + PIXEL;
+}
+
+// The passes of a window with several taps: pairs of neighbours, then the others. Without taps,
+// sums are biases.
 static void pass_taps(area *a, int blocks)
 {
     const tl_tile_job *const job = a->job;
-    for (int t = 0, n; t < job->n_taps; t += n) {
-        n = t + 1 < job->n_taps && job->taps[t + 1] == job->taps[t] + PIXEL ? 2 : 1;
-        add_product(&a->passes[2 - n], n, job->taps[t], (size_t)t * TAP);
+    for (int width = 2; width > 0; width--) {
+        pass *const p = add_pass(a, width, 0, blocks);
+        for (int t = 0, n; t < job->n_taps; t += n) {
+            n = is_pair(job, t) ? 2 : 1;
+            if (n == width)
+                p->taps[p->n++] = (uint16_t)t;
+        }
+        a->n_passes -= p->n == 0 && (width == 2 || a->n_passes == 2);
     }
-    a->passes[0].end = a->passes[1].end = blocks;
-    a->group_step = job->src_block_step;
     a->weight_step = (size_t)job->n_taps * TAP;
 }
 
-// Those of a single tap: pairs of blocks, then the last one.
+// Those of a single tap, of joined blocks: pairs of blocks, then the last one.
 static void pass_blocks(area *a, int blocks)
 {
-    const ptrdiff_t tap = a->job->taps[0];
     const int pairs = blocks / 2;
-    if (pairs > 0)
-        add_product(&a->passes[0], 2, tap, 0);
-    if (blocks % 2)
-        add_product(&a->passes[1], 1, tap, 0);
-    a->passes[0].end = a->passes[1].begin = pairs;
-    a->passes[1].end = pairs + 1;
-    a->group_step = a->job->src_block_step;
+    pass *const whole = add_pass(a, 2, 0, pairs);
+    whole->taps[whole->n++] = 0;
+    if (blocks % 2) {
+        pass *const last = add_pass(a, 1, pairs, pairs + 1);
+        last->taps[last->n++] = 0;
+    }
     a->weight_step = 2 * TAP;
 }
 
 static void init_area(area *a, const tl_tile_job *job, const float *src, int columns)
 {
     const int blocks = (job->channels + TL_TILE_PAIRS - 1) / TL_TILE_PAIRS;
-    const int are_joined = job->lanes > TL_TILE_PAIRS;
     a->job = job;
     a->src = src;
     a->line = tl_tile_split_of(columns);
     a->pixel_step = (size_t)job->lanes * (size_t)job->src_step;
-    for (int i = 0; i < 2; i++)
-        a->passes[i].begin = a->passes[i].end = a->passes[i].n = 0;
-    if (are_joined)
+    a->group_step = job->src_block_step;
+    a->n_passes = 0;
+    if (job->lanes > TL_TILE_PAIRS)
         pass_blocks(a, blocks);
     else
         pass_taps(a, blocks);
@@ -117,43 +128,16 @@ typedef float tile_sums[2][BLOCKS * PIXELS * TL_BLOCK];
 static void run_pass(tl_tiles *t, const area *a, const pass *p, const pixels at[2], int n,
                      const float *weight, int blocks)
 {
+    const tl_tile_job *const job = a->job;
     const size_t step = a->pixel_step * sizeof(float);
     for (int g = p->begin; g < p->end; g++)
         for (int i = 0; i < p->n; i++) {
-            const ptrdiff_t src = (ptrdiff_t)((size_t)g * a->group_step) + p->src[i];
-            const float *const w = weight + (size_t)g * a->weight_step + p->weight[i];
-            tl_tile_load(t, 4, at[0].src + src, step);
-            tl_tile_load(t, 6, w, TL_TILE_BYTES);
-            tl_tile_add_pairs(t, 0, 4, 6);
-            if (n > 1) {
-                tl_tile_load(t, 5, at[1].src + src, step);
-                tl_tile_add_pairs(t, 2, 5, 6);
-            }
-            if (blocks > 1) {
-                tl_tile_load(t, 7, w + a->job->weight_step, TL_TILE_BYTES);
-                tl_tile_add_pairs(t, 1, 4, 7);
-                if (n > 1)
-                    tl_tile_add_pairs(t, 3, 5, 7);
-            }
+            const int tap = p->taps[i];
+            const ptrdiff_t src = (ptrdiff_t)((size_t)g * a->group_step) + job->taps[tap];
+            const float *const w = weight + (size_t)g * a->weight_step + (size_t)tap * TAP;
+            TL_TILE_MULTIPLY(pairs, t, at[0].src + src, at[1].src + src, step, n > 1, w,
+                             w + job->weight_step, TL_TILE_BYTES, blocks > 1);
         }
-}
-
-// Loads all sums: `block` floats lead from those of a block to those of the other, and `row` bytes
-// from pixel to pixel.
-static void load_all(tl_tiles *t, const float *first, const float *second, size_t block, size_t row)
-{
-    tl_tile_load(t, 0, first, row);
-    tl_tile_load(t, 1, first + block, row);
-    tl_tile_load(t, 2, second, row);
-    tl_tile_load(t, 3, second + block, row);
-}
-
-static void store_all(tl_tiles *t, float *first, float *second, size_t block)
-{
-    tl_tile_store(t, 0, first, TL_TILE_BYTES);
-    tl_tile_store(t, 1, first + block, TL_TILE_BYTES);
-    tl_tile_store(t, 2, second, TL_TILE_BYTES);
-    tl_tile_store(t, 3, second + block, TL_TILE_BYTES);
 }
 
 // The sums of one or two tiles of pixels and blocks. If there is no second one, its sums have no
@@ -161,20 +145,16 @@ static void store_all(tl_tiles *t, float *first, float *second, size_t block)
 static void sum_tiles(tl_tiles *t, const area *a, const pixels at[2], int n, const float *weight,
                       const float *bias, int blocks, tile_sums sums)
 {
-    const size_t block = (size_t)a->line.each * TL_BLOCK;
-    int is_first = 1;
-    for (int i = 0; i < 2; i++) {
-        const pass *const p = &a->passes[i];
-        if (p->n == 0 && (i == 0 || !is_first))
-            continue;
-        tl_tile_begin(t, a->line.each, (p->width ? p->width : 1) * PIXEL * (int)sizeof(float));
-        if (is_first)
-            load_all(t, bias, bias, blocks > 1 ? a->job->weight_step : 0, 0);
+    const size_t block = (size_t)a->line.each * TL_TILE_BYTES;
+    const size_t next_bias = blocks > 1 ? a->job->weight_step * sizeof(float) : 0;
+    for (const pass *p = a->passes; p < a->passes + a->n_passes; p++) {
+        tl_tile_begin(t, a->line.each, p->width * PIXEL * (int)sizeof(float));
+        if (p == a->passes)
+            tl_tile_load_sums(t, bias, 0, 0, n > 1, next_bias);
         else
-            load_all(t, sums[0], sums[1], block, TL_TILE_BYTES);
+            tl_tile_load_sums(t, sums, TL_TILE_BYTES, sizeof(sums[0]), n > 1, block);
         run_pass(t, a, p, at, n, weight, blocks);
-        store_all(t, sums[0], sums[1], block);
-        is_first = 0;
+        tl_tile_store_sums(t, sums, TL_TILE_BYTES, sizeof(sums[0]), n > 1, block);
     }
 }
 
@@ -204,7 +184,7 @@ void SIMD(tl_tile_area)(const tl_tile_job *job, const float *src, const float *w
                         const float *bias, const void *add, void *dst, int n, int n_blocks)
 {
     area a;
-    tl_tiles t;
+    tl_tiles t = {0};
     init_area(&a, job, src, n);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const size_t to = (size_t)b * job->dst_block_step, row = (size_t)b * job->weight_step;

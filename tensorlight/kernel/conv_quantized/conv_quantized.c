@@ -67,7 +67,8 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
     job.dst_block_step = tile->dst_block_step;
     job.dst_step = tile->dst_step;
     job.zeros = zeros_at(l, block, dst_offset);
-    job.area = (tl_quad_area){tl_quad_pixel(tile->channels), tile->src_step, tile->n_lines,
+    const int pixel = tl_quad_pixel(tile->channels);
+    job.area = (tl_quad_area){pixel, (size_t)pixel * (size_t)tile->src_step, tile->n_lines,
                               tile->src_line_step, tile->dst_line_step};
     l->line(&job, src, l->weight + block * job.weight_step + weight_offset,
             l->dst + dst_offset * l->dst_size, n, n_blocks, TL_BLOCK);
@@ -106,7 +107,8 @@ static int fills_tiles(const tl_tensor *dst, const tl_conv2d_param *param, const
     const tl_quad_groups g = tl_quad_groups_of(in);
     if (param->group > 1 && (g.n * g.blocks * TL_BLOCK != in || out % TL_BLOCK != 0))
         return 0;
-    return in > 0 && dst->dims[3] / (is_transposed ? param->stride[1] : 1) >= TL_QUAD_TILED_PIXELS;
+    const int stride = is_transposed ? param->stride[1] : 1;
+    return in > 0 && tl_conv_line(param, dst->dims) / stride >= TL_QUAD_TILED_PIXELS;
 }
 
 size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,

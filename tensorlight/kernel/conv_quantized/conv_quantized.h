@@ -18,7 +18,7 @@
 
 enum { TL_QUAD = 4 }; // channels whose products are summed at a time
 
-/** Blocks of source channels whose weights of a tap are adjacent: nearly equal groups of at most
+/** Blocks of source channels whose weights of a tap are adjacent: equal groups of at most
  * four blocks, whose quads fill the rows of a tile (simd/tl_tile.h). */
 typedef struct tl_quad_groups {
     int n, blocks; // groups, and blocks of each; of several, the last one is padded
@@ -77,8 +77,8 @@ typedef struct tl_quad_zeros {
 /** What kernels of tiles compute at once: lines of results. The channels of each group of the
  * source (tl_quad_groups) are contiguous in a pixel. */
 typedef struct tl_quad_area {
-    int pixel;    // bytes of a group's pixel
-    int src_step; // pixels from that of a result to that of the next
+    int pixel;         // bytes of a group's pixel
+    size_t pixel_step; // from the pixel of a result to that of the next
     int n_lines;
     size_t src_line_step, dst_line_step; // from a line to the next, as steps from block to block
 } tl_quad_area;

@@ -132,34 +132,40 @@ END_TEST
 
 // Numbers that are no ordinary ones
 
-// One row by one column, 127 * 200: the sum is 25,400 before factors.
-static void check_one(tl_isa isa, float factor, float addend, tl_quantized_param q, int expect)
+// Rows of one element by one row, 127 * 200: sums are 25,400 before factors.
+static void check_rows(tl_isa isa, int rows, float factor, float addend, tl_quantized_param q,
+                       int expect)
 {
     nn_room room = {.seed = 1};
-    uint8_t x = 200;
     int8_t w = 127;
-    enum { COLUMNS = 16 }; // a whole block: kernels have separate code for less
-    tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, 1});
+    enum { COLUMNS = 16, MAX_ROWS = 17 }; // a whole block: kernels have separate code for less
+    tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){rows, 1});
     tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){1, COLUMNS});
     tl_tensor *const factors = nn_blank(&room, TL_FLOAT, 1, (int[]){1});
     tl_tensor *const addends = nn_blank(&room, TL_FLOAT, 1, (int[]){COLUMNS});
     tl_tensor *const packed =
         nn_blank(&room, TL_INT8, 2, (int[]){1, (int)tl_quantized_matmul_packed(1)});
-    tl_tensor *const dst = nn_blank(&room, TL_UINT8, 2, (int[]){1, COLUMNS});
+    tl_tensor *const dst = nn_blank(&room, TL_UINT8, 2, (int[]){rows, COLUMNS});
     memset(weight->data, w, COLUMNS);
-    *(uint8_t *)src->data = x;
+    memset(src->data, 200, (size_t)rows);
     *(float *)factors->data = factor;
     for (int i = 0; i < COLUMNS; i++)
         ((float *)addends->data)[i] = addend;
-    _Alignas(64) char scratch[64];
+    _Alignas(64) char scratch[64 * MAX_ROWS];
     const tl_exec exec = {.isa = isa, .scratch = scratch, .scratch_size = sizeof(scratch)};
     ck_assert_int_eq(
         tl_exec_quantized_matmul_pack(&exec, weight, NULL, factors, addends, packed, 0), 0);
     ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < rows * COLUMNS; i++)
         ck_assert_msg(((uint8_t *)dst->data)[i] == expect, "%s, %g, %g: %d, expected %d",
                       tl_isa_name(isa), factor, addend, ((uint8_t *)dst->data)[i], expect);
     nn_close(&room);
+}
+
+static void check_one(tl_isa isa, float factor, float addend, tl_quantized_param q, int expect)
+{
+    check_rows(isa, 1, factor, addend, q, expect);
+    check_rows(isa, 17, factor, addend, q, expect); // more than a tile
 }
 
 START_TEST(results_saturate_and_nan_becomes_the_lowest)
@@ -197,21 +203,21 @@ START_TEST(sums_are_exact_where_16_bits_would_saturate)
     NN_EACH_TILED(isa)
     {
         nn_room room = {.seed = 3};
-        enum { K = 4096, COLUMNS = 17 };
-        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
+        enum { ROWS = 5, K = 4096, COLUMNS = 17 };
+        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, K});
         tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
         tl_tensor *const packed =
             nn_blank(&room, TL_INT8, 2, (int[]){2, (int)tl_quantized_matmul_packed(K)});
-        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1, COLUMNS});
-        memset(src->data, 255, K);
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){ROWS, COLUMNS});
+        memset(src->data, 255, ROWS * K);
         memset(weight->data, -128, (size_t)K * COLUMNS);
-        _Alignas(64) char scratch[2 * K]; // some kernels read words
+        _Alignas(64) char scratch[ROWS * 2 * K]; // some kernels read words
         ck_assert_uint_le(tl_quantized_matmul_scratch(src, dst, 1), sizeof(scratch));
         const tl_exec exec = {.isa = isa, .scratch = scratch, .scratch_size = sizeof(scratch)};
         const tl_quantized_param q = {.scale = 1, .dst_factor = 1};
         tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
         ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
-        for (int i = 0; i < COLUMNS; i++)
+        for (int i = 0; i < ROWS * COLUMNS; i++)
             ck_assert_double_eq(nn_at(dst, (size_t)i), -128.0 * 255 * K);
         nn_close(&room);
     }
@@ -220,20 +226,20 @@ END_TEST
 
 START_TEST(sums_of_rows_are_exact_where_16_bits_would_overflow)
 {
-    enum { K = 5003, COLUMNS = 17 };
+    enum { ROWS = 5, K = 5003, COLUMNS = 17 };
     NN_EACH_TILED(isa)
     {
         nn_room room = {.seed = 6};
-        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
+        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, K});
         tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
         tl_tensor *const zero = nn_blank(&room, TL_INT8, 1, (int[]){1});
         tl_tensor *const packed =
             nn_blank(&room, TL_INT8, 2, (int[]){2, (int)tl_quantized_matmul_packed(K)});
-        tl_tensor *const dst = nn_blank(&room, TL_INT32, 2, (int[]){1, COLUMNS});
-        memset(src->data, 255, K);
+        tl_tensor *const dst = nn_blank(&room, TL_INT32, 2, (int[]){ROWS, COLUMNS});
+        memset(src->data, 255, ROWS * K);
         memset(weight->data, 127, (size_t)K * COLUMNS);
         *(int8_t *)zero->data = -128;
-        _Alignas(64) char scratch[2 * 5120];
+        _Alignas(64) char scratch[ROWS * 2 * 5120 + 64];
         const size_t size =
             tl_quantized_matmul_sums(dst) + tl_quantized_matmul_scratch(src, dst, 1);
         ck_assert_uint_le(size, sizeof(scratch));
@@ -241,7 +247,7 @@ START_TEST(sums_of_rows_are_exact_where_16_bits_would_overflow)
         const tl_quantized_param q = {.scale = 1, .dst_factor = 1, .weight_zero = zero};
         tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
         ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
-        for (int i = 0; i < COLUMNS; i++)
+        for (int i = 0; i < ROWS * COLUMNS; i++)
             ck_assert_double_eq(nn_at(dst, (size_t)i), 255.0 * 255 * K);
         const tl_exec less = {.isa = isa, .scratch = scratch, .scratch_size = 63};
         ck_assert_int_eq(tl_exec_quantized_matmul(&less, src, packed, dst, &q), -1);

@@ -13,7 +13,8 @@ enum {
     PARTS = TL_BLOCK / TL_VF_LANES, // vectors of a block
     BLOCKS = 2,
     PIXELS = TL_TILE_ROWS,
-    SUM_STEP = BLOCKS * TL_BLOCK * sizeof(uint32_t), // bytes from the sums of a pixel to the next
+    BLOCK_BYTES = TL_BLOCK * sizeof(uint32_t),
+    SUM_STEP = BLOCKS * BLOCK_BYTES, // bytes from the sums of a pixel to the next
 };
 
 #include "kernel/conv_quantized/conv_quantized_results.inc.h"
@@ -59,57 +60,59 @@ static place place_of(const area *a, int i)
     int repeated; // these pixels are computed and written twice
     const size_t y = (size_t)(i / a->line.tiles);
     const size_t x = (size_t)tl_tile_first(&a->line, i % a->line.tiles, &repeated);
-    const size_t pixel = (size_t)job->area.pixel * (size_t)job->area.src_step;
     const size_t dst = y * job->area.dst_line_step + x * job->dst_step;
-    return (place){a->src + y * job->area.src_line_step + x * pixel, a->dst + dst * size_of(job),
-                   (int)(dst / job->dst_step)};
+    return (place){a->src + y * job->area.src_line_step + x * job->area.pixel_step,
+                   a->dst + dst * size_of(job), (int)(dst / job->dst_step)};
 }
 
-// Loads the initial sums of two tiles.
-#define LOAD_STARTS(t, first, second, l, m, n, n_blocks)          \
-    do {                                                          \
-        const int differ = (l)->starts != NULL;                   \
-        const size_t step = differ ? SUM_STEP : 0;                \
-        if (differ)                                               \
-            start_pixels(l, m, n, n_blocks);                      \
-        tl_tile_load(t, first, start_of(l, 0, 0), step);          \
-        if ((n_blocks) > 1)                                       \
-            tl_tile_load(t, second, start_of(l, 0, PARTS), step); \
-    } while (0)
+// The initial sums of a tile, *step bytes from pixel to pixel.
+static const char *starts_of(const line *l, const place *p, int rows, int n_blocks, size_t *step)
+{
+    *step = l->starts ? SUM_STEP : 0;
+    if (l->starts)
+        start_pixels(l, p->pixel, rows, n_blocks);
+    return (const char *)start_of(l, 0, 0);
+}
 
-// Stores two tiles of sums, and writes their results.
-#define WRITE_RESULTS(t, first, second, l, n, n_blocks, lanes, to) \
-    do {                                                           \
-        sums sum[PIXELS];                                          \
-        tl_tile_store(t, first, sum, SUM_STEP);                    \
-        if ((n_blocks) > 1)                                        \
-            tl_tile_store(t, second, sum[0] + PARTS, SUM_STEP);    \
-        write_results(l, sum, n, n_blocks, lanes, to);             \
-    } while (0)
+// Sets the sums of one or two tiles of pixels.
+static void load_starts(tl_tiles *t, const area *a, const line *l, const place *p, int n,
+                        int n_blocks)
+{
+    for (int i = 0; i < n; i++) { // the second one overwrites what the first one has read
+        size_t step;
+        const char *const starts = starts_of(l, &p[i], a->line.each, n_blocks, &step);
+        if (i == 0) {
+            tl_tile_load(t, 0, starts, step);
+            tl_tile_load(t, 1, starts + BLOCK_BYTES, step);
+        } else {
+            tl_tile_load(t, 2, starts, step);
+            tl_tile_load(t, 3, starts + BLOCK_BYTES, step);
+        }
+    }
+}
+
+// Prefetches the weights of a product for the next two blocks, to the L2 cache.
+TL_INLINE void prefetch_next(const int8_t *weight, size_t weight_step)
+{
+    for (size_t i = 0; i < TL_TILE_ROWS * TL_TILE_BYTES; i += TL_TILE_BYTES) {
+        __builtin_prefetch(weight + BLOCKS * weight_step + i, 0, 2);
+        __builtin_prefetch(weight + (BLOCKS + 1) * weight_step + i, 0, 2);
+    }
+}
 
 // Adds all products of one or two tiles of pixels and one or two blocks.
 static void add_products(tl_tiles *t, const area *a, const place *p, int n, const int8_t *weight,
-                         int n_blocks)
+                         int n_blocks, int is_first)
 {
     const tl_quad_job *const job = a->job;
-    const size_t pixel_step = (size_t)job->area.pixel * job->area.src_step;
     const int groups = tl_quad_groups_of(job->channels).n;
     for (int g = 0; g < groups; g++)
         for (int i = 0; i < job->n_taps; i += a->taps, weight += a->taps * job->tap_step) {
             const ptrdiff_t at = (ptrdiff_t)(g * job->src_block_step) + job->taps[i];
-            tl_tile_load(t, 4, p[0].src + at, pixel_step);
-            tl_tile_load(t, 6, weight, TL_TILE_BYTES);
-            tl_tile_add_us(t, 0, 4, 6);
-            if (n > 1) {
-                tl_tile_load(t, 5, p[1].src + at, pixel_step);
-                tl_tile_add_us(t, 2, 5, 6);
-            }
-            if (n_blocks > 1) {
-                tl_tile_load(t, 7, weight + job->weight_step, TL_TILE_BYTES);
-                tl_tile_add_us(t, 1, 4, 7);
-                if (n > 1)
-                    tl_tile_add_us(t, 3, 5, 7);
-            }
+            if (is_first)
+                prefetch_next(weight, job->weight_step);
+            TL_TILE_MULTIPLY(us, t, p[0].src + at, p[1].src + at, job->area.pixel_step, n > 1,
+                             weight, weight + job->weight_step, TL_TILE_BYTES, n_blocks > 1);
         }
 }
 
@@ -118,20 +121,19 @@ static void run_tiles(tl_tiles *t, const area *a, const line *l, int first, int 
                       int lanes)
 {
     const place p[] = {place_of(a, first), place_of(a, first + n - 1)};
-    LOAD_STARTS(t, 0, 1, l, p[0].pixel, a->line.each, n_blocks);
-    if (n > 1)
-        LOAD_STARTS(t, 2, 3, l, p[1].pixel, a->line.each, n_blocks);
-    add_products(t, a, p, n, l->weight, n_blocks);
-    WRITE_RESULTS(t, 0, 1, l, a->line.each, n_blocks, lanes, p[0].dst);
-    if (n > 1)
-        WRITE_RESULTS(t, 2, 3, l, a->line.each, n_blocks, lanes, p[1].dst);
+    sums sum[2][PIXELS];
+    load_starts(t, a, l, p, n, n_blocks);
+    add_products(t, a, p, n, l->weight, n_blocks, first == 0);
+    tl_tile_store_sums(t, sum, SUM_STEP, sizeof(sum[0]), n > 1, BLOCK_BYTES);
+    for (int i = 0; i < n; i++)
+        write_results(l, sum[i], a->line.each, n_blocks, lanes, p[i].dst);
 }
 
 static void run_lines(const tl_quad_job *job, const uint8_t *src, const int8_t *weight, void *dst,
                       int columns, int n_blocks, int lanes)
 {
     area a = {job, src, dst, tl_tile_split_of(columns), joined_taps(job)};
-    tl_tiles t;
+    tl_tiles t = {0};
     pixel_starts starts;
     tl_tile_begin(&t, a.line.each, a.taps * job->area.pixel);
     for (int b = 0; b < n_blocks; b += BLOCKS) {

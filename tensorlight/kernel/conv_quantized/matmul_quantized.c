@@ -12,6 +12,7 @@ enum {
     SOURCE_BYTES = 256 * 1024, // of the rows that a unit copies: they stay in the L2 cache
     UNIT_MACS = 2000000,       // min multiply-accumulates of a unit
     TILE_ROWS = 14,            // of the largest tile
+    UNIT_ROWS = 32,            // of the two tiles of a product of matrix units
 };
 
 // Multiplications, divided into units: some rows of one of them by some blocks of columns.
@@ -24,6 +25,7 @@ typedef struct product {
     size_t dst_size; // bytes of an element
     size_t pixel;    // bytes of a row in a group of blocks
     int groups;      // of blocks
+    int is_direct;   // rows are read in place
     size_t batches;  // of matrices, each with its rows
     size_t rows;     // of one
     int k, columns, blocks;
@@ -45,18 +47,23 @@ static size_t slot_of(const product *p, size_t rows)
     return tl_ceil_div(rows * row_size(p), 64) * 64;
 }
 
+static size_t tile_rows(const product *p)
+{
+    return p->kernel->is_tiled ? UNIT_ROWS : TILE_ROWS;
+}
+
 // The max rows of a unit.
 static size_t max_rows(const product *p)
 {
-    const size_t fit = SOURCE_BYTES / row_size(p);
-    return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
+    const size_t fit = SOURCE_BYTES / row_size(p), tile = tile_rows(p);
+    return fit > tile ? fit - fit % tile : tile;
 }
 
 static void divide(product *p)
 {
-    const size_t max = max_rows(p);
+    const size_t max = max_rows(p), tile = tile_rows(p);
     const size_t n = tl_ceil_div(p->rows, max);
-    const size_t even = n ? tl_ceil_div(tl_ceil_div(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
+    const size_t even = n ? tl_ceil_div(tl_ceil_div(p->rows, n), tile) * tile : 1;
     p->rows_per_unit = tl_min_size(even, p->rows ? p->rows : 1);
     p->row_units = tl_ceil_div(p->rows, p->rows_per_unit);
     const size_t pairs = tl_ceil_div((size_t)p->blocks, 2);
@@ -67,6 +74,14 @@ static void divide(product *p)
     p->block_units =
         p->blocks ? (int)tl_ceil_div((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
     p->slot_size = slot_of(p, p->rows_per_unit);
+}
+
+// Whether groups fill a row, whose tiles are then read in place: rows that are multiples of half of
+// a set's distance in the L1 cache would displace each other.
+static int is_direct(const product *p)
+{
+    enum { CONFLICT = 2048 };
+    return p->kernel->is_tiled && (size_t)p->k % p->pixel == 0 && p->k % CONFLICT != 0;
 }
 
 static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t batches,
@@ -80,6 +95,7 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t bat
                  .pixel =
                      kernel->is_tiled ? (size_t)tl_quad_pixel(k) : TL_BLOCK * (size_t)kernel->bytes,
                  .groups = kernel->is_tiled ? tl_quad_groups_of(k).n : tl_blocks(k ? k : 1)};
+    p.is_direct = is_direct(&p);
     p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns / batches : 0;
     p.blocks = tl_blocks(p.columns);
     divide(&p);
@@ -126,12 +142,14 @@ TL_INLINE void copy_some(const uint8_t *src, size_t k, size_t n, const size_t by
 static void copy_groups(const uint8_t *src, size_t k, size_t n, size_t size, uint8_t *dst,
                         size_t step)
 {
-    for (size_t i = 0; i < k; i += size, dst += step)
+    for (size_t i = 0; i < k; i += size, dst += step) {
+        const size_t len = tl_min_size(size, k - i);
         for (size_t r = 0; r < n; r++) {
-            const size_t len = tl_min_size(size, k - i);
             memcpy(dst + r * size, src + r * k + i, len);
-            memset(dst + r * size + len, 0, size - len);
+            if (len < size)
+                memset(dst + r * size + len, 0, size - len);
         }
+    }
 }
 
 // [rows][k] -> [blocks of k][rows][TL_BLOCK]. Some rows at a time fill cache lines, which otherwise
@@ -162,10 +180,12 @@ static void run_unit(product *p, size_t unit, size_t slot)
     tl_quad_job job = p->job;
     if (job.zeros.sums)
         job.zeros.sums += row;
-    if (p->copied[slot] != 1 + row_unit)
+    if (!p->is_direct && p->copied[slot] != 1 + row_unit)
         copy_rows(p, p->src + row * p->k, rows, copy);
     p->copied[slot] = 1 + row_unit;
-    job.src_block_step = rows * (p->kernel->is_tiled ? p->pixel : TL_BLOCK);
+    const uint8_t *const src = p->is_direct ? p->src + row * p->k : copy;
+    const size_t pixel = p->kernel->is_tiled ? p->pixel : TL_BLOCK;
+    job.src_block_step = p->is_direct ? pixel : rows * pixel;
     const int each = p->kernel->is_tiled ? p->blocks : 2;
     const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
     const int end = tl_min(first + p->blocks_per_unit, p->blocks);
@@ -174,7 +194,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
         const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
         job.zeros.channel = b * TL_BLOCK;
-        p->kernel->line(&job, copy, weight + b * job.weight_step, p->dst + to * p->dst_size,
+        p->kernel->line(&job, src, weight + b * job.weight_step, p->dst + to * p->dst_size,
                         (int)rows, n, lanes);
     }
 }
@@ -225,7 +245,8 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
         return -1;
-    p.job.area = (tl_quad_area){.pixel = (int)p.pixel, .src_step = 1, .n_lines = 1};
+    p.job.area = (tl_quad_area){
+        .pixel = (int)p.pixel, .pixel_step = p.is_direct ? (size_t)p.k : p.pixel, .n_lines = 1};
     tl_quad_job_set_channels(&p.job, p.k);
     p.job.n_taps = 1;
     p.job.taps = &tap;

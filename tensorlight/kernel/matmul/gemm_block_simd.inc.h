@@ -4,13 +4,17 @@
 //
 //     BLOCK_FUNC                          the name of the tl_gemm_block_func
 //     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix
-//     TILES_FILE                          a file that defines the max rows of a tile, ROWS, and
+//     TILES_FILE                          a file that defines the max rows of a tile, ROWS, a type
+//                                         tile_state, which is {0} at first, and
 //
-//         multiply(s, rows, panel, cols, len, next, dst, dst_row)
+//         multiply(state, s, rows, panel, cols, len, next, dst, dst_row)
 //
 //     which writes dst [rows][TL_GEMM_PANEL], whose rows are dst_row floats apart, = strip s
-//     [rows][len] x panel [len][TL_GEMM_PANEL], at least `cols` of its columns; and release(),
-//     which is called after it has been
+//     [rows][len] x panel [len][TL_GEMM_PANEL], at least `cols` of its columns; and
+//
+//         release(state)
+//
+//     which is called once after the last product
 
 #include "kernel/matmul/gemm.h"
 
@@ -169,6 +173,7 @@ typedef struct group {
     size_t begin, end;  // the strips of the group
     int is_packing;     // packs each panel before its first use
     size_t buffer_step; // floats between the panels in the part's buffer
+    tile_state *state;
 } group;
 
 // The first row of the part's strip `i`: strips differ by at most one row.
@@ -321,7 +326,7 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
             __builtin_prefetch(dst + r * g->dst_row + c, 1);
     float *const to = is_direct ? dst : sums;
     const size_t to_row = is_direct ? g->dst_row : TL_GEMM_PANEL;
-    multiply(&x, rows, panel, cols, part->len, next, to, to_row);
+    multiply(s->state, &x, rows, panel, cols, part->len, next, to, to_row);
     if (!is_direct)
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
 }
@@ -359,7 +364,9 @@ static size_t count_groups(const tl_gemm *g, const tl_gemm_part *part, size_t n_
 
 void BLOCK_FUNC(const tl_gemm *g, const tl_gemm_part *part)
 {
-    group s = {.gemm = g, .part = part, .n_strips = (part->rows + ROWS - 1) / ROWS};
+    tile_state state = {0};
+    group s = {
+        .gemm = g, .part = part, .state = &state, .n_strips = (part->rows + ROWS - 1) / ROWS};
     s.min_rows = part->rows / s.n_strips;
     s.longer = part->rows % s.n_strips;
     const size_t n = count_groups(g, part, s.n_strips);
@@ -375,5 +382,5 @@ void BLOCK_FUNC(const tl_gemm *g, const tl_gemm_part *part)
         for (size_t j = 0; j < part->cols; j += TL_GEMM_PANEL)
             run_panel(&s, j);
     }
-    release();
+    release(&state);
 }

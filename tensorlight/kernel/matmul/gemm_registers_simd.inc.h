@@ -109,13 +109,19 @@ EACH_WHOLE(WHOLE)
 // By rows, and by whether more than half of the columns are needed.
 static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHOLE_ROW)};
 
-static void multiply(const strip *s, size_t rows, const float *panel, size_t cols, size_t len,
-                     const prefetch next[2], float *dst, size_t dst_row)
+typedef struct tile_state {
+    char nothing;
+} tile_state;
+
+static void multiply(tile_state *t, const strip *s, size_t rows, const float *panel, size_t cols,
+                     size_t len, const prefetch next[2], float *dst, size_t dst_row)
 {
+    (void)t;
     for (size_t c = 0; c < cols; c += TILE_COLS)
         tiles[rows][cols - c > TILE_COLS / 2](s, panel + c, len, next, dst + c, dst_row);
 }
 
-static void release(void)
+static void release(tile_state *t)
 {
+    (void)t;
 }

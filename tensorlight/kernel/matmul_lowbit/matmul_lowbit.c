@@ -118,22 +118,21 @@ static int run_few(const tl_exec *exec, product *p)
 
 // Matrix units
 
-// The kernel for matrix units, or NULL: few rows, or none that this CPU has, or weights minus zero
-// points that are no bytes.
+// The kernel for matrix units, or NULL: few rows, or none that this CPU has.
 static tl_lowbit_func *tiles_for(const product *p, const tl_exec *exec)
 {
-    const tl_lowbit_param *const param = &p->job.param;
-    const int are_bytes = param->bits < 8 || (!param->has_zeros && param->zero == 128);
-    return are_bytes && p->rows >= TILED_ROWS && p->job.k ? pick_tiles(exec, TL_UINT8) : NULL;
+    return p->rows >= TILED_ROWS && p->job.k ? pick_tiles(exec, TL_UINT8) : NULL;
 }
 
 // Prepares and computes as many rows at once as fit the scratch memory.
 static int run_tiles(const tl_exec *exec, const product *p)
 {
-    const size_t max = exec ? exec->scratch_size / p->job.row_size : 0;
+    enum { GROUP = 64 }; // rows for which the kernel unpacks weights
+    const size_t fit = exec ? exec->scratch_size / p->job.row_size : 0;
+    const size_t max = fit > GROUP ? fit - fit % GROUP : fit > 1 ? fit : 1;
     for (size_t row = 0, n; row < p->rows; row += n) {
         product part = *p;
-        n = tl_min_size(max > 1 ? max : 1, p->rows - row);
+        n = tl_min_size(max, p->rows - row);
         part.rows = n;
         part.src += row * p->job.k;
         part.dst += row * p->n;

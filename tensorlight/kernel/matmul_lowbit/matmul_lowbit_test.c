@@ -77,7 +77,10 @@ static void random_weights(nn_room *room, product *p)
     if (between(room, 0, 1))
         round_scales(p->scale);
     if (p->param.has_zeros)
-        p->zero = random_for_blocks(room, p, kind > 0 ? kind : 0, dtype, lo, hi);
+        p->zero = random_for_blocks(room, p, kind > 0 ? kind : 0, dtype, lo,
+                                    between(room, 0, 3) ? hi
+                                    : is_signed         ? INT8_MAX
+                                                        : UINT8_MAX);
     p->packed = blank_packed(room, p);
 }
 
@@ -344,24 +347,27 @@ END_TEST
 
 // By hand
 
-// A product of one row with columns of equal weights, one block. Returns the first result.
+// A product of equal rows with columns of equal weights, one block: of one row, or as many as
+// matrix units multiply. Returns the first result.
 static float multiply_equal(tl_isa isa, int bits, const float *x, int k, int n, int weight,
                             int zero)
 {
     nn_room room = {.seed = 1};
-    product p = {.batch = 1, .m = 1, .k = k, .n = n, .scale_block = k};
+    const int has_tiles = isa == TL_ISA_TILES || tl_isa_contains(isa, TL_ISA_AMXINT8);
+    product p = {.batch = 1, .m = has_tiles ? 9 : 1, .k = k, .n = n, .scale_block = k};
     p.param = (tl_lowbit_param){.bits = bits, .block = tl_lowbit_block(k, k), .has_zeros = 1};
     p.weight = nn_blank(&room, TL_UINT8, 2, (int[]){k, n});
     p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
     p.zero = nn_given(&room, TL_UINT8, 1, (int[]){1}, (double[]){zero});
-    p.src = nn_blank(&room, TL_FLOAT, 2, (int[]){1, k});
+    p.src = nn_blank(&room, TL_FLOAT, 2, (int[]){p.m, k});
     p.packed = blank_packed(&room, &p);
-    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1, n});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){p.m, n});
     memset(p.weight->data, weight, (size_t)k * n);
-    memcpy(p.src->data, x, (size_t)k * sizeof(*x));
+    for (int r = 0; r < p.m; r++)
+        memcpy((float *)p.src->data + r * k, x, (size_t)k * sizeof(*x));
     multiply(&p, dst, isa, NULL);
     const float first = *(const float *)dst->data;
-    for (int i = 1; i < n; i++)
+    for (int i = 1; i < dst->len; i++)
         ck_assert(memcmp((const float *)dst->data + i, &first, sizeof(first)) == 0);
     nn_close(&room);
     return first;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of many rows with weights of few bits, by matrix units: see matmul_lowbit.h.
 //
-// A panel is unpacked block by block: its weights minus their zero points are signed bytes, the
-// right factors. Tiles sum the products of a block for each limb, exactly, and vectors add them to
-// the totals of the rows.
+// A panel is unpacked block by block: its weights are unsigned bytes, the right factors. Tiles sum
+// the products of a block for each limb, exactly. Vectors add the terms of the zero points
+// (tl_lowbit_head), and the block to the totals of the rows.
 
 #include "kernel/matmul_lowbit/matmul_lowbit_results.inc.h"
 #include "kernel/simd/tl_tile.h"
@@ -20,23 +20,16 @@ enum {
 
 _Static_assert(TILES == 2, "two tiles of columns");
 
-// Weights minus zero points: [tile of columns][quad of rows].
+// Weights: [tile of columns][quad of rows].
 typedef struct unpacked {
-    _Alignas(64) int8_t quads[TILES][MAX_QUADS][TL_TILE_BYTES];
+    _Alignas(64) uint8_t quads[TILES][MAX_QUADS][TL_TILE_BYTES];
 } unpacked;
 
 typedef uint8_t line __attribute__((vector_size(TL_TILE_BYTES)));
 
-// The zero points of the columns of a tile, each for four rows.
-TL_INLINE void load_zeros(const tl_lowbit_job *job, const uint8_t *zeros, line *z)
-{
-    for (int i = 0; i < TL_TILE_BYTES; i++)
-        (*z)[i] = job->param.has_zeros ? zeros[i / QUAD] : (uint8_t)job->param.zero;
-}
-
 // Unpacks a block of the columns of a tile, whose weights begin at `weights`.
-TL_INLINE void unpack_tile(const int bits, size_t block, const uint8_t *weights, const line *zero,
-                           int8_t (*quads)[TL_TILE_BYTES])
+TL_INLINE void unpack_tile(const int bits, size_t block, const uint8_t *weights,
+                           uint8_t (*quads)[TL_TILE_BYTES])
 {
     const line mask = (line){0} + (uint8_t)((1 << bits) - 1);
     for (size_t k = 0; k < block; k += QUAD * 8 / bits, weights += QUAD * TL_LOWBIT_PANEL) {
@@ -44,25 +37,22 @@ TL_INLINE void unpack_tile(const int bits, size_t block, const uint8_t *weights,
         memcpy(&bytes, weights, sizeof(bytes));
         TL_UNROLL
         for (int j = 0; j < 8 / bits; j++) {
-            const line q = (bytes >> (uint8_t)(j * bits) & mask) - *zero;
+            const line q = bytes >> (uint8_t)(j * bits) & mask;
             memcpy(*quads++, &q, sizeof(q));
         }
     }
 }
 
-static void unpack(const tl_lowbit_job *job, const uint8_t *weights, const uint8_t *zeros,
-                   unpacked *to)
+static void unpack(const tl_lowbit_job *job, const uint8_t *weights, unpacked *to)
 {
     const size_t block = (size_t)job->param.block;
-    for (int i = 0; i < TILES; i++, weights += TL_TILE_BYTES, zeros += COLUMNS) {
-        line zero;
-        load_zeros(job, zeros, &zero);
+    for (int i = 0; i < TILES; i++, weights += TL_TILE_BYTES) {
         if (job->param.bits == 2)
-            unpack_tile(2, block, weights, &zero, to->quads[i]);
+            unpack_tile(2, block, weights, to->quads[i]);
         else if (job->param.bits == 4)
-            unpack_tile(4, block, weights, &zero, to->quads[i]);
+            unpack_tile(4, block, weights, to->quads[i]);
         else
-            unpack_tile(8, block, weights, &zero, to->quads[i]);
+            unpack_tile(8, block, weights, to->quads[i]);
     }
 }
 
@@ -83,26 +73,12 @@ static void sum_limb(tl_tiles *t, const group *g, const unpacked *weights, size_
     enum { SUM_STEP = TL_LOWBIT_PANEL * sizeof(uint32_t) };
     const tl_lowbit_job *const job = g->job;
     const size_t at = sizeof(tl_lowbit_head) + limb * (size_t)job->param.block;
-    tl_tile_zero(t, 0);
-    tl_tile_zero(t, 1);
-    tl_tile_zero(t, 2);
-    tl_tile_zero(t, 3);
-    for (size_t k = 0; k < (size_t)job->param.block; k += g->step) {
-        tl_tile_load(t, 4, row[0] + at + k, job->row_size);
-        tl_tile_load(t, 6, weights->quads[0][k / QUAD], TL_TILE_BYTES);
-        tl_tile_load(t, 7, weights->quads[1][k / QUAD], TL_TILE_BYTES);
-        tl_tile_add_ss(t, 0, 4, 6);
-        tl_tile_add_ss(t, 1, 4, 7);
-        if (n > 1) {
-            tl_tile_load(t, 5, row[1] + at + k, job->row_size);
-            tl_tile_add_ss(t, 2, 5, 6);
-            tl_tile_add_ss(t, 3, 5, 7);
-        }
-    }
-    tl_tile_store(t, 0, sums[0], SUM_STEP);
-    tl_tile_store(t, 1, sums[0] + COLUMNS, SUM_STEP);
-    tl_tile_store(t, 2, sums[TL_TILE_ROWS], SUM_STEP);
-    tl_tile_store(t, 3, sums[TL_TILE_ROWS] + COLUMNS, SUM_STEP);
+    tl_tile_zero_sums(t);
+    for (size_t k = 0; k < (size_t)job->param.block; k += g->step)
+        TL_TILE_MULTIPLY(su, t, row[0] + at + k, row[1] + at + k, job->row_size, n > 1,
+                         weights->quads[0][k / QUAD], weights->quads[1][k / QUAD], TL_TILE_BYTES,
+                         1);
+    tl_tile_store_sums(t, sums, SUM_STEP, TL_TILE_ROWS * SUM_STEP, n > 1, TL_TILE_BYTES);
 }
 
 typedef uint32_t words __attribute__((vector_size(sizeof(tl_vf))));
@@ -113,35 +89,55 @@ TL_INLINE tl_vf to_floats(words sums)
     return (tl_vf) __builtin_convertvector((integers)sums, tl_vf);
 }
 
-// Row r of the sum of the limbs' sums, by their powers of 256, from column c on.
-TL_INLINE tl_vf value_at(const int limbs, const block_sums *sums, size_t r, size_t c)
+// The columns of a panel in a block: their scales, and zero points if they have separate ones.
+typedef struct columns {
+    tl_vf scales[VECTORS];
+    words zeros[VECTORS];
+} columns;
+
+static void load_columns(const tl_lowbit_job *job, const uint8_t *scales, const uint8_t *zeros,
+                         columns *c)
+{
+    uint32_t each[TL_LOWBIT_PANEL];
+    for (int i = 0; i < TL_LOWBIT_PANEL; i++)
+        each[i] = job->param.has_zeros ? zeros[i] : 1;
+    memcpy(c->zeros, each, sizeof(each));
+    for (size_t v = 0; v < VECTORS; v++)
+        c->scales[v] = load_scales(job, scales, v * TL_VF_LANES);
+}
+
+// Row r of the sum of the limbs' sums, by their powers of 256, of vector v of columns.
+TL_INLINE tl_vf value_at(const int limbs, const block_sums *sums, size_t r, int v,
+                         const tl_lowbit_head *head, const columns *c)
 {
     words sum[LIMBS];
     TL_UNROLL
     for (int l = 0; l < limbs; l++)
-        memcpy(&sum[l], &(*sums)[l][r][c], sizeof(sum[l]));
+        memcpy(&sum[l], &(*sums)[l][r][v * TL_VF_LANES], sizeof(sum[l]));
+    sum[limbs - 1] += c->zeros[v] * (uint32_t)head->low;
     if (limbs == 1)
         return to_floats(sum[0]);
+    sum[0] += c->zeros[v] * (uint32_t)head->high;
     const tl_vf high = tl_vf_mul(to_floats(sum[0]), tl_vf_set1(65536));
     return tl_vf_add(high, to_floats(sum[1] * 256 + sum[2]));
 }
 
 // total += row r of a block's sums.
-TL_INLINE void add_row(const int limbs, const block_sums *sums, size_t r, const tl_vf *scales,
-                       float unit, float *total)
+TL_INLINE void add_row(const int limbs, const block_sums *sums, size_t r,
+                       const tl_lowbit_head *head, const columns *c, float *total)
 {
     TL_UNROLL
     for (int v = 0; v < VECTORS; v++) {
-        const size_t c = (size_t)v * TL_VF_LANES;
-        const tl_vf factor = tl_vf_mul(scales[v], tl_vf_set1(unit));
-        const tl_vf value = tl_vf_mul(value_at(limbs, sums, r, c), factor);
-        tl_vf_store(total + c, tl_vf_add(tl_vf_load(total + c), value));
+        float *const to = total + v * TL_VF_LANES;
+        const tl_vf factor = tl_vf_mul(c->scales[v], tl_vf_set1(head->unit));
+        const tl_vf value = tl_vf_mul(value_at(limbs, sums, r, v, head, c), factor);
+        tl_vf_store(to, tl_vf_add(tl_vf_load(to), value));
     }
 }
 
 // Adds a block to the totals of all rows.
 TL_INLINE void add_block(const int limbs, tl_tiles *t, const group *g, const unpacked *weights,
-                         const tl_vf *scales, float (*total)[TL_LOWBIT_PANEL])
+                         const columns *c, float (*total)[TL_LOWBIT_PANEL])
 {
     const size_t row_size = g->job->row_size;
     for (int i = 0; i < g->rows.tiles; i += 2) {
@@ -158,8 +154,7 @@ TL_INLINE void add_block(const int limbs, tl_tiles *t, const group *g, const unp
         for (int k = 0; k < n; k++) // repeated rows are not added again
             for (int r = repeated[k]; r < g->rows.each; r++) {
                 const tl_lowbit_head *const head = (const void *)(row[k] + (size_t)r * row_size);
-                add_row(limbs, &sums, (size_t)(k * TL_TILE_ROWS + r), scales, head->unit,
-                        total[first[k] + r]);
+                add_row(limbs, &sums, (size_t)(k * TL_TILE_ROWS + r), head, c, total[first[k] + r]);
             }
     }
 }
@@ -181,14 +176,13 @@ static void add_panel(tl_tiles *t, group g, const uint8_t *panel, float (*total)
     tl_tile_begin(t, g.rows.each, (int)g.step);
     for (size_t b = 0; b < job->blocks; b++) {
         unpacked weights;
-        tl_vf scales[VECTORS];
-        unpack(job, panel, zeros, &weights);
-        for (size_t v = 0; v < VECTORS; v++)
-            scales[v] = load_scales(job, panel + job->scales_at, v * TL_VF_LANES);
+        columns c;
+        unpack(job, panel, &weights);
+        load_columns(job, panel + job->scales_at, zeros, &c);
         if (job->limbs == 1)
-            add_block(1, t, &g, &weights, scales, total);
+            add_block(1, t, &g, &weights, &c, total);
         else
-            add_block(LIMBS, t, &g, &weights, scales, total);
+            add_block(LIMBS, t, &g, &weights, &c, total);
         panel += job->block_size;
         g.prepared += tl_lowbit_block_size(job);
         zeros += TL_LOWBIT_PANEL;
@@ -199,10 +193,11 @@ void SIMD_OF(tl_lowbit_tile_u8)(const tl_lowbit_job *job, const char *prepared, 
                                 const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
                                 size_t cols)
 {
-    tl_tiles t;
-    for (size_t r = 0, n; r < rows; r += n) {
+    const size_t groups = tl_ceil_div(rows, GROUP);
+    tl_tiles t = {0};
+    for (size_t g = 0; g < groups; g++) {
         _Alignas(64) float total[GROUP][TL_LOWBIT_PANEL] = {{0}};
-        n = tl_min_size(GROUP, rows - r);
+        const size_t r = rows * g / groups, n = rows * (g + 1) / groups - r;
         add_panel(&t, group_of(job, prepared + r * job->row_size, n), panel, total);
         for (size_t i = 0; i < n; i++)
             write_row(total[i], bias, dst + (r + i) * dst_row, cols);

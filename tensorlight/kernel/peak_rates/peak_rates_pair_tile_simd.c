@@ -13,7 +13,7 @@ static uint32_t pair_of(float x)
 
 double SIMD(tl_peak_pair_tile)(size_t rounds, float factor1, float factor2, float *result)
 {
-    tl_tiles t;
+    tl_tiles t = {0};
     tile_of_words left, right;
     float sums[TL_TILE_ROWS][TL_TILE_ROWS];
     const size_t n = tile_rounds(rounds);

@@ -8,7 +8,7 @@
 double SIMD_OF(tl_peak_tile_u8)(size_t rounds, const uint8_t *src, const int8_t *weight,
                                 float *result)
 {
-    tl_tiles t;
+    tl_tiles t = {0};
     tile_of_words left, right;
     int32_t sums[TL_TILE_ROWS][TL_TILE_ROWS];
     const size_t n = tile_rounds(rounds);

@@ -11,6 +11,7 @@ typedef struct tile_of_words {
 static inline void begin_tiles(tl_tiles *t, const tile_of_words *left, const tile_of_words *right)
 {
     tl_tile_begin(t, TL_TILE_ROWS, TL_TILE_BYTES);
+    tl_tile_zero_sums(t);
     tl_tile_load(t, 4, left->words, TL_TILE_BYTES);
     tl_tile_load(t, 5, left->words, TL_TILE_BYTES);
     tl_tile_load(t, 6, right->words, TL_TILE_BYTES);

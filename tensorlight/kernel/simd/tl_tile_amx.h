@@ -15,19 +15,22 @@ typedef struct tl_tile_config {
 } tl_tile_config;
 
 typedef struct tl_tiles {
-    tl_tile_config config;
+    int rows, k; // of the configuration, 0: none
 } tl_tiles;
 
 static inline void tl_tile_begin(tl_tiles *t, int rows, int k)
 {
     enum { TILES = 8, LEFT = 4, RIGHT = 6 };
-    t->config = (tl_tile_config){.palette = 1};
+    tl_tile_config config = {.palette = 1};
+    if (t->rows == rows && t->k == k)
+        return;
+    *t = (tl_tiles){rows, k};
     for (int i = 0; i < TILES; i++) {
         const int is_left = i >= LEFT && i < RIGHT;
-        t->config.row_bytes[i] = (uint16_t)(is_left ? k : TL_TILE_BYTES);
-        t->config.rows[i] = (uint8_t)(i >= RIGHT ? k / 4 : rows);
+        config.row_bytes[i] = (uint16_t)(is_left ? k : TL_TILE_BYTES);
+        config.rows[i] = (uint8_t)(i >= RIGHT ? k / 4 : rows);
     }
-    __asm__ volatile("ldtilecfg %0" : : "m"(t->config));
+    __asm__ volatile("ldtilecfg %0" : : "m"(config));
 }
 
 static inline void tl_tile_end(void)
@@ -55,7 +58,7 @@ static inline void tl_tile_end(void)
 #define tl_tile_zero(t, i) TL_TILE_ASM(t, "tilezero %%tmm" #i : :)
 #define tl_tile_add_us(t, sum, left, right) \
     TL_TILE_ASM(t, "tdpbusd %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)
-#define tl_tile_add_ss(t, sum, left, right) \
-    TL_TILE_ASM(t, "tdpbssd %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)
+#define tl_tile_add_su(t, sum, left, right) \
+    TL_TILE_ASM(t, "tdpbsud %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)
 #define tl_tile_add_pairs(t, sum, left, right) \
     TL_TILE_ASM(t, "tdpbf16ps %%tmm" #right ", %%tmm" #left ", %%tmm" #sum : :)

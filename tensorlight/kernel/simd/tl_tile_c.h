@@ -16,7 +16,8 @@ typedef struct tl_tiles {
 
 static inline void tl_tile_begin(tl_tiles *t, int rows, int k)
 {
-    *t = (tl_tiles){.rows = rows, .quads = k / 4};
+    t->rows = rows;
+    t->quads = k / 4;
 }
 
 static inline void tl_tile_end(void)
@@ -51,24 +52,24 @@ static inline void tl_tile_zero(tl_tiles *t, int i)
     memset(t->bytes[i], 0, sizeof(t->bytes[i]));
 }
 
-/** tl_tile_add_`name` for left factors of `type`. */
-#define TL_TILE_ADD(name, type)                                                                   \
+/** tl_tile_add_`name` for these types of factors. */
+#define TL_TILE_ADD(name, left_type, right_type)                                                  \
     static inline void tl_tile_add_##name(tl_tiles *t, int sum, int left, int right)              \
     {                                                                                             \
         for (int r = 0; r < t->rows; r++) {                                                       \
             uint32_t sums[TL_TILE_ROWS];                                                          \
             memcpy(sums, t->bytes[sum][r], sizeof(sums));                                         \
             for (int q = 0; q < t->quads; q++) {                                                  \
-                const type *const a = (const type *)t->bytes[left][r] + 4 * q;                    \
-                const int8_t *b = (const int8_t *)t->bytes[right][q];                             \
+                const left_type *const a = (const left_type *)t->bytes[left][r] + 4 * q;          \
+                const right_type *b = (const right_type *)t->bytes[right][q];                     \
                 for (int c = 0; c < TL_TILE_ROWS; c++, b += 4)                                    \
                     sums[c] += (uint32_t)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]); \
             }                                                                                     \
             memcpy(t->bytes[sum][r], sums, sizeof(sums));                                         \
         }                                                                                         \
     }
-TL_TILE_ADD(us, uint8_t)
-TL_TILE_ADD(ss, int8_t)
+TL_TILE_ADD(us, uint8_t, int8_t)
+TL_TILE_ADD(su, int8_t, uint8_t)
 
 /** Rounded as if the exponent had no limit, then 0 if the result is subnormal. */
 static inline float tl_tile_rounded(double x)

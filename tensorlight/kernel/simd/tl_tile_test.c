@@ -107,7 +107,8 @@ START_TEST(products_of_bytes_are_exact)
                 int32_t found;
                 for (int k = 0; k < p.k; k++) {
                     const int x = p.factors == SIGNED ? (int8_t)p.left[r][k] : p.left[r][k];
-                    sum += x * (int8_t)p.right[c / 16 * 16 + k / 4][c % 16 * 4 + k % 4];
+                    const uint8_t y = p.right[c / 16 * 16 + k / 4][c % 16 * 4 + k % 4];
+                    sum += x * (p.factors == SIGNED ? y : (int8_t)y);
                 }
                 memcpy(&found, p.sums[r] + 4 * c, sizeof(found));
                 ck_assert_int_eq(found, sum);

@@ -10,8 +10,9 @@ typedef enum factors { UNSIGNED, SIGNED, PAIRS } factors;
 /** sums += left * right, `steps` times: two tiles of rows and two of columns. */
 typedef struct tile_product {
     int rows, k, steps;
-    factors factors; // unsigned times signed bytes, signed ones, or pairs of bfloat16
-    int is_zeroed;   // the tile of the second rows and first columns begins with 0
+    factors
+        factors;   // unsigned times signed bytes, signed times unsigned ones, or pairs of bfloat16
+    int is_zeroed; // the tile of the second rows and first columns begins with 0
     uint8_t left[2 * TL_TILE_ROWS][TL_TILE_BYTES], right[2 * TL_TILE_ROWS][TL_TILE_BYTES];
     uint8_t sums[2 * TL_TILE_ROWS][2 * TL_TILE_BYTES];
 } tile_product;

@@ -19,7 +19,7 @@
 
 void tile_product_here(tile_product *p)
 {
-    tl_tiles t;
+    tl_tiles t = {0};
     const ptrdiff_t step = 2 * TL_TILE_BYTES;
     tl_tile_begin(&t, p->rows, p->k);
     tl_tile_load(&t, 0, p->sums[0], step);
@@ -36,7 +36,7 @@ void tile_product_here(tile_product *p)
         if (p->factors == PAIRS)
             ADD_ALL(pairs);
         else if (p->factors == SIGNED)
-            ADD_ALL(ss);
+            ADD_ALL(su);
         else
             ADD_ALL(us);
     }

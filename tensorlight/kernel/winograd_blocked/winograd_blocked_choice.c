@@ -110,7 +110,7 @@ int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d
 {
     const int has_byte_products = tl_isa_contains(isa, TL_ISA_AVXVNNI) ||
                                   tl_isa_contains(isa, TL_ISA_AVX512VNNI) ||
-                                  tl_isa_contains(isa, TL_ISA_DOTPROD);
+                                  tl_isa_contains(isa, TL_ISA_DOTPROD) || isa == TL_ISA_TILES;
     if (!tl_blocked_winograd_fits(param) || has_byte_products)
         return 0;
     const double by_tiles =
