@@ -15,25 +15,26 @@ ORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ort.js")
 os.environ.setdefault("NODE_PATH", os.path.expanduser("~/.cache/lightnet-bench/node_modules"))
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(command, **variables):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout
 
 
 class Measuring:
-    """A model with its inputs in order, which go to files in a folder."""
+    """A model with its inputs in order, which go to files in a folder. `isa` limits the instruction set of LightNet."""
 
-    def __init__(self, lightnet, folder, path, inputs):
+    def __init__(self, lightnet, folder, path, inputs, isa=None):
         self.command, self.folder, self.path = lightnet, folder, path
+        self.variables = {"LIGHTNET_MAX_ISA": isa} if isa else {}
         self.inputs = [os.path.join(folder, f"in{k}.npy") for k in range(len(inputs))]
         for file, array in zip(self.inputs, inputs):
             np.save(file, array)
 
     def lightnet(self, threads, command, *options):
         given = [text for file in self.inputs for text in ("-i", file)]
-        return run([self.command, command, self.path, *given, "--threads", str(threads), *options])
+        return run([self.command, command, self.path, *given, "--threads", str(threads), *options], **self.variables)
 
     def ort(self, threads, mode, argument):
         return run(["node", ORT, mode, self.path, str(threads), argument, *self.inputs])
