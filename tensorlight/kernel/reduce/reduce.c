@@ -10,6 +10,7 @@
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick, tl_reduce_func, TL_REDUCE_KERNELS)
+TL_KERNEL_TABLE(pick_lines, tl_reduce_func, TL_REDUCE_LINES_KERNELS)
 
 // The operations
 
@@ -118,7 +119,9 @@ int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     assert(job.count == 0 || (size_t)dst->len == (size_t)src->len / job.count);
     const size_t grain =
         op == TL_REDUCE_LOG_SUM_EXP ? TL_GRAIN_COMPUTE_BOUND : TL_GRAIN_MEMORY_BOUND;
-    tl_parallel(exec, (size_t)dst->len, grain / (job.count + 1) + 1, pick(exec, src->dtype), &job);
+    tl_reduce_func *const lines = tl_reduce_is_lines(&job) ? pick_lines(exec, src->dtype) : NULL;
+    tl_parallel(exec, (size_t)dst->len, grain / (job.count + 1) + 1,
+                lines ? lines : pick(exec, src->dtype), &job);
     return 0;
 }
 

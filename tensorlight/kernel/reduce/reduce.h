@@ -13,6 +13,9 @@ enum { TL_REDUCE_LINES = 64 };
 /** Adjacent elements of one result that are summed separately. */
 enum { TL_REDUCE_LANES = 32 };
 
+/** Whether a line has too few elements for that. */
+#define TL_REDUCE_IS_SHORT(len) ((len) < (size_t)2 * TL_REDUCE_LANES)
+
 /** An axis of src: its length, and the distance of its elements. */
 typedef struct tl_reduce_axis {
     size_t len, stride;
@@ -38,3 +41,14 @@ typedef void tl_reduce_func(void *arg, size_t begin, size_t end);
     TL_KERNELS(ROW, arg, tl_reduce, ALL, PLAIN) \
     TL_KERNELS(ROW, arg, tl_reduce, F32, WIDE)
 TL_REDUCE_KERNELS(TL_KERNEL_DECLARE, tl_reduce_func)
+
+/** Kernels for jobs whose only reduced axis is the line, and for operations of tl_reduce_is_lines:
+ * sums in another order, still in double. */
+#define TL_REDUCE_LINES_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_reduce_lines, F32, SIMD)
+TL_REDUCE_LINES_KERNELS(TL_KERNEL_DECLARE, tl_reduce_func)
+
+static inline int tl_reduce_is_lines(const tl_reduce_job *job)
+{
+    return job->line > 1 && job->n_reduced == 0 && job->op != TL_REDUCE_PROD &&
+           job->op != TL_REDUCE_LOG_SUM_EXP;
+}

@@ -10,7 +10,8 @@
 //
 // Adjacent results are reduced together, up to TL_REDUCE_LINES at a time, so
 // that memory is read in order: a loop that compilers turn into vector code. Where the elements of
-// one result are adjacent, TL_REDUCE_LANES of them are treated as a row of such results.
+// one result are adjacent, TL_REDUCE_LANES of them are treated as a row of such results, or the
+// results of short lines are computed one after the other.
 // Floats sum in double, integers modulo 2^64, whose low bits are the result. log_sum_exp first
 // finds the maximum of each result, then sums exp(x - maximum).
 
@@ -45,6 +46,19 @@
                 a[j] = (ACC)STEP(a[j], x, shift[j]);                                             \
             }                                                                                    \
     }                                                                                            \
+    static void NAME(name, add_lines)(void *acc, const T *src, const double *shift, size_t n,    \
+                                      size_t len)                                                \
+    {                                                                                            \
+        for (size_t j = 0; j < n; j++, src += len) {                                             \
+            ACC a = ((ACC *)acc)[j];                                                             \
+            for (size_t i = 0; i < len; i++) {                                                   \
+                const C x = LOAD(src[i]);                                                        \
+                a = (ACC)STEP(a, x, shift[j]);                                                   \
+            }                                                                                    \
+            ((ACC *)acc)[j] = a;                                                                 \
+        }                                                                                        \
+        (void)shift;                                                                             \
+    }                                                                                            \
     static void NAME(name, join)(void *acc, void *lanes)                                         \
     {                                                                                            \
         ACC *const a = lanes;                                                                    \
@@ -77,9 +91,10 @@
 #define RESULT_LOG(acc, count, shift)   FROM_DOUBLE(log(DOUBLE_OF(acc)))
 #define RESULT_SHIFT(acc, count, shift) FROM_DOUBLE(log(acc) + (shift))
 
-#define STEPS(first, added, result)                                                   \
-    {                                                                                 \
-        NAME(first, begin), NAME(added, add), NAME(added, join), NAME(result, finish) \
+#define STEPS(first, added, result)                                                      \
+    {                                                                                    \
+        NAME(first, begin), NAME(added, add), NAME(added, add_lines), NAME(added, join), \
+            NAME(result, finish)                                                         \
     }
 
 #define TL_TEMPLATE "kernel/reduce/reduce_c.c"
@@ -87,8 +102,8 @@
 // Floats
 
 // Propagate NaN.
-#define MAX_OF(acc, x)   ((x) > (acc) || (x) != (x) ? (x) : (acc))
-#define MIN_OF(acc, x)   ((x) < (acc) || (x) != (x) ? (x) : (acc))
+#define MAX_OF(acc, x)   (((x) > (acc)) | ((x) != (x)) ? (x) : (acc))
+#define MIN_OF(acc, x)   (((x) < (acc)) | ((x) != (x)) ? (x) : (acc))
 #define LOWEST           ((C)-INFINITY)
 #define HIGHEST          ((C)INFINITY)
 #define SUM              double
@@ -149,7 +164,9 @@
 typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
     void (*add)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
-                size_t stride);           // src [rows, n], rows `stride` apart
+                size_t stride); // src [rows, n], rows `stride` apart
+    void (*add_lines)(void *acc, const T *src, const double *shift, size_t n,
+                      size_t len);        // src [n, len], in order
     void (*join)(void *acc, void *lanes); // of TL_REDUCE_LANES accumulators, to one
     void (*finish)(const void *acc, T *dst, const double *shift, size_t n, size_t count);
 } NAME(steps, TL_SET);
@@ -206,23 +223,23 @@ typedef union NAME(accs, TL_SET) {
     C extreme[TL_REDUCE_LINES];
 } NAME(accs, TL_SET);
 
-// Adds `len` adjacent elements to one accumulator.
-static void NAME(add_line, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc, const T *src,
-                                   double shift, size_t len)
+// Adds `len` adjacent elements to each of `n` accumulators; to one if the lines are long.
+static void NAME(add_lines, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc, const T *src,
+                                    const double *shift, size_t n, size_t len)
 {
-    const size_t rows = len / TL_REDUCE_LANES;
-    if (rows >= 2) {
+    if (!TL_REDUCE_IS_SHORT(len)) {
+        const size_t rows = len / TL_REDUCE_LANES;
         NAME(accs, TL_SET) lanes;
         double shifts[TL_REDUCE_LANES];
         for (size_t j = 0; j < TL_REDUCE_LANES; j++)
-            shifts[j] = shift;
+            shifts[j] = *shift;
         steps->begin(&lanes, TL_REDUCE_LANES);
         steps->add(&lanes, src, shifts, TL_REDUCE_LANES, rows, TL_REDUCE_LANES);
         steps->join(acc, &lanes);
         src += rows * TL_REDUCE_LANES;
         len %= TL_REDUCE_LANES;
     }
-    steps->add(acc, src, &shift, 1, len, 1);
+    steps->add_lines(acc, src, shift, n, len);
 }
 
 // Accumulates all elements of the `n` results whose first elements are src[0 .. n-1].
@@ -236,7 +253,7 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
     size_t coords[TL_MAXDIM] = {0};
     for (int i = 0; i >= 0;) {
         if (is_line)
-            NAME(add_line, TL_SET)(steps, acc, src, *shift, job->line);
+            NAME(add_lines, TL_SET)(steps, acc, src, shift, n, job->line);
         else
             steps->add(acc, src, shift, n, rows.len, rows.stride);
         for (i = n_outer - 1; i >= 0; i--) {
@@ -273,7 +290,8 @@ void NAME(tl_reduce, TL_SET)(void *arg, size_t begin, size_t end)
 {
     const tl_reduce_job *const job = arg;
     const int last = job->n_kept - 1;
-    const size_t row = job->line == 1 && last >= 0 ? job->kept[last].len : 1;
+    const int is_together = job->line == 1 || (TL_REDUCE_IS_SHORT(job->line) && !job->n_reduced);
+    const size_t row = is_together && last >= 0 ? job->kept[last].len : 1;
     for (size_t k = begin, n; k < end; k += n) {
         n = tl_axis_span(k, end, row, TL_REDUCE_LINES);
         size_t rest = k, first = 0;

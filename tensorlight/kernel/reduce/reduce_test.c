@@ -197,6 +197,49 @@ START_TEST(every_set_of_axes_agrees_with_loops)
 }
 END_TEST
 
+// Lines along the last axis, of all lengths around vectors; a NaN in one of them.
+static void check_lines(int rows, int len, tl_reduce_op op, tl_dtype dtype)
+{
+    nn_room room = {.seed = 91 + len};
+    const int is_float = tl_dtype_is_float(dtype);
+    tl_tensor *const src = nn_random(&room, dtype, 2, (int[]){rows, len}, is_float ? -2 : 0, 2);
+    tl_tensor *const dst = nn_blank(&room, dtype, 1, (int[]){rows});
+    const int bad = is_float ? len * (rows / 2) + len / 3 : -1;
+    if (dtype == TL_FLOAT)
+        ((float *)src->data)[bad] = NAN;
+    NN_EACH_ISA(exec)
+    {
+        tl_exec_reduce(&exec, src, dst, op, (int[]){1}, 1);
+        for (int r = 0; r < rows; r++) {
+            double elements[300];
+            for (int i = 0; i < len; i++)
+                elements[i] = nn_at(src, (size_t)r * len + i);
+            if (dtype == TL_FLOAT && r == rows / 2)
+                ck_assert(isnan(nn_at(dst, (size_t)r)));
+            else
+                nn_check_near(dst, (size_t)r, expect(op, elements, len),
+                              is_float ? nn_tolerance(dtype, len, 4, 4 * len) : 0);
+        }
+    }
+    nn_close(&room);
+}
+
+START_TEST(lines_of_each_length_agree_with_loops)
+{
+    static const int lens[] = {2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 80, 131, 257};
+    static const tl_reduce_op ops[] = {TL_REDUCE_SUM, TL_REDUCE_MAX, TL_REDUCE_MIN,
+                                       TL_REDUCE_L1,  TL_REDUCE_L2,  TL_REDUCE_SUM_SQUARE};
+    for (size_t i = 0; i < NN_LEN(lens); i++)
+        for (size_t op = 0; op < NN_LEN(ops); op++)
+            for (int rows = 1; rows < 40; rows += 6) {
+                check_lines(rows, lens[i], ops[op], TL_FLOAT);
+                check_lines(rows, lens[i], ops[op], TL_DOUBLE);
+                if (ops[op] != TL_REDUCE_L2)
+                    check_lines(rows, lens[i], ops[op], TL_INT64);
+            }
+}
+END_TEST
+
 START_TEST(integers_wrap_and_means_round_toward_zero)
 {
     nn_room room = {0};
@@ -250,5 +293,6 @@ END_TEST
 
 LN_TEST_MAIN("reduce", every_operation_gives_its_number, empty_input_gives_the_neutral_element,
              a_nan_propagates_from_any_index, large_exponents_do_not_overflow, floats_sum_in_double,
-             every_set_of_axes_agrees_with_loops, integers_wrap_and_means_round_toward_zero,
-             threads_do_not_change_the_result, reduce_rejects_bad_axes_and_dtypes)
+             every_set_of_axes_agrees_with_loops, lines_of_each_length_agree_with_loops,
+             integers_wrap_and_means_round_toward_zero, threads_do_not_change_the_result,
+             reduce_rejects_bad_axes_and_dtypes)

@@ -16,6 +16,7 @@
 enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef __m256 tl_vf;
+typedef __m256d tl_vf64;
 typedef __m256 tl_vm;
 typedef __m256i tl_vi;
 
@@ -58,6 +59,16 @@ static inline tl_vf tl_vf_mantissa(tl_vf a)
 {
     const __m256i bits = _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x007fffff));
     return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(0x3f800000)));
+}
+
+TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), _mm256_cvtps_pd(_mm_loadu_ps(p)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
+             _mm256_cvtps_pd(k ? _mm256_extractf128_ps(a, 1) : _mm256_castps256_ps128(a)))
+
+static inline double tl_vf64_sum(tl_vf64 a)
+{
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
 }
 
 static inline float tl_vf_sum(tl_vf a)

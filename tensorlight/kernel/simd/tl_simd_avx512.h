@@ -16,6 +16,7 @@
 enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef __m512 tl_vf;
+typedef __m512d tl_vf64;
 typedef __mmask16 tl_vm;
 typedef __m512i tl_vi;
 
@@ -39,6 +40,10 @@ TL_SIMD_FUNC(tl_vf, tl_vf_exponent, (tl_vf a), _mm512_getexp_ps(a))
 TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a),
              _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src))
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), _mm512_reduce_add_ps(a))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), _mm512_cvtps_pd(_mm256_loadu_ps(p)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
+             _mm512_cvtps_pd(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a)))
+TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), _mm512_reduce_add_pd(a))
 TL_SIMD_FUNC(float, tl_vf_reduce_max, (tl_vf a), _mm512_reduce_max_ps(a))
 
 /** a = the even 128-bit lanes of a, then of b; b = the odd ones. */

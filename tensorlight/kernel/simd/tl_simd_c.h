@@ -17,6 +17,7 @@
 enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef float tl_vf __attribute__((vector_size(16)));
+typedef double tl_vf64 __attribute__((vector_size(16)));
 typedef int32_t tl_vm __attribute__((vector_size(16)));
 
 static inline tl_vf tl_vf_load(const float *p)
@@ -108,6 +109,14 @@ static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
 TL_SIMD_FUNC(tl_vf, tl_vf_exponent, (tl_vf a),
              __builtin_convertvector(((tl_vm)a >> 23) - 127, tl_vf))
 TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a), (tl_vf)(((tl_vm)a & 0x007fffff) | 0x3f800000))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_zero, (void), (tl_vf64){0})
+TL_SIMD_FUNC(tl_vf64, tl_vf64_add, (tl_vf64 a, tl_vf64 b), a + b)
+TL_SIMD_FUNC(tl_vf64, tl_vf64_mul, (tl_vf64 a, tl_vf64 b), a *b)
+TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), (void)memcpy(p, &a, sizeof(a)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), (tl_vf64){(double)p[0], (double)p[1]})
+TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
+             (tl_vf64){(double)a[2 * k], (double)a[2 * k + 1]})
+TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), a[0] + a[1])
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), (a[0] + a[2]) + (a[1] + a[3]))
 
 static inline float tl_vf_reduce_max(tl_vf a)

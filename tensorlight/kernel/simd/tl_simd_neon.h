@@ -17,6 +17,7 @@
 enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef float32x4_t tl_vf;
+typedef float64x2_t tl_vf64;
 typedef uint32x4_t tl_vm;
 
 TL_SIMD_FUNC(tl_vf, tl_vf_load, (const float *p), vld1q_f32(p))
@@ -85,6 +86,14 @@ static inline tl_vf tl_vf_mantissa(tl_vf a)
     return vreinterpretq_f32_u32(vorrq_u32(bits, vdupq_n_u32(0x3f800000)));
 }
 
+TL_SIMD_FUNC(tl_vf64, tl_vf64_zero, (void), vdupq_n_f64(0))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_add, (tl_vf64 a, tl_vf64 b), vaddq_f64(a, b))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_mul, (tl_vf64 a, tl_vf64 b), vmulq_f64(a, b))
+TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), vst1q_f64(p, a))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), vcvt_f64_f32(vld1_f32(p)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
+             k ? vcvt_high_f64_f32(a) : vcvt_f64_f32(vget_low_f32(a)))
+TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), vaddvq_f64(a))
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), vaddvq_f32(a))
 
 static inline float tl_vf_reduce_max(tl_vf a)

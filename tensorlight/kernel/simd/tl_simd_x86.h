@@ -2,7 +2,7 @@
 // Common parts of AVX2 and AVX-512 vectors: see tl_simd.h. The headers of both include this one
 // after the definitions of
 //
-//     tl_vf, tl_vm, tl_vi    floats, a mask, integers of any size
+//     tl_vf, tl_vf64, tl_vm, tl_vi    floats, doubles, a mask, integers of any size
 //     TL_MM(name)            an instruction: _mm256_name, _mm512_name
 //     TL_MM_BITS(name)       one on all bits: _mm256_name_si256, _mm512_name_si512
 //     TL_MM_COMPARE          of floats, to a mask
@@ -26,6 +26,10 @@ TL_SIMD_FUNC(tl_vf, tl_vf_zero, (void), TL_MM(setzero_ps)())
 TL_SIMD_FUNC(tl_vf, tl_vf_add, (tl_vf a, tl_vf b), TL_MM(add_ps)(a, b))
 TL_SIMD_FUNC(tl_vf, tl_vf_sub, (tl_vf a, tl_vf b), TL_MM(sub_ps)(a, b))
 TL_SIMD_FUNC(tl_vf, tl_vf_mul, (tl_vf a, tl_vf b), TL_MM(mul_ps)(a, b))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_zero, (void), TL_MM(setzero_pd)())
+TL_SIMD_FUNC(tl_vf64, tl_vf64_add, (tl_vf64 a, tl_vf64 b), TL_MM(add_pd)(a, b))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_mul, (tl_vf64 a, tl_vf64 b), TL_MM(mul_pd)(a, b))
+TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), TL_MM(storeu_pd)(p, a))
 TL_SIMD_FUNC(tl_vf, tl_vf_div, (tl_vf a, tl_vf b), TL_MM(div_ps)(a, b))
 TL_SIMD_FUNC(tl_vf, tl_vf_sqrt, (tl_vf a), TL_MM(sqrt_ps)(a))
 TL_SIMD_FUNC(tl_vf, tl_vf_fma, (tl_vf a, tl_vf b, tl_vf c), TL_MM(fmadd_ps)(a, b, c))
