@@ -18,15 +18,23 @@ typedef struct move {
     size_t size, pieces;
 } move;
 
+static tl_strided advance(tl_strided blocks, size_t n)
+{
+    return (tl_strided){(char *)blocks.data + (ptrdiff_t)n * blocks.stride, blocks.stride};
+}
+
 static void copy_range(void *arg, size_t begin, size_t end)
 {
     const move *const m = arg;
+    if (m->pieces == 1) {
+        tl_copy_blocks(advance(m->dst, begin), advance(m->src, begin), end - begin, m->size);
+        return;
+    }
     for (size_t i = begin; i < end; i++) {
-        const size_t block = i / m->pieces;
         const size_t offset = i % m->pieces * GRAIN;
         const size_t rest = m->size - offset;
-        memcpy((char *)m->dst.data + block * m->dst.stride + offset,
-               (const char *)m->src.data + block * m->src.stride + offset,
+        memcpy((char *)advance(m->dst, i / m->pieces).data + offset,
+               (const char *)advance(m->src, i / m->pieces).data + offset,
                rest < GRAIN ? rest : GRAIN);
     }
 }

@@ -15,8 +15,10 @@
 /** Memory with blocks `stride` bytes apart. */
 typedef struct tl_strided {
     void *data;
-    size_t stride;
+    ptrdiff_t stride;
 } tl_strided;
 
-/** Copies `n` blocks of `size` bytes; a src stride of 0 repeats one block. They do not overlap. */
+/** Copies `n` blocks of `size` bytes; a src stride of 0 repeats one block. They do not overlap. The
+ * second one does so in this thread. */
 void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t n, size_t size);
+void tl_copy_blocks(tl_strided dst, tl_strided src, size_t n, size_t size);

@@ -163,7 +163,9 @@ static void check_blocks(const tl_exec *exec, size_t n, size_t size, size_t gap)
 
 START_TEST(blocks_of_every_size_move_and_gaps_stay)
 {
-    static const size_t sizes[] = {0, 1, 3, 64, 1000, 65535, 65536, 65537, 300000};
+    static const size_t sizes[] = {0,   1,   2,   3,    4,     5,     7,     8,
+                                   9,   15,  16,  17,   31,    33,    64,    65,
+                                   255, 256, 257, 1000, 65535, 65536, 65537, 300000};
     tl_pool *const pool = tl_pool_create(3);
     const tl_exec exec = {.pool = pool};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "kernel/move/move.h"
+#include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
@@ -17,6 +19,9 @@ TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
 // Min elements of a task, and max length of a piece of a line.
 enum { GRAIN = 16384 };
+
+// Adjacent lines that are worth a call, and bytes of a line that are worth one.
+enum { MIN_BLOCKS = 8, MIN_LINE = 256 };
 
 typedef struct plan {
     tl_stride_kernel *func; // NULL: the line is contiguous in both
@@ -45,6 +50,18 @@ int tl_stride_merge(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
     return count;
 }
 
+// Short lines are copied in many calls if the axis before them is short, too.
+static void move_longest_last(plan *p)
+{
+    int longest = 0;
+    for (int i = 1; i < p->n_outer; i++)
+        if (p->outer[i].len >= p->outer[longest].len)
+            longest = i;
+    const tl_stride_axis last = p->outer[p->n_outer - 1];
+    p->outer[p->n_outer - 1] = p->outer[longest];
+    p->outer[longest] = last;
+}
+
 static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, int n)
 {
     p->n_outer = tl_stride_merge(p->outer, axes, n);
@@ -52,6 +69,9 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
     p->lines = 1;
     for (int i = 0; i < p->n_outer; i++)
         p->lines *= p->outer[i].len;
+    if (p->n_outer > 1 && p->line.len * p->size < MIN_LINE &&
+        p->outer[p->n_outer - 1].len < MIN_BLOCKS)
+        move_longest_last(p);
     p->pieces = (p->line.len + GRAIN - 1) / GRAIN;
     if (p->line.src != 1 || p->line.dst != 1)
         p->func = pick(exec, tl_dtype_of_size(p->size));
@@ -69,9 +89,29 @@ static void copy_piece(const plan *p, const tl_stride_iter *at, size_t piece)
         memcpy(dst, src, len * p->size);
 }
 
+void tl_stride_copy_lines(const void *src, void *dst, size_t size, const tl_stride_axis *axes,
+                          int n, size_t len, size_t begin, size_t end)
+{
+    const tl_stride_axis last = n ? axes[n - 1] : (tl_stride_axis){1, 0, 0};
+    const ptrdiff_t step = (ptrdiff_t)size;
+    tl_stride_iter at;
+    for (size_t i = begin, blocks; i < end; i += blocks) {
+        blocks = tl_axis_span(i, end, last.len, end);
+        tl_stride_iter_init(&at, axes, n, i);
+        tl_copy_blocks((tl_strided){(char *)dst + at.dst * step, last.dst * step},
+                       (tl_strided){(char *)src + at.src * step, last.src * step}, blocks,
+                       len * size);
+    }
+}
+
 static void copy_range(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
+    if (p->pieces == 1 && !p->func) {
+        tl_stride_copy_lines(p->src, p->dst, p->size, p->outer, p->n_outer, p->line.len, begin,
+                             end);
+        return;
+    }
     tl_stride_iter at;
     tl_stride_iter_init(&at, p->outer, p->n_outer, begin / p->pieces);
     for (size_t i = begin; i < end; i++) {

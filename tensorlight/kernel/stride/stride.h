@@ -65,5 +65,9 @@ TL_INLINE void tl_stride_iter_next(tl_stride_iter *at, const tl_stride_axis *axe
 void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
                     const tl_stride_axis *axes, int n);
 
+/** The lines begin .. end-1 of such a copy, each `len` adjacent elements in src and in dst. */
+void tl_stride_copy_lines(const void *src, void *dst, size_t size, const tl_stride_axis *axes,
+                          int n, size_t len, size_t begin, size_t end);
+
 /** Writes the strides of `t`, in elements, to `strides` [TL_MAXDIM]. */
 void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides);

@@ -178,6 +178,12 @@ START_TEST(tiles_lie_side_by_side)
     tl_exec_tile(NULL, src, dst, (int[]){2, 3});
     nn_check_values(
         dst, (double[]){1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4, 1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4});
+    // Lines of 2 elements, twice, in 9 rows: the rows are copied side by side.
+    tl_tensor *const rows = nn_random(&room, TL_INT16, 3, (int[]){3, 3, 2}, 0, 99);
+    tl_tensor *const twice = nn_blank(&room, TL_INT16, 3, (int[]){3, 3, 4});
+    tl_exec_tile(NULL, rows, twice, (int[]){1, 1, 2});
+    for (size_t i = 0; i < 36; i++)
+        ck_assert(nn_at(twice, i) == nn_at(rows, i / 4 * 2 + i % 2));
     tl_tensor *const none = nn_blank(&room, TL_INT8, 2, (int[]){0, 2});
     tl_exec_tile(NULL, src, none, (int[]){0, 1});
     nn_close(&room);

@@ -16,15 +16,14 @@
 
 #include <assert.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "kernel/stride/stride.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
 
-// Rows of a matrix per band.
-enum { BAND = 32 };
+// Rows of a matrix per band; more if they are short: at least that many elements.
+enum { BAND = 32, ELEMENTS = 4096 };
 
 typedef struct plan {
     tl_transpose_kernel *func; // NULL: copy rows
@@ -34,7 +33,7 @@ typedef struct plan {
     tl_stride_axis outer[TL_MAXDIM]; // the axes that units are counted along, the last fastest
     int n_outer;
     tl_stride_axis rows, cols; // of the matrices; for rows to copy, cols is the row
-    size_t bands;              // per matrix
+    size_t bands, band;        // per matrix; rows of each but the last
 } plan;
 
 static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
@@ -60,18 +59,14 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_ten
     if (!is_matrix)
         return;
     p->func = pick(exec, tl_dtype_of_size(p->size));
-    p->bands = (p->rows.len + BAND - 1) / BAND;
+    p->band = p->cols.len < ELEMENTS / BAND ? ELEMENTS / p->cols.len : BAND;
+    p->bands = tl_ceil_div(p->rows.len, p->band);
 }
 
 static void copy_rows(void *arg, size_t begin, size_t end)
 {
     const plan *const p = arg;
-    const int n_outer = p->n_outer; // in a register: rows may have few elements
-    tl_stride_iter at;
-    tl_stride_iter_init(&at, p->outer, n_outer, begin);
-    for (size_t i = begin; i < end; i++, tl_stride_iter_next(&at, p->outer, n_outer))
-        memcpy(p->dst + (size_t)at.dst * p->size, p->src + (size_t)at.src * p->size,
-               p->cols.len * p->size);
+    tl_stride_copy_lines(p->src, p->dst, p->size, p->outer, p->n_outer, p->cols.len, begin, end);
 }
 
 static void transpose_bands(void *arg, size_t begin, size_t end)
@@ -80,11 +75,11 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         tl_stride_iter at;
         tl_stride_iter_init(&at, p->outer, p->n_outer, i / p->bands);
-        const size_t row = i % p->bands * BAND;
+        const size_t row = i % p->bands * p->band;
         const size_t rest = p->rows.len - row;
         const size_t step = (size_t)p->rows.dst;
         p->func(p->src + ((size_t)at.src + row) * p->size, (size_t)p->cols.src,
-                p->dst + ((size_t)at.dst + row * step) * p->size, step, rest < BAND ? rest : BAND,
+                p->dst + ((size_t)at.dst + row * step) * p->size, step, tl_min_size(rest, p->band),
                 p->cols.len);
     }
 }

@@ -124,9 +124,11 @@ typedef struct variant {
 #define VARIANT(arg, name, dtype, isa) {#name, name, dtype, isa},
 static const variant variants[] = {TL_TRANSPOSE_KERNELS(VARIANT, )};
 
-static void check_kernel(const variant *v, size_t rows, size_t cols)
+// Rows of src and dst have `gap` and gap + 1 elements more, or none.
+static void check_kernel(const variant *v, size_t rows, size_t cols, size_t gap)
 {
-    const size_t size = tl_size_of(v->dtype), src_stride = rows + 2, dst_stride = cols + 3;
+    const size_t size = tl_size_of(v->dtype), src_stride = rows + gap,
+                 dst_stride = cols + gap + (gap > 0);
     const size_t src_len = (cols - 1) * src_stride + rows;
     const size_t dst_len = (rows - 1) * dst_stride + cols;
     ln_guard src_guard, dst_guard;
@@ -148,7 +150,7 @@ static void check_kernel(const variant *v, size_t rows, size_t cols)
 
 START_TEST(every_kernel_moves_each_element_and_no_other)
 {
-    static const size_t sizes[] = {1, 2, 7, 8, 9, 16, 31, 32, 33, 67};
+    static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 67};
     enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
     for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
         if (!tl_isa_is_usable(variants[i].isa)) {
@@ -156,7 +158,8 @@ START_TEST(every_kernel_moves_each_element_and_no_other)
             continue;
         }
         for (int k = 0; k < SIZES * SIZES; k++)
-            check_kernel(&variants[i], sizes[k / SIZES], sizes[k % SIZES]);
+            for (size_t gap = 0; gap <= 2; gap += 2)
+                check_kernel(&variants[i], sizes[k / SIZES], sizes[k % SIZES], gap);
     }
 }
 END_TEST
