@@ -46,6 +46,12 @@ static void check_axis(tl_dtype dtype, const int *dims, int axis, int is_min, in
     new_dims[axis] = 1;
     tl_tensor *const dst = nn_blank(&room, TL_INT64, 4, new_dims);
     ck_assert_ptr_eq(tl_tensor_argreduce(src, dst, axis, is_min, is_last, 1), dst);
+    NN_EACH_ISA(exec)
+    {
+        tl_tensor *const same = nn_blank(&room, TL_INT64, 4, new_dims);
+        tl_exec_argreduce(&exec, src, same, axis, is_min, is_last);
+        ck_assert_int_eq(memcmp(same->data, dst->data, tl_tensor_size(dst)), 0);
+    }
     for (int k = 0; k < dst->len; k++) {
         int coords[4], best = 0;
         tl_tensor_coords(dst, k, coords);
@@ -68,6 +74,40 @@ START_TEST(every_axis_and_type_agrees_with_loops)
         for (int i = 0; i < 16; i++) {
             check_axis(nn_types[k], (int[]){3, 5, 2, 7}, i / 4, i % 2, i / 2 % 2);
             check_axis(nn_types[k], (int[]){2, 3, 1, 521}, i / 4, i % 2, i / 2 % 2);
+            check_axis(nn_types[k], (int[]){1, 5, 14, 41}, i / 4, i % 2, i / 2 % 2);
+        }
+}
+END_TEST
+
+// The max of `rows` equal lines with NaN at `at` and at `at` + 1.
+static void check_nan(const tl_exec *exec, int rows, int at, int is_min, int is_last)
+{
+    enum { LEN = 101 };
+    nn_room room = {.seed = 17};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 2, (int[]){rows, LEN}, -9, 9);
+    tl_tensor *const dst = nn_blank(&room, TL_INT64, 1, (int[]){rows});
+    tl_tensor *const max = nn_blank(&room, TL_FLOAT, 1, (int[]){rows});
+    tl_tensor *const arg = nn_blank(&room, TL_INT32, 1, (int[]){rows});
+    for (int r = 0; r < rows; r++)
+        for (int i = at; i < at + 2; i++)
+            ((float *)src->data)[r * LEN + i] = NAN;
+    tl_exec_argreduce(exec, src, dst, 1, is_min, is_last);
+    tl_exec_maxreduce(exec, src, max, arg, 1);
+    for (int r = 0; r < rows; r++) {
+        nn_check_near(dst, (size_t)r, is_last ? at + 1 : at, 0);
+        ck_assert(at == 0 ? isnan(nn_at(max, (size_t)r)) : nn_at(max, (size_t)r) <= 9);
+        ck_assert(at > 0 || nn_at(arg, (size_t)r) == 0);
+    }
+    nn_close(&room);
+}
+
+START_TEST(a_nan_is_found_at_each_index_of_one_line_or_many)
+{
+    NN_EACH_ISA(exec)
+    for (int at = 0; at < 100; at++)
+        for (int i = 0; i < 4; i++) {
+            check_nan(&exec, 1, at, i % 2, i / 2);
+            check_nan(&exec, 9, at, i % 2, i / 2);
         }
 }
 END_TEST
@@ -230,7 +270,8 @@ START_TEST(maxreduce_rejects_bad_axes_and_indices)
 END_TEST
 
 LN_TEST_MAIN("argreduce", the_first_or_the_last_of_equal_elements_is_selected, a_nan_is_max_and_min,
-             every_axis_and_type_agrees_with_loops, threads_do_not_change_the_result,
+             every_axis_and_type_agrees_with_loops,
+             a_nan_is_found_at_each_index_of_one_line_or_many, threads_do_not_change_the_result,
              argreduce_rejects_bad_axes, maxreduce_finds_the_lowest_index_of_equal_maxima,
              maxreduce_propagates_a_nan_only_from_index_0,
              maxreduce_compares_unsigned_numbers_beyond_the_int_range,

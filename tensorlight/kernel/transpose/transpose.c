@@ -22,6 +22,11 @@
 
 TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
 
+tl_transpose_kernel *tl_transpose_pick(const tl_exec *exec, size_t size)
+{
+    return pick(exec, tl_dtype_of_size(size));
+}
+
 // Rows of a matrix per band; more if they are short: at least that many elements.
 enum { BAND = 32, ELEMENTS = 4096 };
 
@@ -58,7 +63,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_ten
     }
     if (!is_matrix)
         return;
-    p->func = pick(exec, tl_dtype_of_size(p->size));
+    p->func = tl_transpose_pick(exec, p->size);
     p->band = p->cols.len < ELEMENTS / BAND ? ELEMENTS / p->cols.len : BAND;
     p->bands = tl_ceil_div(p->rows.len, p->band);
 }

@@ -16,3 +16,6 @@ typedef void tl_transpose_kernel(const void *src, size_t src_stride, void *dst, 
     TL_KERNELS(ROW, arg, tl_transpose, UINT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_transpose, 4_BYTES, SIMD)
 TL_TRANSPOSE_KERNELS(TL_KERNEL_DECLARE, tl_transpose_kernel)
+
+/** The kernel for elements of `size` bytes. */
+tl_transpose_kernel *tl_transpose_pick(const tl_exec *exec, size_t size);
