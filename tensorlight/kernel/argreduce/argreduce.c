@@ -26,9 +26,9 @@ static int run(const tl_exec *exec, const tl_tensor *src, tl_argreduce_job job, 
 int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis,
                       int is_min, int is_last)
 {
-    static const tl_search searches[2][2] = {{FIRST_MAX, LAST_MAX}, {FIRST_MIN, LAST_MIN}};
     assert(dst->dtype == TL_INT64 && dst->len == src->len / src->dims[axis]);
-    const tl_argreduce_job job = {.index = dst->data, .search = searches[!!is_min][!!is_last]};
+    const tl_argreduce_job job = {
+        .index = dst->data, .search = is_last ? TL_SEARCH_LAST : TL_SEARCH_FIRST, .is_min = is_min};
     return run(exec, src, job, axis);
 }
 
@@ -37,8 +37,10 @@ int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
 {
     assert(dst->dtype == src->dtype && dst->len == src->len / src->dims[axis]);
     assert(!arg || (arg->dtype == TL_INT32 && arg->len == dst->len));
-    const tl_argreduce_job job = {
-        .best = dst->data, .short_index = arg ? arg->data : NULL, .search = PLAIN_MAX};
+    const tl_argreduce_job job = {.best = dst->data,
+                                  .short_index = arg ? arg->data : NULL,
+                                  .search = tl_dtype_is_float(src->dtype) ? TL_SEARCH_PLAIN
+                                                                          : TL_SEARCH_FIRST};
     return run(exec, src, job, axis);
 }
 

@@ -8,7 +8,9 @@
 #include "kernel/transpose/transpose.h"
 #include "tensorlight/tl_nn.h"
 
-typedef enum tl_search { FIRST_MAX, LAST_MAX, FIRST_MIN, LAST_MIN, PLAIN_MAX } tl_search;
+/** Of equal elements, the first or the last one, and of NaN; PLAIN, only for floats: the first one,
+ * a NaN at index 0 only. */
+typedef enum tl_search { TL_SEARCH_FIRST, TL_SEARCH_LAST, TL_SEARCH_PLAIN } tl_search;
 
 /** src [axis.outer, axis.len, axis.inner], axis.len >= 1 -> the others [axis.outer, axis.inner],
  * each of which may be NULL. */
@@ -19,6 +21,7 @@ typedef struct tl_argreduce_job {
     int32_t *short_index;
     tl_axis axis;
     tl_search search;
+    int is_min;
     tl_transpose_kernel *transpose; // of elements of src
 } tl_argreduce_job;
 
