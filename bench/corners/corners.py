@@ -16,11 +16,11 @@ import sys
 import tempfile
 
 from beside import Measuring
-from bodies import BODIES
-from detection import DETECTION
-from elements import ELEMENTS
-from layers import LAYERS
-from moves import MOVES
+from rows_bodies import BODIES
+from rows_detection import DETECTION
+from rows_elements import ELEMENTS
+from rows_layers import LAYERS
+from rows_moves import MOVES
 from onnx import save
 
 CORNERS = {**BODIES, **DETECTION, **LAYERS, **MOVES, **ELEMENTS}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of corners.py for detectors: NonMaxSuppression, and what exporters put around it."""
 import numpy as np
-from graphs import constant, ints, model, outputs_of, rng
+from small_models import constant, ints, model, outputs_of, rng
 from onnx import TensorProto, helper
 
 

@@ -2,8 +2,8 @@
 """Rows of corners.py for layers over odd axes: convolutions, pools, recurrent layers, resizing, softmax, norms,
     integer products."""
 import numpy as np
-from graphs import constant, indices, model, normal, outputs_of, random, single, weights
-from moves import F, I8, U8, each
+from small_models import constant, indices, model, normal, outputs_of, random, single, weights
+from rows_moves import F, I8, U8, each
 from onnx import TensorProto, helper
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of corners.py for element-wise operators: types other than float, conditions, broadcasting."""
 import numpy as np
-from graphs import model, outputs_of, random, single, type_of
-from moves import B, D, F, I8, I32, I64, U8, each
+from small_models import model, outputs_of, random, single, type_of
+from rows_moves import B, D, F, I8, I32, I64, U8, each
 from onnx import helper
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of corners.py for operators that move, select, sort, accumulate or reduce elements, in forms of real models."""
 import numpy as np
-from graphs import indices, ints, random, single
+from small_models import indices, ints, random, single
 
 F, D, I64, I32, I8, U8, B = np.float32, np.float64, np.int64, np.int32, np.int8, np.uint8, np.bool_
 

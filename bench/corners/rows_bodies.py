@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of corners.py for convolutions and products within the graphs of If, Loop and Scan."""
 import numpy as np
-from graphs import constant, model, normal, outputs_of, weights
+from small_models import constant, model, normal, outputs_of, weights
 from onnx import TensorProto, helper
 
 def conv_in_if(channels, size, cond):
