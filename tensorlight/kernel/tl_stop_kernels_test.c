@@ -281,14 +281,24 @@ static int roi_align(room *r)
 
 static int topk(room *r)
 {
-    return tl_exec_topk(&r->exec, floats(r, DIMS(3000, 50)), wanted(r, TL_FLOAT, DIMS(3000, 7)),
-                        wanted(r, TL_INT64, DIMS(3000, 7)), 1, 0);
+    tl_tensor *const src = floats(r, DIMS(3000, 50));
+    return tl_exec_topk(with_scratch(r, tl_topk_scratch(src, 1, 7, 3)), src,
+                        wanted(r, TL_FLOAT, DIMS(3000, 7)), wanted(r, TL_INT64, DIMS(3000, 7)), 1,
+                        0);
+}
+
+static int topk_of_few(room *r)
+{
+    tl_tensor *const src = floats(r, DIMS(200000));
+    return tl_exec_topk(with_scratch(r, tl_topk_scratch(src, 0, 5000, 1)), src,
+                        wanted(r, TL_FLOAT, DIMS(5000)), wanted(r, TL_INT64, DIMS(5000)), 0, 0);
 }
 
 static int topk_of_a_line(room *r)
 {
-    return tl_exec_topk(&r->exec, floats(r, DIMS(100000)), wanted(r, TL_FLOAT, DIMS(50000)),
-                        wanted(r, TL_INT64, DIMS(50000)), 0, 0);
+    tl_tensor *const src = floats(r, DIMS(100000));
+    return tl_exec_topk(with_scratch(r, tl_topk_scratch(src, 0, 50000, 1)), src,
+                        wanted(r, TL_FLOAT, DIMS(50000)), wanted(r, TL_INT64, DIMS(50000)), 0, 0);
 }
 
 static int sort(room *r)
@@ -409,39 +419,23 @@ static int couple(room *r)
 static const struct {
     int (*run)(room *r);
     const char *name;
-} kernels[] = {ROW(put_along),
-               ROW(put_nd),
-               ROW(onehot),
-               ROW(concat),
-               ROW(resample_cubic),
-               ROW(resample_bytes),
-               ROW(lstm),
-               ROW(gru),
-               ROW(matmul),
-               ROW(lowbit_matmul),
-               ROW(attention),
-               ROW(dft),
-               ROW(winograd),
-               ROW(quantized_winograd),
-               ROW(blocked_conv2d),
-               ROW(conv2d),
-               ROW(maxpool2d),
-               ROW(poolnd),
-               ROW(convnd),
-               ROW(roi_align),
-               ROW(trees),
-               ROW(trees_of_few_rows),
-               ROW(topk),
-               ROW(topk_of_a_line),
-               ROW(sort),
-               ROW(unique),
-               ROW(unique_sorted),
-               ROW(packed_cells),
-               ROW(nms),
-               ROW(nms_rows),
-               ROW(det),
-               ROW(inverse),
-               ROW(matmul_by),
+} kernels[] = {ROW(put_along),      ROW(put_nd),
+               ROW(onehot),         ROW(concat),
+               ROW(resample_cubic), ROW(resample_bytes),
+               ROW(lstm),           ROW(gru),
+               ROW(matmul),         ROW(lowbit_matmul),
+               ROW(attention),      ROW(dft),
+               ROW(winograd),       ROW(quantized_winograd),
+               ROW(blocked_conv2d), ROW(conv2d),
+               ROW(maxpool2d),      ROW(poolnd),
+               ROW(convnd),         ROW(roi_align),
+               ROW(trees),          ROW(trees_of_few_rows),
+               ROW(topk),           ROW(topk_of_few),
+               ROW(topk_of_a_line), ROW(sort),
+               ROW(unique),         ROW(unique_sorted),
+               ROW(packed_cells),   ROW(nms),
+               ROW(nms_rows),       ROW(det),
+               ROW(inverse),        ROW(matmul_by),
                ROW(couple)};
 
 // Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks.

@@ -374,6 +374,10 @@ TL_API int tl_tensor_topk(const tl_tensor *src, tl_tensor *values, tl_tensor *in
 TL_API int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values,
                         tl_tensor *indices, int axis, int is_smallest);
 
+/** The bytes of exec->scratch that tl_exec_topk needs with `threads`, for up to `k` elements of
+ * lines that are at most as long. Data is ignored and may be NULL. */
+TL_API size_t tl_topk_scratch(const tl_tensor *src, int axis, int k, int threads);
+
 /** The bytes of exec->scratch that tl_exec_sort1d and tl_exec_sort1d_by_key
  *  need; val may be NULL. Data is ignored and may be NULL. */
 TL_API size_t tl_sort1d_scratch(const tl_tensor *key, const tl_tensor *val);
