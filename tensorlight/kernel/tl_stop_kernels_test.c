@@ -247,8 +247,8 @@ static int conv2d(room *r)
 static int maxpool2d(room *r)
 {
     static const tl_pool2d_param param = {.size = {60, 60}, .stride = {1, 1}};
-    return tl_exec_maxpool2d(&r->exec, floats(r, DIMS(1, 2, 100, 100)),
-                             wanted(r, TL_FLOAT, DIMS(1, 2, 41, 41)), &param);
+    return tl_exec_maxpool2d(&r->exec, floats(r, DIMS(1, 5, 100, 100)),
+                             wanted(r, TL_FLOAT, DIMS(1, 5, 41, 41)), &param);
 }
 
 static int poolnd(room *r)

@@ -5,8 +5,13 @@
 // values. Each tap reads a rectangle of src for a rectangle of the tile, as in convnd.c; in narrow
 // tiles, each row of a window is reduced instead. Both read the elements of a window in the order
 // of the axes. A max begins with the first element of its window.
+//
+// Rows of floats, whose windows are separable, have vectors (poolnd_rows_simd.c). Windows of whole
+// channels are reduced.
 
 #ifndef T // once
+
+#include "kernel/pool/poolnd.h"
 
 #include <assert.h>
 #include <float.h>
@@ -14,65 +19,38 @@
 #include <stdint.h>
 
 #include "kernel/tl_axis.h"
-#include "kernel/tl_kernel.h"
 #include "kernel/tl_poll.h"
-#include "kernel/tl_windows.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_vision.h"
-
-// src [planes, in..] -> dst [planes, out..], arg the same or NULL.
-typedef struct poolnd_job {
-    const void *src;
-    void *dst;
-    int64_t *arg;
-    tl_window_job axes;
-    size_t in_plane; // elements of a channel of src
-    uint64_t lowest; // the dtype's min as bytes, of windows without elements
-    double p;        // of the norm; 0: mean
-    int counts_padding, is_column_major;
-    const tl_stop *stop;
-} poolnd_job;
-
-// Computes the planes (over the last two axes) begin .. end-1 for the poolnd_job at `arg`.
-typedef void poolnd_func(void *arg, size_t begin, size_t end);
 
 // A tile is narrow if windows have at least NARROW times as many taps along its rows.
 enum { TILE_SIZE = 1024, NARROW = 4 };
 
 static const size_t no_element = SIZE_MAX;
 
-// Finds the taps begin .. end-1 along axis `i` of window `x` that are inside src. Returns the
-// position of tap 0.
-static inline int64_t taps_inside(const poolnd_job *job, int i, int x, int *begin, int *end)
-{
-    const tl_windows *const w = &job->axes.windows;
-    const int64_t start = (int64_t)x * w->stride[i] - w->padding[i];
-    tl_window_hits(w->size[i], w->dilation[i], start, job->axes.in[i], begin, end);
-    return start;
-}
-
 // Finds the taps begin .. end-1 along axis `i` that are inside src for any of the windows
 // x .. x+len-1: a window may be far larger than src.
-static void taps_of_range(const poolnd_job *job, int i, int x, int len, int *begin, int *end)
+static void taps_of_range(const tl_poolnd_job *job, int i, int x, int len, int *begin, int *end)
 {
     int first_begin, last_end;
-    taps_inside(job, i, x, &first_begin, end);
-    taps_inside(job, i, x + len - 1, begin, &last_end);
+    tl_pool_taps(job, i, x, &first_begin, end);
+    tl_pool_taps(job, i, x + len - 1, begin, &last_end);
     *begin = tl_min(*begin, first_begin);
     *end = last_end > *end ? last_end : *end;
 }
 
 // The position along axis `i` of the first tap inside src of window `x`, or -1.
-static int64_t first_tap(const poolnd_job *job, int i, int x)
+static int64_t first_tap(const tl_poolnd_job *job, int i, int x)
 {
     int begin, end;
-    const int64_t start = taps_inside(job, i, x, &begin, &end);
+    const int64_t start = tl_pool_taps(job, i, x, &begin, &end);
     return begin == end ? -1 : start + (int64_t)begin * job->axes.windows.dilation[i];
 }
 
 // Finds the index in a channel of src of each window's first element, or no_element.
-static void first_elements(const poolnd_job *job, const tl_window_tile *t, size_t *index)
+static void first_elements(const tl_poolnd_job *job, const tl_window_tile *t, size_t *index)
 {
     const int last = job->axes.windows.n - 1, *const in = job->axes.in;
     size_t outer = 0;
@@ -95,36 +73,24 @@ static void first_elements(const poolnd_job *job, const tl_window_tile *t, size_
     }
 }
 
-// The number of taps along axis `i` of window `x` inside src, or inside src and its padding.
-static double count_of(const poolnd_job *job, int i, int x)
-{
-    const tl_windows *const w = &job->axes.windows;
-    const int before = job->counts_padding ? w->padding[i] : 0;
-    const int after = job->counts_padding ? w->padding[w->n + i] : 0;
-    int begin, end;
-    tl_window_hits(w->size[i], w->dilation[i], (int64_t)x * w->stride[i] - w->padding[i] + before,
-                   (int64_t)job->axes.in[i] + before + after, &begin, &end);
-    return end - begin;
-}
-
 // Turns the sums of a tile into means.
-static void divide_by_counts(const poolnd_job *job, const tl_window_tile *t, double *sums)
+static void divide_by_counts(const tl_poolnd_job *job, const tl_window_tile *t, double *sums)
 {
     const int last = job->axes.windows.n - 1;
     double columns[TILE_SIZE], outer = 1;
     for (int i = 0; i < last - 1; i++)
-        outer *= count_of(job, i, t->outer[i]);
+        outer *= tl_pool_count(job, i, t->outer[i]);
     for (int x = 0; x < t->width; x++)
-        columns[x] = count_of(job, last, t->x + x);
+        columns[x] = tl_pool_count(job, last, t->x + x);
     for (int y = 0; y < t->height; y++) {
-        const double rows = outer * count_of(job, last - 1, t->y + y);
+        const double rows = outer * tl_pool_count(job, last - 1, t->y + y);
         for (int x = 0; x < t->width; x++, sums++)
             *sums = rows * columns[x] > 0 ? *sums / (rows * columns[x]) : 0;
     }
 }
 
 // The index in column-major order (first axis fastest) of a row-major index in a channel.
-static size_t column_major(const poolnd_job *job, size_t index)
+static size_t column_major(const tl_poolnd_job *job, size_t index)
 {
     size_t result = 0, step = job->in_plane;
     for (int i = job->axes.windows.n - 1; i >= 0; i--) {
@@ -135,7 +101,7 @@ static size_t column_major(const poolnd_job *job, size_t index)
     return result;
 }
 
-static int64_t arg_of(const poolnd_job *job, size_t channel, size_t index)
+static int64_t arg_of(const tl_poolnd_job *job, size_t channel, size_t index)
 {
     if (index == no_element)
         return -1;
@@ -175,31 +141,89 @@ static double root(double x, double p)
 #define ADDED(acc, x, p) ((acc) + to_power((double)(x), p))
 #include "tensor/tl_each_float.inc.h"
 
-TL_PLAIN_TABLE(pick_max, poolnd_func, poolnd_max, ALL)
-TL_PLAIN_TABLE(pick_sum, poolnd_func, poolnd_sum, FLT)
+TL_KERNEL_TABLE(pick_rows_max, tl_pool_rows_func, TL_POOL_MAX_KERNELS)
+TL_KERNEL_TABLE(pick_rows_mean, tl_pool_rows_func, TL_POOL_MEAN_KERNELS)
+TL_PLAIN_TABLE(pick_max, tl_pool_rows_func, poolnd_max, ALL)
+TL_PLAIN_TABLE(pick_sum, tl_pool_rows_func, poolnd_sum, FLT)
 
 static const char *const kind_names[] = {"TL_POOL_MAX", "TL_POOL_MEAN", "TL_POOL_NORM"};
 TL_NAME_AND_FROM_STR(tl_pool_kind, kind_names, TL_POOL_KIND_SIZE)
 
+static int is_separable(const tl_poolnd_job *job)
+{
+    const tl_windows *const w = &job->axes.windows;
+    const int last = w->n - 1;
+    int64_t rows = 1;
+    for (int i = 0; i < last && rows <= TL_POOL_ROWS; i++)
+        rows *= w->size[i];
+    if (job->arg || job->p != 0 || rows > TL_POOL_ROWS ||
+        job->axes.out[last] <= w->size[last] / NARROW ||
+        (int64_t)(w->size[last] - 1) * w->dilation[last] >= TL_POOL_SPAN)
+        return 0;
+    for (int i = 0; i < w->n; i++)
+        for (int x = 0, begin, end; x < job->axes.out[i]; x++) {
+            tl_pool_taps(job, i, x, &begin, &end);
+            if (begin == end)
+                return 0;
+        }
+    return 1;
+}
+
+// Whether each window is a whole channel of src.
+static int is_global(const tl_poolnd_param *param, const tl_tensor *src)
+{
+    const tl_windows *const w = &param->windows;
+    for (int i = 0; i < w->n; i++)
+        if (w->size[i] != src->dims[2 + i] || w->padding[i] || w->padding[w->n + i])
+            return 0;
+    return 1;
+}
+
+static int has_nan(const tl_tensor *t)
+{
+    double x;
+    for (int i = 0; i < t->len && tl_dtype_is_float(t->dtype); i++) {
+        tl_convert(&x, TL_DOUBLE, tl_pointer_add(t->data, i, t->dtype), t->dtype);
+        if (isnan(x))
+            return 1;
+    }
+    return 0;
+}
+
+// Pools whole channels. 0: a NaN may not be the first element, and not be the max.
+static int reduce_channels(const tl_exec *exec, tl_pool_kind kind, const tl_tensor *src,
+                           tl_tensor *dst)
+{
+    static const int axes[] = {2, 3, 4, 5, 6, 7};
+    tl_exec_reduce(exec, src, dst, kind == TL_POOL_MAX ? TL_REDUCE_MAX : TL_REDUCE_MEAN, axes,
+                   src->ndim - 2);
+    return kind == TL_POOL_MEAN || !has_nan(dst);
+}
+
 int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                    const tl_poolnd_param *param)
 {
-    poolnd_func *const func =
-        param->kind == TL_POOL_MAX ? pick_max(exec, src->dtype) : pick_sum(exec, src->dtype);
-    assert(func && src->ndim == param->windows.n + 2);
+    assert(src->ndim == param->windows.n + 2);
     assert(dst->ndim == src->ndim && src->dtype == dst->dtype);
     assert(!arg || (param->kind == TL_POOL_MAX && arg->dtype == TL_INT64 && arg->len == dst->len));
     if (dst->len == 0)
         return 0;
-    poolnd_job job = {.src = src->data,
-                      .dst = dst->data,
-                      .arg = arg ? arg->data : NULL,
-                      .axes = tl_window_job_of(&param->windows, src, dst, 0, 0),
-                      .in_plane = 1,
-                      .p = param->kind == TL_POOL_NORM ? param->p : 0,
-                      .counts_padding = param->counts_padding,
-                      .is_column_major = param->is_column_major,
-                      .stop = exec ? exec->stop : NULL};
+    if (!arg && param->kind != TL_POOL_NORM && is_global(param, src) &&
+        reduce_channels(exec, param->kind, src, dst))
+        return 0;
+    const int is_max = param->kind == TL_POOL_MAX;
+    tl_poolnd_job job = {.src = src->data,
+                         .dst = dst->data,
+                         .arg = arg ? arg->data : NULL,
+                         .axes = tl_window_job_of(&param->windows, src, dst, 0, 0),
+                         .in_plane = 1,
+                         .p = param->kind == TL_POOL_NORM ? param->p : 0,
+                         .counts_padding = param->counts_padding,
+                         .is_column_major = param->is_column_major,
+                         .stop = exec ? exec->stop : NULL,
+                         .tiles = is_max ? pick_max(exec, src->dtype) : pick_sum(exec, src->dtype)};
+    tl_pool_rows_func *const rows =
+        !is_separable(&job) ? NULL : (is_max ? pick_rows_max : pick_rows_mean)(exec, src->dtype);
     tl_dtype_min(src->dtype, &job.lowest);
     const int last = job.axes.windows.n - 1;
     const size_t plane = (size_t)job.axes.out[last - 1] * job.axes.out[last];
@@ -209,7 +233,7 @@ int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
         cost *= job.axes.windows.size[i];
     }
     tl_parallel(exec, (size_t)dst->len / plane, tl_axis_grain(cost < 1e6 ? (size_t)cost : 1000000),
-                func, &job);
+                rows ? rows : job.tiles, &job);
     return 0;
 }
 
@@ -265,7 +289,8 @@ TL_INLINE void LOCAL(steps)(A *restrict acc, const T *restrict src, ptrdiff_t st
     }
 }
 
-static void LOCAL(add_row)(const poolnd_job *job, A *acc, const T *src, ptrdiff_t step, ptrdiff_t n)
+static void LOCAL(add_row)(const tl_poolnd_job *job, A *acc, const T *src, ptrdiff_t step,
+                           ptrdiff_t n)
 {
     // Compilers vectorize loops with constant steps.
     const double p = IS_MAX ? 0 : job->p;
@@ -298,7 +323,7 @@ static void NAME(add_with_args, c)(C *acc, size_t *args, const T *src, ptrdiff_t
 
 // Adds the taps of the last two axes one by one. `src` is a channel, `plane` the index of its plane
 // that the taps of other axes select.
-static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, const T *src,
+static void LOCAL(add_taps)(const tl_poolnd_job *job, const tl_window_tile *t, const T *src,
                             size_t plane, A *acc, size_t *args, tl_poll *poll)
 {
     const int last = job->axes.windows.n - 1;
@@ -330,16 +355,16 @@ static void LOCAL(add_taps)(const poolnd_job *job, const tl_window_tile *t, cons
 }
 
 // Adds the windows one by one, row by row.
-static void LOCAL(add_windows)(const poolnd_job *job, const tl_window_tile *t, const T *src,
+static void LOCAL(add_windows)(const tl_poolnd_job *job, const tl_window_tile *t, const T *src,
                                size_t plane, A *acc, tl_poll *poll)
 {
     const int last = job->axes.windows.n - 1, *const in = job->axes.in;
     const int *const dilation = job->axes.windows.dilation;
     for (int y = 0; y < t->height; y++) {
         int top, bottom, left, right;
-        const int64_t row = taps_inside(job, last - 1, t->y + y, &top, &bottom);
+        const int64_t row = tl_pool_taps(job, last - 1, t->y + y, &top, &bottom);
         for (int x = 0; x < t->width; x++, acc++) {
-            const int64_t column = taps_inside(job, last, t->x + x, &left, &right);
+            const int64_t column = tl_pool_taps(job, last, t->x + x, &left, &right);
             if (tl_poll_after(poll, (size_t)(bottom - top) * (right - left)))
                 return;
             A sum = *acc;
@@ -357,7 +382,7 @@ static void LOCAL(add_windows)(const poolnd_job *job, const tl_window_tile *t, c
     }
 }
 
-static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *acc, size_t *args,
+static void LOCAL(add_all)(const tl_poolnd_job *job, const tl_window_tile *t, A *acc, size_t *args,
                            tl_poll *poll)
 {
     const tl_windows *const w = &job->axes.windows;
@@ -365,7 +390,7 @@ static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *ac
     const int is_narrow = !args && t->width <= w->size[w->n - 1] / NARROW;
     int taps[TL_MAX_SPATIAL] = {0}, begin, end[TL_MAX_SPATIAL];
     for (int i = 0; i < w->n - 2; i++) {
-        taps_inside(job, i, t->outer[i], &begin, &end[i]);
+        tl_pool_taps(job, i, t->outer[i], &begin, &end[i]);
         if (begin == end[i])
             return;
     }
@@ -379,7 +404,7 @@ static void LOCAL(add_all)(const poolnd_job *job, const tl_window_tile *t, A *ac
 }
 
 // Computes a tile, and writes it to dst from element `at` on.
-static void LOCAL(pool)(const poolnd_job *job, const tl_window_tile *t, size_t at, tl_poll *poll)
+static void LOCAL(pool)(const tl_poolnd_job *job, const tl_window_tile *t, size_t at, tl_poll *poll)
 {
     const int len = t->height * t->width;
     T *const dst = (T *)job->dst + at; // a tile is whole rows, or a part of one
@@ -409,7 +434,7 @@ static void LOCAL(pool)(const poolnd_job *job, const tl_window_tile *t, size_t a
 
 static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
 {
-    const poolnd_job *const job = arg;
+    const tl_poolnd_job *const job = arg;
     const int last = job->axes.windows.n - 1;
     const int oh = job->axes.out[last - 1], ow = job->axes.out[last];
     const int width = tl_min(ow, TILE_SIZE), height = TILE_SIZE / width;

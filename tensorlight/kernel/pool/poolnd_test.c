@@ -77,6 +77,13 @@ static const pool_case cases[] = {
     {{1, 2, 9, 17},
      {.windows = {2, {3, 8}, {1, 1}, {2, 2}, {4, 1, 4, 1}}, .counts_padding = 1, .p = 3}},
     {{2, 3, 7, 7}, {.windows = {2, {7, 7}, {1, 1}, {1, 1}, {0}}, .is_column_major = 1, .p = 1}},
+    // Strides and dilations of rows of several vectors, and one beyond src.
+    {{1, 2, 9, 77}, {.windows = {2, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}}, .p = 1}},
+    {{1, 1, 6, 4200}, {.windows = {2, {2, 4}, {1, 4}, {2, 1}, {0, 2, 0, 1}}, .p = 2}},
+    {{2, 1, 3000}, {.windows = {1, {5}, {1}, {7}, {9, 14}}, .counts_padding = 1, .p = 2}},
+    {{1, 2, 4, 6, 35},
+     {.windows = {3, {3, 3, 3}, {1, 2, 1}, {1, 1, 2}, {1, 1, 2, 1, 1, 2}}, .p = 1}},
+    {{1, 1, 5, 40}, {.windows = {2, {2, 3}, {1, 3}, {1, 1}, {0, 2, 0, 1}}, .is_ceil = 1, .p = 1}},
     {{1, 2, 3, 4, 12}, {.windows = {3, {3, 4, 12}, {1, 1, 1}, {1, 1, 1}, {0}}, .p = 2}},
 };
 
@@ -150,6 +157,14 @@ static void check_case(const pool_case *c, tl_dtype dtype, tl_pool_kind kind)
     tl_tensor *const dst = nn_blank(&room, dtype, ndim, dims);
     tl_tensor *const arg = kind == TL_POOL_MAX ? nn_blank(&room, TL_INT64, ndim, dims) : NULL;
     ck_assert_ptr_eq(tl_tensor_poolnd(src, dst, arg, &param), dst);
+    NN_EACH_ISA(exec)
+    {
+        tl_tensor *const same = nn_blank(&room, dtype, ndim, dims);
+        tl_exec_poolnd(&exec, src, same, NULL, &param);
+        for (int k = 0; k < dst->len; k++)
+            nn_check_near(same, (size_t)k, nn_at(dst, (size_t)k),
+                          arg ? 0 : nn_tolerance(dtype, 1, fabs(nn_at(dst, (size_t)k)), 0));
+    }
     for (int k = 0; k < dst->len; k++) {
         int coords[TL_MAXDIM];
         tl_tensor_coords(dst, k, coords);
@@ -163,6 +178,34 @@ static void check_case(const pool_case *c, tl_dtype dtype, tl_pool_kind kind)
     }
     nn_close(&room);
 }
+
+START_TEST(a_nan_propagates_alike_with_and_without_indices)
+{
+    const tl_poolnd_param param = {.windows = {2, {2, 3}, {1, 2}, {1, 1}, {1, 1, 0, 0}}};
+    const tl_poolnd_param global = {.windows = {2, {7, 40}, {1, 1}, {1, 1}, {0}}};
+    for (int at = 0; at < 280; at += 3) {
+        nn_room room = {.seed = 5};
+        tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 2, 7, 40}, -9, 9);
+        ((float *)src->data)[at] = NAN;
+        for (int is_global = 0; is_global < 2; is_global++) {
+            const tl_poolnd_param *const p = is_global ? &global : &param;
+            int dims[4];
+            tl_poolnd_shape(src, p, dims);
+            tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, dims);
+            tl_tensor *const same = nn_blank(&room, TL_FLOAT, 4, dims);
+            tl_tensor *const arg = nn_blank(&room, TL_INT64, 4, dims);
+            tl_tensor_poolnd(src, dst, arg, p);
+            NN_EACH_ISA(exec)
+            {
+                tl_exec_poolnd(&exec, src, same, NULL, p);
+                for (int k = 0; k < dst->len; k++)
+                    nn_check_near(same, (size_t)k, nn_at(dst, (size_t)k), 0);
+            }
+        }
+        nn_close(&room);
+    }
+}
+END_TEST
 
 START_TEST(the_maximum_agrees_with_loops_on_every_type)
 {
@@ -256,6 +299,7 @@ END_TEST
 
 LN_TEST_MAIN("poolnd", windows_of_padding_alone_give_the_min_value_or_0,
              a_nan_propagates_only_from_the_start_of_a_window, no_images_give_no_results,
+             a_nan_propagates_alike_with_and_without_indices,
              the_maximum_agrees_with_loops_on_every_type,
              mean_and_norm_agree_with_loops_on_every_float, threads_do_not_change_the_result,
              poolnd_rejects_bad_windows)

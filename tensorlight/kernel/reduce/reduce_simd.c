@@ -97,7 +97,7 @@ TL_INLINE void add_at(tl_vf64 *sum, const float *x, tl_reduce_op op)
     }
     TL_UNROLL
     for (int k = 0; k < 2; k++) {
-        const tl_vf64 d = tl_vf64_load(x + k * (TL_VF_LANES / 2));
+        const tl_vf64 d = tl_vf64_widen(x + k * (TL_VF_LANES / 2));
         sum[k] = tl_vf64_add(sum[k], op == TL_REDUCE_SUM_SQUARE ? tl_vf64_mul(d, d) : d);
     }
 }

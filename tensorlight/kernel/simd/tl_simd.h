@@ -45,7 +45,8 @@
 //     tl_vf_fma_pairs(a, b, c)      c plus the products of both elements of a and b, in each lane;
 //                                   as above
 //     tl_vf64                       TL_VF_LANES / 2 doubles, with tl_vf64_zero, _add, _mul
-//     tl_vf64_load(p)               from floats at any address
+//     tl_vf64_load(p)               from doubles at any address
+//     tl_vf64_widen(p)              from floats
 //     tl_vf64_half(a, k)            the lower half of the floats a, or the upper one if k
 //     tl_vf64_sum, tl_vf64_store    over the lanes: a fixed tree; to any address
 //     tl_vp, tl_vp_load(from)       a permutation: lane k is lane from[k] (int32_t), or is kept if

@@ -61,7 +61,7 @@ static inline tl_vf tl_vf_mantissa(tl_vf a)
     return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(0x3f800000)));
 }
 
-TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), _mm256_cvtps_pd(_mm_loadu_ps(p)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), _mm256_cvtps_pd(_mm_loadu_ps(p)))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              _mm256_cvtps_pd(k ? _mm256_extractf128_ps(a, 1) : _mm256_castps256_ps128(a)))
 

@@ -40,7 +40,7 @@ TL_SIMD_FUNC(tl_vf, tl_vf_exponent, (tl_vf a), _mm512_getexp_ps(a))
 TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a),
              _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src))
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), _mm512_reduce_add_ps(a))
-TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), _mm512_cvtps_pd(_mm256_loadu_ps(p)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), _mm512_cvtps_pd(_mm256_loadu_ps(p)))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              _mm512_cvtps_pd(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a)))
 TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), _mm512_reduce_add_pd(a))

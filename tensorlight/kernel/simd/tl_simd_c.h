@@ -112,8 +112,9 @@ TL_SIMD_FUNC(tl_vf, tl_vf_mantissa, (tl_vf a), (tl_vf)(((tl_vm)a & 0x007fffff) |
 TL_SIMD_FUNC(tl_vf64, tl_vf64_zero, (void), (tl_vf64){0})
 TL_SIMD_FUNC(tl_vf64, tl_vf64_add, (tl_vf64 a, tl_vf64 b), a + b)
 TL_SIMD_FUNC(tl_vf64, tl_vf64_mul, (tl_vf64 a, tl_vf64 b), a *b)
+TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const double *p), (tl_vf64){p[0], p[1]})
 TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), (void)memcpy(p, &a, sizeof(a)))
-TL_SIMD_FUNC(tl_vf64, tl_vf64_load, (const float *p), (tl_vf64){(double)p[0], (double)p[1]})
+TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), (tl_vf64){(double)p[0], (double)p[1]})
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              (tl_vf64){(double)a[2 * k], (double)a[2 * k + 1]})
 TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), a[0] + a[1])

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of pooling over any number of axes: of tiles, for all jobs, and of rows of floats, for
+// separable ones.
+
+#pragma once
+
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "kernel/tl_windows.h"
+
+/** src [planes, in..] -> dst [planes, out..], arg the same or NULL. */
+typedef struct tl_poolnd_job {
+    const void *src;
+    void *dst;
+    int64_t *arg;
+    tl_window_job axes;
+    size_t in_plane; // elements of a channel of src
+    uint64_t lowest; // the dtype's min as bytes, of windows without elements
+    double p;        // of the norm; 0: mean
+    int counts_padding, is_column_major;
+    const tl_stop *stop;
+    tl_range_func tiles; // the kernel for all jobs
+} tl_poolnd_job;
+
+/** Compute the planes (over the last two axes) begin .. end-1 of a separable tl_poolnd_job at
+ * `arg`: one without indices, norm or empty windows, whose windows have at most TL_POOL_ROWS rows,
+ * each of which spans at most TL_POOL_SPAN elements of src. */
+typedef void tl_pool_rows_func(void *arg, size_t begin, size_t end);
+
+enum { TL_POOL_ROWS = 128, TL_POOL_SPAN = 1024 };
+
+#define TL_POOL_MAX_KERNELS(ROW, arg)  TL_KERNELS(ROW, arg, tl_pool_rows_max, F32, BOTH)
+#define TL_POOL_MEAN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_pool_rows_mean, F32, BOTH)
+TL_POOL_MAX_KERNELS(TL_KERNEL_DECLARE, tl_pool_rows_func)
+TL_POOL_MEAN_KERNELS(TL_KERNEL_DECLARE, tl_pool_rows_func)
+
+/** Finds the taps begin .. end-1 along axis `i` of window `x` that are inside src. Returns the
+ * position of tap 0. */
+static inline int64_t tl_pool_taps(const tl_poolnd_job *job, int i, int x, int *begin, int *end)
+{
+    const tl_windows *const w = &job->axes.windows;
+    const int64_t start = (int64_t)x * w->stride[i] - w->padding[i];
+    tl_window_hits(w->size[i], w->dilation[i], start, job->axes.in[i], begin, end);
+    return start;
+}
+
+/** The number of taps along axis `i` of window `x` inside src, or inside src and its padding. */
+static inline double tl_pool_count(const tl_poolnd_job *job, int i, int x)
+{
+    const tl_windows *const w = &job->axes.windows;
+    const int before = job->counts_padding ? w->padding[i] : 0;
+    const int after = job->counts_padding ? w->padding[w->n + i] : 0;
+    int begin, end;
+    tl_window_hits(w->size[i], w->dilation[i], (int64_t)x * w->stride[i] - w->padding[i] + before,
+                   (int64_t)job->axes.in[i] + before + after, &begin, &end);
+    return end - begin;
+}
