@@ -3,13 +3,15 @@
 //
 // Along an axis, dst = |before| kept elements of src |after|. Axes without padding or cropping
 // merge with the axis before them, so that rows are as long as possible. The inside
-// of a row is copied as a block, constant borders are filled as one, and the source of the elements
-// of other borders is computed for each of them.
+// of adjacent rows is copied as blocks, and so are constant borders. Other borders are repeated or
+// reversed parts of the row, or the source of each of their elements is computed.
 
 #include <assert.h>
 #include <string.h>
 
+#include "kernel/move/move.h"
 #include "kernel/stride/stride.h"
+#include "kernel/tl_axis.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
@@ -29,6 +31,9 @@ typedef struct pad_axis {
     int is_whole; // neither padded nor cropped
 } pad_axis;
 
+// Bytes of a border that is copied as a block.
+enum { MAX_BORDER = 256 };
+
 typedef struct pad {
     const char *src;
     char *dst;
@@ -37,8 +42,10 @@ typedef struct pad {
     const void *value;
     int ndim; // at least 1
     pad_axis axes[TL_MAXDIM];
-    int64_t piece; // elements of a row that are computed at a time
-    size_t pieces; // of a row
+    int64_t piece;           // elements of a row that are computed at a time
+    size_t pieces;           // of a row
+    tl_stride_kernel *line;  // of elements; NULL: these are larger
+    char border[MAX_BORDER]; // constants
 } pad;
 
 static inline int64_t remainder_of(int64_t a, int64_t b)
@@ -66,9 +73,21 @@ static inline int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t 
 static void fill(const pad *p, char *dst, int64_t n)
 {
     const size_t size = (size_t)n * p->size;
-    memcpy(dst, p->value, p->size);
-    for (size_t done = p->size; done < size; done *= 2)
+    size_t done = tl_min_size(size, MAX_BORDER);
+    memcpy(dst, p->border, done);
+    for (; done < size; done *= 2)
         memcpy(dst + done, dst, done < size - done ? done : size - done);
+}
+
+// The step from one index of src to the next for `n` elements of a border, from `from` to `to`; 2
+// if they turn round between.
+static int64_t step_of(tl_pad_mode mode, int64_t from, int64_t to, int64_t n)
+{
+    if (mode == TL_PAD_EDGE || n == 1)
+        return 0;
+    if (to - from == n - 1)
+        return 1;
+    return mode == TL_PAD_REFLECT && from - to == n - 1 ? -1 : 2;
 }
 
 // Writes the elements begin .. end-1 of a border of a row of dst. `src` is its source row, or NULL
@@ -80,6 +99,13 @@ static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, 
         return;
     if (!src || p->mode == TL_PAD_CONSTANT) {
         fill(p, dst + (size_t)begin * p->size, end - begin);
+        return;
+    }
+    const int64_t n = end - begin, from = source_of(line, p->mode, begin);
+    const int64_t step = step_of(p->mode, from, source_of(line, p->mode, end - 1), n);
+    if (p->line && step <= 1) {
+        p->line(src + (size_t)from * p->size, (ptrdiff_t)step, dst + (size_t)begin * p->size, 1,
+                (size_t)n);
         return;
     }
     for (int64_t i = begin; i < end; i++)
@@ -117,10 +143,75 @@ static const char *source_row(const pad *p, size_t row)
     return p->src + (size_t)offset * p->size;
 }
 
+// Writes a border of `len` constants of `n` rows.
+static void pad_borders(const pad *p, char *dst, size_t n, int64_t len)
+{
+    const size_t row = (size_t)p->axes[p->ndim - 1].len * p->size, size = (size_t)len * p->size;
+    if (size <= MAX_BORDER)
+        tl_copy_blocks((tl_strided){dst, (ptrdiff_t)row}, (tl_strided){(char *)p->border, 0}, n,
+                       size);
+    for (size_t i = 0; i < n && size > MAX_BORDER; i++)
+        fill(p, dst + i * row, len);
+}
+
+// Writes `n` adjacent rows from `row` on whose sources are adjacent, too.
+static void pad_rows(const pad *p, const char *src, size_t row, size_t n)
+{
+    const pad_axis *const line = &p->axes[p->ndim - 1], *const outer = line - 1;
+    const int64_t after = line->before + line->kept;
+    const ptrdiff_t step = (ptrdiff_t)((size_t)line->len * p->size);
+    const ptrdiff_t src_step = p->ndim > 1 ? outer->src_stride * (ptrdiff_t)p->size : 0;
+    char *const dst = p->dst + (ptrdiff_t)row * step;
+    tl_copy_blocks((tl_strided){dst + (size_t)line->before * p->size, step},
+                   (tl_strided){(char *)src + (size_t)line->first * p->size, src_step}, n,
+                   (size_t)line->kept * p->size);
+    if (p->mode == TL_PAD_CONSTANT) {
+        pad_borders(p, dst, n, line->before);
+        pad_borders(p, dst + (size_t)after * p->size, n, line->len - after);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        pad_border(p, src + (ptrdiff_t)i * src_step, dst + (ptrdiff_t)i * step, 0, line->before);
+        pad_border(p, src + (ptrdiff_t)i * src_step, dst + (ptrdiff_t)i * step, after, line->len);
+    }
+}
+
+// The number of rows from `row` to `end` that are constant or, as their axis is inside src, have
+// adjacent sources.
+static size_t adjacent_rows(const pad *p, size_t row, size_t end)
+{
+    if (p->ndim == 1)
+        return 1;
+    const pad_axis *const axis = &p->axes[p->ndim - 2];
+    const int64_t i = (int64_t)(row % (size_t)axis->len), after = axis->before + axis->kept;
+    if (i >= axis->before && i < after)
+        return tl_min_size(end - row, (size_t)(after - i));
+    if (p->mode != TL_PAD_CONSTANT)
+        return 1;
+    return tl_min_size(end - row, (size_t)((i < axis->before ? axis->before : axis->len) - i));
+}
+
+static void pad_whole_rows(const pad *p, size_t begin, size_t end)
+{
+    const int64_t len = p->axes[p->ndim - 1].len;
+    for (size_t row = begin, n; row < end; row += n) {
+        const char *const src = source_row(p, row);
+        n = adjacent_rows(p, row, end);
+        if (src)
+            pad_rows(p, src, row, n);
+        else
+            fill(p, p->dst + row * (size_t)len * p->size, (int64_t)n * len);
+    }
+}
+
 static void pad_pieces(void *arg, size_t begin, size_t end)
 {
     const pad *const p = arg;
     const int64_t len = p->axes[p->ndim - 1].len;
+    if (p->pieces == 1) {
+        pad_whole_rows(p, begin, end);
+        return;
+    }
     for (size_t i = begin; i < end; i++) {
         const size_t row = i / p->pieces;
         const int64_t from = (int64_t)(i % p->pieces) * p->piece;
@@ -204,8 +295,12 @@ int tl_exec_pad(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const
         assert(mode == TL_PAD_CONSTANT || p.axes[i].kept > 0);
     }
     const size_t size = (size_t)dst->len * p.size;
+    for (size_t i = 0; i < MAX_BORDER; i += p.size)
+        memcpy(p.border + i, p.value, p.size);
     merge_axes(&p);
     divide(&p);
+    if (p.size <= TL_DTYPE_MAX_SIZE && (p.size & (p.size - 1)) == 0)
+        p.line = tl_stride_pick(exec, p.size);
     const size_t rows = size / ((size_t)p.axes[p.ndim - 1].len * p.size);
     tl_parallel(exec, rows * p.pieces, GRAIN / ((size_t)p.piece * p.size) + 1, pad_pieces, &p);
     return 0;

@@ -17,6 +17,11 @@
 
 TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
+tl_stride_kernel *tl_stride_pick(const tl_exec *exec, size_t size)
+{
+    return pick(exec, tl_dtype_of_size(size));
+}
+
 // Min elements of a task, and max length of a piece of a line.
 enum { GRAIN = 16384 };
 
@@ -74,7 +79,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
         move_longest_last(p);
     p->pieces = (p->line.len + GRAIN - 1) / GRAIN;
     if (p->line.src != 1 || p->line.dst != 1)
-        p->func = pick(exec, tl_dtype_of_size(p->size));
+        p->func = tl_stride_pick(exec, p->size);
 }
 
 static void copy_piece(const plan *p, const tl_stride_iter *at, size_t piece)

@@ -16,6 +16,9 @@ typedef void tl_stride_kernel(const void *src, ptrdiff_t src_stride, void *dst,
 #define TL_STRIDE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_stride, UINT, PLAIN)
 TL_STRIDE_KERNELS(TL_KERNEL_DECLARE, tl_stride_kernel)
 
+/** The kernel for elements of `size` bytes, 1, 2, 4 or 8. */
+tl_stride_kernel *tl_stride_pick(const tl_exec *exec, size_t size);
+
 /** An axis of a copy: its length, and its strides in src and dst, in elements. */
 typedef struct tl_stride_axis {
     size_t len;
