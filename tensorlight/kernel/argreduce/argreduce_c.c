@@ -54,10 +54,9 @@ enum { LINES = 256, ROWS = 64, PART = 32, LANES = 32, FEW = 8 };
         *f->best = best;                                                                           \
     }
 
-// Indices of tokens, and classes of pixels.
-#define TL_TUNED_i32 1
-#define TL_TUNED_u8  1
-#define TL_TEMPLATE  "kernel/argreduce/argreduce_c.c"
+// Classes of pixels.
+#define TL_TUNED_u8 1
+#define TL_TEMPLATE "kernel/argreduce/argreduce_c.c"
 
 // The max is searched; the min is the max of these keys.
 #define KEY(x, flip)  ((x) * (flip))

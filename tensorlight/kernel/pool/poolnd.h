@@ -23,17 +23,25 @@ typedef struct tl_poolnd_job {
     tl_range_func tiles; // the kernel for all jobs
 } tl_poolnd_job;
 
-/** Compute the planes (over the last two axes) begin .. end-1 of a separable tl_poolnd_job at
- * `arg`: one without indices, norm or empty windows, whose windows have at most TL_POOL_ROWS rows,
- * each of which spans at most TL_POOL_SPAN elements of src. */
-typedef void tl_pool_rows_func(void *arg, size_t begin, size_t end);
+/** Compute the planes (over the last two axes) begin .. end-1 of the tl_poolnd_job at `arg`. */
+typedef void tl_poolnd_func(void *arg, size_t begin, size_t end);
+
+#define TL_POOLND_MAX_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_poolnd_max, ALL, PLAIN)
+#define TL_POOLND_SUM_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_poolnd_sum, FLT, PLAIN)
+TL_POOLND_MAX_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
+TL_POOLND_SUM_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
+
+/** Only of separable jobs: without indices, norm or empty windows, whose windows have at most
+ * TL_POOL_ROWS rows, each of which spans at most TL_POOL_SPAN elements of src. */
+#define TL_POOL_MAX_KERNELS(ROW, arg)  TL_KERNELS(ROW, arg, tl_pool_rows_max, F32, SIMD)
+#define TL_POOL_MEAN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_pool_rows_mean, F32, SIMD)
+TL_POOL_MAX_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
+TL_POOL_MEAN_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
 
 enum { TL_POOL_ROWS = 128, TL_POOL_SPAN = 1024 };
 
-#define TL_POOL_MAX_KERNELS(ROW, arg)  TL_KERNELS(ROW, arg, tl_pool_rows_max, F32, BOTH)
-#define TL_POOL_MEAN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_pool_rows_mean, F32, BOTH)
-TL_POOL_MAX_KERNELS(TL_KERNEL_DECLARE, tl_pool_rows_func)
-TL_POOL_MEAN_KERNELS(TL_KERNEL_DECLARE, tl_pool_rows_func)
+/** Rows are narrow if windows have at least so many times as many taps along them. */
+enum { TL_POOL_NARROW = 4 };
 
 /** Finds the taps begin .. end-1 along axis `i` of window `x` that are inside src. Returns the
  * position of tap 0. */
