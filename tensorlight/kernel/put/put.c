@@ -58,6 +58,7 @@ typedef struct along {
     combine how;
     const tl_tensor *index, *update;
     tl_tensor *dst;
+    tl_put_op op;
     int axis;
     size_t per_outer; // elements of index per outer index, of the axes before `axis`
     ptrdiff_t strides[TL_MAXDIM];
@@ -76,14 +77,68 @@ static ptrdiff_t offset_of(const along *a, size_t i)
     return offset;
 }
 
+// The frequent ways to put elements: of 4 or 8 bytes, and sums.
+typedef enum put_way { SET_4, SET_8, ADD_FLOAT, ADD_INT64, OTHER_WAY } put_way;
+
+static put_way way_of(const along *a)
+{
+    if (a->index->dtype != TL_INT64)
+        return OTHER_WAY;
+    if (a->op == TL_PUT_SUM && a->dst->dtype == TL_FLOAT)
+        return ADD_FLOAT;
+    if (a->op == TL_PUT_SUM && a->dst->dtype == TL_INT64)
+        return ADD_INT64;
+    return a->how.func || a->how.size < 4 ? OTHER_WAY : a->how.size == 4 ? SET_4 : SET_8;
+}
+
+// Puts `n` elements: element i to position i * step + index[i] * stride. `way` is a constant.
+TL_INLINE void put_row(char *dst, const char *update, const int64_t *index, size_t n, int dim,
+                       ptrdiff_t stride, ptrdiff_t step, put_way way)
+{
+    const ptrdiff_t size = way == SET_8 || way == ADD_INT64 ? 8 : 4;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = index[i] < 0 ? index[i] + dim : index[i];
+        char *const to = dst + ((ptrdiff_t)i * step + (ptrdiff_t)at * stride) * size;
+        if (way == ADD_FLOAT)
+            *(float *)to += ((const float *)update)[i];
+        else if (way == ADD_INT64)
+            *(uint64_t *)to += ((const uint64_t *)update)[i]; // wraps
+        else
+            memcpy(to, update + (ptrdiff_t)i * size, (size_t)size);
+    }
+}
+
+// Puts a row of elements in a frequent way. Returns 0 for others.
+static int put_frequent(const along *a, put_way way, size_t first, size_t n, ptrdiff_t offset,
+                        ptrdiff_t step)
+{
+    const int64_t *const index = (const int64_t *)a->index->data + first;
+    const char *const update = (const char *)a->update->data + first * a->how.size;
+    char *const dst = (char *)a->dst->data + offset * (ptrdiff_t)a->how.size;
+    const int dim = a->dst->dims[a->axis];
+    const ptrdiff_t stride = a->strides[a->axis];
+    if (way == SET_4)
+        put_row(dst, update, index, n, dim, stride, step, SET_4);
+    else if (way == SET_8)
+        put_row(dst, update, index, n, dim, stride, step, SET_8);
+    else if (way == ADD_FLOAT)
+        put_row(dst, update, index, n, dim, stride, step, ADD_FLOAT);
+    else if (way == ADD_INT64)
+        put_row(dst, update, index, n, dim, stride, step, ADD_INT64);
+    return way != OTHER_WAY;
+}
+
 static void put_along_range(void *arg, size_t begin, size_t end)
 {
     const along *const a = arg;
-    const int last = a->index->ndim - 1;
+    const int last = tl_last_axis(a->index, a->axis);
     const size_t row_len = (size_t)a->index->dims[last];
-    const ptrdiff_t step = a->axis == last ? 0 : 1;
+    const ptrdiff_t step = a->axis == last ? 0 : a->strides[last];
+    const put_way way = way_of(a);
     for (size_t row = begin * a->per_outer; row < end * a->per_outer; row += row_len) {
         const ptrdiff_t offset = offset_of(a, row);
+        if (put_frequent(a, way, row, row_len, offset, step))
+            continue;
         for (size_t i = 0; i < row_len; i++) {
             const ptrdiff_t at = offset + (ptrdiff_t)i * step +
                                  (ptrdiff_t)tl_index_in(a->index, row + i, a->dst->dims[a->axis]) *
@@ -107,6 +162,7 @@ int tl_exec_put_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor
                .index = index,
                .update = update,
                .dst = dst,
+               .op = op,
                .axis = axis};
     tl_strides_of(dst, a.strides);
     const tl_axis view = tl_axis_of(index, axis);

@@ -65,6 +65,52 @@ START_TEST(elements_are_put_along_either_axis)
 }
 END_TEST
 
+// Sums of updates of the rows and of the columns of src, in each type of index.
+static void check_sums(tl_dtype dtype, tl_dtype index_dtype, const int *dims,
+                       const int *update_dims, int axis)
+{
+    nn_room room = {.seed = 8};
+    tl_tensor *const src = nn_random(&room, dtype, 3, dims, 0, 9);
+    tl_tensor *const update = nn_random(&room, dtype, 3, update_dims, 0, 9);
+    tl_tensor *const index =
+        nn_random(&room, index_dtype, 3, update_dims, -dims[axis], dims[axis] - 1);
+    tl_tensor *const dst = nn_blank(&room, dtype, 3, dims);
+    tl_tensor *const taken = nn_blank(&room, dtype, 3, update_dims);
+    double expected[64];
+    for (int i = 0; i < src->len; i++)
+        expected[i] = nn_at(src, (size_t)i);
+    ck_assert_int_eq(tl_exec_put_along(NULL, src, index, update, dst, axis, TL_PUT_SUM), 0);
+    ck_assert_int_eq(tl_exec_take_along(NULL, dst, index, taken, axis), 0);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < update->len; i++) {
+            int at[3];
+            tl_tensor_coords(update, i, at);
+            const int k = (int)nn_at(index, (size_t)i);
+            at[axis] = k < 0 ? k + dims[axis] : k;
+            const int to = tl_tensor_index(src, at);
+            if (pass == 0)
+                expected[to] += nn_at(update, (size_t)i);
+            else
+                nn_check_near(taken, (size_t)i, expected[to], 1e-5);
+        }
+    for (int i = 0; i < dst->len; i++)
+        nn_check_near(dst, (size_t)i, expected[i], 1e-5);
+    nn_close(&room);
+}
+
+START_TEST(sums_and_elements_along_each_axis_agree_with_loops)
+{
+    static const tl_dtype dtypes[] = {TL_FLOAT, TL_INT64, TL_DOUBLE, TL_INT16};
+    for (size_t k = 0; k < NN_LEN(dtypes); k++)
+        for (int i = 0; i < 6; i++) {
+            const tl_dtype index = i % 2 ? TL_INT64 : TL_INT32;
+            check_sums(dtypes[k], index, (int[]){3, 4, 5}, (int[]){3, 4, 5}, i / 2);
+            check_sums(dtypes[k], index, (int[]){3, 4, 5}, (int[]){2, 3, 1}, i / 2);
+            check_sums(dtypes[k], index, (int[]){9, 2, 1}, (int[]){9, 1, 1}, i / 2);
+        }
+}
+END_TEST
+
 START_TEST(slices_are_put_by_coordinates)
 {
     nn_room room = {0};
@@ -161,6 +207,7 @@ START_TEST(operations_have_names)
 END_TEST
 
 LN_TEST_MAIN("put", updates_apply_in_order_in_every_type, bools_combine_as_logic,
-             elements_are_put_along_either_axis, slices_are_put_by_coordinates,
-             an_index_outside_leaves_dst_as_it_is, without_updates_dst_is_src,
-             ranges_are_put_for_each_batch, threads_do_not_change_the_result, operations_have_names)
+             elements_are_put_along_either_axis, sums_and_elements_along_each_axis_agree_with_loops,
+             slices_are_put_by_coordinates, an_index_outside_leaves_dst_as_it_is,
+             without_updates_dst_is_src, ranges_are_put_for_each_batch,
+             threads_do_not_change_the_result, operations_have_names)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
 #include "kernel/stride/stride.h"
 #include "kernel/take/tl_index.h"
@@ -23,8 +24,19 @@ static inline int check_index(const tl_tensor *index, size_t i, int dim)
                          dim - 1);
 }
 
+// Whether all indices are inside: bounds are compared by signs, which compilers vectorize.
+static int are_inside(const int64_t *index, size_t n, int dim)
+{
+    uint64_t outside = 0;
+    for (size_t i = 0; i < n; i++)
+        outside |= ((uint64_t)index[i] + (uint64_t)dim) | ((uint64_t)dim - 1 - (uint64_t)index[i]);
+    return (int64_t)outside >= 0;
+}
+
 int tl_check_indices(const tl_tensor *index, int dim)
 {
+    if (index->dtype == TL_INT64 && are_inside(index->data, (size_t)index->len, dim))
+        return 0;
     for (size_t i = 0; i < (size_t)index->len; i++)
         if (check_index(index, i, dim) < 0)
             return -1;
@@ -151,15 +163,46 @@ typedef struct along {
     ptrdiff_t src_strides[TL_MAXDIM]; // in elements
 } along;
 
+// `n` elements of `size` bytes, a constant: element i is at position i * step + index[i] * stride.
+TL_INLINE void along_row(const char *src, char *dst, const int64_t *index, size_t n, int dim,
+                         ptrdiff_t stride, ptrdiff_t step, size_t size)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = index[i] < 0 ? index[i] + dim : index[i];
+        memcpy(dst + i * size,
+               src + ((ptrdiff_t)i * step + (ptrdiff_t)at * stride) * (ptrdiff_t)size, size);
+    }
+}
+
+// Copies a row of elements of 4 or 8 bytes, by indices of TL_INT64. Returns 0 for others.
+static int copy_frequent(const along *a, size_t first, size_t n, ptrdiff_t offset, ptrdiff_t step)
+{
+    const int dim = a->src->dims[a->axis];
+    const ptrdiff_t stride = a->src_strides[a->axis];
+    if (a->index->dtype != TL_INT64)
+        return 0;
+    const int64_t *const index = (const int64_t *)a->index->data + first;
+    const char *const src = (const char *)a->src->data + offset * (ptrdiff_t)a->size;
+    char *const dst = (char *)a->dst->data + first * a->size;
+    if (a->size == 4)
+        along_row(src, dst, index, n, dim, stride, step, 4);
+    else if (a->size == 8)
+        along_row(src, dst, index, n, dim, stride, step, 8);
+    else
+        return 0;
+    return 1;
+}
+
 // Rows of dst: along the last axis, each element has a separate index.
 static void along_range(void *arg, size_t begin, size_t end)
 {
     const along *const a = arg;
-    const int ndim = a->dst->ndim, last = ndim - 1;
+    const int last = tl_last_axis(a->dst, a->axis);
     const size_t row_len = (size_t)a->dst->dims[last];
     const int dim = a->src->dims[a->axis];
     const size_t size = a->size;
-    const ptrdiff_t stride = a->src_strides[a->axis], step = a->axis == last ? 0 : 1;
+    const ptrdiff_t stride = a->src_strides[a->axis];
+    const ptrdiff_t step = a->axis == last ? 0 : a->src_strides[last];
     for (size_t row = begin; row < end; row++) {
         ptrdiff_t offset = 0;
         size_t rest = row;
@@ -169,6 +212,8 @@ static void along_range(void *arg, size_t begin, size_t end)
             rest /= (size_t)a->dst->dims[i];
         }
         const size_t first = row * row_len;
+        if (copy_frequent(a, first, row_len, offset, step))
+            continue;
         for (size_t i = 0; i < row_len; i++) {
             const ptrdiff_t at = offset + (ptrdiff_t)i * step +
                                  (ptrdiff_t)tl_index_in(a->index, first + i, dim) * stride;
@@ -188,7 +233,7 @@ int tl_exec_take_along(const tl_exec *exec, const tl_tensor *src, const tl_tenso
         return 0;
     along a = {src, index, dst, axis, tl_size_of(src->dtype), {0}};
     tl_strides_of(src, a.src_strides);
-    const size_t row_len = (size_t)dst->dims[dst->ndim - 1];
+    const size_t row_len = (size_t)dst->dims[tl_last_axis(dst, axis)];
     tl_parallel(exec, (size_t)dst->len / row_len, tl_axis_grain(row_len), along_range, &a);
     return 0;
 }

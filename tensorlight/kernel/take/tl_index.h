@@ -27,6 +27,15 @@ int tl_check_indices(const tl_tensor *index, int dim);
 /** The same for the last axis of index [.., K], where index k is one along a dim of dims[k]. */
 int tl_check_index_rows(const tl_tensor *index, const int *dims);
 
+/** The last axis from `axis` on that a tensor has: axes of length 1 do not lengthen its rows. */
+static inline int tl_last_axis(const tl_tensor *t, int axis)
+{
+    int last = t->ndim - 1;
+    while (last > axis && t->dims[last] == 1)
+        last--;
+    return last;
+}
+
 /** Copies `size` bytes, which are mostly few. */
 static inline void tl_copy_block(void *dst, const void *src, size_t size)
 {
