@@ -96,11 +96,21 @@ void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dty
 
 // Of tensors
 
+// Whether a cast keeps the bits: between integers of one size, of which bools are none.
+static int keeps_bits(tl_dtype from, tl_dtype to)
+{
+    return are_computed(from, to) && tl_size_of(from) == tl_size_of(to) && from != TL_BOOL &&
+           to != TL_BOOL && !tl_dtype_is_float(from) && !tl_dtype_is_float(to);
+}
+
 static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const conversion *c)
 {
     const tl_storage_cast param = storage_cast(c, src->dtype, dst->dtype);
-    if (src->dtype == dst->dtype)
-        return tl_exec_copy(exec, src, dst);
+    if (src->dtype == dst->dtype || (c == &casts && keeps_bits(src->dtype, dst->dtype))) {
+        tl_tensor bits = *src;
+        bits.dtype = dst->dtype;
+        return tl_exec_copy(exec, &bits, dst);
+    }
     tl_map_func *const kernel = are_computed(src->dtype, dst->dtype)
                                     ? kernel_of(c, exec, src->dtype, dst->dtype)
                                     : tl_cast_storage;
