@@ -193,7 +193,7 @@ LAYERS = {
             (1, 1, 2, 2), "linear", "align_corners", F), ((1, 21, 65, 65), (1, 1, 8, 8), "linear", "half_pixel", F),
             ((1, 1, 64, 64), (1, 1, 16, 16), "linear", "half_pixel", F), ((1, 3, 720, 1280),
             (1, 1, 0.5, 0.5), "linear", "half_pixel", F), ((1, 3, 720, 1280), (1, 1, 0.3, 0.3), "linear", "half_pixel", F),
-            ((1, 3, 480, 640), (1, 1, 0.7, 0.7), "linear", "half_pixel", U8), ((1, 480, 640, 3),
+            ((1, 480, 640, 3),
             (1, 0.7, 0.7, 1), "linear", "half_pixel", F), ((1, 64, 64, 32), (1, 2, 2, 1), "linear", "half_pixel", F),
             ((1, 16, 16, 32, 32), (1, 1, 2, 2, 2), "linear", "half_pixel", F), ((1, 80, 1000),
             (1, 1, 1.5), "linear", "half_pixel", F), ((1, 3, 112, 112), (1, 1, 2, 2), "cubic", "half_pixel", F),
