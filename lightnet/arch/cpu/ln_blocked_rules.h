@@ -181,7 +181,7 @@ static inline int pays_in_halves(const ln_context *ctx, const ln_op *conv, const
                      images = ctx->many_shapes ? 1 : src[0];
     const tl_conv2d_param param = window_of(conv);
     if (ln_has_units_for_halves(ctx))
-        return tl_blocked_conv2d_fills_tiles(src[1], dst[3]);
+        return tl_blocked_conv2d_fills_tiles(src[1], dst, &param);
     return tl_blocked_conv2d_pairs_pay((const int[4]){images, src[1], src[2], src[3]},
                                        (const int[4]){images, dst[1], dst[2], dst[3]}, &param,
                                        tile_of(ctx, conv, x, y));

@@ -184,9 +184,10 @@ TL_API int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4],
                                        const tl_conv2d_param *param, int m);
 
 /** Whether matrix units, if the CPU has them, compute a convolution of TL_BFLOAT16 with so many
- *  channels and columns of the result: channels must be whole blocks, as elements of padding may
- *  be infinite, and a few columns fill too little of a tile. */
-TL_API int tl_blocked_conv2d_fills_tiles(int channels, int columns);
+ *  channels of the source to dst [N, C, H, W]: channels must be whole blocks, as elements of
+ * padding may be infinite, and a few pixels of a line fill too little of a tile. */
+TL_API int tl_blocked_conv2d_fills_tiles(int channels, const int dst[4],
+                                         const tl_conv2d_param *param);
 
 /** The ways to compute a convolution: way i has m = 2 * i. */
 enum { TL_BLOCKED_CONV2D_WAYS = 4 };

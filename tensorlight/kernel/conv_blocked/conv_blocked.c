@@ -688,17 +688,16 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
             n_blocks);
 }
 
-int tl_blocked_conv2d_fills_tiles(int channels, int columns)
+int tl_blocked_conv2d_fills_tiles(int channels, const int dst[4], const tl_conv2d_param *param)
 {
-    enum { PIXELS = 4 };
-    return channels % TL_BLOCK == 0 && columns >= PIXELS;
+    return channels % TL_BLOCK == 0 && tl_conv_line(param, dst) >= TL_AREA_PIXELS;
 }
 
 static int fills_tiles(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
                        const int channels[2])
 {
     return src->dtype == TL_BFLOAT16 &&
-           tl_blocked_conv2d_fills_tiles(channels[0], tl_conv_line(param, dst->dims));
+           tl_blocked_conv2d_fills_tiles(channels[0], dst->dims, param);
 }
 
 static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,

@@ -65,8 +65,11 @@ static inline int tl_tile_pixels(int left, int max)
     return n_tiles > 3 ? max : (left + n_tiles - 1) / n_tiles;
 }
 
-/** The results of a line of a convolution with the result [N, B, H, W, ..]: a window of one pixel
- *  joins all lines. */
+/** The least pixels of a line for matrix units: fewer fill too little of a tile. */
+enum { TL_AREA_PIXELS = 4 };
+
+/** The pixels of a line of a convolution with the result [N, C or B, H, W, ..]: a window of one
+ *  pixel joins all lines. */
 static inline int tl_conv_line(const tl_conv2d_param *p, const int *dims)
 {
     const int is_pixel = p->size[0] * p->size[1] * p->stride[0] * p->stride[1] == 1 &&

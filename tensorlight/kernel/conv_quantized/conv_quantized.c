@@ -108,7 +108,7 @@ static int fills_tiles(const tl_tensor *dst, const tl_conv2d_param *param, const
     if (param->group > 1 && (g.n * g.blocks * TL_BLOCK != in || out % TL_BLOCK != 0))
         return 0;
     const int stride = is_transposed ? param->stride[1] : 1;
-    return in > 0 && tl_conv_line(param, dst->dims) / stride >= TL_QUAD_TILED_PIXELS;
+    return in > 0 && tl_conv_line(param, dst->dims) / stride >= TL_AREA_PIXELS;
 }
 
 size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,

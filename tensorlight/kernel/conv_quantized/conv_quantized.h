@@ -116,10 +116,6 @@ typedef struct tl_quad_kernel {
 const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec);
 const tl_quad_kernel *tl_quad_tiles_for(const tl_exec *exec);
 
-enum {
-    TL_QUAD_TILED_PIXELS = 4, // of a line, at least: fewer fill too little of a tile
-};
-
 /** The bytes of a pixel of a group of channels for kernels of tiles. */
 static inline int tl_quad_pixel(int channels)
 {

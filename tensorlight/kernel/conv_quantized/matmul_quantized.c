@@ -217,7 +217,7 @@ static const tl_quad_kernel *kernel_for(const tl_exec *exec, const tl_tensor *sr
     const tl_quad_kernel *const tiles = tl_quad_tiles_for(exec);
     const size_t columns = (size_t)dst->dims[dst->ndim - 1];
     const size_t rows = (size_t)dst->len / columns / batches;
-    const int fills_tiles = rows >= TL_QUAD_TILED_PIXELS && src->dims[src->ndim - 1] > 0;
+    const int fills_tiles = rows >= TL_AREA_PIXELS && src->dims[src->ndim - 1] > 0;
     return tiles && fills_tiles ? tiles : tl_quad_kernel_for(exec);
 }
 

@@ -3,7 +3,8 @@
 // its type of matrix elements:
 //
 //     BLOCK_FUNC                          the name of the tl_gemm_block_func
-//     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix
+//     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix; without it, all
+//                                         matrices are packed
 //     TILES_FILE                          a file that defines the max rows of a tile, ROWS, a type
 //                                         tile_state, which is {0} at first, and
 //
@@ -18,9 +19,14 @@
 
 #include "kernel/matmul/gemm.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kernel/simd/tl_simd_act.h"
+
+#ifndef PACK_PANEL
+#define PACK_PANEL(src, len, cols, panel) ((void)(src), (void)(len), (void)(cols), assert(!(panel)))
+#endif
 
 enum {
     LINE = 16, // floats of a cache line

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix multiplication of pairs of bfloat16, see gemm.h.
 
-#include <assert.h>
-
 #include "kernel/matmul/gemm.h"
 
 #define BLOCK_FUNC            SIMD(tl_gemm_pairs)
 #define MULTIPLY_ADD(a, b, c) tl_vf_fma_pairs(a, b, c)
-#define PACK_PANEL(src, len, cols, panel) \
-    ((void)(src), (void)(len), (void)(cols), assert(!(panel))) // panels are always packed before
-#define TILES_FILE "kernel/matmul/gemm_registers_simd.inc.h"
+#define TILES_FILE            "kernel/matmul/gemm_registers_simd.inc.h"
 #include "kernel/matmul/gemm_block_simd.inc.h"
 
 void SIMD(tl_gemm_to_pairs)(const float *src, size_t n, float *dst)

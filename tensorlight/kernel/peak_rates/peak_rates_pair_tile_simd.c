@@ -22,12 +22,8 @@ double SIMD(tl_peak_pair_tile)(size_t rounds, float factor1, float factor2, floa
         right.words[i / TL_TILE_ROWS][i % TL_TILE_ROWS] = pair_of(factor2);
     }
     begin_tiles(&t, &left, &right);
-    for (size_t r = 0; r < n; r++) {
-        tl_tile_add_pairs(&t, 0, 4, 6);
-        tl_tile_add_pairs(&t, 1, 4, 7);
-        tl_tile_add_pairs(&t, 2, 5, 6);
-        tl_tile_add_pairs(&t, 3, 5, 7);
-    }
+    for (size_t r = 0; r < n; r++)
+        TL_TILE_ADD_ALL(pairs, &t);
     tl_tile_store(&t, 3, sums, TL_TILE_BYTES);
     tl_tile_end();
     *result = sums[0][0];

@@ -18,12 +18,8 @@ double SIMD_OF(tl_peak_tile_u8)(size_t rounds, const uint8_t *src, const int8_t 
             memcpy(&left.words[i][j], src, sizeof(left.words[i][j]));
     }
     begin_tiles(&t, &left, &right);
-    for (size_t r = 0; r < n; r++) {
-        tl_tile_add_us(&t, 0, 4, 6);
-        tl_tile_add_us(&t, 1, 4, 7);
-        tl_tile_add_us(&t, 2, 5, 6);
-        tl_tile_add_us(&t, 3, 5, 7);
-    }
+    for (size_t r = 0; r < n; r++)
+        TL_TILE_ADD_ALL(us, &t);
     tl_tile_store(&t, 3, sums, TL_TILE_BYTES);
     tl_tile_end();
     int32_t max = sums[0][0];

@@ -83,6 +83,15 @@ static inline int tl_tile_first(const tl_tile_split *s, int i, int *repeated)
             tl_tile_add_##kind(t, 3, 5, 7);                                                \
     } while (0)
 
+/** Adds the products of all left and right factors. `kind`: us, su or pairs. */
+#define TL_TILE_ADD_ALL(kind, t)        \
+    do {                                \
+        tl_tile_add_##kind(t, 0, 4, 6); \
+        tl_tile_add_##kind(t, 1, 4, 7); \
+        tl_tile_add_##kind(t, 2, 5, 6); \
+        tl_tile_add_##kind(t, 3, 5, 7); \
+    } while (0)
+
 /** Sets the sums of all tiles to 0. */
 static inline void tl_tile_zero_sums(tl_tiles *t)
 {

@@ -9,14 +9,6 @@
 #define tile_product_here tile_product_c
 #endif
 
-#define ADD_ALL(name)                    \
-    do {                                 \
-        tl_tile_add_##name(&t, 0, 4, 6); \
-        tl_tile_add_##name(&t, 1, 4, 7); \
-        tl_tile_add_##name(&t, 2, 5, 6); \
-        tl_tile_add_##name(&t, 3, 5, 7); \
-    } while (0)
-
 void tile_product_here(tile_product *p)
 {
     tl_tiles t = {0};
@@ -34,11 +26,11 @@ void tile_product_here(tile_product *p)
         tl_tile_load(&t, 6, p->right[0], TL_TILE_BYTES);
         tl_tile_load(&t, 7, p->right[TL_TILE_ROWS], TL_TILE_BYTES);
         if (p->factors == PAIRS)
-            ADD_ALL(pairs);
+            TL_TILE_ADD_ALL(pairs, &t);
         else if (p->factors == SIGNED)
-            ADD_ALL(su);
+            TL_TILE_ADD_ALL(su, &t);
         else
-            ADD_ALL(us);
+            TL_TILE_ADD_ALL(us, &t);
     }
     tl_tile_store(&t, 0, p->sums[0], step);
     tl_tile_store(&t, 1, p->sums[0] + TL_TILE_BYTES, step);
