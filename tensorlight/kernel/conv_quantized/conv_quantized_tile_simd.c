@@ -51,7 +51,7 @@ static int joined_taps(const tl_quad_job *job)
 typedef struct place {
     const uint8_t *src;
     char *dst;
-    int pixel; // of the result, for tl_quad_zeros: not of every second column
+    int pixel; // its index in the result, for tl_quad_zeros. Transposed convolutions have no zeros
 } place;
 
 static place place_of(const area *a, int i)

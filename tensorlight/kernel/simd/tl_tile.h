@@ -10,15 +10,15 @@
 //
 //     tl_tiles               their state, of the function that uses them
 //     tl_tile_begin(t, rows, k)   configures them, for 1 .. 16 rows and k bytes, a multiple of 4 in
-//                            4 .. 64, unless they are. *t is {0} before the first call. Elements
-//                            are then undefined
+//                            4 .. 64. Does nothing if they have this configuration; otherwise,
+//                            elements are undefined. *t is {0} before the first call
 //     tl_tile_end()          releases the unit of this thread, whose state the system would save
 //     tl_tile_zero(t, i)     sets the elements of tile i to 0
 //     tl_tile_load(t, i, from, step)    tile i; `step` bytes lead from a row to the next
 //     tl_tile_store(t, i, to, step)
-//     tl_tile_add_us(t, sum, left, right)   adds products of unsigned and signed bytes, modulo
-//     2^32:
-//                            sum[r][c] += left[r][4 q + i] * right[q][c][i], over all q and i
+//     tl_tile_add_us(t, sum, left, right)   adds products of unsigned and signed bytes:
+//                            sum[r][c] += left[r][4 q + i] * right[q][c][i], over all q and i,
+//                            modulo 2^32
 //     tl_tile_add_su(t, sum, left, right)   the same for signed and unsigned bytes
 //     tl_tile_add_pairs(t, sum, left, right)   the same for pairs of bfloat16 and sums of floats.
 //                            Adds up the products of the even elements, those of the odd ones, and
