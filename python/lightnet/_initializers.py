@@ -17,7 +17,7 @@ INITIALIZER, INPUT, SPARSE_INITIALIZER = 5, 11, 15  # of GraphProto
 Edit = Callable[[memoryview], Optional[bytes]]
 
 
-def _varint(data: memoryview, at: int) -> Tuple[int, int]:
+def varint(data: memoryview, at: int) -> Tuple[int, int]:
     """(number, where it ends)"""
     number = shift = 0
     while shift < 70 and at < len(data):
@@ -34,12 +34,12 @@ def fields(data: memoryview) -> Iterator[Tuple[int, int, memoryview, memoryview]
     at = 0
     while at < len(data):
         begin = at
-        key, at = _varint(data, at)
+        key, at = varint(data, at)
         kind, start = key & 7, at
         if kind == VARINT:
-            _, at = _varint(data, at)
+            _, at = varint(data, at)
         elif kind == BYTES:
-            size, start = _varint(data, at)
+            size, start = varint(data, at)
             at = start + size
         elif kind in (EIGHT, FOUR):
             at += 8 if kind == EIGHT else 4
@@ -89,7 +89,7 @@ def text_of(data: memoryview, number: int) -> str:
     return found[-1].decode("utf-8", "surrogateescape") if found else ""
 
 
-def _tensor(name: str, value: object) -> bytes:
+def tensor_message(name: str, value: object) -> bytes:
     """A TensorProto."""
     array, kind = as_array(value)
     named = put_bytes(8, name.encode("utf-8", "surrogateescape"))
@@ -123,7 +123,7 @@ def with_initializers(model: bytes, values: Mapping[str, object]) -> bytes:
         return bytes(content)
 
     def change(graph: memoryview) -> bytes:
-        tensors = b"".join(put_bytes(INITIALIZER, _tensor(name, value)) for name, value in values.items())
+        tensors = b"".join(put_bytes(INITIALIZER, tensor_message(name, value)) for name, value in values.items())
         return edited(graph, {INITIALIZER: drop, SPARSE_INITIALIZER: drop_sparse, INPUT: note_input}, tensors)
 
     result = edited(memoryview(model), {GRAPH: change})

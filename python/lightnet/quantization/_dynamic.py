@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamic quantization: constant weights in 8 bits, sources rounded at each run to the range that they have then."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from .._arrays import numpy
+from .._errors import InvalidArgument
+from ._graph import FLOAT, ONNX, Model, Node, Tensor
+from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, weight_step
+
+OPSET = 11  # has DynamicQuantizeLinear
+
+
+class Settings(NamedTuple):
+    """The arguments of quantize_dynamic."""
+
+    weight: QuantType
+    is_per_channel: bool
+    is_reduced: bool
+    is_symmetric: bool
+    op_types: Sequence[str]
+    nodes: Sequence[str]
+    excluded: Sequence[str]
+
+    def wants(self, node: Node) -> bool:
+        return (node.domain == ONNX and node.op_type in self.op_types and node.name not in self.excluded
+                and (not self.nodes or node.name in self.nodes))
+
+
+class Quantizer:
+    """Changes a model."""
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        self.model, self.settings = model, settings
+        self.sources: Dict[str, List[str]] = {}  # tensor -> its numbers, their scale and zero point
+        self.nodes: List[Node] = []
+
+    def run(self) -> int:
+        """Quantizes the model. Returns the number of quantized operators."""
+        count = 0
+        for node in self.model.nodes:
+            weight = self._weight(node)
+            if weight is None:
+                self.nodes.append(node)
+            else:
+                count += 1
+                OPERATORS[node.op_type](self, node, weight)
+        self.model.nodes = self.nodes
+        self.model.remove_unused()
+        return count
+
+    def _weight(self, node: Node) -> Optional[Tensor]:
+        """The constant floats that are quantized; None: the operator stays."""
+        if not self.settings.wants(node):
+            return None
+        tensor = self.model.constant(node.inputs[0 if node.op_type == "Gather" else 1])
+        if tensor is None or tensor.type != FLOAT or 0 in tensor.dims or not _is_supported(node, tensor):
+            return None
+        return tensor if numpy().isfinite(tensor.array()).all() else None
+
+    def _put(self, op_type: str, inputs: Sequence[str], name: str, n: int = 1, output: str = "", **attributes: Any) -> List[str]:
+        """Appends a node. Returns its outputs, the first of which is `output` if given."""
+        outputs = [output or self.model.unique(f"{name}_output" + (f"_{i}" if i else "")) for i in range(n)]
+        self.nodes.append(Node(op_type, inputs, outputs, self.model.unique(name), **attributes))
+        return outputs
+
+    def _source(self, name: str) -> List[str]:
+        if name not in self.sources:
+            self.sources[name] = self._put("DynamicQuantizeLinear", [name], f"{name}_QuantizeLinear", 3)
+        return self.sources[name]
+
+    def _numbers(self, tensor: Tensor, array: Any, axis: Optional[int], kind: QuantType) -> List[str]:
+        """Adds the quantized weight. Returns the names of its numbers, scale and zero point."""
+        settings = self.settings
+        is_symmetric = settings.is_symmetric or kind is not settings.weight
+        step = weight_step(array, kind, axis, is_symmetric, settings.is_reduced)
+        numbers = quantized(array, step, axis, limits(kind, settings.is_reduced, is_symmetric))
+        parts = {"quantized": numbers, "scale": step.scale, "zero_point": step.zero}
+        suffix = "" if array is not None and array.shape == tuple(tensor.dims) else "_transposed"
+        return [self.model.shared(f"{tensor.name}{suffix}_{key}", value) for key, value in parts.items()]
+
+    def _scaled(self, node: Node, sums: str, scales: Sequence[str], bias: str) -> None:
+        """Appends what makes floats of integer sums: times both scales, plus a bias if there is one."""
+        name = node.name or node.outputs[0]
+        factor = self._put("Mul", scales, f"{name}_scale")[0]
+        floats = self._put("Cast", [sums], f"{name}_cast", to=FLOAT)[0]
+        last = node.outputs[0]
+        result = self._put("Mul", [floats, factor], f"{name}_scaled", output="" if bias else last)[0]
+        if bias:
+            self._put("Add", [result, bias], f"{name}_bias", output=last)
+
+    def product(self, node: Node, tensor: Tensor) -> None:
+        """MatMul and Gemm become MatMulInteger."""
+        weight = tensor.array()
+        if node.is_a("Gemm") and node.attribute("transB", 0):
+            weight = numpy().ascontiguousarray(weight.T)
+        axis = weight.ndim - 1 if self.settings.is_per_channel and weight.ndim == 2 else None
+        numbers, scale, zero = self._numbers(tensor, weight, axis, self.settings.weight)
+        source, source_scale, source_zero = self._source(node.inputs[0])
+        sums = self._put("MatMulInteger", [source, numbers, source_zero, zero], f"{node.name or node.outputs[0]}_quant")[0]
+        self._scaled(node, sums, [source_scale, scale], node.inputs[2] if len(node.inputs) > 2 else "")
+
+    def conv(self, node: Node, tensor: Tensor) -> None:
+        """Conv becomes ConvInteger. Its weights are always unsigned, as ONNX Runtime has no other kernel."""
+        numbers, scale, zero = self._numbers(tensor, tensor.array(), None, QuantType.QUInt8)
+        source, source_scale, source_zero = self._source(node.inputs[0])
+        name = node.name or node.outputs[0]
+        sums = self._put("ConvInteger", [source, numbers, source_zero, zero], f"{name}_quant")[0]
+        self.nodes[-1].attributes = dict(node.attributes)
+        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        if bias:
+            shape = self.model.add(numpy().array([1, -1] + [1] * (len(tensor.dims) - 2), "i8"), f"{name}_bias_shape")
+            bias = self._put("Reshape", [bias, shape], f"{name}_bias_reshaped")[0]
+        self._scaled(node, sums, [source_scale, scale], bias)
+
+    def gather(self, node: Node, tensor: Tensor) -> None:
+        """Gather from a table of 8 bits, whose rows become floats."""
+        numbers, scale, zero = self._numbers(tensor, tensor.array(), None, self.settings.weight)
+        rows = self._put("Gather", [numbers, node.inputs[1]], f"{node.name or node.outputs[0]}_quant")[0]
+        self.nodes[-1].attributes = dict(node.attributes)
+        self._put("DequantizeLinear", [rows, scale, zero], f"{node.outputs[0]}_DequantizeLinear", output=node.outputs[0])
+
+
+OPERATORS: Dict[str, Callable[[Quantizer, Node, Tensor], None]] = {
+    "Conv": Quantizer.conv, "Gather": Quantizer.gather, "Gemm": Quantizer.product, "MatMul": Quantizer.product}
+
+
+def _is_supported(node: Node, weight: Tensor) -> bool:
+    if node.is_a("Gemm"):
+        return (node.attribute("alpha", 1.0) == 1 and node.attribute("beta", 1.0) == 1 and not node.attribute("transA", 0))
+    return not node.is_a("MatMul") or len(weight.dims) >= 2
+
+
+def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool, weight: QuantType,
+                nodes: Optional[Sequence[str]], excluded: Optional[Sequence[str]], options: Mapping[str, Any]) -> Settings:
+    """The arguments of quantize_dynamic, checked. InvalidArgument: an operator or type that cannot be quantized."""
+    if dtype_of(weight).itemsize != 1:
+        raise InvalidArgument(f"weight_type is {weight}, expected QInt8 or QUInt8")
+    for name in op_types or ():
+        if name not in OPERATORS:
+            raise InvalidArgument(f"operator '{name}' cannot be quantized, expected some of {sorted(OPERATORS)}")
+    return Settings(weight, per_channel, reduce_range, bool(options.get("WeightSymmetric", is_signed(weight))),
+                    list(op_types or OPERATORS), list(nodes or ()), list(excluded or ()))

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static quantization: QuantizeLinear and DequantizeLinear around the operators of a model, by ranges from samples.
+
+Readers of a tensor x that is quantized read it from x -> QuantizeLinear -> DequantizeLinear instead. Constants become
+quantized initializers with a DequantizeLinear, biases 32-bit integers whose scale is the product of the source's and the
+weight's. An engine that has kernels of integers for an operator joins these nodes to it.
+"""
+from __future__ import annotations
+
+import enum
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+
+from .._arrays import numpy
+from .._errors import InvalidArgument, warn
+from ._graph import CONTRIB, FLOAT, ONNX, Model, Node
+from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, step_of, weight_step
+
+
+class Role(enum.Enum):
+    """What quantizing an operator means."""
+
+    PRODUCT = 0  # of a source, a weight (and a bias)
+    MOVE = 1     # its result has the step of its first input, and is quantized if that is
+    FREE = 2     # its inputs and results have steps of their own
+    CLIP = 3     # as FREE, or the range of the step before it implies it: it is removed
+
+
+ROLES: Dict[str, Role] = {
+    **dict.fromkeys(["Conv", "ConvTranspose", "Gemm", "MatMul"], Role.PRODUCT),
+    **dict.fromkeys(["DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "MaxPool", "Pad", "Reshape", "Resize", "Slice",
+                     "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"], Role.MOVE),
+    **dict.fromkeys(["Add", "AveragePool", "Concat", "Div", "GlobalAveragePool", "HardSigmoid", "HardSwish", "InstanceNormalization",
+                     "LayerNormalization", "LeakyRelu", "Max", "Min", "Mul", "ReduceMean", "Sigmoid", "Softmax", "Sub", "Tanh",
+                     "Where"], Role.FREE),
+    **dict.fromkeys(["Clip", "Relu"], Role.CLIP),
+}
+# Not quantized unless they are asked for: parts of normalizations and of activations, which lose most by rounding.
+ON_REQUEST = {"Div", "HardSigmoid", "HardSwish", "Max", "Min", "ReduceMean", "Sub", "Tanh"}
+UNIT_RANGE = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0)}  # of results, in all models
+FLOAT_INPUTS = {"Pad": 1, "Clip": 1, "LayerNormalization": 1, "InstanceNormalization": 1}  # others stay as they are
+OPSET_OF_STEPS = 10       # has QuantizeLinear
+OPSET_OF_CHANNELS = 13    # has its attribute axis
+OPSET_OF_16_BITS = 21     # has 16-bit integers
+
+
+class Settings(NamedTuple):
+    """The arguments of quantize_static."""
+
+    activation: QuantType
+    weight: QuantType
+    is_per_channel: bool
+    is_reduced: bool
+    is_activation_symmetric: bool
+    is_weight_symmetric: bool
+    op_types: Sequence[str]
+    nodes: Sequence[str]     # the names to quantize; none: all
+    excluded: Sequence[str]
+    options: Mapping[str, Any]
+
+    def wants(self, node: Node) -> bool:
+        return (node.domain == ONNX and node.op_type in self.op_types and node.name not in self.excluded
+                and (not self.nodes or node.name in self.nodes))
+
+
+class Quantizer:
+    """Changes a model. ranges: (low, high) of each float tensor."""
+
+    def __init__(self, model: Model, ranges: Mapping[str, Tuple[float, float]], settings: Settings) -> None:
+        self.model, self.ranges, self.settings = model, dict(ranges), settings
+        self.overrides: Mapping[str, Any] = settings.options.get("TensorQuantOverrides", {})
+        self.readers, self.producers = model.readers(), model.producers()
+        self.roles: Dict[int, Role] = {}
+        self.steps: Dict[str, Step] = {}
+        self.sources: Dict[str, str] = {}              # tensor that is quantized -> the tensor with its step
+        self.constants: Dict[Tuple[str, Optional[int]], Tuple[str, Step]] = {}  # (name, axis) -> dequantized, its step
+        self.added: Dict[str, List[Node]] = {}         # tensor -> its nodes, to be inserted after its producer
+        self.heads: List[Node] = []                    # nodes of constants and inputs
+        wide = dtype_of(settings.activation).itemsize > 1 or dtype_of(settings.weight).itemsize > 1
+        self.domain = CONTRIB if wide and model.opsets.get(ONNX, 0) < OPSET_OF_16_BITS \
+            or settings.options.get("UseQDQContribOps") else ONNX
+
+    def run(self) -> int:
+        """Quantizes the model. Returns the number of quantized operators."""
+        self._remove_clips()
+        self._choose_tensors()
+        quantized_nodes = [node for node in self.model.nodes if id(node) in self.roles]
+        for node in quantized_nodes:
+            self._quantize_constants(node)
+        for name in self.sources:
+            self._add_pair(name)
+        self._redirect()
+        self._insert()
+        self.model.remove_unused()
+        if self.domain != ONNX:
+            self.model.opsets.setdefault(CONTRIB, 1)
+        return len(quantized_nodes)
+
+    # Which tensors are quantized
+
+    def _is_float(self, name: str) -> bool:
+        return name in self.ranges
+
+    def _remove_clips(self) -> None:
+        """Removes Relu and Clip behind an operator whose quantized results are clipped to the same range. Only a step with
+        a zero point has that range."""
+        if self.settings.is_activation_symmetric or self.settings.options.get("QDQKeepRemovableActivations"):
+            return
+        kept: List[Node] = []
+        for node in self.model.nodes:
+            before = self.producers.get(node.inputs[0]) if node.inputs else None
+            if (before is not None and self.settings.wants(node) and ROLES.get(node.op_type) is Role.CLIP
+                    and self.settings.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
+                    and self._can_be_quantized(before) and len(before.outputs) == 1
+                    and len(self.readers[node.inputs[0]]) == 1 and node.inputs[0] not in self.model.outputs
+                    and self._writes_output(before) and self._is_implied(node, before)):
+                before.outputs[0] = node.outputs[0]
+                self.producers[node.outputs[0]] = before
+            else:
+                kept.append(node)
+        self.model.nodes = kept
+        self.readers = self.model.readers()
+
+    def _is_implied(self, clip: Node, before: Node) -> bool:
+        """Whether a step for the results of Relu or Clip, which has to have 0, represents no others."""
+        low, high = self.ranges.get(clip.outputs[0], (1, 0))
+        return (low <= high and clip.outputs[0] not in self.overrides and before.op_type not in UNIT_RANGE
+                and (clip.is_a("Relu") or low <= 0 <= high))
+
+    def _writes_output(self, node: Node) -> bool:
+        """Whether results of the operator are quantized."""
+        return node.op_type not in self.settings.options.get("OpTypesToExcludeOutputQuantization", ())
+
+    def _can_be_quantized(self, node: Node) -> bool:
+        if ROLES[node.op_type] is not Role.PRODUCT:
+            return self._is_float(node.outputs[0]) and not self._has_scalar(node)
+        if not self._is_float(node.inputs[0]):
+            return False
+        tensor = self.model.constant(node.inputs[1])
+        if tensor is None:
+            return (node.is_a("MatMul", "Gemm") and self._is_float(node.inputs[1])
+                    and not self.settings.options.get("MatMulConstBOnly"))
+        return tensor.type == FLOAT
+
+    def _has_scalar(self, node: Node) -> bool:
+        """Whether it is a sum or product with a constant of one element: part of a normalization (epsilon) or of GELU, whose
+        other values a step would lose, or a scaling, which saves nothing."""
+        if not node.is_a("Add", "Mul"):
+            return False
+        constants = [self.model.constant(name) for name in node.inputs]
+        return any(tensor is not None and all(size == 1 for size in tensor.dims) for tensor in constants)
+
+    def _choose_tensors(self) -> None:
+        """Decides in the order of the nodes, as results of MOVE depend on their inputs."""
+        is_forced = bool(self.settings.options.get("ForceQuantizeNoInputCheck"))
+        for node in self.model.nodes:
+            if not self.settings.wants(node):
+                continue
+            role = ROLES[node.op_type]
+            if role is Role.MOVE:
+                self._choose_move(node, is_forced)
+            elif self._can_be_quantized(node):
+                self.roles[id(node)] = role
+                inputs = node.inputs[:2] if role is Role.PRODUCT else node.inputs[:FLOAT_INPUTS.get(node.op_type)]
+                for name in inputs:
+                    if self._is_float(name):
+                        self.sources.setdefault(name, name)
+                for name in node.outputs if self._writes_output(node) else []:
+                    if self._is_float(name):
+                        if node.op_type in UNIT_RANGE:
+                            self.ranges[name] = UNIT_RANGE[node.op_type]
+                        self.sources.setdefault(name, name)
+
+    def _choose_move(self, node: Node, is_forced: bool) -> None:
+        source = node.inputs[0]
+        if not self._is_float(source) or not (is_forced or source in self.sources):
+            return
+        self.roles[id(node)] = Role.MOVE
+        self.sources.setdefault(source, source)
+        for name in node.outputs if self._writes_output(node) else []:
+            if self._is_float(name):
+                self.sources[name] = self.sources[source]
+
+    # Steps
+
+    def _override(self, name: str) -> Mapping[str, Any]:
+        found = self.overrides.get(name, [{}])
+        return found[0] if isinstance(found, (list, tuple)) else found
+
+    def step(self, name: str) -> Step:
+        """The step of a tensor, which may be that of another one."""
+        source = self.sources[name]
+        if source not in self.steps:
+            self.steps[source] = self._make_step(source)
+        return self.steps[source]
+
+    def _make_step(self, name: str) -> Step:
+        override = self._override(name)
+        kind = override.get("quant_type", self.settings.activation)
+        if "scale" in override:
+            np = numpy()
+            return Step(np.float32(override["scale"]), np.asarray(override.get("zero_point", 0), dtype_of(kind)))
+        low, high = override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1])
+        try:
+            return step_of(low, high, kind, override.get("symmetric", self.settings.is_activation_symmetric),
+                           override.get("reduce_range", self.settings.is_reduced),
+                           self.settings.options.get("MinimumRealRange"))
+        except InvalidArgument as error:
+            raise InvalidArgument(f"tensor '{name}': {error}; exclude its operators by nodes_to_exclude") from None
+
+    # Constants
+
+    def _quantize_constants(self, node: Node) -> None:
+        role = self.roles[id(node)]
+        if role is Role.PRODUCT:
+            self._quantize_weight(node)
+        elif role is not Role.MOVE:
+            for i, name in enumerate(node.inputs[:FLOAT_INPUTS.get(node.op_type)]):
+                tensor = self.model.constant(name)
+                if tensor is not None and tensor.type == FLOAT:
+                    node.inputs[i] = self._constant(name, tensor.array(), None, self.settings.activation, False)[0]
+
+    def _axis(self, node: Node, array: Any) -> Optional[int]:
+        """The axis of a weight's channels, along which it has a scale each; None: one scale."""
+        if not self.settings.is_per_channel:
+            return None
+        if node.is_a("Conv"):
+            return 0
+        if node.is_a("ConvTranspose"):
+            return 1 if node.attribute("group", 1) == 1 else None
+        if array.ndim != 2:
+            return None
+        return 0 if node.is_a("Gemm") and node.attribute("transB", 0) else 1
+
+    def _quantize_weight(self, node: Node) -> None:
+        tensor = self.model.constant(node.inputs[1])
+        if tensor is None:
+            return
+        weight = tensor.array()
+        if weight.size == 0 or not numpy().isfinite(weight).all():
+            warn(f"node '{node.name}' stays in floats: its weight '{tensor.name}' is empty, or not finite")
+            del self.roles[id(node)]
+            return
+        axis = self._axis(node, weight)
+        node.inputs[1], step = self._constant(tensor.name, weight, axis, self.settings.weight, True)
+        if len(node.inputs) > 2 and node.inputs[2] and self.settings.options.get("QuantizeBias", True):
+            self._quantize_bias(node, step)
+
+    def _constant(self, name: str, array: Any, axis: Optional[int], kind: QuantType, is_weight: bool) -> Tuple[str, Step]:
+        """The dequantized constant, and its step."""
+        if (name, axis) not in self.constants:
+            settings = self.settings
+            override = self._override(name)
+            kind = override.get("quant_type", kind)
+            is_symmetric = override.get("symmetric", settings.is_weight_symmetric if is_weight else settings.is_activation_symmetric)
+            step = weight_step(array, kind, axis, is_symmetric, settings.is_reduced)
+            numbers = quantized(array, step, axis, limits(kind, settings.is_reduced, is_symmetric))
+            self.constants[name, axis] = self._dequantized(name, numbers, step, axis), step
+        return self.constants[name, axis]
+
+    def _dequantized(self, name: str, numbers: Any, step: Step, axis: Optional[int]) -> str:
+        """Adds the numbers, and the node that makes floats of them. Returns the name of these."""
+        model = self.model
+        inputs = [model.add(numbers, f"{name}_quantized"), model.add(step.scale, f"{name}_scale"),
+                  model.add(step.zero, f"{name}_zero_point")]
+        output = model.unique(f"{name}_DequantizeLinear_Output")
+        attributes: Dict[str, Any] = {} if axis is None else {"axis": axis}
+        self.heads.append(Node("DequantizeLinear", inputs, [output], model.unique(f"{name}_DequantizeLinear"), self.domain,
+                               **attributes))
+        return output
+
+    def _quantize_bias(self, node: Node, weight: Step) -> None:
+        """Makes the bias 32-bit integers, if it is constant, finite, added as it is, and does not exceed them."""
+        np = numpy()
+        tensor = self.model.constant(node.inputs[2])
+        if tensor is None or tensor.type != FLOAT or node.inputs[0] not in self.sources \
+                or node.attribute("alpha", 1.0) != 1 or node.attribute("beta", 1.0) != 1:
+            return
+        bias = tensor.array()
+        scale = (np.asarray(self.step(node.inputs[0]).scale, "f4") * weight.scale).astype("f4")
+        is_by_channel = scale.ndim == 1
+        numbers = np.rint(bias.astype("f8") / scale) if (scale > 0).all() else np.array(np.inf)
+        if not (np.abs(numbers) < 2 ** 31).all() or bias.ndim != 1 and is_by_channel:
+            return
+        step = Step(scale, np.zeros(scale.shape, "i4"))
+        node.inputs[2] = self._dequantized(tensor.name, numbers.astype("i4"), step, 0 if is_by_channel else None)
+
+    # Nodes
+
+    def _add_pair(self, name: str) -> None:
+        """Adds QuantizeLinear and DequantizeLinear of a tensor. Of an output of the model, the floats before them get another
+        name."""
+        model = self.model
+        step = self.step(name)
+        source = self.sources[name]
+        inputs = [model.shared(f"{source}_scale", step.scale), model.shared(f"{source}_zero_point", step.zero)]
+        floats, result = name, f"{name}_DequantizeLinear_Output"
+        if name in model.outputs and name in self.producers:
+            floats, result = model.unique(f"{name}_QuantizeLinear_Input"), name
+            producer = self.producers[name]
+            producer.outputs = [floats if output == name else output for output in producer.outputs]
+        else:
+            result = model.unique(result)
+        numbers = model.unique(f"{name}_QuantizeLinear_Output")
+        self.added[floats] = [
+            Node("QuantizeLinear", [floats, *inputs], [numbers], model.unique(f"{name}_QuantizeLinear"), self.domain),
+            Node("DequantizeLinear", [numbers, *inputs], [result], model.unique(f"{name}_DequantizeLinear"), self.domain)]
+
+    def _redirect(self) -> None:
+        """Readers of a tensor with a pair read its result."""
+        names = {pair[0].inputs[0]: pair[1].outputs[0] for pair in self.added.values()}
+        for node in self.model.nodes:
+            node.inputs = [names.get(name, name) for name in node.inputs]
+
+    def _insert(self) -> None:
+        """Puts each node after those that it reads."""
+        nodes = [*self.heads]
+        written: Set[str] = set()
+        for floats, pair in self.added.items():
+            if floats in self.model.inputs:
+                nodes += pair
+                written.add(floats)
+        for node in self.model.nodes:
+            nodes.append(node)
+            for name in node.outputs:
+                if name in self.added and name not in written:
+                    nodes += self.added[name]
+                    written.add(name)
+        self.model.nodes = nodes
+
+
+def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool, activation: QuantType,
+                weight: QuantType, nodes: Optional[Sequence[str]], excluded: Optional[Sequence[str]],
+                options: Mapping[str, Any]) -> Settings:
+    """The arguments of quantize_static, checked. InvalidArgument: an operator that cannot be quantized."""
+    for kind in (activation, weight):
+        dtype_of(kind)
+    for name in op_types or ():
+        if name not in ROLES:
+            raise InvalidArgument(f"operator '{name}' cannot be quantized, expected some of {sorted(ROLES)}")
+    return Settings(activation, weight, per_channel, reduce_range, bool(options.get("ActivationSymmetric", False)),
+                    bool(options.get("WeightSymmetric", is_signed(weight))), list(op_types or set(ROLES) - ON_REQUEST), list(nodes or ()),
+                    list(excluded or ()), options)

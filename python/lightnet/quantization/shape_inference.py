@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quant_pre_process: what prepares a model for quantization."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .._errors import InvalidArgument
+from ._fold import simplify
+from ._graph import read
+
+
+def quant_pre_process(input_model: Any = None, output_model_path: Any = None, skip_optimization: bool = False,
+                      skip_onnx_shape: bool = False, skip_symbolic_shape: bool = False, auto_merge: bool = False,
+                      int_max: int = 2 ** 31 - 1, guess_output_rank: bool = False, verbose: int = 0,
+                      save_as_external_data: bool = False, all_tensors_to_one_file: bool = False,
+                      external_data_location: Optional[str] = None, external_data_size_threshold: int = 1024,
+                      input_model_path: Any = None, **deprecated: Any) -> None:
+    """Writes the model with its Constant nodes as initializers, without Identity, and with each BatchNormalization folded
+    into the convolution before it. quantize_static does the same, and needs no shapes: the other arguments have no effect.
+    """
+    source = input_model if input_model is not None else input_model_path
+    if source is None or output_model_path is None:
+        raise InvalidArgument("the input model or the path of the output model is missing")
+    model = read(source)
+    if not skip_optimization:
+        simplify(model)
+    model.write(output_model_path, save_as_external_data)

@@ -1,0 +1,611 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: quantization.py PACKAGE LIGHTNET. Quantized ONNX models of the Python package in the folder PACKAGE, against NumPy.
+
+Steps are computed here from the samples and weights, and the nodes of quantized models by loops of NumPy in double precision."""
+import os
+import sys
+import tempfile
+import warnings
+
+sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../structure"),
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), "../onnx")]
+
+import numpy as np
+from tap import ROOT, Tap
+
+import lightnet
+import onnx_writer as w
+from lightnet import quantization as q
+from lightnet.quantization import calibrate, quant_utils, shape_inference
+from lightnet.quantization._graph import read
+
+os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
+RNG = np.random.default_rng(5)
+FOLDER = tempfile.TemporaryDirectory(prefix="lightnet-test-")
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def path(name="model8.onnx"):
+    return os.path.join(FOLDER.name, name)
+
+
+def raises(kind, function, *texts):
+    """Faults unless function() raises `kind` with these texts in its message."""
+    try:
+        function()
+    except kind as error:
+        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
+    except BaseException as error:  # of another kind: that is the fault
+        return [f"raised {type(error).__name__}: {error}"]
+    return ["raised nothing"]
+
+
+def warns(function, *texts):
+    """Faults unless function() warns with these texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    told = " ".join(str(warning.message) for warning in caught)
+    return [f"'{text}' is not in the warnings: {told}" for text in texts if text not in told]
+
+
+# Models
+
+def constant(name, array):
+    kinds = {"float32": "float", "int64": "int64"}
+    return w.tensor(name, kinds[array.dtype.name], list(array.shape), array.ravel().tolist())
+
+
+def normal(*shape, scale=1.0):
+    return (RNG.standard_normal(shape) * scale).astype("f4")
+
+
+CONV = {"w1": normal(8, 3, 3, 3, scale=0.3), "b1": normal(8), "gain": 1 + 0.2 * normal(8), "shift": normal(8), "mean": normal(8),
+        "variance": np.abs(normal(8)) + np.float32(0.5), "w2": normal(8, 8, 1, 1, scale=0.4), "w3": normal(5, 8), "b3": normal(5)}
+
+
+def conv_net(opset=17):
+    """Conv, BatchNormalization, Relu, a residual sum, pools, Gemm with transB; an open batch."""
+    nodes = [w.node("Conv", ["x", "w1", "b1"], ["c1"], name="conv1", pads=[1, 1, 1, 1]),
+             w.node("BatchNormalization", ["c1", "gain", "shift", "mean", "variance"], ["n1"], name="norm1"),
+             w.node("Relu", ["n1"], ["r1"], name="relu1"),
+             w.node("MaxPool", ["r1"], ["p1"], name="pool1", kernel_shape=[2, 2], strides=[2, 2]),
+             w.node("Conv", ["p1", "w2"], ["c2"], name="conv2"),
+             w.node("Add", ["c2", "p1"], ["s2"], name="sum2"), w.node("Relu", ["s2"], ["r2"], name="relu2"),
+             w.node("GlobalAveragePool", ["r2"], ["g"], name="mean"), w.node("Flatten", ["g"], ["f"], name="flat"),
+             w.node("Gemm", ["f", "w3", "b3"], ["y"], name="dense", transB=1)]
+    return w.model(w.graph(nodes, [w.value("x", "float", ["N", 3, 8, 8])], [w.value("y", "float", ["N", 5])],
+                           [constant(name, array) for name, array in CONV.items()]), opset=opset)
+
+
+def images(n=6, batch=2, seed=1):
+    rng = np.random.default_rng(seed)
+    return [{"x": rng.standard_normal((batch, 3, 8, 8)).astype("f4")} for _ in range(n)]
+
+
+WORDS = {"table": normal(50, 16), "wq": normal(16, 16, scale=0.3), "wk": normal(16, 16, scale=0.3), "b": normal(16),
+         "w4": normal(16, 4)}
+
+
+def word_net():
+    """Rows of a table, a product of two computed matrices, products by constants; an open length."""
+    nodes = [w.node("Gather", ["table", "ids"], ["e"], name="embed"), w.node("MatMul", ["e", "wq"], ["q"], name="q"),
+             w.node("MatMul", ["e", "wk"], ["k"], name="k"), w.node("Transpose", ["k"], ["kt"], name="turn", perm=[1, 0]),
+             w.node("MatMul", ["q", "kt"], ["s"], name="scores"), w.node("Softmax", ["s"], ["p"], name="soft"),
+             w.node("MatMul", ["p", "e"], ["m"], name="mix"), w.node("Add", ["m", "b"], ["mb"], name="plus"),
+             w.node("MatMul", ["mb", "w4"], ["y"], name="last")]
+    return w.model(w.graph(nodes, [w.value("ids", "int64", ["T"])], [w.value("y", "float", ["T", 4])],
+                           [constant(name, array) for name, array in WORDS.items()]), opset=17)
+
+
+def words(lengths=(3, 9, 5, 14)):
+    return [{"ids": RNG.integers(0, 50, n)} for n in lengths]
+
+
+# The reference: nodes in double precision
+
+def pads_of(node, n):
+    pads = node.attribute("pads", [0] * 2 * n)
+    return [(pads[i], pads[n + i]) for i in range(n)]
+
+
+def conv(node, x, weight, bias=None):
+    x = np.pad(x, [(0, 0), (0, 0), *pads_of(node, 2)])
+    kh, kw = weight.shape[2:]
+    windows = np.lib.stride_tricks.sliding_window_view(x, (kh, kw), (2, 3))
+    y = np.einsum("nchwij,ocij->nohw", windows, weight)
+    return y if bias is None else y + bias.reshape(-1, 1, 1)
+
+
+def max_pool(node, x):
+    size, stride = node.attribute("kernel_shape", [0]), node.attribute("strides", [1, 1])
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, (2, 3))
+    return windows[:, :, ::stride[0], ::stride[1]].max((4, 5))
+
+
+def along(node, x, numbers):
+    if numbers.ndim == 0:
+        return numbers
+    shape = [1] * x.ndim
+    shape[node.attribute("axis", 1)] = -1
+    return numbers.reshape(shape)
+
+
+def quantize_linear(node, x, scale, zero):
+    info = np.iinfo(zero.dtype)
+    return np.clip(np.rint(x.astype("f4") / scale) + zero, info.min, info.max).astype(zero.dtype)
+
+
+def dequantize_linear(node, x, scale, zero):
+    return (x.astype("f8") - along(node, x, zero)) * along(node, x, scale)
+
+
+def dynamic_quantize_linear(node, x):
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    scale = np.float32((high - low) / 255)
+    zero = np.uint8(np.clip(np.rint(-low / scale), 0, 255))
+    return np.clip(np.rint(x.astype("f4") / scale) + zero, 0, 255).astype("u1"), scale, zero
+
+
+def gemm(node, a, b, c=0):
+    return a @ (b.T if node.attribute("transB", 0) else b) + c
+
+
+def softmax(node, x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def as_integers(a):
+    return a.astype("i8")
+
+
+OPERATORS = {
+    "Add": lambda node, a, b: a + b, "Mul": lambda node, a, b: a * b, "Relu": lambda node, x: np.maximum(x, 0),
+    "Cast": lambda node, x: x.astype("f8"), "Conv": conv, "Gemm": gemm, "MatMul": lambda node, a, b: a @ b,
+    "MaxPool": max_pool, "GlobalAveragePool": lambda node, x: x.mean((2, 3), keepdims=True), "Softmax": softmax,
+    "Flatten": lambda node, x: x.reshape(len(x), -1), "Transpose": lambda node, x: x.transpose(node.attribute("perm", [1, 0])),
+    "Gather": lambda node, x, i: x[i], "Reshape": lambda node, x, shape: x.reshape(shape),
+    "Clip": lambda node, x, low, high: np.clip(x, low, high), "Identity": lambda node, x: x,
+    "QuantizeLinear": quantize_linear, "DequantizeLinear": dequantize_linear, "DynamicQuantizeLinear": dynamic_quantize_linear,
+    "MatMulInteger": lambda node, a, b, za, zb: (as_integers(a) - za) @ (as_integers(b) - as_integers(zb)),
+    "ConvInteger": lambda node, x, weight, zx, zw: conv(node, as_integers(x) - zx, as_integers(weight) - zw),
+    "BatchNormalization": lambda node, *given: normalize(*given),
+}
+
+
+def normalize(x, gain, shift, mean, variance):
+    gain, shift, mean, variance = (a.reshape(-1, 1, 1).astype("f8") for a in (gain, shift, mean, variance))
+    return (x - mean) / np.sqrt(variance + 1e-5) * gain + shift
+
+
+def run_all(model, feed):
+    """All values of the graph."""
+    values = {name: tensor.array() for name, tensor in model.initializers.items()}
+    values.update(feed)
+    for node in model.nodes:
+        given = [values[name] for name in node.inputs]
+        result = OPERATORS[node.op_type](node, *given)
+        values.update(zip(node.outputs, result if isinstance(result, tuple) else [result]))
+    return values
+
+
+def nodes_of(model, op_type):
+    return [node for node in model.nodes if node.op_type == op_type]
+
+
+def producer(model, name):
+    return next(node for node in model.nodes if name in node.outputs)
+
+
+def step_at(model, tensor):
+    """(scale, zero point) of the QuantizeLinear that reads a tensor."""
+    found = next(node for node in nodes_of(model, "QuantizeLinear") if node.inputs[0] == tensor)
+    return [model.initializers[name].array() for name in found.inputs[1:]]
+
+
+def static(content, samples, **arguments):
+    q.quantize_static(content, path(), samples, **arguments)
+    return read(path())
+
+
+def agree(model, feed, steps=1.001):
+    """Faults where LightNet's outputs differ from the reference's by more steps than that of the output, or 1e-5 of it."""
+    values, session = run_all(model, feed), lightnet.InferenceSession(path())
+    faults = []
+    for output, found in zip(session.get_outputs(), session.run(None, feed)):
+        expected = values[output.name]
+        before = producer(model, output.name)
+        bound = steps * model.initializers[before.inputs[1]].array() if before.op_type == "DequantizeLinear" \
+            else 1e-5 * np.abs(expected).max()
+        error = np.abs(found - expected).max()
+        if not error <= bound or found.shape != expected.shape:
+            faults.append(f"{output.name}: differs by {error}, expected at most {bound}")
+    return faults
+
+
+def near(found, expected, what, tolerance=1e-6):
+    found, expected = np.asarray(found, "f8"), np.asarray(expected, "f8")
+    is_near = found.shape == expected.shape and np.allclose(found, expected, tolerance, 0)
+    return [] if is_near else [f"{what}: {found} instead of {expected}"]
+
+
+def float_ranges(content, samples):
+    """(low, high) of each value over the samples, by the reference."""
+    model, found = read(content), {}
+    for sample in samples:
+        for name, value in run_all(model, sample).items():
+            low, high = found.get(name, (0, 0))
+            found[name] = min(low, value.min()), max(high, value.max())
+    return found
+
+
+# Static quantization
+
+@test
+def static_models_agree_with_numpy_within_a_step():
+    model = static(conv_net(), images())
+    return [fault for seed in range(5) for fault in agree(model, images(1, 3, seed)[0])]
+
+
+@test
+def static_models_stay_near_the_floats():
+    static(conv_net(), images(20), per_channel=True)
+    a, b = lightnet.InferenceSession(conv_net()), lightnet.InferenceSession(path())
+    feed = images(1, 64, 9)[0]
+    x, y = a.run(None, feed)[0], b.run(None, feed)[0]
+    error = np.linalg.norm(x - y) / np.linalg.norm(x)
+    return [] if error < 0.03 else [f"relative error {error}"]
+
+
+@test
+def interfaces_stay_and_open_sizes():
+    static(conv_net(), images())
+    before, after = lightnet.InferenceSession(conv_net()), lightnet.InferenceSession(path())
+    found = [str(session.get_inputs() + session.get_outputs()) for session in (before, after)]
+    shapes = [after.run(None, images(1, n)[0])[0].shape for n in (1, 7)]
+    return ([] if found[0] == found[1] else found) + ([] if shapes == [(1, 5), (7, 5)] else [str(shapes)])
+
+
+@test
+def steps_are_those_of_the_samples():
+    samples = images()
+    model, ranges = static(conv_net(), samples, activation_type=q.QuantType.QUInt8), float_ranges(conv_net(), samples)
+    faults = []
+    for name, of in {"x": "x", "r1": "r1", "c2": "c2", "r2": "r2", "g": "g", "y_QuantizeLinear_Input": "y"}.items():
+        (scale, zero), (low, high) = step_at(model, name), ranges[of]
+        faults += near(scale, (high - low) / 255, f"scale of {name}", 1e-5)
+        faults += [] if zero.dtype == "u1" and abs(zero - -low / scale) <= 0.51 else [f"zero point of {name}: {zero}"]
+    return faults + near(step_at(model, "p1")[0], step_at(model, "r1")[0], "scale of a pool")
+
+
+@test
+def signed_and_symmetric_steps():
+    samples = images()
+    low, high = float_ranges(conv_net(), samples)["x"]
+    faults = []
+    for arguments, scale, zero in [({}, (high - low) / 255, -128 - low / ((high - low) / 255)),
+                                   ({"extra_options": {"ActivationSymmetric": True}}, 2 * max(-low, high) / 254, 0),
+                                   ({"reduce_range": True}, (high - low) / 127, -64 - low / ((high - low) / 127)),
+                                   ({"activation_type": q.QuantType.QUInt16}, (high - low) / 65535, -low / ((high - low) / 65535))]:
+        found = step_at(static(conv_net(21), samples, **arguments), "x")
+        faults += near(found[0], scale, f"scale with {arguments}", 1e-5)
+        faults += [] if abs(float(found[1]) - zero) <= 0.51 else [f"zero point with {arguments}: {found[1]}, expected {zero}"]
+        faults += agree(read(path()), images(1)[0])
+    return faults
+
+
+@test
+def weights_have_scales_by_channel_or_one():
+    gain = CONV["gain"] / np.sqrt(CONV["variance"] + 1e-5)
+    folded = CONV["w1"] * gain.reshape(-1, 1, 1, 1)
+    faults = []
+    for is_per_channel in (False, True):
+        model = static(conv_net(), images(), per_channel=is_per_channel)
+        for name, weight, axis in [("conv1", folded, 0), ("conv2", CONV["w2"], 0), ("dense", CONV["w3"], 0)]:
+            node = next(node for node in model.nodes if node.name == name)
+            dequantize = producer(model, node.inputs[1])
+            numbers, scale, zero = (model.initializers[i].array() for i in dequantize.inputs)
+            others = tuple(i for i in range(weight.ndim) if i != axis)
+            most = np.abs(weight).max(others) if is_per_channel else np.abs(weight).max()
+            faults += near(scale, most / 127, f"{name}: scale", 1e-5)
+            faults += [] if numbers.dtype == "i1" and not zero.any() and np.abs(numbers.astype(int)).max() == 127 else [f"{name}: numbers"]
+            faults += near(np.abs(dequantize_linear(dequantize, numbers, scale, zero) - weight).max() <= scale.max() / 2 * 1.0001, True,
+                           f"{name}: rounding")
+    return faults
+
+
+@test
+def biases_are_integers_of_both_scales():
+    model = static(conv_net(), images(), per_channel=True)
+    node = next(node for node in model.nodes if node.name == "dense")
+    source, weight, bias = (producer(model, name) for name in node.inputs)
+    numbers, scale, zero = (model.initializers[i].array() for i in bias.inputs)
+    product = model.initializers[source.inputs[1]].array() * model.initializers[weight.inputs[1]].array()
+    return near(scale, product, "scale") + near(numbers, np.rint(CONV["b3"] / product), "numbers") + \
+        ([] if numbers.dtype == "i4" and zero.dtype == "i4" else [f"types {numbers.dtype}, {zero.dtype}"])
+
+
+@test
+def normalizations_and_clips_are_gone_where_steps_imply_them():
+    left = sorted(node.op_type for node in static(conv_net(), images()).nodes)
+    kept = [node.op_type for node in static(conv_net(), images(), extra_options={"ActivationSymmetric": True}).nodes]
+    asked = [node.op_type for node in static(conv_net(), images(), extra_options={"QDQKeepRemovableActivations": True}).nodes]
+    return ([] if "BatchNormalization" not in left and "Relu" not in left else [str(left)]) + \
+        [str(names) for names in (kept, asked) if names.count("Relu") != 2]
+
+
+@test
+def a_clip_above_zero_stays():
+    nodes = [w.node("MatMul", ["x", "m"], ["a"]), w.node("Clip", ["a", "low", "high"], ["y"])]
+    consts = [constant("m", normal(4, 4)), w.tensor("low", "float", [], [0.5]), w.tensor("high", "float", [], [6.0])]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])], consts), opset=17)
+    samples = [{"x": normal(5, 4)} for _ in range(4)]
+    model = static(content, samples)
+    return ([] if nodes_of(model, "Clip") else ["Clip is gone"]) + agree(model, samples[0])
+
+
+@test
+def nodes_and_types_are_selected():
+    def quantized(**arguments):
+        model = static(conv_net(), images(), **arguments)
+        return {node.name for node in nodes_of(model, "Conv") + nodes_of(model, "Gemm") if node.inputs[1] not in model.initializers}
+    faults = []
+    for arguments, expected in [({}, {"conv1", "conv2", "dense"}), ({"nodes_to_exclude": ["conv2", "sum2"]}, {"conv1", "dense"}),
+                                ({"nodes_to_quantize": ["dense"]}, {"dense"}), ({"op_types_to_quantize": ["Conv"]}, {"conv1", "conv2"})]:
+        found = quantized(**arguments)
+        faults += [] if found == expected else [f"{arguments}: {found}"]
+        faults += agree(read(path()), images(1)[0])
+    return faults
+
+
+@test
+def extra_options_have_effect():
+    model = static(conv_net(), images(), extra_options={"OpTypesToExcludeOutputQuantization": ["Gemm"]})
+    faults = [] if producer(model, "y").op_type == "Gemm" else ["the output of Gemm is quantized"]
+    model = static(conv_net(), images(), extra_options={"TensorQuantOverrides": {"x": [{"rmin": -9.0, "rmax": 9.0}]}})
+    faults += near(step_at(model, "x")[0], 18 / 255, "overridden scale", 1e-6)
+    model = static(conv_net(), images(), extra_options={"QuantizeBias": False})
+    faults += [] if "b3" in next(node for node in model.nodes if node.name == "dense").inputs else ["the bias is quantized"]
+    model = static(conv_net(), images(), extra_options={"UseQDQContribOps": True})
+    faults += [] if all(node.domain == "com.microsoft" for node in nodes_of(model, "QuantizeLinear")) else ["domain"]
+    faults += agree(model, images(1)[0])
+    return faults + warns(lambda: static(conv_net(), images(), extra_options={"Sharpness": 3}), "Sharpness", "no effect")
+
+
+@test
+def lengths_of_samples_may_differ():
+    model = static(word_net(), words())
+    faults = [fault for n in (1, 2, 30) for fault in agree(model, {"ids": RNG.integers(0, 50, n)}, 2.001)]
+    only = static(word_net(), words(), extra_options={"MatMulConstBOnly": True})
+    scores = next(node for node in only.nodes if node.name == "scores")
+    return faults + ([] if lightnet.Model(path()).inputs[0].shape == ["T"] else ["the length is not open"]) + \
+        ([] if scores.outputs[0] in ("s", "s_QuantizeLinear_Input") else [str(scores.outputs)])
+
+
+@test
+def outputs_keep_their_names_and_subgraphs_their_floats():
+    branch = [w.graph([w.node(op, ["a"], [f"out_{op}"])], [], [w.value(f"out_{op}", "float", ["n", 4])]) for op in ("Neg", "Abs")]
+    nodes = [w.node("MatMul", ["x", "m"], ["a"], name="first"), w.node("MatMul", ["a", "m"], ["b"], name="second"),
+             w.node("If", ["flag"], ["c"], then_branch=branch[0], else_branch=branch[1])]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["n", 4]), w.value("flag", "bool", [])],
+                              [w.value(name, "float", ["n", 4]) for name in "abc"], [constant("m", normal(4, 4))]), opset=17)
+    samples = [{"x": normal(3, 4), "flag": np.array(i % 2 == 0)} for i in range(4)]
+    static(content, samples)
+    session, floats = lightnet.InferenceSession(path()), lightnet.InferenceSession(content)
+    a, b, c = session.run(None, samples[0])
+    expected = floats.run(None, samples[0])
+    faults = [] if [output.name for output in session.get_outputs()] == ["a", "b", "c"] else ["names"]
+    return faults + [f"{name}: {found - one}" for name, found, one in zip("abc", (a, b, c), expected)
+                     if np.abs(found - one).max() > 0.05 * np.abs(one).max()] + near(c, -a, "the branch")
+
+
+@test
+def digits_are_recognized_in_8_bits():
+    model, faults = os.path.join(ROOT, "examples/digits/digits.onnx"), []
+    floats = lightnet.InferenceSession(model)
+    samples = [{"image": (RNG.random((1, 1, 28, 28)) * i / 8).astype("f4")} for i in range(1, 9)]
+    for name in ("two", "four", "seven", "eight"):
+        with open(os.path.join(ROOT, f"examples/digits/{name}.pgm"), "rb") as file:
+            data = file.read()
+        samples.append({"image": np.frombuffer(data[-784:], "u1").reshape(1, 1, 28, 28).astype("f4") / 255})
+    for arguments in [{}, {"per_channel": True, "activation_type": q.QuantType.QUInt8}, {"calibrate_method": q.CalibrationMethod.Percentile},
+                      {"calibrate_method": q.CalibrationMethod.Entropy}]:
+        static(model, samples, **arguments)
+        session = lightnet.InferenceSession(path())
+        faults += [f"{arguments}: {found.argmax()} instead of {one.argmax()}" for sample in samples[-4:]
+                   for found, one in [(session.run(None, sample)[0], floats.run(None, sample)[0])] if found.argmax() != one.argmax()]
+    return faults
+
+
+# Dynamic quantization
+
+def dynamic(content, **arguments):
+    q.quantize_dynamic(content, path(), **arguments)
+    return read(path())
+
+
+@test
+def dynamic_models_agree_with_numpy():
+    faults = []
+    for arguments in [{}, {"per_channel": True}, {"weight_type": q.QuantType.QUInt8}, {"reduce_range": True},
+                      {"extra_options": {"WeightSymmetric": False}}]:
+        model = dynamic(word_net(), **arguments)
+        left = [node.name for node in nodes_of(model, "MatMul")]
+        faults += [] if left == ["scores", "mix"] else [f"{arguments}: {left} are left"]
+        faults += [f"{arguments}: {fault}" for feed in words((1, 12)) for fault in agree(model, feed)]
+        model = dynamic(conv_net(), **arguments)
+        faults += [] if not nodes_of(model, "Conv") + nodes_of(model, "Gemm") else [f"{arguments}: Conv or Gemm are left"]
+        faults += [f"{arguments}: {fault}" for feed in images(2) for fault in agree(model, feed)]
+    return faults
+
+
+@test
+def dynamic_operators_are_selected():
+    model = dynamic(word_net(), op_types_to_quantize=["MatMul"], nodes_to_exclude=["last"])
+    found = [len(nodes_of(model, name)) for name in ("MatMulInteger", "MatMul", "DequantizeLinear")]
+    shared = len(nodes_of(model, "DynamicQuantizeLinear"))
+    return ([] if found == [2, 3, 0] and shared == 1 else [f"{found}, {shared}"]) + \
+        raises(lightnet.InvalidArgument, lambda: dynamic(word_net(), op_types_to_quantize=["Softmax"]), "Softmax", "Gather")
+
+
+# Calibration
+
+@test
+def percentiles_and_entropy_clip_outliers():
+    x = w.model(w.graph([w.node("Identity", ["x"], ["y"])], [w.value("x", "float", ["n"])], [w.value("y", "float", ["n"])]), opset=17)
+    values = np.concatenate([normal(100000), np.float32([60])])
+    faults = []
+    for method, options, bound in [(q.CalibrationMethod.MinMax, {}, 60), (q.CalibrationMethod.Percentile, {"percentile": 99.9}, None),
+                                   (q.CalibrationMethod.Entropy, {}, None)]:
+        made = q.create_calibrator(x, calibrate_method=method, extra_options=options)
+        made.collect_data([{"x": part} for part in np.array_split(values, 7)])
+        low, high = made.compute_data()["x"].range_value
+        if method is q.CalibrationMethod.MinMax:
+            faults += near([low, high], [values.min(), 60], "minmax")
+        elif method is q.CalibrationMethod.Percentile:
+            faults += near([low, high], np.quantile(values, [0.0005, 0.9995]), "percentile", 0.05)
+        else:
+            faults += [] if -5 <= low <= -2.5 and 2.5 <= high <= 8 else [f"entropy: {low}, {high}"]
+    return faults
+
+
+@test
+def moving_averages_and_symmetric_ranges():
+    x = w.model(w.graph([w.node("Identity", ["x"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])]), opset=17)
+    def found(**options):
+        made = calibrate.MinMaxCalibrater(x, **options)
+        made.collect_data([{"x": np.float32([-1, 2])}, {"x": np.float32([-5, 4])}])
+        return made.compute_data()["x"].range_value
+    return near(found(), [-5, 4], "range") + near(found(symmetric=True), [-5, 5], "symmetric range") + \
+        near(found(moving_average=True, averaging_constant=0.25), [-2, 2.5], "moving average")
+
+
+@test
+def readers_of_data_are_classes_with_get_next():
+    class Reader(q.CalibrationDataReader):
+        def __init__(self):
+            self.samples = iter(images())
+
+        def get_next(self):
+            return next(self.samples, None)
+    a = static(conv_net(), Reader()).message()
+    config = q.StaticQuantConfig(Reader())
+    q.quantize(conv_net(), path(), config)
+    b = read(path()).message()
+    q.quantize(word_net(), path(), q.DynamicQuantConfig(weight_type=q.QuantType.QUInt8))
+    return ([] if a == b else ["quantize differs from quantize_static"]) + \
+        ([] if nodes_of(read(path()), "MatMulInteger") else ["DynamicQuantConfig"])
+
+
+# Files
+
+@test
+def external_data_is_read_and_written():
+    big = normal(300, 300)
+    content = w.model(w.graph([w.node("MatMul", ["x", "m"], ["y"])], [w.value("x", "float", ["n", 300])],
+                              [w.value("y", "float", ["n", 300])], [constant("m", big)]), opset=17)
+    model = read(content)
+    model.write(path("big.onnx"), True)
+    faults = [] if os.path.getsize(path("big.onnx.data")) == 360000 and os.path.getsize(path("big.onnx")) < 1000 else ["sizes"]
+    feed = {"x": normal(3, 300)}
+    q.quantize_static(path("big.onnx"), path(), [feed], use_external_data_format=True)
+    faults += [] if os.path.getsize(path("model8.onnx.data")) == 90000 else ["sizes of the quantized model"]
+    found, = lightnet.InferenceSession(path()).run(None, feed)
+    error = np.abs(found - feed["x"] @ big).max() / np.abs(found).max()
+    q.quantize_static(path("big.onnx"), path("inline.onnx"), [feed])
+    again, = lightnet.InferenceSession(path("inline.onnx")).run(None, feed)
+    return faults + ([] if error < 0.05 else [f"error {error}"]) + near(found, again, "with data in the file")
+
+
+@test
+def external_data_outside_the_folder_is_refused():
+    faults = []
+    for location in ("../secret", "/etc/passwd", "a/../../b"):
+        entry = w.field(1, "location") + w.field(2, location)
+        tensor = w.Tensor(w.repeated(1, [2, 2]) + w.field(2, 1) + w.field(8, "m") + w.field(13, entry) + w.field(14, 1))
+        content = w.model(w.graph([w.node("MatMul", ["x", "m"], ["y"])], [w.value("x", "float", ["n", 2])],
+                                  [w.value("y", "float", ["n", 2])], [tensor]), opset=17)
+        with open(path("outside.onnx"), "wb") as file:
+            file.write(content)
+        faults += raises(lightnet.NoSuchFile, lambda: q.quantize_static(path("outside.onnx"), path(), [{"x": normal(1, 2)}]), location)
+    return faults
+
+
+@test
+def older_operator_sets_are_rewritten():
+    nine = w.model(w.graph([w.node("MatMul", ["x", "m"], ["a"]), w.node("Softmax", ["a"], ["y"], axis=1)],
+                              [w.value("x", "float", [3, 4])], [w.value("y", "float", [3, 4])], [constant("m", normal(4, 4))]), opset=9)
+    feed = {"x": normal(3, 4)}
+    faults = warns(lambda: static(nine, [feed]), "opset 9", "rewritten")
+    a, b = lightnet.InferenceSession(nine).run(None, feed)[0], lightnet.InferenceSession(path()).run(None, feed)[0]
+    return faults + ([] if np.abs(a - b).max() < 0.1 else [f"differs by {np.abs(a - b).max()}"])
+
+
+@test
+def preprocessing_folds_and_keeps_results():
+    shape_inference.quant_pre_process(conv_net(), path("ready.onnx"))
+    ready, feed = read(path("ready.onnx")), images(1)[0]
+    a, b = (lightnet.InferenceSession(model).run(None, feed)[0] for model in (conv_net(), path("ready.onnx")))
+    return ([] if not nodes_of(ready, "BatchNormalization") else ["a normalization is left"]) + \
+        ([] if np.abs(a - b).max() < 1e-5 * np.abs(a).max() else [f"results differ by {np.abs(a - b).max()}"])
+
+
+@test
+def damaged_files_are_refused():
+    content, faults = conv_net(), []
+    for n in range(0, len(content), 97):
+        try:
+            read(content[:n])
+        except lightnet.Error:
+            continue
+        except Exception as error:
+            faults.append(f"after {n} bytes: {type(error).__name__}: {error}")
+    return faults
+
+
+@test
+def arguments_are_checked():
+    infinite = [{"x": np.full((1, 3, 8, 8), np.inf, "f4")}]
+    return (raises(lightnet.InvalidArgument, lambda: static(conv_net(), []), "no samples") +
+            raises(lightnet.NotImplemented, lambda: static(conv_net(), images(), quant_format=q.QuantFormat.QOperator), "QDQ") +
+            raises(lightnet.NotImplemented, lambda: static(conv_net(), images(), weight_type=q.QuantType.QInt4), "QInt4", "QInt8") +
+            raises(lightnet.InvalidArgument, lambda: static(conv_net(), images(), op_types_to_quantize=["Erf"]), "Erf", "Conv") +
+            raises(lightnet.InvalidArgument, lambda: static(conv_net(), infinite), "'x'", "not finite", "nodes_to_exclude") +
+            raises(lightnet.NoSuchFile, lambda: q.quantize_dynamic(path("none.onnx"), path()), "none.onnx") +
+            raises(TypeError, lambda: q.quantize(conv_net(), path(), 3), "StaticQuantConfig") +
+            warns(lambda: static(word_net(), words(), nodes_to_quantize=["nobody"]), "no operator was quantized"))
+
+
+@test
+def scales_and_zero_points_of_ranges():
+    faults = []
+    for (low, high, least, most, is_symmetric), (zero, scale) in {
+            (0.0, 255.0, 0, 255, False): (0, 1), (-1.0, 1.0, -127, 127, True): (0, 1 / 127), (0.0, 0.0, 0, 255, False): (0, 1),
+            (2.0, 4.0, 0, 255, False): (0, 4 / 255), (-4.0, -2.0, 0, 255, False): (255, 4 / 255)}.items():
+        found = quant_utils.compute_scale_zp(low, high, least, most, is_symmetric)
+        faults += near(found, [zero, scale], f"{low} .. {high}")
+    return faults
+
+
+def main():
+    tap = Tap()
+    for function in tests:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("default")
+                faults = function()
+        except BaseException as error:  # counts as a fault of this test
+            faults = [f"{type(error).__name__}: {error}"]
+        tap.check(function.__name__, faults)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
