@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet quantize: write the compiled model, with layers in 8 bits where that is faster.
+// lightnet quantize: write the model, with layers in 8 bits where that is faster, compiled or as
+// ONNX.
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_quantize.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_guard.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 #include "tensorlight/tl_type.h"
@@ -268,15 +270,33 @@ static int is_method(const char *name)
     return 0;
 }
 
+static const cli_format formats[] = {
+    {".safetensors", "compiled", "a compiled model"},
+    {".onnx", "onnx", "an ONNX model"},
+    {NULL, NULL, NULL},
+};
+
+static int check_outfile(const quantize_options *opt)
+{
+    const char *const file = opt->shared.outfile;
+    if (!cli_guard_is_file(file))
+        return cli_usage("%s: quantize writes a file; write -o FILE.safetensors or FILE.onnx",
+                         file);
+    const cli_format *const form = cli_guard_format(file, formats, "");
+    return form ? cli_guard_output(&opt->shared, file, form->kind) : CLI_WRONG_USAGE;
+}
+
+static int writes_onnx(const quantize_options *opt)
+{
+    return !strcmp(cli_guard_suffix(opt->shared.outfile), ".onnx");
+}
+
 static int check_options(const quantize_options *opt)
 {
     if (!opt->shared.outfile)
         return cli_usage("quantize needs -o FILE");
     if (!opt->shared.samples)
         return cli_usage("quantize needs --data DIR or --data FILE");
-    if (!cli_writes_one_file(&opt->shared))
-        return cli_usage("%s: quantize writes one file; write -o FILE.safetensors",
-                         opt->shared.outfile);
     if (opt->calibration && !is_method(opt->calibration))
         return cli_usage("--calibration is '%s', expected minmax, percentile or entropy",
                          opt->calibration);
@@ -292,7 +312,7 @@ static int check_options(const quantize_options *opt)
                ? cli_fail("%s: quantize does not read the intermediate language; translate it "
                           "first, by lightnet convert %s -o FILE.json",
                           opt->shared.args[0], opt->shared.args[0])
-               : cli_model_check_outfile(&opt->shared);
+               : check_outfile(opt);
 }
 
 static int fail(const ln_quantizer *quantizer, const quantize_options *opt)
@@ -320,6 +340,7 @@ static int set_options(ln_quantizer *quantizer, const quantize_options *opt)
 {
     return set_text(quantizer, opt, "calibration", opt->calibration) ||
                    set_text(quantizer, opt, "any_speed", opt->any_speed ? "yes" : NULL) ||
+                   set_text(quantizer, opt, "bf16", writes_onnx(opt) ? "no" : NULL) ||
                    set_number(quantizer, opt, "percentile", opt->percentile) ||
                    set_number(quantizer, opt, "max_error", opt->max_error) ||
                    set_number(quantizer, opt, "top1", opt->top1) ||
@@ -427,8 +448,9 @@ static const cli_option options[] = {
     CLI_SHARED("debug", "no-warnings"),
 };
 
-const cli_command cli_quantize_command = {{"quantize", "MODEL --data DIR|FILE -o FILE", 1, 1,
-                                           "write the compiled model with 8-bit layers"},
-                                          CLI_ROWS(options),
-                                          &given.shared,
-                                          run_quantize};
+const cli_command cli_quantize_command = {
+    {"quantize", "MODEL --data DIR|FILE -o FILE", 1, 1,
+     "write the model with 8-bit layers, compiled or as ONNX"},
+    CLI_ROWS(options),
+    &given.shared,
+    run_quantize};

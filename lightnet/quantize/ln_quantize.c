@@ -55,13 +55,10 @@ static ln_quantizer *create(ln_model *model)
     if (!q)
         return NULL;
     q->samples.model = ln_model_keep(model);
-    q->samples.shapes = ln_alloc_array(model->interface->n_inputs + 1, sizeof(*q->samples.shapes));
     q->method.percentile = default_percentile;
-    q->budget = (ln_quantize_budget){.max_error = -1, .top1 = -1, .seconds = default_seconds};
-    if (q->samples.shapes)
-        return q;
-    ln_quantizer_free(q);
-    return NULL;
+    q->budget = (ln_quantize_budget){
+        .max_error = -1, .top1 = -1, .may_bf16 = 1, .seconds = default_seconds};
+    return q;
 }
 
 ln_status ln_quantizer_create(ln_model *model, ln_quantizer **quantizer)
@@ -98,7 +95,7 @@ void ln_quantizer_free(ln_quantizer *quantizer)
     for (int i = 0; i < samples->n * samples->model->n_required; i++)
         ln_free(samples->data[i]);
     ln_free(samples->data);
-    ln_free(samples->shapes);
+    ln_free(samples->values);
     ln_model_free(samples->model);
     ln_free(quantizer);
 }
@@ -156,6 +153,7 @@ static const option options[] = {
     {"max_error", parse_number, FIELD(budget.max_error), 0, 1e30, "a number, 0 or more"},
     {"top1", parse_number, FIELD(budget.top1), 0, 1, "a number from 0 to 1"},
     {"any_speed", parse_yes, FIELD(budget.any_speed), 0, 0, "yes or no"},
+    {"bf16", parse_yes, FIELD(budget.may_bf16), 0, 0, "yes or no"},
     {"seconds", parse_number, FIELD(budget.seconds), 0, 3600, "seconds, at most 3600"},
 };
 
@@ -202,42 +200,56 @@ static int find_number(const ln_model *model, int required)
     return -1;
 }
 
-// The first sample decides open sizes.
-static int check_input(ln_quantizer *q, int i, const tl_tensor *t)
+// Returns new (ln_free): the shapes of a sample, a value for each input of the interface; NULL with
+// a reason.
+static ln_value *values_of(ln_quantizer *q, const tl_tensor *const *inputs)
 {
-    const ln_port *const port = q->samples.model->required[i];
-    ln_value *const shape = &q->samples.shapes[find_number(q->samples.model, i)];
-    ln_value now = {0};
-    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
-    if (!t || !t->data)
-        return ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL",
-                               port->name);
-    if (ln_value_set_shape(&now, port, t->dtype, t->ndim, t->dims, &q->error))
-        return -1;
-    if (q->samples.n && !ln_value_is_like(shape, &now))
-        return ln_error_set_as(
-            &q->error, LN_BAD_ARGUMENT,
-            "input '%s' of sample %d is %s, expected %s as in the first sample", port->name,
-            q->samples.n + 1, ln_sprint_shape(got, sizeof(got), t->ndim, t->dims),
-            ln_sprint_shape(expected, sizeof(expected), shape->ndim, shape->dims));
-    if (!q->samples.n)
-        *shape = now;
-    return 0;
+    const ln_model *const model = q->samples.model;
+    ln_value *const values = ln_alloc_array(model->interface->n_inputs + 1, sizeof(*values));
+    int status = values ? 0 : ln_error_set_last(&q->error);
+    for (int i = 0; i < model->n_required && !status; i++) {
+        const ln_port *const port = model->required[i];
+        const tl_tensor *const t = inputs[i];
+        status = !t || !t->data ? ln_error_set_as(&q->error, LN_BAD_ARGUMENT,
+                                                  "the data for input '%s' is NULL", port->name)
+                                : ln_value_set_shape(&values[find_number(model, i)], port, t->dtype,
+                                                     t->ndim, t->dims, &q->error);
+    }
+    if (!status)
+        return values;
+    ln_free(values);
+    return NULL;
+}
+
+// Returns new (ln_free): an array with room for `room` items of `size` bytes, and the `n` items of
+// `old`.
+static void *grown(const void *old, int n, int room, size_t size)
+{
+    char *const items = ln_alloc_array((size_t)room + 1, size + !size);
+    if (items && n)
+        memcpy(items, old, (size_t)n * size);
+    return items;
 }
 
 static int make_room(ln_quantize_samples *samples)
 {
     if (samples->n < samples->room)
         return 0;
-    const int room = samples->room ? 2 * samples->room : 16;
-    const size_t n = (size_t)samples->model->n_required;
-    void **const longer = ln_alloc_array((size_t)room * n + 1, sizeof(*longer));
-    if (!longer)
+    const int n = samples->n, room = samples->room ? 2 * samples->room : 16;
+    const ln_model *const model = samples->model;
+    void **const data =
+        grown(samples->data, n, room, (size_t)model->n_required * sizeof(*samples->data));
+    ln_value *const values =
+        grown(samples->values, n, room, model->interface->n_inputs * sizeof(*samples->values));
+    if (!data || !values) {
+        ln_free(data);
+        ln_free(values);
         return -1;
-    if (samples->n)
-        memcpy(longer, samples->data, (size_t)samples->n * n * sizeof(*longer));
+    }
     ln_free(samples->data);
-    samples->data = longer;
+    ln_free(samples->values);
+    samples->data = data;
+    samples->values = values;
     samples->room = room;
     return 0;
 }
@@ -255,13 +267,37 @@ static int copy_sample(ln_quantize_samples *samples, int n, const tl_tensor *con
     int i = 0;
     while (i < n && (at[i] = clone_data(inputs[i])))
         i++;
-    if (i == n) {
-        samples->n++;
+    if (i == n)
         return 0;
-    }
     while (i-- > 0)
         ln_free(at[i]);
     return -1;
+}
+
+static void swap(void *a, void *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const char byte = ((char *)a)[i];
+        ((char *)a)[i] = ((char *)b)[i];
+        ((char *)b)[i] = byte;
+    }
+}
+
+// Counts the last sample, with its shapes, and moves it to the first ones if it is like them.
+static void count_sample(ln_quantize_samples *samples, const ln_value *shapes)
+{
+    const size_t n_inputs = samples->model->interface->n_inputs;
+    const size_t n = (size_t)samples->model->n_required, last = (size_t)samples->n++;
+    const size_t to = (size_t)samples->n_alike;
+    ln_value *const values = samples->values + last * n_inputs;
+    memcpy(values, shapes, n_inputs * sizeof(*values));
+    for (size_t i = 0; i < n; i++)
+        values[find_number(samples->model, (int)i)].data = samples->data[last * n + i];
+    if (!ln_quantize_are_alike(samples, 0, (int)last))
+        return;
+    swap(values, samples->values + to * n_inputs, n_inputs * sizeof(*values));
+    swap(samples->data + last * n, samples->data + to * n, n * sizeof(*samples->data));
+    samples->n_alike++;
 }
 
 ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tensor *const *inputs)
@@ -275,16 +311,15 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
                         "a sample has %d inputs, the model has %d", n, wanted);
         return LN_BAD_ARGUMENT;
     }
-    for (int i = 0; i < n; i++)
-        if (check_input(quantizer, i, inputs[i]))
-            return LN_BAD_ARGUMENT;
-    if (make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs))
-        return ln_error_set_last(&quantizer->error), LN_OUT_OF_MEMORY;
-    // Shapes that depend on values of inputs are those of the first sample.
-    const ln_quantize_samples *const samples = &quantizer->samples;
-    for (int i = 0; i < wanted; i++)
-        samples->shapes[find_number(samples->model, i)].data = samples->data[i];
-    return LN_OK;
+    ln_value *const shapes = values_of(quantizer, inputs);
+    if (!shapes)
+        return ln_error_status(&quantizer->error);
+    const int status =
+        make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs);
+    if (!status)
+        count_sample(&quantizer->samples, shapes);
+    ln_free(shapes);
+    return status ? ln_error_set_last(&quantizer->error), LN_OUT_OF_MEMORY : LN_OK;
 }
 
 // Running
@@ -378,20 +413,34 @@ const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i)
 
 // Saving
 
+static int save_compiled(ln_quantizer *q, const char *file)
+{
+    ln_quantize_program p = {0};
+    int status =
+        ln_quantize_program_compile(&p, &q->samples, &q->layers, &q->choice.mix, &q->error);
+    if (!status && ln_context_save(p.ctx, q->samples.model->options->weights, file))
+        status = ln_quantize_program_fail(&p, &q->error);
+    ln_quantize_program_free(&p);
+    return status;
+}
+
+static int is_onnx(const char *file)
+{
+    const char *const suffix = strrchr(file, '.');
+    return suffix && ln_streq(suffix, ".onnx");
+}
+
 ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
 {
     if (!quantizer || !file)
         return fail_null(quantizer, quantizer ? "the name of the file" : "the quantizer");
     const unsigned long failures = ln_call_begin();
-    ln_error_clear(&quantizer->error);
-    if (!quantizer->has_result)
-        return bad_argument(quantizer, "no mix is selected; run the quantizer first");
-    const ln_quantize_samples *const samples = &quantizer->samples;
-    ln_quantize_program p = {0};
-    int status = ln_quantize_program_compile(&p, samples, &quantizer->layers,
-                                             &quantizer->choice.mix, &quantizer->error);
-    if (!status && ln_context_save(p.ctx, samples->model->options->weights, file))
-        status = ln_quantize_program_fail(&p, &quantizer->error);
-    ln_quantize_program_free(&p);
-    return status ? ln_call_status(&quantizer->error, failures, LN_IO_ERROR) : LN_OK;
+    ln_quantizer *const q = quantizer;
+    ln_error_clear(&q->error);
+    if (!q->has_result)
+        return bad_argument(q, "no mix is selected; run the quantizer first");
+    const int status = is_onnx(file) ? ln_quantize_program_write(&q->samples, &q->layers,
+                                                                 &q->choice.mix, file, &q->error)
+                                     : save_compiled(q, file);
+    return status ? ln_call_status(&q->error, failures, LN_IO_ERROR) : LN_OK;
 }

@@ -12,6 +12,7 @@ typedef struct calibration {
     const ln_quantize_method *method;
     ln_error *err;
     ln_quantize_program program; // unoptimized: it has all tensors
+    int made_for;                // the sample with its shapes
     int is_counting;
 } calibration;
 
@@ -36,18 +37,6 @@ static int observe(void *data, const ln_op *op)
     return 0;
 }
 
-static int observe_all(calibration *c)
-{
-    for (int i = 0; i < c->samples->n; i++)
-        if (ln_quantize_report(c->samples, c->is_counting ? "count" : "calibrate", i, c->samples->n,
-                               c->err) ||
-            ln_quantize_program_set(&c->program, c->samples, i, c->err))
-            return -1;
-        else if (ln_context_run_each(c->program.ctx, observe, c))
-            return fail(c);
-    return 0;
-}
-
 // The program
 
 static int add_output(void *data, const char *tensor)
@@ -57,21 +46,42 @@ static int add_output(void *data, const char *tensor)
 
 static const char target[] = "cpu";
 
-static int create_program(calibration *c)
+// Replaces the program by one for the shapes of sample `i`.
+static int create_program(calibration *c, int i)
 {
-    if (ln_quantize_program_read(&c->program, c->samples, c->err))
+    ln_quantize_program_free(&c->program);
+    c->made_for = i;
+    if (ln_quantize_program_read(&c->program, c->samples, i, c->err))
         return -1;
     ln_context *const ctx = c->program.ctx;
-    if (ln_quantize_layers_find(c->layers, ctx))
+    ctx->optimize = 0;
+    if (c->layers->n == 0 && ln_quantize_layers_find(c->layers, ctx))
         return fail(c);
     // Constants become outputs, so that loading keeps them.
-    for (int i = 0; i < c->layers->n; i++)
-        if (ln_quantize_layer_constants(&c->layers->items[i], add_output, ctx))
+    for (int k = 0; k < c->layers->n; k++)
+        if (ln_quantize_layer_constants(&c->layers->items[k], add_output, ctx))
             return fail(c);
-    ctx->optimize = 0;
     return ln_context_compile(ctx, target)
                ? fail(c)
                : ln_quantize_program_load(&c->program, c->samples, c->err);
+}
+
+static int observe_sample(calibration *c, int i)
+{
+    const char *const step = c->is_counting ? "count" : "calibrate";
+    if (ln_quantize_report(c->samples, step, i, c->samples->n, c->err) ||
+        (!ln_quantize_are_alike(c->samples, c->made_for, i) && create_program(c, i)) ||
+        ln_quantize_program_set(&c->program, c->samples, i, c->err))
+        return -1;
+    return ln_context_run_each(c->program.ctx, observe, c) ? fail(c) : 0;
+}
+
+static int observe_all(calibration *c)
+{
+    for (int i = 0; i < c->samples->n; i++)
+        if (observe_sample(c, i))
+            return -1;
+    return 0;
 }
 
 // Deciding
@@ -103,7 +113,7 @@ static void decide(const calibration *c)
 
 static int calibrate(calibration *c)
 {
-    if (create_program(c))
+    if (create_program(c, 0))
         return -1;
     if (ln_quantize_layers_quantize(c->layers, c->program.ctx))
         return fail(c);

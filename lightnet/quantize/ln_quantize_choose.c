@@ -58,7 +58,7 @@ static int is_within(const selection *c, const ln_quantize_error *error)
 static int try_mix(const selection *c, const ln_quantize_mix *mix, ln_quantize_error *error)
 {
     if (ln_quantize_report(c->samples, "select", c->choice->n_tried++, 0, c->err) ||
-        measure_mix(c, mix, c->samples->n, error))
+        measure_mix(c, mix, c->samples->n_alike, error))
         return -1;
     return is_within(c, error);
 }
@@ -92,7 +92,8 @@ static int measure_all(const selection *c)
 
 static int measure_singles(const selection *c)
 {
-    const int n = c->samples->n < LN_QUANTIZE_MAX_SINGLE ? c->samples->n : LN_QUANTIZE_MAX_SINGLE;
+    const int n =
+        c->samples->n_alike < LN_QUANTIZE_MAX_SINGLE ? c->samples->n_alike : LN_QUANTIZE_MAX_SINGLE;
     for (int i = 0; i < c->layers->n; i++) {
         ln_quantize_error error = {.relative = INFINITY};
         memset(c->trial, 0, (size_t)c->layers->n);
@@ -266,6 +267,8 @@ static int try_variants(const selection *c, variant *best)
     const int may_join = c->choice->n_within && c->layers->n_joints;
     if (may_join && try_variant(c, best, (ln_quantize_mix){c->choice->is_on, 1, 0}))
         return -1;
+    if (!c->budget->may_bf16)
+        return 0;
     ln_quantize_mix other = best->mix;
     other.is_bf16 = 1;
     if (try_variant(c, best, other))

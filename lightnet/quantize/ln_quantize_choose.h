@@ -21,6 +21,7 @@ typedef struct ln_quantize_budget {
     double max_error; // below 0: any
     double top1;      // at least; below 0: any
     int any_speed;    // layers need not be faster in 8 bits
+    int may_bf16;     // other layers may round to bfloat16
     double seconds;   // to measure each program
 } ln_quantize_budget;
 

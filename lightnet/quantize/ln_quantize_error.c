@@ -31,12 +31,13 @@ static int keep_outputs(ln_quantize_outputs *outputs, const ln_context *ctx, int
 int ln_quantize_outputs_find(ln_quantize_outputs *outputs, const ln_quantize_program *p,
                              const ln_quantize_samples *samples, ln_error *err)
 {
-    *outputs = (ln_quantize_outputs){.n = ln_list_length(p->ctx->outputs), .n_samples = samples->n};
-    outputs->items =
-        ln_alloc_array((size_t)outputs->n * (size_t)samples->n + 1, sizeof(*outputs->items));
+    *outputs =
+        (ln_quantize_outputs){.n = ln_list_length(p->ctx->outputs), .n_samples = samples->n_alike};
+    outputs->items = ln_alloc_array((size_t)outputs->n * (size_t)outputs->n_samples + 1,
+                                    sizeof(*outputs->items));
     if (!outputs->items)
         return ln_error_set_last(err);
-    for (int i = 0; i < samples->n; i++)
+    for (int i = 0; i < outputs->n_samples; i++)
         if (ln_quantize_program_run(p, samples, i, err) || keep_outputs(outputs, p->ctx, i, err))
             return -1;
     return 0;

@@ -70,9 +70,8 @@ static const char *make_round_trip(insertion *ins, const char *src, const ln_qua
 {
     float scale = step->scale;
     uint8_t zero = (uint8_t)step->zero;
-    const int one = 1;
-    tl_tensor *const s = tl_tensor_create(&scale, 1, &one, TL_FLOAT);
-    tl_tensor *const z = tl_tensor_create(&zero, 1, &one, TL_UINT8);
+    tl_tensor *const s = tl_tensor_create(&scale, 0, NULL, TL_FLOAT);
+    tl_tensor *const z = tl_tensor_create(&zero, 0, NULL, TL_UINT8);
     const char *dst = "";
     if (s && z) {
         const char *const sname = make_constant(ins, "scale", s);

@@ -14,10 +14,24 @@ int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err)
                            : ln_error_set_as(err, status, "%s", ln_context_error(p->ctx));
 }
 
+const ln_value *ln_quantize_shapes(const ln_quantize_samples *samples, int i)
+{
+    return samples->values + (size_t)i * samples->model->interface->n_inputs;
+}
+
+int ln_quantize_are_alike(const ln_quantize_samples *samples, int i, int k)
+{
+    const ln_value *const a = ln_quantize_shapes(samples, i), *const b =
+                                                                  ln_quantize_shapes(samples, k);
+    for (size_t n = 0; n < samples->model->interface->n_inputs; n++)
+        if (!ln_value_is_like(&a[n], &b[n]))
+            return 0;
+    return 1;
+}
+
 // Programs with other constants of the same names must not meet in the model's store; it has no
 // programs for other shapes. Warnings about the model would come again with each program.
-int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
-                             ln_error *err)
+static int create(ln_quantize_program *p, const ln_quantize_samples *samples, ln_error *err)
 {
     *p = (ln_quantize_program){.program = ln_program_create(samples->model, err)};
     if (!p->program)
@@ -26,9 +40,41 @@ int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *
     p->ctx->store = NULL;
     p->ctx->msg_func = NULL;
     p->ctx->many_shapes = 0;
-    return ln_program_read(p->program, samples->model, samples->shapes) || ln_canonicalize(p->ctx)
+    p->weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    return p->weights ? 0 : ln_error_set_last(err);
+}
+
+int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples, int i,
+                             ln_error *err)
+{
+    if (create(p, samples, err))
+        return -1;
+    return ln_program_read(p->program, samples->model, ln_quantize_shapes(samples, i)) ||
+                   ln_canonicalize(p->ctx)
                ? ln_quantize_program_fail(p, err)
                : 0;
+}
+
+static int write_open(ln_quantize_program *p, const ln_quantize_samples *samples,
+                      const ln_quantize_layers *layers, const ln_quantize_mix *mix,
+                      const char *file, ln_error *err)
+{
+    if (create(p, samples, err))
+        return -1;
+    return ln_program_read_open(p->program, samples->model, ln_quantize_shapes(samples, 0)) ||
+                   ln_canonicalize(p->ctx) || ln_quantize_insert(p->ctx, layers, mix, p->weights) ||
+                   ln_context_write(p->ctx, samples->model->options->weights, "onnx", file)
+               ? ln_quantize_program_fail(p, err)
+               : 0;
+}
+
+int ln_quantize_program_write(const ln_quantize_samples *samples, const ln_quantize_layers *layers,
+                              const ln_quantize_mix *mix, const char *file, ln_error *err)
+{
+    ln_quantize_program p = {0};
+    const int status = write_open(&p, samples, layers, mix, file, err);
+    ln_quantize_program_free(&p);
+    return status;
 }
 
 int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
@@ -36,11 +82,8 @@ int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_sample
                                 ln_error *err)
 {
     const char *const target = samples->model->options->target;
-    if (ln_quantize_program_read(p, samples, err))
+    if (ln_quantize_program_read(p, samples, 0, err))
         return -1;
-    p->weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    if (!p->weights)
-        return ln_error_set_last(err);
     p->ctx->precision = mix->is_bf16 ? TL_BFLOAT16 : TL_FLOAT;
     return ln_quantize_insert(p->ctx, layers, mix, p->weights) ||
                    ln_context_compile(p->ctx, target ? target : default_target)

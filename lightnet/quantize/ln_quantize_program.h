@@ -19,12 +19,13 @@ typedef struct ln_quantize_progress {
     void *data;
 } ln_quantize_progress;
 
-/** The samples: values of all required inputs, one set after the other. */
+/** The samples: values of all required inputs, one set after the other. The first `n_alike` have
+ * the shapes of the first one; mixes of layers are measured on these. */
 typedef struct ln_quantize_samples {
     ln_model *model;
-    ln_value *shapes; // of each input of the interface; the data is that of the first sample
-    void **data;      // n * model->n_required
-    int n, room;
+    ln_value *values; // n * the inputs of the interface; with data where a required one
+    void **data;      // n * model->n_required: owns it
+    int n, n_alike, room;
     ln_quantize_progress progress;
 } ln_quantize_samples;
 
@@ -39,12 +40,23 @@ typedef struct ln_quantize_program {
     ln_hash *weights; // tensor -> the number, from 1, of the layer whose weight it is
 } ln_quantize_program;
 
-/** Reads the model for the shapes of the samples. -1 with a reason in `err`;
+/** The shapes of sample `i`. Returns borrowed: a value for each input of the interface. */
+const ln_value *ln_quantize_shapes(const ln_quantize_samples *samples, int i);
+
+/** Whether two samples have equal shapes. */
+int ln_quantize_are_alike(const ln_quantize_samples *samples, int i, int k);
+
+/** Reads the model for the shapes of sample `i`. -1 with a reason in `err`;
  * ln_quantize_program_free in any case. */
-int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
+int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples, int i,
                              ln_error *err);
 
-/** Reads it, quantizes the layers of the mix, and compiles it; as above. */
+/** Reads it with open sizes, quantizes the layers of the mix, and writes it as ONNX. -1 with a
+ * reason in `err`. */
+int ln_quantize_program_write(const ln_quantize_samples *samples, const ln_quantize_layers *layers,
+                              const ln_quantize_mix *mix, const char *file, ln_error *err);
+
+/** Reads it for the first sample, quantizes the layers of the mix, and compiles it; as above. */
 int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
                                 const ln_quantize_layers *layers, const ln_quantize_mix *mix,
                                 ln_error *err);

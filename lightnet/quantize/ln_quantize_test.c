@@ -529,7 +529,7 @@ START_TEST(options_are_checked)
     ln_quantizer *q = quantizer_for(&net, samples);
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_set(q, "speed", "1"),
                 "unknown option 'speed'; options: calibration, percentile, max_error, top1, "
-                "any_speed, seconds");
+                "any_speed, bf16, seconds");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_set(q, "top1", "1.5"),
                 "option 'top1' is '1.5', expected a number from 0 to 1");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_set(q, "max_error", "nan"),

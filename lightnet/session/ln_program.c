@@ -497,6 +497,26 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
              compile(program->ctx, model));
 }
 
+// The sizes of `value` that the port leaves open become ranges, from 1 on.
+static int bind_open(ln_context *ctx, const ln_port *port, const ln_value *value)
+{
+    int min[LN_MAXDIM], max[LN_MAXDIM];
+    for (int k = 0; k < value->ndim; k++) {
+        const int is_open = !port->info.dims || port->dims[k] < 0;
+        min[k] = is_open ? 1 : value->dims[k];
+        max[k] = is_open && value->dims[k] < 2 ? 2 : value->dims[k];
+    }
+    return ln_context_bind_range(ctx, port->name, value->ndim, min, max);
+}
+
+int ln_program_read_open(ln_program *program, const ln_model *model, const ln_value *values)
+{
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (values[i].is_given && bind_open(program->ctx, model->interface->inputs[i], &values[i]))
+            return -1;
+    return read_model(program->ctx, model);
+}
+
 int ln_program_compile_fixed(ln_program *program, ln_model *model, const ln_value *values)
 {
     return -(ln_program_read(program, model, values) || compile(program->ctx, model));

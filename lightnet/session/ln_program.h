@@ -65,6 +65,10 @@ int ln_program_finish(ln_program *program, ln_model *model, const ln_value *valu
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
                             ln_range *ranges);
 
+/** Reads a model whose front end describes it, with its open sizes open: for those of `values` and
+ * smaller ones. -1 with the reason in the context. */
+int ln_program_read_open(ln_program *program, const ln_model *model, const ln_value *values);
+
 /** As ln_program_make, without loading: the program shows its kernels only. */
 int ln_program_compile_fixed(ln_program *program, ln_model *model, const ln_value *values);
 

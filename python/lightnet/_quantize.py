@@ -72,31 +72,33 @@ class QuantizationReport:
         return f"QuantizationReport({self.n_quantized} of {len(self.layers)} layers in 8 bits, error {self.error:.6g})"
 
 
-OPTIONS = ("calibration", "percentile", "max_error", "top1", "any_speed", "seconds")  # of the quantizer; others: of Model
+OPTIONS = ("calibration", "percentile", "max_error", "top1", "any_speed", "bf16", "seconds")  # of the quantizer; others: of Model
 
 
 def quantize(model: Union[Source, Model, InferenceSession], to: Union[str, "os.PathLike[str]"], samples: Samples,
              progress: Optional[Progress] = None, **options: Any) -> QuantizationReport:
-    """Writes a model of 8-bit layers to the file `to`, with the suffix .safetensors, and returns the result. Other threads
-    continue to run.
+    """Writes a model of 8-bit layers to the file `to`, and returns the result: with the suffix .safetensors compiled, for the
+    shapes of the first sample, or as .onnx, with open sizes. Other threads continue to run.
 
-    samples: {name: array} for each sample, a list or an iterator, of all required inputs; all have the same shapes. Or a
+    samples: {name: array} for each sample, a list or an iterator, of all required inputs; they may differ in open sizes. Or a
     path: a folder of npy files, one for each sample, in the order of their names; a folder with such a folder for each
     input, called as it; or an npy file, whose first axis is samples.
     progress: called with (step, done, total), total 0 for a step of unknown length; what it raises ends quantize.
-    options: calibration ("minmax", "percentile", "entropy"), percentile, max_error, top1, any_speed, seconds (see
+    options: calibration ("minmax", "percentile", "entropy"), percentile, max_error, top1, any_speed, bf16, seconds (see
     docs/quantization.md), and those of Model, such as threads=2.
 
     Raises InvalidArgument: another suffix, an option, a sample of another type or shape, no samples, a compiled model.
     """
-    if not os.fspath(to).endswith(".safetensors"):
-        raise InvalidArgument(f"{to}: the model is written as safetensors; use the suffix .safetensors")
-    own = {key: options.pop(key) for key in OPTIONS if key in options}
+    suffix = os.path.splitext(os.fspath(to))[1]
+    if suffix not in (".safetensors", ".onnx"):
+        raise InvalidArgument(f"{to}: the suffix is '{suffix}', expected .safetensors or .onnx")
+    own = {"bf16": "no" if suffix == ".onnx" else "yes"}
+    own.update({key: options.pop(key) for key in OPTIONS if key in options})
     opened = _opened(model, options)
     quantizer = _lightnet.Quantizer(opened._model)
     for key, value in own.items():
-        if value is not None and value is not False:
-            quantizer.set(key, "yes" if value is True else str(value))
+        if value is not None:
+            quantizer.set(key, ("yes" if value else "no") if isinstance(value, bool) else str(value))
     names = [node.name for node in opened.inputs]
     shapes = [node.shape for node in opened.inputs]
     for i, feed in enumerate(_files(samples, names, shapes) if isinstance(samples, (str, os.PathLike)) else samples):

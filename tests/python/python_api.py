@@ -163,7 +163,7 @@ def wrong_kinds_of_arguments_are_named():
         raises(AttributeError, lambda: setattr(run, "no_such", 2), "no_such") + \
         raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(unary(), shape="m=1"), "no open size 'm'") + \
         raises(lightnet.NoSuchFile, lambda: lightnet.verify("no_such.onnx"), "no_such.onnx") + \
-        raises(lightnet.InvalidArgument, lambda: lightnet.quantize(DIGITS, "q.onnx", []), ".safetensors") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.quantize(DIGITS, "q.json", []), ".json", ".safetensors or .onnx") + \
         raises(TypeError, lambda: lightnet.quantize(DIGITS, "q.safetensors", [x]), "sample 0", "ndarray") + \
         raises(lightnet.InvalidArgument, lambda: lightnet.quantize(DIGITS, "q.safetensors", [], max_err=1), "max_error")
 

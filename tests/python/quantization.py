@@ -455,6 +455,38 @@ def dynamic_operators_are_selected():
         raises(lightnet.InvalidArgument, lambda: dynamic(word_net(), op_types_to_quantize=["Softmax"]), "Softmax", "Gather")
 
 
+# The quantizer of the engine
+
+@test
+def the_quantizer_writes_onnx_with_open_sizes():
+    faults = []
+    for content, samples in [(conv_net(), images(4) + images(2, 5)), (word_net(), words((4, 9, 4, 30)))]:
+        report = lightnet.quantize(content, path(), samples, any_speed=True, max_error=0.1, seconds=0.01)
+        faults += [] if report.n_quantized == 3 else [repr(report)]
+        session, floats, model = lightnet.InferenceSession(path()), lightnet.InferenceSession(content), read(path())
+        faults += [] if str(session.get_inputs()) == str(floats.get_inputs()) else [str(session.get_inputs())]
+        faults += [] if len(nodes_of(model, "QuantizeLinear")) >= 2 else ["no QuantizeLinear"]
+        for sample in samples:
+            a, b = session.run(None, sample)[0], floats.run(None, sample)[0]
+            error = np.linalg.norm(a - b) / np.linalg.norm(b)
+            faults += [] if error < 0.05 else [f"error {error}"]
+    return faults
+
+
+@test
+def ranges_are_those_of_samples_of_all_lengths():
+    m = w.model(w.graph([w.node("MatMul", ["x", "m"], ["y"])], [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])],
+                        [constant("m", normal(4, 4))]), opset=17)
+    small, large = {"x": np.full((2, 4), 0.5, "f4")}, {"x": np.full((3, 4), 8, "f4")}
+    faults = []
+    for samples in ([small, large, small], [large, small]):
+        lightnet.quantize(m, path(), samples, any_speed=True, max_error=1, seconds=0.01)
+        model = read(path())
+        scale = model.initializers[nodes_of(model, "QuantizeLinear")[0].inputs[1]].array()
+        faults += near(scale, np.float32(8) / 255 if scale.ndim == 0 else [np.float32(8) / 255], "scale")
+    return faults
+
+
 # Calibration
 
 @test

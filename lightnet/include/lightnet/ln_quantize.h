@@ -7,7 +7,7 @@
 //         ln_quantizer_set(quantizer, "max_error", "0.01") ||
 //         ln_quantizer_add_sample(quantizer, 1, &image) ||                // some, better many
 //         ln_quantizer_run(quantizer) ||
-//         ln_quantizer_save(quantizer, "model8.safetensors"))
+//         ln_quantizer_save(quantizer, "model8.safetensors"))          // or "model8.onnx"
 //         fprintf(stderr, "%s\n", ln_quantizer_error(quantizer));
 //     ln_quantizer_free(quantizer);
 //
@@ -70,13 +70,14 @@ LN_API void ln_quantizer_free(ln_quantizer *quantizer);
  *  |             | axis, with the same argmax as float32. Default: any                          |
  *  | any_speed   | yes: also quantize layers that are not faster on this machine, for           |
  *  |             | files that run on others (default no)                                        |
+ *  | bf16        | no: layers that are not in 8 bits stay float32, as in ONNX (default yes)     |
  *  | seconds     | measuring time of each program (default 0.3)                                 |
  */
 LN_API ln_status ln_quantizer_set(ln_quantizer *quantizer, const char *key, const char *value);
 
-/** Adds a sample (copies it): the values of the `n` required inputs, in their order.
- * All samples have the same shapes. LN_BAD_ARGUMENT: another number of inputs,
- * another type or shape than the model, or the first sample, has; a NULL. */
+/** Adds a sample (copies it): the values of the `n` required inputs, in their order. Samples may
+ * differ in open sizes; errors and times are measured on those with the shapes of the first one.
+ * LN_BAD_ARGUMENT: another number of inputs, another type or shape than the model has; a NULL. */
 LN_API ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n,
                                          const tl_tensor *const *inputs);
 
@@ -112,8 +113,9 @@ LN_API const ln_quantized_layer *ln_quantizer_layer(const ln_quantizer *quantize
 /** The precision of layer `i` in the mix: "int8", "bf16" or "float32"; NULL: no such layer. */
 LN_API const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i);
 
-/** Writes the selected mix, compiled for the target and the shapes of the samples,
- * as one file (ln_context_save). LN_BAD_ARGUMENT: no mix was selected. */
+/** Writes the selected mix as one file: compiled for the target and the shapes of the first sample
+ * (ln_context_save), or, with the suffix .onnx, as an ONNX model with QuantizeLinear and
+ * DequantizeLinear, whose sizes stay open. LN_BAD_ARGUMENT: no mix was selected. */
 LN_API ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file);
 
 /** The error of the last call; NULL: of the calling thread's last call
