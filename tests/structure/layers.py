@@ -163,7 +163,7 @@ def own_header_first():
 
 
 def repeated_names():
-    repeatable = {"meson.build", "README.md", "Makefile"}
+    repeatable = {"meson.build", "README.md", "Makefile", "__init__.py"}
     places = collections.defaultdict(list)
     for path in tracked():
         if os.path.basename(path) not in repeatable and TEST_DATA not in path and FOUND not in path:
