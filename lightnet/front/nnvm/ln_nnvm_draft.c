@@ -463,7 +463,8 @@ static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
 {
     if (write_member(fp, "{", "op", n->op, err) || write_member(fp, ", ", "name", n->name, err))
         return -1;
-    qsort(n->attrs, n->n_attrs, sizeof(*n->attrs), compare_keys);
+    if (n->n_attrs) // qsort rejects NULL
+        qsort(n->attrs, n->n_attrs, sizeof(*n->attrs), compare_keys);
     for (size_t i = 0; i < n->n_attrs; i++)
         if (write_member(fp, i ? ", " : ", \"attrs\": {", n->attrs[i].key, n->attrs[i].value, err))
             return -1;
