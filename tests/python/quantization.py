@@ -17,7 +17,7 @@ from tap import ROOT, Tap
 import lightnet
 import onnx_writer as w
 from lightnet import quantization as q
-from lightnet.quantization import calibrate, quant_utils, shape_inference
+from lightnet.quantization import calibrate, matmul_nbits_quantizer as nbits, quant_utils, shape_inference
 from lightnet.quantization._graph import read
 
 os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
@@ -534,6 +534,54 @@ def readers_of_data_are_classes_with_get_next():
     q.quantize(word_net(), path(), q.DynamicQuantConfig(weight_type=q.QuantType.QUInt8))
     return ([] if a == b else ["quantize differs from quantize_static"]) + \
         ([] if nodes_of(read(path()), "MatMulInteger") else ["DynamicQuantConfig"])
+
+
+# Weights of few bits
+
+def unpacked(rows, bits):
+    """The numbers of bytes, the lowest bits first."""
+    return np.array([[byte >> shift & 2 ** bits - 1 for byte in row for shift in range(0, 8, bits)] for row in rows], "i8")
+
+
+@test
+def weights_of_few_bits_are_those_of_their_blocks():
+    faults = []
+    for bits, block, is_symmetric, k, n in [(4, 32, True, 64, 5), (4, 16, False, 50, 7), (8, 32, False, 40, 3), (2, 16, True, 33, 4),
+                                            (4, 128, False, 100, 6), (8, 16, True, 16, 9)]:
+        weight = normal(k, n)
+        content = w.model(w.graph([w.node("MatMul", ["x", "m"], ["y"], name="product")], [w.value("x", "float", ["T", k])],
+                                  [w.value("y", "float", ["T", n])], [constant("m", weight)]), opset=17)
+        quantizer = nbits.MatMulNBitsQuantizer(content, block_size=block, is_symmetric=is_symmetric, bits=bits)
+        quantizer.process()
+        quantizer.model.save_model_to_file(path())
+        model = read(path())
+        node, = nodes_of(model, "MatMulNBits")
+        arrays = [model.initializers[name].array() for name in node.inputs[1:]]
+        count = -(-k // block)
+        numbers = unpacked(arrays[0].reshape(n, -1), bits).reshape(n, count, block)
+        zeros = np.full((n, count), 2 ** (bits - 1)) if is_symmetric else unpacked(arrays[2], bits)[:, :count]
+        scales = arrays[1].reshape(n, count)
+        restored = ((numbers - zeros[:, :, None]) * scales[:, :, None].astype("f8")).reshape(n, -1)[:, :k].T
+        bound = np.repeat(np.abs(scales), block, 1)[:, :k].T  # half a step, but for the extreme opposite to a symmetric block's
+        what = f"{bits} bits, blocks of {block}"
+        faults += [] if (np.abs(restored - weight) <= bound * (1 if is_symmetric else 0.501)).all() else [f"{what}: weights"]
+        faults += [] if len(arrays) == (2 if is_symmetric else 3) else [f"{what}: {len(arrays)} arrays"]
+        x = normal(3, k)
+        found, = lightnet.InferenceSession(path()).run(None, {"x": x})
+        error = np.abs(found - x @ restored).max() / np.abs(found).max()
+        faults += [] if error < 1e-5 else [f"{what}: result differs by {error}"]
+    return faults + raises(lightnet.InvalidArgument, lambda: nbits.MatMulNBitsQuantizer(content, bits=3), "3") + \
+        raises(lightnet.InvalidArgument, lambda: nbits.MatMulNBitsQuantizer(content, block_size=24), "24") + \
+        raises(lightnet.NotImplemented, lambda: nbits.MatMulNBitsQuantizer(content, quant_format=q.QuantFormat.QDQ), "QOperator")
+
+
+@test
+def products_of_few_bits_are_selected():
+    from lightnet.quantization.matmul_4bits_quantizer import MatMul4BitsQuantizer
+    quantizer = MatMul4BitsQuantizer(quant_utils.load_model_with_shape_infer(word_net()), 16, True, nodes_to_exclude=["last"])
+    quantizer.process()
+    found = [node.op_type for node in quantizer.model._model.nodes]
+    return [] if (found.count("MatMulNBits"), found.count("MatMul")) == (2, 3) else [str(found)]
 
 
 # Files

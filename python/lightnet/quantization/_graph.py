@@ -375,7 +375,9 @@ class Model:
 
 
 def read(model: Any) -> Model:
-    """Reads an ONNX file, its bytes, or a message with SerializeToString."""
+    """Reads an ONNX file, its bytes, or a message with SerializeToString; returns a Model as it is."""
+    if isinstance(model, Model):
+        return model
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):

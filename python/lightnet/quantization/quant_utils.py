@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 from .._arrays import numpy
 from .._errors import InvalidArgument, NotImplemented
+from ._graph import Model, read
 
 SMALLEST_SCALE = 2.0 ** -126  # below it, a range counts as a single value
 
@@ -151,3 +152,8 @@ def weight_step(array: Any, kind: QuantType, axis: Optional[int], is_symmetric: 
     else:
         low, high = array.min(axis=others), array.max(axis=others)
     return step_of(low, high, kind, is_symmetric, is_reduced)
+
+
+def load_model_with_shape_infer(model_path: Any) -> Model:
+    """The model, for a quantizer: quantizers need no shapes."""
+    return read(model_path)
