@@ -277,20 +277,34 @@ static widths measure_widths(const cli_op_times *times)
     return w;
 }
 
+// Prints the nodes of the model that an operator computes: their types, and the name of the first.
+static void print_nodes(const ln_op_arg *op)
+{
+    enum { MAX_TYPES = 6 };
+    const int n = ln_op_num_nodes(op);
+    for (int i = 0; i < n && i < MAX_TYPES; i++)
+        cli_print("%s%s", i ? "+" : " ", ln_op_node(op, i)->type);
+    if (n > MAX_TYPES)
+        cli_print("+%d others", n - MAX_TYPES);
+    cli_print(n ? " %s\n" : "%s\n", n ? ln_op_node(op, 0)->name : "");
+}
+
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 {
     const widths w = measure_widths(times);
     cli_print("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9,
               tl_isa_name(ctx->isa), times->bandwidth * 1e-9);
-    cli_print("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s\n", w.name, "operator", w.optype,
-              "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output", "ms", "%",
-              "GFLOP/s", "% peak", "MB", "GB/s");
-    for (const cli_op_time *t = times->items; t < times->items + times->n; t++)
-        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f\n", w.name,
+    cli_print("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s nodes\n", w.name, "operator",
+              w.optype, "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output",
+              "ms", "%", "GFLOP/s", "% peak", "MB", "GB/s");
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
+        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f", w.name,
                   t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout,
                   t->layout, w.output, t->output, t->ms,
                   times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops, t->peak, t->bytes * 1e-6,
                   t->gbs);
+        print_nodes(t->op);
+    }
 }
 
 // JSON
@@ -306,6 +320,14 @@ static void add_members(cli_json *json, const cli_op_time *t)
     cli_json_number(json, "peak_percent", t->peak);
     cli_json_number(json, "bytes", t->bytes);
     cli_json_number(json, "gbs", t->gbs);
+    cli_json_open(json, "nodes", '[');
+    for (int i = 0; i < ln_op_num_nodes(t->op); i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", ln_op_node(t->op, i)->name);
+        cli_json_text(json, "type", ln_op_node(t->op, i)->type);
+        cli_json_close(json);
+    }
+    cli_json_close(json);
 }
 
 void cli_op_times_add(const cli_op_times *times, cli_json *json)

@@ -16,6 +16,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_origin.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
@@ -295,6 +296,10 @@ void ln_emit_begin(ln_emit *e, const char *optype)
 {
     drop_parts(e);
     e->optype = optype;
+    if (!optype) {
+        ln_origin_free(e->origin);
+        e->origin = NULL;
+    }
 }
 
 // Appends a tensor to the operator's inputs, or outputs.
@@ -437,6 +442,14 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
 
 // Operators
 
+// The model's node, which all operators of this translation come from; NULL after a failure.
+static ln_origin *origin_of(ln_emit *e)
+{
+    if (!e->origin)
+        e->origin = ln_origin_create(e->translation->ctx, label(e), e->front->type(e));
+    return e->origin;
+}
+
 static void add_op(ln_emit *e)
 {
     char name[LN_MAX_NAME_LEN];
@@ -449,10 +462,12 @@ static void add_op(ln_emit *e)
     ln_op *op = op_name(e, name) ? NULL
                                  : ln_op_create_from_proto(proto, name, e->ins, e->outs, e->params,
                                                            ctx->tensor_table);
-    if (!op) {
+    if (!op || !origin_of(e)) {
+        ln_op_free(op);
         ln_emit_fail_memory(e);
         return;
     }
+    ln_origin_give(op, e->origin);
     e->ins = e->outs = e->params = NULL;
     e->last_in = e->last_out = NULL;
     ln_list *end = NULL;

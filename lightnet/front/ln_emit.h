@@ -208,6 +208,8 @@ struct ln_emit {
     const ln_emit_front *front;
     int version; // of the format's operators, in which the node is written
 
+    struct ln_origin *origin; // of its operators; freed by ln_emit_begin(e, NULL)
+
     // The operator that is being emitted, between ln_emit_begin and ln_emit_end.
     const char *optype;
     ln_list *ins, *outs, *params;

@@ -12,6 +12,7 @@
 #include "ir/ln_dynamic.h"
 #include "ir/ln_sizes.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_origin.h"
 #include "lightnet/ln_util.h"
 
 // Values of op_arg->checked.
@@ -330,6 +331,10 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
         follow = op_after(op);
     while (follow && ln_list_find(old_ops, follow))
         follow = op_after(follow);
+    ln_origin *const origin = ln_origin_join(old_ops);
+    LN_FOREACH (ln_op *, op, new_ops)
+        ln_origin_give(op, origin);
+    ln_origin_free(origin);
     LN_FOREACH (ln_op *, op, old_ops) {
         unlink_op(ctx, op);
         leave_op(ctx, op);

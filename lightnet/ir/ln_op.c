@@ -6,6 +6,7 @@
 #include "base/ln_list_end.h"
 #include "base/ln_slab.h"
 #include "base/ln_name.h"
+#include "ir/ln_origin.h"
 #include "lightnet/ln_util.h"
 
 static void free_op_lists_too(void *op)
@@ -67,8 +68,10 @@ ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list 
 
 void ln_op_free(ln_op *op)
 {
-    if (op)
-        ln_slab_free(op->op_arg, 0, ((struct block *)op->op_arg)->home);
+    if (!op)
+        return;
+    ln_origin_free(op->op_arg->origin);
+    ln_slab_free(op->op_arg, 0, ((struct block *)op->op_arg)->home);
 }
 
 void ln_op_free_lists_too(ln_op *op)
@@ -231,6 +234,7 @@ static ln_op *copy_as(const ln_op *proto, const ln_op *op)
         return NULL;
     ln_op_arg *const to = copy->op_arg;
     to->ctx = op_arg->ctx;
+    to->origin = ln_origin_keep(op_arg->origin);
     to->tensors_in = ln_tensor_list_copy(op_arg->tensors_in);
     to->tensors_out = ln_tensor_list_copy(op_arg->tensors_out);
     to->params = ln_param_list_copy(op_arg->params);

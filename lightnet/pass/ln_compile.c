@@ -9,6 +9,7 @@
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_origin.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
@@ -159,7 +160,7 @@ static int lower(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
     int is_clean = 0;
-    if (ln_rewriting_begin(ctx))
+    if (ln_origin_note_all(ctx) || ln_rewriting_begin(ctx))
         return -1;
     const int status = rewrite_field(ctx, arch, offsetof(ln_arch, model_stages), &is_clean) ||
                        ln_canonicalize(ctx) || clean_up(ctx, &is_clean) ||

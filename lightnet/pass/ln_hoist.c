@@ -14,6 +14,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_origin.h"
 #include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
@@ -220,6 +221,7 @@ static int insert_copy(const hoisting *h, int which, const ln_op *op)
     ln_op *copy = ln_op_create_from_proto(op, name, NULL, NULL, NULL, h->ctx->tensor_table);
     if (!copy)
         return ln_fail_last(h->ctx);
+    ln_origin_give(copy, op->op_arg->origin);
     if (!copy_inputs(h, which, op, copy->op_arg) && !copy_outputs(h, which, op, copy->op_arg) &&
         !copy_params(h->ctx, op, copy->op_arg))
         return ln_context_add_op(h->ctx, &position, copy);

@@ -105,6 +105,7 @@ typedef struct ln_context {
     struct ln_limits *limits;       // resource limits; of a body: those of the outer context
     tl_dtype precision;             // precision of products: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16
     int allows_tf32;                // their float32 factors may round to 10 bits of mantissa
+    int n_model_nodes;              // nodes of the model that operators were made of (ln_op_node)
     int notes;                      // bits of the target: what its rules keep about the whole model
     int has_writers;                // it has, or had, an operator that writes in place
     uint64_t run_number;        // of the current run, from 1: shows operators on other devices than

@@ -189,6 +189,8 @@ enum {
     LN_DYNAMIC_OUT = 2, // `run` sets the shape of an output
 };
 
+typedef struct ln_origin ln_origin; // the nodes of the model that an operator computes
+
 typedef struct ln_op_arg {
     char *name;                // operator name
     char *optype;              // operator type
@@ -212,6 +214,7 @@ typedef struct ln_op_arg {
     const char *layout;     // the layout of its tensors (a constant
                             // string), or NULL: plain; set by `pre_run`
     const char *rule;       // the rewrite that made it (a constant string), or NULL
+    ln_origin *origin;      // the nodes of the model that it computes (ln_op_node); or NULL
     ln_list *planned;       // the model's parameters, if `params` are those of a run; or NULL
     int *shapes;            // of the inputs in the last inference of shapes; or NULL
     struct ln_context *ctx; // the context that the operator belongs to; NULL outside of one
@@ -448,6 +451,20 @@ LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 
 /** For `pre_run`: the max number of threads of a run, for which scratch memory is planned. */
 LN_API int ln_op_threads(const ln_op_arg *op_arg);
+
+/** A node of the model's file, or an operator of a model in IR. `number`: in their order, from 1. */
+typedef struct ln_model_node {
+    const char *name, *type;
+    int number;
+} ln_model_node;
+
+/** The number of nodes that the operator computes, all or parts of them: those that rewriting has
+ *  joined in it; 0: unknown. */
+LN_API int ln_op_num_nodes(const ln_op_arg *op_arg);
+
+/** Node `i` of these, in the order of the file; NULL: there is none. Returns borrowed: with the
+ *  operator. */
+LN_API const ln_model_node *ln_op_node(const ln_op_arg *op_arg, int i);
 
 /** Whether the operator's run may round factors of products to TL_BFLOAT16: the context's precision
  *  allows it, and the program is optimized, not the reference. */

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where operators come from: the nodes of the model's file that an operator computes, all or parts
+// of them. A front end notes the node of each operator that it emits; operators that replace others
+// have the nodes of all of these.
+
+#pragma once
+
+#include "lightnet/ln_context.h"
+
+/** The max number of nodes of an operator; further ones are left out. */
+enum { LN_MAX_ORIGINS = 256 };
+
+/** Returns new (ln_origin_free): that of a single node, the next one of the context's model. NULL:
+ *  no memory. */
+ln_origin *ln_origin_create(ln_context *ctx, const char *name, const char *type);
+
+/** Shares it. Accepts NULL. */
+ln_origin *ln_origin_keep(ln_origin *origin);
+void ln_origin_free(ln_origin *origin);
+
+/** Gives an operator that has no nodes those of `origin`. */
+void ln_origin_give(ln_op *op, ln_origin *origin);
+
+/** Returns new: the nodes of all of the operators; NULL: none, or no memory (then they are lost,
+ *  as nothing but reports depends on them). */
+ln_origin *ln_origin_join(const ln_list *ops);
+
+/** Makes each operator of the context that has no nodes a node itself: those of a model in IR. */
+int ln_origin_note_all(ln_context *ctx);
