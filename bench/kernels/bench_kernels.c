@@ -74,12 +74,9 @@ static int run_matmul_packed(const tl_exec *exec, bench_job *job)
                                  (tl_activation){0});
 }
 
-static int prepare_matmul_pairs(bench_job *job)
+// With a matrix [k, n] in pairs of bfloat16, of this shape.
+static int pack_pairs(bench_job *job, const int dims[3])
 {
-    int dims[3];
-    if (prepare_matmul(job) < 0 ||
-        tl_matmul_packed_dims(job->shape.dims[1], job->shape.out, TL_BFLOAT16, dims))
-        return -1;
     job->packed = bench_blank_of(job, TL_BFLOAT16, 3, dims);
     if (!job->packed)
         return -1;
@@ -88,7 +85,27 @@ static int prepare_matmul_pairs(bench_job *job)
     return tl_exec_matmul_pack(NULL, job->weight, job->packed, 0);
 }
 
+static int prepare_matmul_pairs(bench_job *job)
+{
+    int dims[3];
+    return prepare_matmul(job) ||
+                   tl_matmul_packed_dims(job->shape.dims[1], job->shape.out, TL_BFLOAT16, dims)
+               ? -1
+               : pack_pairs(job, dims);
+}
+
+static int prepare_matmul_split(bench_job *job)
+{
+    int dims[3];
+    return prepare_matmul(job) || tl_matmul_split_dims(job->shape.dims[1], job->shape.out, dims)
+               ? -1
+               : pack_pairs(job, dims);
+}
+
 const bench_kernel bench_matmul_pairs = {"matmul, bfloat16", prepare_matmul_pairs,
+                                         run_matmul_packed, NULL};
+
+const bench_kernel bench_matmul_split = {"matmul, bfloat16x3", prepare_matmul_split,
                                          run_matmul_packed, NULL};
 
 const bench_kernel bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,

@@ -10,6 +10,7 @@
 extern const bench_kernel bench_matmul, bench_matmul_trans1, bench_matmul_trans2,
     bench_matmul_trans;
 extern const bench_kernel bench_matmul_packed;
+extern const bench_kernel bench_matmul_split;
 extern const bench_kernel bench_matmul_pairs;
 
 /** Convolutions by the operator's own kernel, and in blocks of channels. */

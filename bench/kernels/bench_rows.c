@@ -357,6 +357,7 @@ const bench_group bench_groups[] = {
     GROUP(maxpool, NONE, FLOATS, &bench_quantized_maxpool),
     GROUP(avgpool, NONE, FLOATS, &bench_quantized_avgpool),
     GROUP(gemm, NONE, PAIRS, &bench_matmul_pairs),
+    GROUP(gemm, NONE, PAIRS, &bench_matmul_split),
     GROUP(quantized_conv, NONE, PAIRS, &bench_blocked_conv2d_pairs),
     GROUP(gemm, QUANTIZED_MATMUL, BYTES, &bench_quantized_matmul),
     GROUP(quantized_conv, QUANTIZED_CONV, BYTES, &bench_quantized_conv2d,

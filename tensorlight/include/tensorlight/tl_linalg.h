@@ -62,8 +62,16 @@ TL_API int tl_matmul_panels(int n);
  *  adjacent. Elements beyond the last row or column are 0. -1 with a reason: another dtype. */
 TL_API int tl_matmul_packed_dims(int k, int n, tl_dtype dtype, int dims[3]);
 
-/** src [k, n], or with `trans` [n, k], TL_FLOAT -> dst of that shape,
- * packed by its dtype: elements are rounded to TL_BFLOAT16. */
+/** The same of a split matrix, for products of floats by matrix units: each element is the sum of
+ *  three of TL_BFLOAT16. The shape is [tl_matmul_panels(n), 48 * ceil(k / 32), 2 TL_MATMUL_PANEL].
+ *  -1 with a reason: too many rows. */
+TL_API int tl_matmul_split_dims(int k, int n, int dims[3]);
+
+/** Whether a packed matrix of `k` > 0 rows is split. 0: those of the others, or of neither. */
+TL_API int tl_matmul_is_split(const tl_tensor *packed, int k);
+
+/** src [k, n], or with `trans` [n, k], TL_FLOAT -> dst of one of these shapes, packed by its dtype
+ *  and shape: elements are rounded to TL_BFLOAT16, or split. */
 TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                int trans);
 
@@ -73,7 +81,10 @@ TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_ten
  *  dst. The sums equal those of tl_exec_matmul with more than 8 rows and more
  *  than one column, bit for bit. With src2 in TL_BFLOAT16, src1 is rounded to
  *  it, too, and the products are summed in floats; subnormals may count as 0.
- *  param->trans1 is 0 then, and less scratch memory fails: -1 with a reason. */
+ *  With a split src2, src1 is split, too: the error of a sum is about that of
+ *  sums of floats, but parts and products below 2^-126 may count as 0; sums
+ *  that are infinite or NaN are those of floats. With src2 in TL_BFLOAT16,
+ *  param->trans1 is 0, and less scratch memory fails: -1 with a reason. */
 TL_API int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                  const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
                                  const tl_matmul_param *param, tl_activation act);

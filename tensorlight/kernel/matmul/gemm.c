@@ -6,12 +6,13 @@
 #include <math.h>
 
 #include "kernel/act/act.h"
-#include "tensor/tl_half.h"
 
 TL_KERNEL_TABLE(pick_block, tl_gemm_block_func, TL_GEMM_KERNELS)
-TL_KERNEL_TABLE(pick_to_pairs, tl_gemm_to_pairs_func, TL_GEMM_TO_PAIRS_KERNELS)
+TL_KERNEL_TABLE(pick_units, tl_gemm_block_func, TL_GEMM_UNIT_KERNELS)
 TL_KERNEL_TABLE(pick_pack, tl_gemm_pack_func, TL_GEMM_PACK_KERNELS)
 TL_KERNEL_TABLE(pick_few, tl_gemm_few_func, TL_GEMM_FEW_KERNELS)
+
+enum { LINE = 16 }; // floats of a cache line
 
 // A multiplication, divided into units: some rows by some columns of a matrix of the batch.
 typedef struct job {
@@ -21,6 +22,7 @@ typedef struct job {
     const float *packed; // if is_packed: all of src2
     tl_gemm_block_func *block;
     tl_gemm_few_func *few; // replaces `block` unless NULL
+    int unpacks;           // panels of parts to floats
     const tl_stop *stop;
     int is_few;
     size_t part_len;
@@ -37,10 +39,11 @@ static size_t round_up(size_t a, size_t b)
     return tl_ceil_div(a, b) * b;
 }
 
-// The length of the parts of a sum of `k` terms; the last one may be shorter.
-static size_t part_len(size_t k)
+// The length of the parts of a sum of `k` terms, a multiple of `step`; the last one may be shorter.
+static size_t part_len(size_t k, size_t step)
 {
-    return k == 0 ? 1 : round_up(tl_ceil_div(k, tl_ceil_div(k, TL_GEMM_LEN)), 16);
+    const size_t max = TL_GEMM_LEN - TL_GEMM_LEN % step;
+    return k == 0 ? 1 : round_up(tl_ceil_div(k, tl_ceil_div(k, max)), step);
 }
 
 // Dividing the work
@@ -136,7 +139,7 @@ static job job_of(const tl_matmul_plan *plan, int is_packed, int threads)
     if (!is_packed)
         swap_if_vector(&j.plan);
     j.is_few = !is_packed && is_few(&j.plan);
-    j.part_len = part_len(plan->k);
+    j.part_len = part_len(plan->k, LINE);
     divide(&j, threads);
     j.gemm.is_copied = !j.is_few && is_copied(&j.plan);
     j.copy_floats = j.gemm.is_copied ? TL_GEMM_COPY : 0;
@@ -183,69 +186,6 @@ void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size
     pack_job j = {pick_pack(exec, TL_FLOAT), src, k, n, panels};
     tl_parallel(exec, tl_ceil_div(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
                 MIN_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
-}
-
-// Pairs of bfloat16
-
-typedef struct pairs_job {
-    tl_gemm_to_pairs_func *to_pairs;
-    const float *src;
-    size_t k, n; // of src2: rows, columns
-    size_t row, col;
-    float *dst;
-    uint16_t *panels;
-} pairs_job;
-
-// Packs a panel: each pair of rows, column by column.
-static void pack_panel_of_pairs(const pairs_job *j, size_t first)
-{
-    const size_t cols = tl_min_size(TL_GEMM_PANEL, j->n - first);
-    uint16_t *to = j->panels + first * tl_ceil_div(j->k, 2) * 2;
-    const float *const src = j->src + first * j->col;
-    for (size_t k = 0; k < j->k; k += 2)
-        for (size_t c = 0; c < TL_GEMM_PANEL; c++)
-            for (size_t i = k; i < k + 2; i++)
-                *to++ =
-                    c < cols && i < j->k ? tl_bfloat_from_float(src[i * j->row + c * j->col]) : 0;
-}
-
-static void pack_panels_of_pairs(void *arg, size_t begin, size_t end)
-{
-    for (size_t u = begin; u < end; u++)
-        pack_panel_of_pairs(arg, u * TL_GEMM_PANEL);
-}
-
-void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
-                        uint16_t *panels)
-{
-    pairs_job j = {
-        .src = src->data, .k = k, .n = n, .row = src->row, .col = src->col, .panels = panels};
-    tl_parallel(exec, tl_ceil_div(n, TL_GEMM_PANEL), MIN_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
-                pack_panels_of_pairs, &j);
-}
-
-size_t tl_gemm_pairs_row(size_t k)
-{
-    enum { LINE = 16, CONFLICT = 1024 }; // rows must not map to the same sets of a cache
-    const size_t row = round_up(tl_ceil_div(k, 2), LINE);
-    return row % CONFLICT == 0 ? row + LINE : row;
-}
-
-static void rows_to_pairs(void *arg, size_t begin, size_t end)
-{
-    const pairs_job *const j = arg;
-    for (size_t row = begin; row < end; row++)
-        j->to_pairs(j->src + row * j->k, j->k, j->dst + row * j->row);
-}
-
-void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst)
-{
-    pairs_job j = {.to_pairs = pick_to_pairs(exec, TL_BFLOAT16),
-                   .src = src,
-                   .k = k,
-                   .row = tl_gemm_pairs_row(k),
-                   .dst = dst};
-    tl_parallel(exec, rows, MIN_WORK / (k + 1) + 1, rows_to_pairs, &j);
 }
 
 // Computing
@@ -295,6 +235,26 @@ static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl
     run_blocks(j, g, part);
 }
 
+// The same for panels of parts, one by one. Not inlined, for the stack.
+static __attribute__((noinline)) void run_unpacked(const job *j, const tl_gemm *g,
+                                                   const tl_gemm_part *unit)
+{
+    _Alignas(64) float panel[TL_GEMM_PANEL * TL_GEMM_LEN];
+    const size_t words = tl_gemm_words(g->k, 1), end = unit->col + unit->cols;
+    tl_gemm_part part = {.row = unit->row, .rows = unit->rows, .col = unit->col, .panels = panel};
+    for (; part.col < end; part.col += TL_GEMM_PANEL) {
+        part.cols = tl_min_size(end - part.col, TL_GEMM_PANEL);
+        for (part.begin = 0; part.begin < g->k; part.begin += part.len) {
+            if (tl_stop_is_requested(j->stop))
+                return;
+            part.len = tl_min_size(j->part_len, g->k - part.begin);
+            tl_gemm_unpack((const uint16_t *)(j->packed + part.col * words), part.begin, part.len,
+                           panel);
+            j->block(g, &part);
+        }
+    }
+}
+
 static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     const job *const j = arg;
@@ -313,6 +273,8 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
             tl_min_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
         if (j->few)
             j->few(&g, part.col, part.cols);
+        else if (j->unpacks)
+            run_unpacked(j, &g, &part);
         else if (buffer || j->is_packed)
             run_blocks(j, &g, &part);
         else
@@ -320,8 +282,9 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
-                 tl_dtype dtype, tl_activation act)
+// A job without its kernels.
+static job start(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
+                 tl_activation act)
 {
     job j = job_of(plan, packed != NULL, tl_pool_size(exec ? exec->pool : NULL));
     const tl_matmul_plan *const p = &j.plan;
@@ -336,9 +299,44 @@ void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *p
                        .alpha = (float)p->alpha,
                        .beta = (float)p->beta,
                        .act = act,
+                       .stop = j.stop,
                        .is_copied = j.scratch && j.gemm.is_copied};
     tl_act_bounds(act, &j.gemm.low, &j.gemm.high);
+    return j;
+}
+
+static void run(const tl_exec *exec, job *j)
+{
+    tl_parallel_slots(exec, tl_matmul_count(&j->plan) * j->row_units * j->col_units, j->slots,
+                      run_units, j);
+}
+
+void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
+                 tl_dtype dtype, tl_activation act)
+{
+    job j = start(exec, plan, packed, act);
     j.block = pick_block(exec, dtype);
     j.few = j.is_few ? pick_few(exec, TL_FLOAT) : NULL;
-    tl_parallel_slots(exec, tl_matmul_count(p) * j.row_units * j.col_units, j.slots, run_units, &j);
+    run(exec, &j);
+}
+
+int tl_gemm_has_units(const tl_exec *exec)
+{
+    return pick_units(exec, TL_BFLOAT16) != NULL;
+}
+
+void tl_gemm_run_split(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
+                       tl_activation act)
+{
+    job j = start(exec, plan, packed, act);
+    j.block = pick_units(exec, TL_BFLOAT16);
+    j.gemm.is_copied = 0;
+    if (j.block) {
+        j.part_len = part_len(j.plan.k, TL_GEMM_SPLIT);
+        j.gemm.is_split = 1;
+    } else {
+        j.block = pick_block(exec, TL_FLOAT);
+        j.unpacks = 1;
+    }
+    run(exec, &j);
 }

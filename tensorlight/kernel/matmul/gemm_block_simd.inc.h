@@ -5,8 +5,9 @@
 //     BLOCK_FUNC                          the name of the tl_gemm_block_func
 //     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix; without it, all
 //                                         matrices are packed
-//     TILES_FILE                          a file that defines the max rows of a tile, ROWS, a type
-//                                         tile_state, which is {0} at first, and
+//     TILES_FILE                          a file that defines the max rows of a tile, ROWS, whether
+//                                         it supports is_split, HAS_PARTS, a type tile_state, which
+//                                         is {0} at first, and
 //
 //         multiply(state, s, rows, panel, cols, len, next, dst, dst_row)
 //
@@ -141,6 +142,7 @@ static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t 
 typedef struct strip {
     const float *data;
     size_t row, col, line;
+    int is_split; // of tl_gemm
 } strip;
 
 // What a tile prefetches to the L2 cache while it sums. With terms c * LINE .. of its sums, c <
@@ -242,10 +244,10 @@ static strip strip_of(const group *s, size_t i)
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
     if (!s->gemm->is_copied)
         return (strip){src1->data + strip_row(s, i) * src1->row + s->part->begin * src1->col,
-                       src1->row, src1->col, LINE * src1->col};
+                       src1->row, src1->col, LINE * src1->col, s->gemm->is_split};
     const float *const copy = s->part->copy + (i - s->begin) * COPY_STEP;
-    return src1->col == 1 ? (strip){copy, LINE, 1, ROWS * LINE}
-                          : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS};
+    return src1->col == 1 ? (strip){copy, LINE, 1, ROWS * LINE, 0}
+                          : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS, 0};
 }
 
 // The source of the panel from column `j` of the part on.
@@ -313,6 +315,59 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
     return (prefetch){data + first * src1->col, rows, 1, 0, end - first, src1->col};
 }
 
+// Parts
+
+// Computes the sums of a row that are not finite again, in order.
+static void mend_row(const uint16_t *row, const uint16_t *panel, size_t k, float *sums)
+{
+    float again[TL_GEMM_PANEL] = {0}, y[2 * TL_GEMM_PANEL];
+    for (size_t i = 0; i < k; i++) {
+        const uint16_t *const x = row + tl_gemm_split_index(i);
+        const float first = tl_gemm_join((uint32_t)x[0] << 16, (uint32_t)x[TL_GEMM_CHUNK] << 16,
+                                         (uint32_t)x[2 * TL_GEMM_CHUNK] << 16);
+        if (i % 2 == 0)
+            tl_gemm_join_rows(panel, i, y);
+        for (int c = 0; c < TL_GEMM_PANEL; c++)
+            again[c] = fmaf(first, y[i % 2 * TL_GEMM_PANEL + c], again[c]);
+    }
+    for (int c = 0; c < TL_GEMM_PANEL; c++)
+        sums[c] = isfinite(sums[c]) ? sums[c] : again[c];
+}
+
+// The same for the rows of a tile; `panel` begins with the sums.
+static void mend(const tl_gemm *g, size_t row, size_t rows, const float *panel, float *sums)
+{
+    const size_t k = g->k / TL_GEMM_SPLIT * TL_GEMM_CHUNK; // with padding
+    for (size_t r = row; r < row + rows; r++, sums += TL_GEMM_PANEL) {
+        int is_finite = 1;
+        for (size_t c = 0; c < TL_GEMM_PANEL; c++)
+            is_finite &= isfinite(sums[c]) != 0;
+        if (tl_stop_is_requested(g->stop))
+            return;
+        if (!is_finite)
+            mend_row((const uint16_t *)(g->src1.data + r * g->src1.row), (const uint16_t *)panel, k,
+                     sums);
+    }
+}
+
+// Adds the sums of the earlier parts at `dst`, if any, to whole rows of sums. Returns whether all
+// are finite.
+static int complete(float *sums, size_t rows, const float *dst, size_t dst_row, size_t cols)
+{
+    tl_vf rest = tl_vf_zero(); // 0 times each sum: NaN if one of them is not finite
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < TL_GEMM_PANEL; c += TL_VF_LANES, sums += TL_VF_LANES) {
+            tl_vf sum = tl_vf_load(sums);
+            if (dst && c + TL_VF_LANES <= cols)
+                sum = tl_vf_add(tl_vf_load(dst + r * dst_row + c), sum);
+            else if (dst && c < cols)
+                sum = tl_vf_add(tl_vf_load_partial(dst + r * dst_row + c, cols - c), sum);
+            tl_vf_store(sums, sum);
+            rest = tl_vf_fma(sum, tl_vf_zero(), rest);
+        }
+    return tl_vf_sum(rest) == 0;
+}
+
 // Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly if
 // it is whole and its sums need nothing else, otherwise by finish().
 static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
@@ -322,8 +377,11 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
     const tl_gemm_part *const part = s->part;
     const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
     const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
-    const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
-    const int is_direct = cols == TL_GEMM_PANEL && !adds && (!is_last || is_sum_only(g));
+    const int is_last = part->begin + part->len == g->k;
+    const int is_checked = HAS_PARTS && g->is_split && is_last;
+    int adds = part->begin > 0;
+    const int is_direct =
+        cols == TL_GEMM_PANEL && !adds && !is_checked && (!is_last || is_sum_only(g));
     const strip x = strip_of(s, i);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + part->col + j;
@@ -333,6 +391,11 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
     float *const to = is_direct ? dst : sums;
     const size_t to_row = is_direct ? g->dst_row : TL_GEMM_PANEL;
     multiply(s->state, &x, rows, panel, cols, part->len, next, to, to_row);
+    if (is_checked) {
+        if (!complete(sums, rows, adds ? dst : NULL, g->dst_row, cols))
+            mend(g, row, rows, panel - part->begin * TL_GEMM_PANEL, sums);
+        adds = 0;
+    }
     if (!is_direct)
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
 }

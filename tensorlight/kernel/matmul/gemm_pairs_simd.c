@@ -22,3 +22,17 @@ void SIMD(tl_gemm_to_pairs)(const float *src, size_t n, float *dst)
     tl_vf_store(words, pairs);
     memcpy(dst, words, (n + 1) / 2 * sizeof(*dst));
 }
+
+void SIMD(tl_gemm_to_parts)(const float *src, size_t n, float *dst)
+{
+    float rest[TL_GEMM_CHUNK] = {0};
+    for (size_t k = 0; k < n; k += TL_GEMM_CHUNK, dst += TL_GEMM_SPLIT) {
+        uint16_t parts[TL_GEMM_PARTS * TL_GEMM_CHUNK];
+        const float *chunk = src + k;
+        if (n - k < TL_GEMM_CHUNK)
+            chunk = memcpy(rest, chunk, (n - k) * sizeof(*chunk));
+        for (int i = 0; i < TL_GEMM_CHUNK; i++)
+            tl_gemm_split(chunk[i], parts + i, TL_GEMM_CHUNK);
+        memcpy(dst, parts, sizeof(parts));
+    }
+}

@@ -4,6 +4,7 @@
 //     MULTIPLY_ADD(a, b, c)   a * b + c, for each element
 
 enum {
+    HAS_PARTS = 0,
 #if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
     ROWS = 14, // 28 sums, 2 vectors of src2, 1 of src1
     PARTS = 2,

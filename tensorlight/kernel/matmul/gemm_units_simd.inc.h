@@ -4,6 +4,7 @@
 #include "kernel/simd/tl_tile.h"
 
 enum {
+    HAS_PARTS = 1,
     ROWS = 2 * TL_TILE_ROWS,
     PAIRS = TL_TILE_BYTES / sizeof(float), // of a row of a tile
     PANEL_STEP = TL_GEMM_PANEL * sizeof(float),
@@ -29,6 +30,78 @@ static void add_chunk(tl_tiles *t, const tl_tile_split *r, const float *left, si
                      panel, panel + TL_TILE_ROWS, PANEL_STEP, 1);
 }
 
+// Parts
+
+// Some rows of parts, as one or two tiles, and a panel.
+typedef struct split_factors {
+    const float *left, *right;
+    size_t row, line, second; // floats of left between rows, parts, and both tiles of rows
+    int has_rows;             // there are two tiles of rows
+} split_factors;
+
+// The tiles of part `i`, counted over all chunks.
+static void load_rows(tl_tiles *t, const split_factors *f, size_t i)
+{
+    const float *const first = f->left + i * f->line;
+    tl_tile_load(t, 4, first, f->row * sizeof(float));
+    if (f->has_rows)
+        tl_tile_load(t, 5, first + f->second, f->row * sizeof(float));
+}
+
+static void load_columns(tl_tiles *t, const split_factors *f, size_t i)
+{
+    const float *const first = f->right + i * PAIRS * TL_GEMM_PANEL;
+    tl_tile_load(t, 6, first, PANEL_STEP);
+    tl_tile_load(t, 7, first + TL_TILE_ROWS, PANEL_STEP);
+}
+
+static void add_products(tl_tiles *t, const split_factors *f)
+{
+    tl_tile_add_pairs(t, 0, 4, 6);
+    tl_tile_add_pairs(t, 1, 4, 7);
+    if (!f->has_rows)
+        return;
+    tl_tile_add_pairs(t, 2, 5, 6);
+    tl_tile_add_pairs(t, 3, 5, 7);
+}
+
+// The products c * a, b * a, b * b, a * b, a * c of the chunk whose parts are a, a + 1 and a + 2.
+static void add_small_products(tl_tiles *t, const split_factors *f, size_t a)
+{
+    load_columns(t, f, a);
+    load_rows(t, f, a + 2);
+    add_products(t, f);
+    load_rows(t, f, a + 1);
+    add_products(t, f);
+    load_columns(t, f, a + 1);
+    add_products(t, f);
+    load_rows(t, f, a);
+    add_products(t, f);
+    load_columns(t, f, a + 2);
+    add_products(t, f);
+}
+
+static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, const float *panel,
+                           size_t len, const prefetch next[2], float *dst, size_t dst_row)
+{
+    const size_t parts = len / PAIRS;
+    const split_factors f = {s->data, panel, s->row, s->line, second_of(r, s->row), r->tiles > 1};
+    tl_tile_begin(t, r->each, TL_TILE_BYTES);
+    tl_tile_zero_sums(t);
+    for (size_t i = 0; i < parts; i++) {
+        prefetch_chunk(next, i);
+        if (i % TL_GEMM_PARTS == 0)
+            add_small_products(t, &f, i);
+    }
+    for (size_t i = 0; i < parts; i += TL_GEMM_PARTS) {
+        load_rows(t, &f, i);
+        load_columns(t, &f, i);
+        add_products(t, &f);
+    }
+    tl_tile_store_sums(t, dst, dst_row * sizeof(float), second_of(r, dst_row) * sizeof(float),
+                       f.has_rows, TL_TILE_BYTES);
+}
+
 static void multiply(tile_state *t, const strip *s, size_t n, const float *panel, size_t cols,
                      size_t len, const prefetch next[2], float *dst, size_t dst_row)
 {
@@ -37,6 +110,10 @@ static void multiply(tile_state *t, const strip *s, size_t n, const float *panel
     const size_t second = second_of(&r, dst_row) * sizeof(float), column = TL_TILE_BYTES;
     const int has_rows = r.tiles > 1;
     (void)cols; // those of padding are computed, too
+    if (s->is_split) {
+        multiply_parts(t, s, &r, panel, len, next, dst, dst_row);
+        return;
+    }
     tl_tile_begin(t, r.each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t c = 0; c < chunks; c++) {
