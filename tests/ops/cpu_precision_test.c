@@ -96,15 +96,20 @@ static void assert_near(ln_context *ctx, double rounding)
         }
 }
 
-static int computes_in_bfloat16(const ln_context *ctx)
+static int count_algorithm(const ln_context *ctx, const char *name)
 {
     const ln_op *op;
     int n = 0;
     LN_LIST_FOREACH (op, ctx->ops) {
         const char *const algorithm = op->op_arg->algorithm;
-        n += algorithm && !strcmp(algorithm, "bfloat16");
+        n += algorithm && !strcmp(algorithm, name);
     }
     return n;
+}
+
+static int computes_in_bfloat16(const ln_context *ctx)
+{
+    return count_algorithm(ctx, "bfloat16");
 }
 
 static void check_rows(int rows)
@@ -176,6 +181,38 @@ START_TEST(rejects_unknown_precisions_and_precisions_of_compiled_models)
     ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "the model is compiled already, for 'cpu'");
     ln_context_free(ctx);
+}
+END_TEST
+
+// Floats in three parts
+
+// Whether x w is computed in parts, with matrix units, of which plain C stands in.
+static int is_split(int rows, const char *precision, int many_shapes)
+{
+    ln_context *ctx = read_rows(rows);
+    ck_assert_int_eq(ln_context_set_precision(ctx, precision), 0);
+    ctx->isa = TL_ISA_TILES;
+    ctx->many_shapes = many_shapes;
+    finish(ctx);
+    const int n = count_algorithm(ctx, "bfloat16x3");
+    assert_near(ctx, strcmp(precision, "bf16") ? 0 : 0x1p-8);
+    ln_context_free(ctx);
+    return n;
+}
+
+START_TEST(matrix_units_multiply_floats_in_three_parts)
+{
+    ck_assert_int_eq(is_split(M, "float32", 0), 1);
+    ck_assert_int_eq(is_split(16, "float32", 0), 1);
+    ck_assert_int_eq(is_split(M, "bf16", 0), 0);
+}
+END_TEST
+
+START_TEST(they_do_not_if_rows_are_few_or_may_be)
+{
+    ck_assert_int_eq(is_split(15, "float32", 0), 0);
+    ck_assert_int_eq(is_split(1, "float32", 0), 0);
+    ck_assert_int_eq(is_split(M, "float32", 1), 0);
 }
 END_TEST
 
@@ -269,4 +306,5 @@ LN_TEST_MAIN("precision", products_compute_in_bfloat16_where_it_is_allowed,
              by_default_they_compute_with_floats,
              they_do_so_too_without_the_instructions_and_as_the_reference,
              rejects_unknown_precisions_and_precisions_of_compiled_models,
+             matrix_units_multiply_floats_in_three_parts, they_do_not_if_rows_are_few_or_may_be,
              between_convolutions_there_are_16_bits_and_no_casts, outputs_stay_float)

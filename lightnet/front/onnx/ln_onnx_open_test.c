@@ -50,6 +50,7 @@ static ln_context *made(const char *model, const shapes *min, const shapes *max,
                                     max->of[i].dims),
               ctx);
     ctx->isa = isa;
+    ctx->many_shapes = 1; // constants are packed as in the programs of one model with open sizes
     check(ln_context_set_threads(ctx, threads) || ln_context_init(ctx, getenv(model)) ||
               ln_context_compile(ctx, "cpu") || ln_context_load(ctx, NULL),
           ctx);

@@ -432,7 +432,8 @@ LN_API void ln_context_keep_all(ln_context *ctx);
 LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Sets the precision of matrix products and convolutions for compiling: "float32", that of the
- * model (the default), or "bf16": they round their sources to bfloat16, and sum in floats, if the
+ * model (the default; matrix units then multiply floats as sums of three bfloat16, with errors like
+ * those of floats), or "bf16": they round their sources to bfloat16, and sum in floats, if the
  * CPU multiplies that faster. The error of a product is then within 2^-8 of the product of
  * magnitudes. Results of convolutions, and added tensors, may also be rounded to bfloat16, within
  * 2^-9, if only convolutions read them. For the target cuda: "tf32", which rounds operands of
