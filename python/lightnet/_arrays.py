@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._device import check_device
+from ._device import OrtDevice, check_device
 from ._errors import InvalidArgument
 
 if TYPE_CHECKING:
     import numpy as np
+    from ._sparse import SparseTensor
 
 TENSOR_TYPES: Dict[str, str] = {
     "float64": "tensor(double)", "float32": "tensor(float)", "float16": "tensor(float16)", "bfloat16": "tensor(bfloat16)",
@@ -27,6 +28,7 @@ ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 
                  "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17,
                  "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23,
                  "float8_e8m0fnu": 24, "uint2": 25, "int2": 26, "str": 8}
+NAMES: Dict[int, str] = {number: name for name, number in ELEMENT_TYPES.items()}
 # Types that the package ml_dtypes adds to NumPy, under its names: the type of their bits, or of their values.
 BITS: Dict[str, str] = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e4m3fnuz": "uint8", "float8_e5m2": "uint8",
                         "float8_e5m2fnuz": "uint8", "float8_e8m0fnu": "uint8", "float4_e2m1fn": "uint8", "int4": "int8",
@@ -171,12 +173,15 @@ def _from_dlpack(data: Any) -> np.ndarray:
 class OrtValue:
     """A tensor in memory that LightNet reads and writes in place; see the class of this name in onnxruntime."""
 
-    def __init__(self, array: np.ndarray, type_name: Optional[str] = None) -> None:
-        self._array = array
-        self._type = type_name
+    def __init__(self, array: Union[np.ndarray, OrtValue], type_name: Optional[str] = None) -> None:
+        """array: or another OrtValue, whose memory this one has, too."""
+        is_value = isinstance(array, OrtValue)
+        self._array: np.ndarray = array._array if is_value else array
+        self._type: Optional[str] = array._type if is_value else type_name
 
     @staticmethod
-    def ortvalue_from_numpy(numpy_obj: Any, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
+    def ortvalue_from_numpy(numpy_obj: Any, device_type: Union[str, OrtDevice] = "cpu", device_id: int = 0,
+                            vendor_id: int = -1) -> OrtValue:
         """Shares the memory of the array; copies it only if its elements are not contiguous.
         TypeError: a type that LightNet lacks."""
         check_device(device_type)
@@ -195,13 +200,21 @@ class OrtValue:
         return OrtValue(array.view(kind), name)
 
     @staticmethod
-    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu",
-                                     device_id: int = 0) -> OrtValue:
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: Union[str, OrtDevice] = "cpu",
+                                     device_id: int = 0, vendor_id: int = -1) -> OrtValue:
         """Memory of that shape and type, undefined. element_type: of NumPy, or a number of onnx.TensorProto."""
         check_device(device_type)
         name = _name_of(element_type)
         empty, kind = kind_of(name)
         return OrtValue(empty(tuple(shape), kind), name)
+
+    ortvalue_from_shape_and_onnx_type = ortvalue_from_shape_and_type
+
+    @staticmethod
+    def ort_value_from_sparse_tensor(sparse_tensor: SparseTensor) -> OrtValue:
+        """A value that is the sparse tensor. Runs raise NotImplemented for it."""
+        from ._sparse import SparseValue
+        return SparseValue(sparse_tensor)
 
     @staticmethod
     def from_dlpack(data: Any, is_bool_tensor: bool = False) -> OrtValue:
@@ -256,9 +269,18 @@ class OrtValue:
         """False"""
         return False
 
+    def as_sparse_tensor(self) -> SparseTensor:
+        """Raises InvalidArgument: the value is dense."""
+        raise InvalidArgument(f"the value is a {self.data_type()}, expected a sparse tensor")
+
     def is_tensor_sequence(self) -> bool:
         """False"""
         return False
+
+    def _get_c_value(self) -> OrtValue:
+        return self
+
+    _ortvalue = property(_get_c_value)
 
     def update_inplace(self, np_arr: np.ndarray) -> None:
         """Copies an array of the same shape and type into this one. ValueError: they differ."""
@@ -327,10 +349,9 @@ def _widened(bits: np.ndarray, name: str) -> np.ndarray:
 def _name_of(element_type: Any) -> str:
     """The type's name in NumPy, of a NumPy type or a number of onnx.TensorProto."""
     if isinstance(element_type, int):
-        for name, number in ELEMENT_TYPES.items():
-            if number == element_type:
-                return name
-        raise InvalidArgument(f"element type {element_type} is not supported")
+        if element_type not in NAMES:
+            raise InvalidArgument(f"element type {element_type} is not supported")
+        return NAMES[element_type]
     return element_type if element_type in tuple(BITS) else numpy().dtype(element_type).name
 
 
@@ -343,3 +364,52 @@ def array_at(address: int, shape: Sequence[int], element_type: Any) -> OrtValue:
         count *= size
     memory = (ctypes.c_char * (count * kind.itemsize)).from_address(address)
     return OrtValue(numpy().frombuffer(memory, kind).reshape(shape), name)
+
+
+class OrtValueVector(list):  # type: ignore[type-arg]
+    """A list of OrtValue; see the class of this name in onnxruntime."""
+
+    def push_back(self, value: Any, is_bool_tensor: bool = False) -> None:
+        """Adds an OrtValue, or anything that from_dlpack reads."""
+        self.append(OrtValue(value) if isinstance(value, OrtValue) else OrtValue.from_dlpack(value, is_bool_tensor))
+
+    def push_back_batch(self, tensors: Sequence[Any], data_ptrs: Sequence[int], element_types: Sequence[Any],
+                        shapes: Sequence[Sequence[int]], devices: Sequence[Any]) -> None:
+        """Adds the memory of tensors, which it keeps."""
+        for tensor, address, element_type, shape, device in zip(tensors, data_ptrs, element_types, shapes, devices):
+            check_device(device)
+            value = array_at(address, shape, element_type)
+            value._owner = tensor  # type: ignore[attr-defined]
+            self.append(value)
+
+    def reserve(self, size: int) -> None:
+        """Accepted."""
+
+    def shrink_to_fit(self) -> None:
+        """Accepted."""
+
+    def element_type_at(self, idx: int) -> int:
+        """The number of onnx.TensorProto of a value."""
+        return self[idx].element_type()
+
+    def bool_tensor_indices(self) -> List[int]:
+        """Which values are bool."""
+        return [i for i, value in enumerate(self) if value.data_type() == TENSOR_TYPES["bool"]]
+
+    def dlpack_at(self, idx: int) -> Any:
+        """The DLPack capsule of a value; of bools as uint8."""
+        value = self[idx]
+        return (OrtValue(value._array.view("uint8")) if value.data_type() == TENSOR_TYPES["bool"] else value).to_dlpack()
+
+    def to_dlpacks(self, to_tensor: Any = None) -> List[Any]:
+        """to_tensor(capsule) of each value; None: the capsules."""
+        capsules = (self.dlpack_at(i) for i in range(len(self)))
+        return list(capsules) if to_tensor is None else [to_tensor(capsule) for capsule in capsules]
+
+
+def copy_tensors(src: Sequence[OrtValue], dst: Sequence[OrtValue], stream: Any = None) -> None:
+    """Copies each value of `src` into that of `dst`. ValueError: types or shapes differ; InvalidArgument: their numbers do."""
+    if len(src) != len(dst):
+        raise InvalidArgument(f"{len(src)} sources, and {len(dst)} destinations")
+    for source, target in zip(src, dst):
+        target.update_inplace(source._array)

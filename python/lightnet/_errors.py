@@ -84,11 +84,15 @@ class EPFail(Fail):
 
 
 class ModelLoadCanceled(Fail):
-    """Never raised: option open_timeout raises LimitReached."""
+    """SessionOptions.set_load_cancellation_flag."""
 
 
 class ModelRequiresCompilation(Fail):
     """Never raised: sessions compile their models."""
+
+
+class NotFound(Fail):
+    """Never raised: a name that a model lacks is an InvalidArgument."""
 
 
 def by_status(names: Sequence[str]) -> list[type[BaseException]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of the bytes of an ONNX model before it is opened: initializers, and sizes by their denotation.
+"""Changes of the bytes of an ONNX model before it is opened: initializers, sizes by their denotation, and contents of files.
 
 A Protocol Buffers message is a list of fields: a number and a wire type in one varint, then a varint (type 0), 8 bytes (1),
 a length and bytes (2), or 4 bytes (5). Fields that do not change are copied as they are.
@@ -14,6 +14,7 @@ from ._errors import InvalidArgument, InvalidGraph
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
 GRAPH = 7                                          # of ModelProto
 INITIALIZER, INPUT, SPARSE_INITIALIZER = 5, 11, 15  # of GraphProto
+RAW, EXTERNAL, LOCATION = 9, 13, 14                # of TensorProto
 Edit = Callable[[memoryview], Optional[bytes]]
 
 
@@ -153,4 +154,51 @@ def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
     for denotation in sizes:
         if denotation not in found:
             raise InvalidArgument(f"no dimension of an input has the denotation '{denotation}'")
+    return result
+
+
+def _part(content: bytes, entries: Mapping[str, str], name: str) -> bytes:
+    """The bytes of a tensor in the content of its file: from "offset", "length" or all that follow."""
+    try:
+        offset = int(entries.get("offset") or 0)
+        length = int(entries.get("length") or len(content) - offset)
+    except ValueError:
+        raise InvalidGraph(f"initializer '{name}': offset '{entries.get('offset')}', length '{entries.get('length')}', "
+                           "expected numbers") from None
+    if min(offset, length) < 0 or offset + length > len(content):
+        raise InvalidArgument(f"initializer '{name}' is at bytes {offset} to {offset + length} of file "
+                              f"'{entries['location']}', which has {len(content)}")
+    return content[offset:offset + length]
+
+
+def with_files(model: bytes, files: Mapping[str, bytes]) -> bytes:
+    """The model that has the tensors that lie in these files, by their names in the model. InvalidArgument: a file that no
+    tensor names, or that is too short."""
+    used = set()
+
+    def fill(tensor: memoryview) -> bytes:
+        entries = {text_of(entry, 1): text_of(entry, 2) for n, kind, _, entry in fields(tensor) if n == EXTERNAL and kind == BYTES}
+        location = entries.get("location", "")
+        if location not in files:
+            return bytes(tensor)
+        used.add(location)
+        rest = b"".join(bytes(whole) for n, _, whole, _ in fields(tensor) if n not in (RAW, EXTERNAL, LOCATION))
+        return rest + put_bytes(RAW, _part(files[location], entries, text_of(tensor, 8)))
+
+    def graph(content: memoryview) -> bytes:
+        return edited(content, {1: node, INITIALIZER: fill})
+
+    def node(content: memoryview) -> bytes:
+        return edited(content, {5: attribute})
+
+    def attribute(content: memoryview) -> bytes:
+        return edited(content, {5: fill, 6: graph, 10: fill, 11: graph})
+
+    try:
+        result = edited(memoryview(model), {GRAPH: graph})
+    except RecursionError:
+        raise InvalidGraph("the subgraphs of the model are nested too deeply") from None
+    for name in files:
+        if name not in used:
+            raise InvalidArgument(f"the model has no tensors in a file '{name}'")
     return result

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from . import _lightnet
 from ._arrays import OrtValue
 from ._errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from ._adapters import LoraAdapter
 
 # Of the process: what sessions without values of their own use.
-DEFAULTS: Dict[str, Any] = {"severity": 2}
+DEFAULTS: Dict[str, Any] = {"severity": 2, "threads": 0}
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -49,7 +51,8 @@ class SessionOptions:
     __slots__ = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode",
                  "execution_order", "enable_profiling", "profile_file_prefix", "optimized_model_filepath",
                  "enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse", "use_deterministic_compute",
-                 "log_severity_level", "log_verbosity_level", "logid", "_entries", "_sizes", "_denotations", "_initializers")
+                 "use_per_session_threads", "log_severity_level", "log_verbosity_level", "logid", "_entries", "_sizes",
+                 "_denotations", "_initializers", "_files", "_providers", "_is_cancelled")
 
     def __init__(self) -> None:
         self.intra_op_num_threads: int = 0
@@ -64,6 +67,7 @@ class SessionOptions:
         self.enable_mem_pattern: bool = True
         self.enable_mem_reuse: bool = True
         self.use_deterministic_compute: bool = False
+        self.use_per_session_threads: bool = True
         self.log_severity_level: int = -1
         self.log_verbosity_level: int = 0
         self.logid: str = ""
@@ -71,6 +75,9 @@ class SessionOptions:
         self._sizes: Dict[str, int] = {}
         self._denotations: Dict[str, int] = {}
         self._initializers: Dict[str, OrtValue] = {}
+        self._files: Dict[str, bytes] = {}
+        self._providers: Dict[str, Dict[str, str]] = {}
+        self._is_cancelled = False
 
     def add_session_config_entry(self, key: str, value: str) -> None:
         """"lightnet.KEY" sets KEY of the options of the C API; others are kept without effect."""
@@ -108,6 +115,29 @@ class SessionOptions:
         for name, value in zip(external_initializer_names, external_initializer_values):
             self.add_initializer(name, value)
 
+    def add_external_initializers_from_files_in_memory(self, names: Sequence[str], buffers: Sequence[Any],
+                                                       lengths: Sequence[int]) -> None:
+        """The contents of files that hold initializers, by the names that the model has for them. ONNX models."""
+        if not len(names) == len(buffers) == len(lengths):
+            raise InvalidArgument(f"{len(names)} names, {len(buffers)} buffers and {len(lengths)} lengths")
+        for name, buffer, length in zip(names, buffers, lengths):
+            content = bytes(memoryview(buffer))
+            if not 0 <= length <= len(content):
+                raise InvalidArgument(f"file '{name}' has {len(content)} bytes, not {length}")
+            self._files[os.fspath(name)] = content[:length]
+
+    def add_provider(self, provider_name: str, provider_options: Optional[Mapping[str, str]] = None) -> None:
+        """As `providers` of InferenceSession."""
+        self._providers[provider_name] = dict(provider_options or {})
+
+    def has_providers(self) -> bool:
+        """Whether add_provider was called."""
+        return bool(self._providers)
+
+    def set_load_cancellation_flag(self, is_cancelled: bool) -> None:
+        """True, from any thread: opening a model with these options raises ModelLoadCanceled when the engine has read it."""
+        self._is_cancelled = bool(is_cancelled)
+
     def register_custom_ops_library(self, library_path: Union[str, os.PathLike]) -> None:
         """Loads a plug-in of LightNet (docs/plugins.md) at once, for all models that are opened later, until the process
         ends. NotImplemented: it is not a plug-in, such as a library for onnxruntime, or a model is open."""
@@ -116,15 +146,20 @@ class SessionOptions:
     def _pairs(self, sizes: Optional[Mapping[str, int]] = None) -> List[Tuple[str, str]]:
         """The options of the C API; `sizes` in place of the overrides."""
         pairs = [("shape", f"{name}={size}") for name, size in (self._sizes if sizes is None else sizes).items()]
-        if self.intra_op_num_threads:
-            pairs.append(("threads", str(self.intra_op_num_threads)))
+        n_threads = self.intra_op_num_threads if self.use_per_session_threads else DEFAULTS["threads"]
+        if n_threads:
+            pairs.append(("threads", str(n_threads)))
         if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
             pairs.append(("unoptimized", "yes"))
         return pairs + [(key[9:], value) for key, value in self._entries.items() if key.startswith("lightnet.")]
 
     def _changes_model(self) -> bool:
         """Whether a model that is open already lacks these options."""
-        return bool(self._pairs() or self._initializers or self._denotations)
+        return bool(self._pairs() or any(self._changes()))
+
+    def _changes(self) -> Tuple[Dict[str, OrtValue], Dict[str, int], Dict[str, bytes]]:
+        """The changes of the model's bytes."""
+        return self._initializers, self._denotations, self._files
 
 
 class RunOptions:
@@ -132,7 +167,7 @@ class RunOptions:
     has that name."""
 
     __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries",
-                 "_terminate", "_running")
+                 "_terminate", "_running", "_adapters")
 
     def __init__(self) -> None:
         self.log_severity_level: int = -1
@@ -140,6 +175,7 @@ class RunOptions:
         self.logid: str = ""
         self.only_execute_path_to_fetches: bool = False
         self._entries: Dict[str, str] = {}
+        self._adapters: List[LoraAdapter] = []
         self._terminate = False
         # (session, number of its run). Single operations on it, and calls of sessions, exclude each other by the lock of
         # the interpreter; a run that ended meanwhile has another number.
@@ -164,6 +200,14 @@ class RunOptions:
     def _end(self, session: Any, number: int) -> None:
         self._running.discard((session, number))
 
+    def add_active_adapter(self, adapter: LoraAdapter) -> None:
+        """Runs take inputs that they are not given from the adapter."""
+        self._adapters.append(adapter)
+
+    def _parameters(self) -> Dict[str, OrtValue]:
+        """The inputs of the adapters."""
+        return {name: value for adapter in self._adapters for name, value in adapter._parameters.items()}
+
     def add_run_config_entry(self, key: str, value: str) -> None:
         """Kept, without effect."""
         self._entries[key] = value
@@ -177,3 +221,11 @@ def _entry(entries: Dict[str, str], kind: str, key: str) -> str:
     if key not in entries:
         raise InvalidArgument(f"the {kind} options have no entry '{key}'; they have: {', '.join(sorted(entries)) or 'none'}")
     return entries[key]
+
+
+def set_global_thread_pool_sizes(intra_op_num_threads: int, inter_op_num_threads: int = 0) -> None:
+    """The threads of each session that is made later with SessionOptions.use_per_session_threads False. inter_op_num_threads is
+    accepted."""
+    if intra_op_num_threads < 0:
+        raise InvalidArgument(f"{intra_op_num_threads} threads, expected 0 (all cores) or more")
+    DEFAULTS["threads"] = intra_op_num_threads

@@ -7,18 +7,18 @@ model is therefore opened for each set of lengths and shapes of runs: its varian
 from __future__ import annotations
 
 import mmap
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
-from ._arrays import ELEMENT_TYPES, as_array
+from ._arrays import NAMES, as_array
 from ._errors import Error, InvalidArgument, InvalidGraph
 from ._initializers import BYTES, GRAPH, INITIALIZER, INPUT, fields, text_of
 
-OUTPUT = 12  # of GraphProto
+NODE, OUTPUT = 1, 12  # of GraphProto
 TENSOR, SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE = range(4)  # as in ln_value_info.h
 FORMS = ["{}", "seq({})", "optional({})", "optional(seq({}))"]
 MAX_VARIANTS = 16
 MAX_DECISIVE = 64 << 10  # bytes of a value that may decide shapes
-NAMES = {number: name for name, number in ELEMENT_TYPES.items()}
+Result = TypeVar("Result")
 Shape = Optional[List[Union[int, str, None]]]
 Value = Union[None, Any, Sequence[Any]]  # an array, a list of arrays, or None
 
@@ -86,16 +86,32 @@ def _interface(model: memoryview) -> Interface:
                      [port for port in inputs if port.name in defaults])
 
 
-def interface_of(path: Optional[str], content: Optional[bytes]) -> Optional[Interface]:
-    """None: it is not an ONNX model."""
+def _read(path: Optional[str], content: Optional[bytes], reader: Callable[[memoryview], Result]) -> Optional[Result]:
+    """reader(bytes) of a model; None: it is not an ONNX model."""
     try:
         if content is not None:
-            return _interface(memoryview(content))
+            return reader(memoryview(content))
         with open(path or "", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             with memoryview(mapped) as data:
-                return _interface(data)
+                return reader(data)
     except (InvalidGraph, OSError, ValueError, BufferError):
         return None
+
+
+def interface_of(path: Optional[str], content: Optional[bytes]) -> Optional[Interface]:
+    """None: it is not an ONNX model."""
+    return _read(path, content, _interface)
+
+
+def _nodes(model: memoryview) -> List[Tuple[str, str, str]]:
+    graphs = [content for number, kind, _, content in fields(model) if number == GRAPH and kind == BYTES]
+    return [(text_of(node, 3), text_of(node, 7), text_of(node, 4)) for graph in graphs
+            for number, kind, _, node in fields(graph) if number == NODE and kind == BYTES]
+
+
+def nodes_of(path: Optional[str], content: Optional[bytes]) -> Optional[List[Tuple[str, str, str]]]:
+    """(name, domain, operator) of the nodes of the main graph; None: it is not an ONNX model."""
+    return _read(path, content, _nodes)
 
 
 def ports_of(path: Optional[str], content: Optional[bytes]) -> Optional[Tuple[List[Port], List[Port]]]:

@@ -14,23 +14,25 @@ import math
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
-from ._arrays import BITS, OrtValue, TENSOR_TYPES, message_of, numpy
+from ._arrays import BITS, OrtValue, OrtValueVector, TENSOR_TYPES, message_of, numpy
 from ._binding import IOBinding
-from ._errors import Error, InvalidArgument, NotImplemented, warn
-from ._initializers import with_denotations, with_initializers
+from ._device import (PROVIDER, OrtEpAssignedNode, OrtEpAssignedSubgraph, OrtEpDevice, OrtMemoryInfo, check_device, cpu_memory,
+                      get_ep_devices)
+from ._errors import Error, Fail, InvalidArgument, ModelLoadCanceled, NotImplemented, warn
+from ._initializers import with_denotations, with_files, with_initializers
 from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
 from ._profile import Profile, Run, trace_of
-from ._sequences import FORMS, TENSOR, Compound, Port, cache_entry, grouped, interface_of, ports_of
+from ._sequences import FORMS, TENSOR, Compound, Port, cache_entry, grouped, interface_of, nodes_of, ports_of
 from ._sequences import Feed as CompoundFeed
 
 if TYPE_CHECKING:
     import numpy as np
 
-PROVIDERS = ["CPUExecutionProvider"]
+PROVIDERS = [PROVIDER]
 UNKNOWN = "tensor(unknown)"
 KEYS = "keys of "  # in metadata, before the name of an output or input that is a map
 WARNING = 2  # of the engine's levels, and of onnxruntime's severities
@@ -81,7 +83,7 @@ class Model:
     """A model that sessions share: its weights are in memory once.
 
     path_or_bytes: a file in any format that LightNet reads, or the bytes of one.
-    initializers: {name: array}, and denotations: {denotation: size}, as in SessionOptions.
+    initializers: {name: array}, denotations: {denotation: size} and files: {name: bytes}, as in SessionOptions.
     options: those of the C API (ln_options_set), such as threads=2, shape="batch=1..8", precision="bf16"; a list sets an
     option several times.
 
@@ -90,14 +92,15 @@ class Model:
     """
 
     def __init__(self, path_or_bytes: Source, initializers: Optional[Feed] = None,
-                 denotations: Optional[Mapping[str, int]] = None, **options: Any) -> None:
+                 denotations: Optional[Mapping[str, int]] = None, files: Optional[Mapping[str, bytes]] = None,
+                 **options: Any) -> None:
         is_file = isinstance(path_or_bytes, (str, os.PathLike))
         if not is_file and not isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
             hint = next((f"; pass its {method}()" for method in ("SerializeToString", "read") if hasattr(path_or_bytes, method)), "")
             raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes{hint}")
         self.path: Optional[str] = os.path.abspath(path_or_bytes) if is_file else None
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
-        self._changes = dict(initializers or {}), dict(denotations or {})
+        self._changes = dict(initializers or {}), dict(denotations or {}), dict(files or {})
         self._severity = options.pop("log_severity_level", -1)
         self._messages: List[Tuple[int, str]] = []  # (level, text) of opening and runs
         self._options = {**default_options, **options}
@@ -147,8 +150,11 @@ class Model:
         self._inputs = [NodeArg(*row) for row in model.inputs]
         self._outputs = [NodeArg(*row) for row in model.outputs]
         # Outputs of ZipMap, which are no tensors in the file: the columns of an array, by keys.
-        keys = {output.name: _keys_of(model.metadata, output) for output in self._outputs}
-        self._maps = {name: found for name, found in keys.items() if found}
+        keys = {output.name: _keys_of(model.metadata, output.name) for output in self._outputs}
+        if any(keys.values()):
+            interface = interface_of(self.path, self._changed_bytes())
+            tensors = {port.name for port in interface.outputs if port.dtype} if interface else set()
+            self._maps = {name: found for name, found in keys.items() if found and name not in tensors}
         for output in self._outputs:
             if output.name in self._maps:
                 _make_map(output, self._maps[output.name])
@@ -171,14 +177,12 @@ class Model:
 
     def _changed_bytes(self) -> Optional[bytes]:
         """The model's bytes; None: those of its file."""
-        initializers, denotations = self._changes
         content = self._bytes
-        if content is None and (initializers or denotations):
+        if content is None and any(self._changes):
             content = self._read()
-        if initializers:
-            content = with_initializers(content, initializers)
-        if denotations:
-            content = with_denotations(content, denotations)
+        for change, values in zip((with_initializers, with_denotations, with_files), self._changes):
+            if values:
+                content = change(content, values)
         return content
 
     def _read(self) -> bytes:
@@ -218,15 +222,13 @@ class Model:
         return _open_model, (self.path or self._bytes, self._changes, {**self._options, "log_severity_level": self._severity})
 
 
-def _keys_of(metadata: Mapping[str, str], output: NodeArg) -> List[Any]:
-    """The keys of an output that is a map. A model's own metadata may have the same name, with any value."""
-    if output.type != UNKNOWN:
-        return []
+def _keys_of(metadata: Mapping[str, str], name: str) -> List[Any]:
+    """The keys of an output that may be a map. A model's own metadata may have the same name, with any value."""
     try:
-        keys = json.loads(metadata.get(KEYS + output.name, "[]"))
+        keys = json.loads(metadata.get(KEYS + name, "[]"))
     except ValueError:
         return []
-    return keys if isinstance(keys, list) else []
+    return keys if isinstance(keys, list) and all(isinstance(key, (int, str)) for key in keys) else []
 
 
 def _make_map(output: NodeArg, keys: Sequence[Any]) -> None:
@@ -242,8 +244,11 @@ def _node_arg(port: Port) -> NodeArg:
 def _model_for(source: Source, settings: SessionOptions, options: Mapping[str, Any]) -> Model:
     """The model of a session. Overrides of sizes that it does not have are ignored, with a warning."""
     def opened(sizes: Mapping[str, int]) -> Model:
-        return Model(source, settings._initializers, settings._denotations, log_severity_level=settings.log_severity_level,
-                     **_merged(options, settings._pairs(sizes)))
+        _check_is_wanted(settings)
+        model = Model(source, *settings._changes(), log_severity_level=settings.log_severity_level,
+                      **_merged(options, settings._pairs(sizes)))
+        _check_is_wanted(settings)
+        return model
     try:
         return opened(settings._sizes)
     except InvalidArgument:
@@ -253,6 +258,11 @@ def _model_for(source: Source, settings: SessionOptions, options: Mapping[str, A
     unknown = [name for name in settings._sizes if name not in known]
     warn(f"the model has no open sizes {unknown}: overriding them has no effect")
     return opened({name: size for name, size in settings._sizes.items() if name in known})
+
+
+def _check_is_wanted(settings: SessionOptions) -> None:
+    if settings._is_cancelled:
+        raise ModelLoadCanceled("SessionOptions.set_load_cancellation_flag(True) ended the opening of the model")
 
 
 def _open_model(source: Source, changes: Tuple[Any, Any], options: Dict[str, Any]) -> Model:
@@ -283,11 +293,16 @@ def _dict_of(input_feed: Any) -> Dict[str, Any]:
     return dict(input_feed)
 
 
-def _fail_arguments(output_names: Any) -> NoReturn:
-    if isinstance(output_names, Mapping):
+def _checked(output_names: Any, input_feed: Any, run_options: Optional[RunOptions]) -> Any:
+    """input_feed, with the inputs of adapters. TypeError: arguments of run are of other kinds; an empty dict is no name."""
+    if isinstance(output_names, Mapping) and output_names:
         raise TypeError("output_names is a dict: the arguments of run are output_names, input_feed, in this order")
-    raise TypeError("output_names is a list of names" if isinstance(output_names, str) else
-                    "input_feed is None, expected a dict of arrays by name")
+    if isinstance(output_names, str):
+        raise TypeError("output_names is a list of names")
+    if input_feed is None:
+        raise TypeError("input_feed is None, expected a dict of arrays by name")
+    has_adapters = isinstance(run_options, RunOptions) and run_options._adapters
+    return {**run_options._parameters(), **input_feed} if has_adapters else input_feed
 
 
 def _milliseconds(seconds: float) -> int:
@@ -314,14 +329,14 @@ class InferenceSession:
     def __init__(self, path_or_bytes: Union[Source, Model], sess_options: Optional[SessionOptions] = None,
                  providers: Any = None, provider_options: Any = None, deadline: Optional[float] = None,
                  **options: Any) -> None:
-        _check_providers(providers)
+        settings = SessionOptions() if sess_options is None else sess_options
+        if not isinstance(settings, SessionOptions):
+            raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")
+        _check_providers(providers or list(settings._providers))
         for key in ("enable_fallback", "read_config_from_model"):
             options.pop(key, None)  # onnxruntime's, without effect
         if options.pop("disabled_optimizers", None):
             warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet")
-        settings = SessionOptions() if sess_options is None else sess_options
-        if not isinstance(settings, SessionOptions):
-            raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")
         if settings.optimized_model_filepath:
             warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model")
         for key in options:
@@ -364,8 +379,8 @@ class InferenceSession:
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
         does not raise does not change the result, but may restart the run."""
-        if isinstance(output_names, (str, Mapping)) or input_feed is None:
-            _fail_arguments(output_names)
+        if run_options is not None or input_feed is None or output_names is not None and output_names.__class__ is not list:
+            input_feed = _checked(output_names, input_feed, run_options)
         if len(input_feed) < self._required:
             self._check_missing(input_feed)
         names = tuple(output_names) if output_names else self._names
@@ -399,8 +414,7 @@ class InferenceSession:
     def _run_compound(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                       deadline: Optional[float] = None) -> List[Any]:
         """As run, of a model with sequences or optional values."""
-        if isinstance(output_names, (str, Mapping)) or input_feed is None:
-            _fail_arguments(output_names)
+        input_feed = _checked(output_names, input_feed, run_options)
         compound = self._model._compound
         names = list(output_names or self._names)
         for name in names:
@@ -415,8 +429,7 @@ class InferenceSession:
     def _run_maps(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                   deadline: Optional[float] = None) -> List[Any]:
         """As run, of a model whose outputs are maps: a list of dicts for each."""
-        if isinstance(output_names, (str, Mapping)):
-            _fail_arguments(output_names)
+        _checked(output_names, input_feed, None)
         names, maps = list(output_names or self._names), self._model._maps
         arrays = InferenceSession.run(self, names, input_feed, run_options, deadline)
         return [[dict(zip(maps[name], row)) for row in array.reshape(-1, len(maps[name])).tolist()] if name in maps else array
@@ -519,6 +532,20 @@ class InferenceSession:
         kept = (*BITS, "str")  # what the array's own type does not show
         return [OrtValue(array, types.get(name) if types.get(name) in kept else None) for name, array in zip(names, outputs)]
 
+    def run_with_ortvaluevector(self, run_options: Optional[RunOptions], feed_names: Sequence[str], feeds: Sequence[OrtValue],
+                                fetch_names: Sequence[str], fetches: OrtValueVector, fetch_devices: Sequence[Any]) -> None:
+        """run with vectors of OrtValue; `fetches` gets the outputs, in place where it has values already."""
+        if len(feed_names) != len(feeds) or len(fetch_names) != len(fetch_devices) or len(fetches) not in (0, len(fetch_names)):
+            raise InvalidArgument(f"{len(feed_names)} names of {len(feeds)} inputs, {len(fetch_names)} names of {len(fetches)} "
+                                  f"outputs on {len(fetch_devices)} devices")
+        for device in fetch_devices:
+            check_device(device)
+        outputs = self.run_with_ort_values(fetch_names, dict(zip(feed_names, feeds)), run_options)
+        for target, value in zip(fetches, outputs):
+            target.update_inplace(value._array)
+        if not fetches:
+            fetches.extend(outputs)
+
     def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""
         for session in [*self._sessions, *self._others, *self._variants.values()]:
@@ -550,6 +577,44 @@ class InferenceSession:
     def get_provider_options(self) -> Dict[str, Dict[str, str]]:
         """No options, for each provider."""
         return {PROVIDERS[0]: {}}
+
+    def get_provider_graph_assignment_info(self) -> List[OrtEpAssignedSubgraph]:
+        """The nodes of an ONNX model, each with CPUExecutionProvider. Fail: they were not recorded, as session option
+        "session.record_ep_graph_assignment_info" requests."""
+        if self._sess_options._entries.get("session.record_ep_graph_assignment_info") != "1":
+            raise Fail("the nodes were not recorded: set the session option session.record_ep_graph_assignment_info to 1")
+        nodes = nodes_of(self._model.path, self._model._changed_bytes())
+        return [OrtEpAssignedSubgraph(PROVIDER, [OrtEpAssignedNode(*node)]) for node in nodes or []]
+
+    def get_input_memory_infos(self) -> List[OrtMemoryInfo]:
+        """The memory of each input: the CPU's."""
+        return [cpu_memory() for _ in self.get_inputs()]
+
+    def get_output_memory_infos(self) -> List[OrtMemoryInfo]:
+        """The memory of each output: the CPU's."""
+        return [cpu_memory() for _ in self.get_outputs()]
+
+    def get_input_epdevices(self) -> List[OrtEpDevice]:
+        """The provider and device of each input."""
+        return [get_ep_devices()[0] for _ in self.get_inputs()]
+
+    def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
+        """Warns: the provider has no such options. InvalidArgument: none is given."""
+        if not options:
+            raise InvalidArgument("no options are given")
+        warn(f"{PROVIDER} has no dynamic options: {sorted(options)} have no effect")
+
+    def get_tuning_results(self) -> List[Any]:
+        """[]: the provider is not tuned."""
+        return []
+
+    def set_tuning_results(self, results: Sequence[Any], *, error_on_invalid: bool = False) -> None:
+        """Warns that results have no effect; error_on_invalid: raises Fail."""
+        text = f"{PROVIDER} is not tuned: the results have no effect"
+        if results and error_on_invalid:
+            raise Fail(text)
+        if results:
+            warn(text)
 
     def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
         """Warns where CPUExecutionProvider is not among them."""
@@ -623,22 +688,21 @@ class InferenceSession:
         return _open_session, (self._model, self._sess_options, self._deadline, cls), own or None
 
     # Attributes of onnxruntime's that public programs read.
+    _model_path = property(lambda self: self._model.path)
+    _model_bytes = property(lambda self: self._model._bytes)
+    _inputs_meta = property(lambda self: self.get_inputs())
+    _outputs_meta = property(lambda self: self.get_outputs())
+    _overridable_initializers = property(lambda self: self.get_overridable_initializers())
+    _model_meta = property(lambda self: self.get_modelmeta())
+    _providers = property(lambda self: self.get_providers())
+    _provider_options = property(lambda self: self.get_provider_options())
+    _sess_options_initial = property(lambda self: self._sess_options)
+    _profiling_start_time_ns = property(lambda self: self.get_profiling_start_time_ns())
 
     @property
-    def _model_path(self) -> Optional[str]:
-        return self._model.path
-
-    @property
-    def _inputs_meta(self) -> List[NodeArg]:
-        return self.get_inputs()
-
-    @property
-    def _outputs_meta(self) -> List[NodeArg]:
-        return self.get_outputs()
-
-    @property
-    def _providers(self) -> List[str]:
-        return self.get_providers()
+    def _sess(self) -> Any:
+        from .capi.onnxruntime_pybind11_state import InferenceSession as State
+        return State._of(self)
 
     def __enter__(self) -> InferenceSession:
         return self

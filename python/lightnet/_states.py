@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 from . import _lightnet
 from ._errors import InvalidArgument
-from ._session import Feed, Model, Source, _dict_of, _fail_arguments
+from ._session import Feed, Model, Source, _checked, _dict_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,9 +45,7 @@ class StatefulSession:
         """The outputs `output_names` (None: all that are no states), for the inputs that are no states, or replace one
         (copied). A failed run leaves the states as they were, or as input_feed set them. Raises what
         InferenceSession.run raises."""
-        if isinstance(output_names, (str, Mapping)) or input_feed is None:
-            _fail_arguments(output_names)
-        feed = _dict_of(input_feed)
+        feed = _dict_of(_checked(output_names, input_feed, None))
         for name in self._states.intersection(feed):
             self._session.set_input(name, feed.pop(name))
         try:

@@ -1,10 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions under the module name of onnxruntime, for programs that import them from there:
+"""What programs import from the module of this name of onnxruntime, such as its exceptions:
 
     from lightnet.capi.onnxruntime_pybind11_state import InvalidArgument, NoSuchFile
-"""
-from .._errors import (EngineError, EPFail, Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, ModelLoadCanceled, ModelLoaded,
-                       ModelRequiresCompilation, NoModel, NoSuchFile, NotImplemented, RuntimeException)
 
-__all__ = ["EPFail", "EngineError", "Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "ModelLoadCanceled",
-           "ModelLoaded", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NotImplemented", "RuntimeException"]
+The classes are those of the package. InferenceSession is that of onnxruntime's module: it opens the model in
+initialize_session.
+"""
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Optional, Sequence
+
+import lightnet as _package
+from lightnet import *  # noqa: F401,F403
+from lightnet import NotImplemented  # noqa: F401  pylint: disable=redefined-builtin
+
+from .._arrays import OrtValueVector, numpy  # noqa: F401
+from .._blockwise import quantize_matmul_2bits, quantize_matmul_4bits, quantize_matmul_8bits  # noqa: F401
+from .._errors import InvalidArgument
+from .._options import SessionOptions
+
+_Session = _package.InferenceSession
+
+
+def get_default_session_options() -> SessionOptions:
+    """New options, with default values."""
+    return SessionOptions()
+
+
+def is_dlpack_uint8_tensor(dlpack: Any) -> bool:
+    """Whether a DLPack capsule is a tensor of uint8, which may be bools."""
+    return bool(_package.OrtValue.from_dlpack(dlpack)._array.dtype == numpy().uint8)
+
+
+class InferenceSession:
+    """A session that is opened in two steps."""
+
+    def __init__(self, sess_options: SessionOptions, path_or_bytes: Any, is_path: bool = True,
+                 read_config_from_model: bool = False) -> None:
+        self._arguments = path_or_bytes, sess_options
+        self._opened: Optional[_Session] = None
+
+    @classmethod
+    def _of(cls, session: _Session) -> InferenceSession:
+        """The view of a session that is open."""
+        made = cls.__new__(cls)
+        made._opened = session
+        return made
+
+    def initialize_session(self, providers: Sequence[str] = (), provider_options: Sequence[Mapping[str, str]] = (),
+                           disabled_optimizers: Iterable[str] = ()) -> None:
+        """Opens the model. Raises what the InferenceSession of the package raises."""
+        self._opened = _Session(*self._arguments, providers=list(providers) or None,
+                                disabled_optimizers=list(disabled_optimizers) or None)
+
+    @property
+    def _session(self) -> _Session:
+        if self._opened is None:
+            raise InvalidArgument("the session is not open: call initialize_session first")
+        return self._opened
+
+    def run_with_ort_values(self, feeds: Mapping[str, Any], output_names: Sequence[str], run_options: Any = None) -> OrtValueVector:
+        """As the package's, with other arguments."""
+        return OrtValueVector(self._session.run_with_ort_values(output_names, feeds, run_options))
+
+    def set_tuning_results(self, results: Sequence[Any], error_on_invalid: bool = False) -> None:
+        """As the package's."""
+        self._session.set_tuning_results(results, error_on_invalid=error_on_invalid)
+
+    inputs_meta = property(lambda self: self._session.get_inputs())
+    outputs_meta = property(lambda self: self._session.get_outputs())
+    overridable_initializers = property(lambda self: self._session.get_overridable_initializers())
+    model_meta = property(lambda self: self._session.get_modelmeta())
+    session_options = property(lambda self: self._session.get_session_options())
+    input_meminfos = property(lambda self: self._session.get_input_memory_infos())
+    output_meminfos = property(lambda self: self._session.get_output_memory_infos())
+    input_epdevices = property(lambda self: self._session.get_input_epdevices())
+    get_profiling_start_time_ns = property(lambda self: self._session.get_profiling_start_time_ns())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._session, name)
+
+
+__all__ = [*_package.__all__, "NotImplemented", "OrtValueVector", "get_default_session_options", "is_dlpack_uint8_tensor",
+           "quantize_matmul_2bits", "quantize_matmul_4bits", "quantize_matmul_8bits"]
