@@ -163,7 +163,8 @@ def own_header_first():
 
 
 def repeated_names():
-    repeatable = {"meson.build", "README.md", "Makefile", "__init__.py"}
+    # Python fixes the names of packages and projects, and onnxruntime that of its module backend.backend.
+    repeatable = {"meson.build", "README.md", "Makefile", "__init__.py", "pyproject.toml", "backend.py"}
     places = collections.defaultdict(list)
     for path in tracked():
         if os.path.basename(path) not in repeatable and TEST_DATA not in path and FOUND not in path:
