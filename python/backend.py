@@ -27,11 +27,14 @@ import tarfile
 import tempfile
 import zipfile
 
+import manylinux
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-python"
 OPTIONS = ["--buildtype=release", "--default-library=shared", "--prefix=/", "--libdir=lib", "-Dtests=disabled",
            "-Dtools=enabled", "-Ddnnl=disabled", "-Dcuda=disabled", "-Dpython=enabled"]
-C_LIBRARY = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|mvec|dl|pthread|rt|util|resolv|anl))\b")
+# DT_RPATH, which also finds what the bundled libraries need themselves; and relocations that glibc before 2.36 reads, too.
+LINK_ARGS = "-Wl,--disable-new-dtags -Wl,-z,nopack-relative-relocs"
 SUMMARY = "Neural-network inference on the CPU, with the API of onnxruntime"
 WHEEL = "Wheel-Version: 1.0\nGenerator: lightnet\nRoot-Is-Purelib: false\nTag: {tag}\n"
 METADATA = """Metadata-Version: 2.1
@@ -50,8 +53,6 @@ ENTRY_POINTS = "[console_scripts]\nlightnet = lightnet.__main__:main\n"
 def _run(*command):
     """Without the paths of pip's isolated environment, which would hide Meson's own modules."""
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    # DT_RPATH, which also finds what the bundled libraries need themselves.
-    env["LDFLAGS"] = env.get("LDFLAGS", "") + " -Wl,--disable-new-dtags"
     subprocess.run([str(word) for word in command], check=True, cwd=ROOT, env=env)
 
 
@@ -59,8 +60,10 @@ def _version():
     return re.search(r"^  version: '([^']+)'", (ROOT / "meson.build").read_text(), re.M)[1]
 
 
-def _tag():
-    return f"cp38-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+def _tag(files=()):
+    """The tag of a wheel with these files {name: bytes}; without them, that of this machine alone."""
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return f"cp38-abi3-{manylinux.platform_of(files, platform) if files else platform}"
 
 
 def _compile(stage):
@@ -68,7 +71,8 @@ def _compile(stage):
     if shutil.which("meson") is None or shutil.which("ninja") is None:
         raise SystemExit("Meson and Ninja are missing; `make packages` installs what LightNet is built with")
     is_new = not (BUILD / "build.ninja").exists()
-    _run("meson", "setup", *([] if is_new else ["--reconfigure"]), BUILD, *OPTIONS, f"-Dpython_program={sys.executable}")
+    _run("meson", "setup", *([] if is_new else ["--reconfigure"]), BUILD, *OPTIONS, f"-Dpython_program={sys.executable}",
+         f"-Dc_link_args={os.environ.get('LDFLAGS', '')} {LINK_ARGS}")
     _run("ninja", "-C", BUILD)
     _run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", stage)
 
@@ -77,7 +81,7 @@ def _needed(library):
     """The libraries that `library` needs, but for those of the C library: {name: path}."""
     listing = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
     pairs = re.findall(r"^\s*(\S+) => (\S+)", listing, flags=re.M)
-    return {name: path for name, path in pairs if not C_LIBRARY.match(name)}
+    return {name: path for name, path in pairs if not manylinux.C_LIBRARY.match(name)}
 
 
 def _collect(stage):
@@ -142,15 +146,15 @@ def _metadata():
     return METADATA.format(version=_version(), summary=SUMMARY, readme=readme)
 
 
-def _info_files():
+def _info_files(tag):
     info = f"lightnet-{_version()}.dist-info"
-    texts = {"METADATA": _metadata(), "WHEEL": WHEEL.format(tag=_tag()), "entry_points.txt": ENTRY_POINTS}
+    texts = {"METADATA": _metadata(), "WHEEL": WHEEL.format(tag=tag), "entry_points.txt": ENTRY_POINTS}
     return {f"{info}/{name}": text.encode() for name, text in texts.items()}
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """Writes the metadata, so that pip looks for NumPy before it compiles. Returns the folder's name."""
-    for name, data in _info_files().items():
+    for name, data in _info_files(_tag()).items():
         path = pathlib.Path(metadata_directory) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -161,13 +165,14 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds lightnet-VERSION-cp38-abi3-PLATFORM.whl. Returns its name."""
+    """Builds lightnet-VERSION-cp38-abi3-PLATFORM.whl, whose platform is what its files need. Returns its name."""
     with tempfile.TemporaryDirectory(prefix="lightnet-wheel-") as folder:
         stage = pathlib.Path(folder)
         _compile(stage)
         files = {name: path.read_bytes() for name, path in sorted(_collect(stage).items())}
-    name = f"lightnet-{_version()}-{_tag()}.whl"
-    _write_wheel(pathlib.Path(wheel_directory) / name, {**files, **_info_files()})
+    tag = _tag(files)
+    name = f"lightnet-{_version()}-{tag}.whl"
+    _write_wheel(pathlib.Path(wheel_directory) / name, {**files, **_info_files(tag)})
     return name
 
 
@@ -189,9 +194,9 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
         _compile(pathlib.Path(stage))
         shutil.rmtree(folder, ignore_errors=True)  # modules that are gone
         _lay_out(folder, _collect(pathlib.Path(stage)))
-    name = f"lightnet-{_version()}-{_tag()}.whl"
+    name, tag = f"lightnet-{_version()}-{_tag()}.whl", _tag()
     path_file = {"__editable__lightnet.pth": f"{folder}\n".encode()}
-    _write_wheel(pathlib.Path(wheel_directory) / name, {**path_file, **_info_files()})
+    _write_wheel(pathlib.Path(wheel_directory) / name, {**path_file, **_info_files(tag)})
     return name
 
 
