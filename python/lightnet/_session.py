@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copyreg
-import difflib
 import json
 import math
 import os
@@ -310,6 +309,17 @@ def _milliseconds(seconds: float) -> int:
     return max(1, math.ceil(min(seconds, 366 * 86400) * 1000))
 
 
+def _check_spelling(options: Mapping[str, Any]) -> None:
+    """Raises InvalidArgument where an option looks like an argument."""
+    if not options:
+        return
+    from difflib import get_close_matches
+    for key in options:
+        close = get_close_matches(key, ARGUMENTS, 1, 0.8)
+        if close:
+            raise InvalidArgument(f"unknown option '{key}'; did you mean '{close[0]}'?")
+
+
 def _check_providers(providers: Any) -> None:
     names = [p if isinstance(p, str) else p[0] for p in ([providers] if isinstance(providers, str) else providers or [])]
     missing = [name for name in names if name not in PROVIDERS]
@@ -339,10 +349,7 @@ class InferenceSession:
             warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet")
         if settings.optimized_model_filepath:
             warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model")
-        for key in options:
-            close = difflib.get_close_matches(key, ARGUMENTS, 1, 0.8)
-            if close:
-                raise InvalidArgument(f"unknown option '{key}'; did you mean '{close[0]}'?")
+        _check_spelling(options)
         if not isinstance(path_or_bytes, Model):
             model = _model_for(path_or_bytes, settings, options)
         elif options or settings._changes_model():
