@@ -171,13 +171,46 @@ def _part(content: bytes, entries: Mapping[str, str], name: str) -> bytes:
     return content[offset:offset + length]
 
 
+def _with_tensors(model: bytes, edit: Edit) -> bytes:
+    """The model with each tensor of its graphs and attributes replaced by edit(tensor)."""
+    def graph(content: memoryview) -> bytes:
+        return edited(content, {1: node, INITIALIZER: edit})
+
+    def node(content: memoryview) -> bytes:
+        return edited(content, {5: attribute})
+
+    def attribute(content: memoryview) -> bytes:
+        return edited(content, {5: edit, 6: graph, 10: edit, 11: graph})
+
+    try:
+        return edited(memoryview(model), {GRAPH: graph})
+    except RecursionError:
+        raise InvalidGraph("the subgraphs of the model are nested too deeply") from None
+
+
+def _external(tensor: memoryview) -> Mapping[str, str]:
+    """Where the elements of a tensor lie: "location", a file, "offset", "length"; empty: in the model."""
+    return {text_of(entry, 1): text_of(entry, 2) for n, kind, _, entry in fields(tensor) if n == EXTERNAL and kind == BYTES}
+
+
+def files_of(model: bytes) -> List[str]:
+    """The files that hold tensors, by their names in the model."""
+    found: List[str] = []
+
+    def note(tensor: memoryview) -> bytes:
+        found.extend(location for location in [_external(tensor).get("location")] if location)
+        return b""
+    _with_tensors(model, note)
+    return sorted(set(found))
+
+
 def with_files(model: bytes, files: Mapping[str, bytes]) -> bytes:
     """The model that has the tensors that lie in these files, by their names in the model. InvalidArgument: a file that no
     tensor names, or that is too short."""
     used = set()
 
     def fill(tensor: memoryview) -> bytes:
-        entries = {text_of(entry, 1): text_of(entry, 2) for n, kind, _, entry in fields(tensor) if n == EXTERNAL and kind == BYTES}
+        entries = _external(tensor)
         location = entries.get("location", "")
         if location not in files:
             return bytes(tensor)
@@ -185,19 +218,7 @@ def with_files(model: bytes, files: Mapping[str, bytes]) -> bytes:
         rest = b"".join(bytes(whole) for n, _, whole, _ in fields(tensor) if n not in (RAW, EXTERNAL, LOCATION))
         return rest + put_bytes(RAW, _part(files[location], entries, text_of(tensor, 8)))
 
-    def graph(content: memoryview) -> bytes:
-        return edited(content, {1: node, INITIALIZER: fill})
-
-    def node(content: memoryview) -> bytes:
-        return edited(content, {5: attribute})
-
-    def attribute(content: memoryview) -> bytes:
-        return edited(content, {5: fill, 6: graph, 10: fill, 11: graph})
-
-    try:
-        result = edited(memoryview(model), {GRAPH: graph})
-    except RecursionError:
-        raise InvalidGraph("the subgraphs of the model are nested too deeply") from None
+    result = _with_tensors(model, fill)
     for name in files:
         if name not in used:
             raise InvalidArgument(f"the model has no tensors in a file '{name}'")

@@ -55,6 +55,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         else:
             module.__spec__ = importlib.machinery.PathFinder.find_spec(module.__name__, _folders(module.__name__))
 
+    def get_code(self, fullname: str) -> Any:
+        """The code of a module, for python -m."""
+        twin = importlib.util.find_spec(_twin(fullname))
+        return twin.loader.get_code(_twin(fullname))
+
     def find_distributions(self, context: Any = None) -> Iterator[Any]:
         """The metadata of onnxruntime, for importlib.metadata."""
         from importlib.metadata import Distribution  # costs as much as all other imports together

@@ -347,8 +347,6 @@ class InferenceSession:
             options.pop(key, None)  # onnxruntime's, without effect
         if options.pop("disabled_optimizers", None):
             warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet")
-        if settings.optimized_model_filepath:
-            warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model")
         _check_spelling(options)
         if not isinstance(path_or_bytes, Model):
             model = _model_for(path_or_bytes, settings, options)
@@ -357,6 +355,9 @@ class InferenceSession:
         else:
             model = path_or_bytes
         self._open(model, settings, deadline)
+        if settings.optimized_model_filepath:
+            from ._written import write_model
+            write_model(model, settings.optimized_model_filepath)
 
     def _open(self, model: Model, settings: SessionOptions, deadline: Optional[float]) -> None:
         self._model = model

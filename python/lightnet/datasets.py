@@ -101,6 +101,12 @@ EXAMPLES: Dict[str, Callable[[], bytes]] = {"sigmoid.onnx": _sigmoid, "mul_1.onn
 _folder: Optional[str] = None
 
 
+def _remove(folder: str, process: int) -> None:
+    """Not in a child of fork(), whose parent has the folder, too."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def get_example(name: str) -> str:
     """The path of an example. NoSuchFile: there is none of that name."""
     global _folder
@@ -108,7 +114,7 @@ def get_example(name: str) -> str:
         raise NoSuchFile(f"there is no example '{name}'; there are: {', '.join(EXAMPLES)}")
     if _folder is None:
         _folder = tempfile.mkdtemp(prefix="lightnet-examples-")
-        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+        atexit.register(_remove, _folder, os.getpid())
     path = os.path.join(_folder, name)
     if not os.path.exists(path):
         with open(path + "~", "wb") as file:

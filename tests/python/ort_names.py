@@ -481,6 +481,42 @@ def a_compiled_model_is_a_file_bytes_or_a_stream():
         raises(TypeError, lambda: lightnet.ModelCompiler({}, DIGITS), "SessionOptions")
 
 
+@test
+def the_model_is_written_to_the_path_of_the_options():
+    options = lightnet.SessionOptions()
+    faults, image = [], {"image": np.random.default_rng(1).random((1, 1, 28, 28), np.float32)}
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "w.onnx")
+        with open(data, "wb") as file:
+            file.write(with_external(8, 8))
+        with open(os.path.join(folder, "w.bin"), "wb") as file:
+            file.write(np.array([10, 20, 30, 40], np.float32).tobytes())
+        os.mkdir(os.path.join(folder, "other"))
+        pair = {"x": np.array([1, 2], np.float32), "c": np.array(True)}
+        for source, feed, name in ((DIGITS, image, "d.onnx"), (scaled(), {"x": X}, "s.bin"), (scaled(), {"x": X}, "s.bin"), (data, pair, "other/w.onnx")):
+            options.optimized_model_filepath = os.path.join(folder, name)
+            opened = []
+            seen = warnings_of(lambda: opened.append(lightnet.InferenceSession(source, options)))  # pylint: disable=cell-var-from-loop
+            faults += same(["without optimizations" in text for text in seen], [True])
+            session = opened[0]
+            again = lightnet.InferenceSession(options.optimized_model_filepath)
+            faults += [] if np.allclose(again.run(None, feed)[0], session.run(None, feed)[0], atol=1e-6) else [f"{name} differs"]
+            faults += same([(i.name, i.shape) for i in again.get_inputs()], [(i.name, i.shape) for i in session.get_inputs()])
+            faults += same(again._model.metadata["format"], "ONNX")
+        options.optimized_model_filepath = data  # the model's own file
+        warnings_of(lambda: lightnet.InferenceSession(data, options))
+        faults += equal(lightnet.InferenceSession(data).run(None, pair)[0], np.array([11, 22], np.float32))
+        outside = w.graph([w.node("Abs", ["x"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])],
+                          [external("a", "float", [2], "../secret", 0, 8)])
+        options.optimized_model_filepath = os.path.join(folder, "out.onnx")
+        faults += raises(lightnet.InvalidGraph, lambda: lightnet.InferenceSession(w.model(outside, opset=17), options), "'../secret'")
+        options.optimized_model_filepath = os.path.join(folder, "none/x.onnx")
+        faults += raises(FileNotFoundError, lambda: lightnet.InferenceSession(scaled(), options), "none/x.onnx")
+        lightnet.compile_model(DIGITS, os.path.join(folder, "c.safetensors"))
+        faults += raises(lightnet.NotImplemented, lambda: lightnet.InferenceSession(os.path.join(folder, "c.safetensors"), options), "expected ONNX")
+    return faults
+
+
 def quantized_block(values, bits, is_symmetric):
     """(elements, scale, zero point) of a block, one by one."""
     most, middle = (1 << bits) - 1, 1 << (bits - 1)
@@ -581,10 +617,63 @@ def the_backend_prepares_and_runs():
         raises(lightnet.InvalidArgument, lambda: rep.run([X, X]), "2 inputs are given, expected 1: x")
 
 
+def two_inputs():
+    """y = x + z of open sizes, with a branch that has the size, too."""
+    shape = ["batch", 3, "w"]
+    branches = {name: w.graph([w.node("Identity", ["s"], [name])], [], [w.value(name, "float", shape)]) for name in ("then_branch", "else_branch")}
+    nodes = [w.node("Add", ["x", "z"], ["s"]), w.node("If", ["c"], ["y"], **branches)]
+    return w.model(w.graph(nodes, [w.value("x", "float", shape), w.value("z", "float", shape), w.value("c", "bool", [])],
+                           [w.value("y", "float", shape)]), opset=17)
+
+
+@test
+def tools_fix_sizes_of_models():
+    try:
+        import onnx
+    except ImportError:
+        return []
+    utils = __import__("lightnet.tools.onnx_model_utils", fromlist=["x"])
+    infer = __import__("lightnet.tools.symbolic_shape_infer", fromlist=["x"]).SymbolicShapeInference.infer_shapes
+
+    def shapes(model):
+        return [lightnet.InferenceSession(model.SerializeToString()).get_inputs()[i].shape for i in (0, 1)]
+    faults = []
+    by_name, by_input = (onnx.load_model_from_string(two_inputs()) for _ in range(2))
+    utils.make_dim_param_fixed(by_name.graph, "batch", 2)
+    utils.make_input_shape_fixed(by_input.graph, "x", [4, 3, 5])
+    utils.fix_output_shapes(by_input)
+    inner = by_name.graph.node[1].attribute[0].g.output[0].type.tensor_type.shape.dim[0]
+    faults += same(shapes(by_name), [[2, 3, "w"]] * 2) + same(shapes(by_input), [[4, 3, 5]] * 2) + same(inner.dim_value, 2)
+    faults += same((utils.is_fixed_size_tensor(by_input.graph.output[0]), utils.is_fixed_size_tensor(by_name.graph.output[0])), (True, False))
+    faults += same(utils.get_opsets_imported(by_name), {"ai.onnx": 17})
+    faults += same([info.name for info in infer(by_input).graph.value_info], ["s"])
+    faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "q", [1]), "'q'", "x, z, c")
+    faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "x", [2, 4, 1]), "axis 1", "length 3, not 4")
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = os.path.join(folder, "old.onnx"), os.path.join(folder, "new.onnx")
+        with open(old, "wb") as file:
+            file.write(scaled())
+        faults += same(utils.get_opsets_imported(utils.update_onnx_opset(old, 15, new)), {"ai.onnx": 15})
+        with open(old, "wb") as file:
+            file.write(two_inputs())
+        warnings_of(lambda: utils.optimize_model(old, new))
+        faults += same(lightnet.InferenceSession(new).get_inputs()[0].shape, ["batch", 3, "w"])
+        code = ("import lightnet, runpy, sys; lightnet.as_onnxruntime(); sys.argv[0] = 'x'; "
+                "runpy.run_module('onnxruntime.tools.make_dynamic_shape_fixed', run_name='__main__', alter_sys=True)")
+        for arguments, status in ((["--dim_param", "w", "--dim_value", "7"], 0), (["--input_name", "x", "--input_shape", "1,3,7"], 0), ([], 2),
+                                  (["--input_name", "x", "--input_shape", "1,3"], 2)):
+            done = subprocess.run([sys.executable, "-c", code, *arguments, old, new], capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": sys.argv[1]})
+            faults += [] if done.returncode == status else [f"{arguments}: status {done.returncode}: {done.stderr}"]
+            faults += same(lightnet.InferenceSession(new).get_inputs()[1].shape[2], 7)
+    return faults
+
+
 @test
 def examples_are_files_of_the_process():
     datasets = __import__("lightnet.datasets", fromlist=["x"])
-    code = "from lightnet.datasets import get_example; print(get_example('mul_1.onnx'))"
+    code = ("import os, sys; from lightnet.datasets import get_example; path = get_example('mul_1.onnx'); child = os.fork()\n"
+            "if child == 0: sys.exit()\nos.waitpid(child, 0); print(path if os.path.exists(path) else 'removed by the child')")
     env = {**os.environ, "PYTHONPATH": sys.argv[1]}
     path = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True).stdout.strip()
     return same(datasets.get_example("mul_1.onnx"), datasets.get_example("mul_1.onnx")) + \
