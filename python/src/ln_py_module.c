@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 
@@ -88,6 +89,17 @@ static PyObject *version(PyObject *module, PyObject *args)
     return Py_BuildValue("ss", ln_version(), ln_build_info());
 }
 
+// operators() -> [(type, domain), ..]
+static PyObject *operators(PyObject *module, PyObject *args)
+{
+    PyObject *list = PyList_New(0);
+    ln_format_operator op;
+    (void)module, (void)args;
+    for (size_t i = 0; list && ln_format_operator_at(i, &op); i++)
+        list = ln_py_append(list, Py_BuildValue("ss", op.type, op.domain));
+    return list;
+}
+
 // load_plugin(file as bytes)
 static PyObject *load_plugin(PyObject *module, PyObject *args)
 {
@@ -103,6 +115,8 @@ static PyMethodDef functions[] = {
      "configure(exceptions, as_array, kind_of, new_strings, message_of)"},
     {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
     {"version", version, METH_NOARGS, "(version, build options, one per line)"},
+    {"operators", operators, METH_NOARGS,
+     "[(type, domain), ..] of the operators that this build reads in ONNX models"},
     {"load_plugin", load_plugin, METH_VARARGS,
      "load_plugin(file as bytes): adds its operators and targets, until the process ends"},
     {NULL, NULL, 0, NULL},

@@ -80,8 +80,8 @@ get_all_providers get_available_providers get_build_info get_device get_ep_devic
 package_name preload_dlls print_debug_info set_default_logger_severity set_default_logger_verbosity
 set_global_thread_pool_sizes set_seed version""".split()
 STATE = """EPFail EngineError Fail InvalidArgument InvalidGraph InvalidProtobuf ModelLoadCanceled ModelLoaded
-ModelRequiresCompilation NoModel NoSuchFile NotFound NotImplemented OrtValueVector RuntimeException get_default_session_options
-is_dlpack_uint8_tensor quantize_matmul_2bits quantize_matmul_4bits quantize_matmul_8bits""".split()
+ModelRequiresCompilation NoModel NoSuchFile NotFound NotImplemented OrtValueVector RuntimeException get_all_operator_schema
+get_all_opkernel_def get_default_session_options is_dlpack_uint8_tensor quantize_matmul_2bits quantize_matmul_4bits quantize_matmul_8bits""".split()
 METHODS = {
     "InferenceSession": """disable_fallback enable_fallback end_profiling get_input_epdevices get_input_memory_infos get_inputs
         get_modelmeta get_output_memory_infos get_outputs get_overridable_initializers get_profiling_start_time_ns
@@ -571,6 +571,22 @@ def the_operator_of_such_weights_reads_them():
     y, = lightnet.InferenceSession(w.model(whole, opset={"": 17, "com.microsoft": 1})).run(None, {"x": x})
     return ([] if np.abs(y - wanted).max() < 1e-3 else [f"differs by {np.abs(y - wanted).max()}"]) + \
         ([] if np.abs(y - x @ matrix).max() < 4 else ["is far from the matrix"])
+
+
+@test
+def operators_are_listed():
+    kernels = C.get_all_opkernel_def()
+    names = {(kernel.op_name, kernel.domain) for kernel in kernels}
+    faults = [f"no {name}" for name in (("Conv", ""), ("ZipMap", "ai.onnx.ml"), ("MatMulNBits", "com.microsoft")) if name not in names]
+    faults += [f"{name} is listed" for name in (("Adam", "ai.onnx.preview.training"), ("Foo", "")) if name in names]
+    faults += same(({kernel.provider for kernel in kernels}, len(names)), ({"CPUExecutionProvider"}, len(kernels)))
+    try:
+        from onnx import defs
+    except ImportError:
+        return faults
+    schemas = C.get_all_operator_schema()
+    newest = max(schema.since_version for schema in schemas if schema.name == "Clip" and schema.domain == "")
+    return faults + same(newest, defs.get_schema("Clip").since_version) + same({(s.name, s.domain) for s in schemas}, names)
 
 
 # ---- modules ----

@@ -8,14 +8,16 @@ initialize_session.
 """
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import lightnet as _package
 from lightnet import *  # noqa: F401,F403
 from lightnet import NotImplemented  # noqa: F401  pylint: disable=redefined-builtin
 
+from .. import _lightnet
 from .._arrays import OrtValueVector, numpy  # noqa: F401
 from .._blockwise import quantize_matmul_2bits, quantize_matmul_4bits, quantize_matmul_8bits  # noqa: F401
+from .._device import PROVIDER
 from .._errors import InvalidArgument
 from .._options import SessionOptions
 
@@ -30,6 +32,40 @@ def get_default_session_options() -> SessionOptions:
 def is_dlpack_uint8_tensor(dlpack: Any) -> bool:
     """Whether a DLPack capsule is a tensor of uint8, which may be bools."""
     return bool(_package.OrtValue.from_dlpack(dlpack)._array.dtype == numpy().uint8)
+
+
+class KernelDef(NamedTuple):
+    """An operator that a provider has. type_constraints: {}, LightNet lists no types."""
+
+    op_name: str
+    domain: str  # "": ONNX's own
+    version_range: Tuple[int, int]
+    provider: str
+    type_constraints: Dict[str, List[str]]
+
+
+def get_all_opkernel_def() -> List[KernelDef]:
+    """The operators of ONNX models that LightNet has, each in all operator sets that define it."""
+    return [KernelDef(name, "" if domain == "ai.onnx" else domain, (1, 2 ** 31 - 1), PROVIDER, {})
+            for name, domain in dict.fromkeys(_lightnet.operators())]
+
+
+class OpSchema(NamedTuple):
+    """An operator of a domain that the package onnx does not define."""
+
+    name: str
+    domain: str
+    since_version: int
+
+
+def get_all_operator_schema() -> List[Any]:
+    """The schemas of these operators: onnx.defs.OpSchema in each version that the package onnx defines, others OpSchema. It needs
+    that package."""
+    from onnx import defs
+    known = {(kernel.op_name, kernel.domain) for kernel in get_all_opkernel_def()}
+    schemas = [schema for schema in defs.get_all_schemas_with_history() if (schema.name, schema.domain) in known]
+    others = known - {(schema.name, schema.domain) for schema in schemas}
+    return schemas + [OpSchema(name, domain, 1) for name, domain in sorted(others)]
 
 
 class InferenceSession:
@@ -83,5 +119,6 @@ class InferenceSession:
         return getattr(self._session, name)
 
 
-__all__ = [*_package.__all__, "NotImplemented", "OrtValueVector", "get_default_session_options", "is_dlpack_uint8_tensor",
+__all__ = [*_package.__all__, "NotImplemented", "OrtValueVector", "get_all_operator_schema", "get_all_opkernel_def",
+           "get_default_session_options", "is_dlpack_uint8_tensor",
            "quantize_matmul_2bits", "quantize_matmul_4bits", "quantize_matmul_8bits"]
