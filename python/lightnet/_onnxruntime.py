@@ -105,7 +105,7 @@ def as_onnxruntime() -> ModuleType:
     Returns the module. ImportError: another onnxruntime is imported already."""
     found = sys.modules.get(NAME)
     if found is not None and getattr(found.__spec__, "loader", None) is not _finder:
-        raise ImportError(f"{NAME} is imported already, from {getattr(found, '__file__', None)}: "
+        raise ImportError(f"onnxruntime is imported already, from {getattr(found, '__file__', None)}: "
                           "call lightnet.as_onnxruntime() before the first import of it")
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)

@@ -27,7 +27,7 @@ def broken_links(documents):
 
 def sources_of_messages():
     """The text of the sources, with adjacent string literals joined, as the compiler does."""
-    text = "\n".join(map(text_of, tracked("cli/*.c", "lightnet/*.c", "tensorlight/*.c", "Makefile")))
+    text = "\n".join(map(text_of, tracked("cli/*.c", "lightnet/*.c", "tensorlight/*.c", "python/lightnet/*.py", "lightnet/__init__.py", "Makefile")))
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
