@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """In the root of the sources, Python finds this folder, of C, as `lightnet`: it imports the installed package in its place, or
-tells that there is none."""
+fails if there is none."""
 import importlib.machinery
 import importlib.util
 import os

@@ -44,6 +44,10 @@ for name in ("InvalidArgument", "Fail", "NoSuchFile", "InvalidGraph", "RuntimeEx
 assert state.NotImplemented is lightnet.NotImplemented and NotImplemented is not None
 assert onnxruntime.InferenceSession is lightnet.InferenceSession is onnxruntime.capi.onnxruntime_inference_collection.InferenceSession
 assert sys.modules["onnxruntime"] is onnxruntime is lightnet.as_onnxruntime()
+import lightnet.quantization
+from onnxruntime.quantization import QuantType, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+assert quantize_static is lightnet.quantization.quantize_static and QuantType is lightnet.quantization.QuantType
 copies = [name for name in sys.modules if name.startswith("onnxruntime.") and sys.modules[name] is not sys.modules["lightnet" + name[11:]]]
 assert not copies, copies
 assert lightnet.capi.onnxruntime_pybind11_state.__spec__.name == "lightnet.capi.onnxruntime_pybind11_state"
