@@ -11,6 +11,7 @@
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_detect.h"
 #include "lightnet/ln_dfg.h"
 #include "lightnet/ln_graph.h"
 #include "lightnet/ln_hash.h"

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forms of YOLO with all columns of a row in one output.
+//
+//     column      yolov5, yolov6, yolox     yolov8                   yolov10
+//     0 .. 3      center x, y, w, h         center x, y, w, h        x0, y0, x1, y1
+//     4           objectness                scores of classes        score
+//     5           scores of classes                                  class
+//     after       factors of prototypes     factors, or key points   factors, or key points
+//
+// In yolov8 the columns are rows of the output, [D, N], so that the step of a column is N.
+
+#include <math.h>
+#include <string.h>
+
+#include "vision/ln_detect_form.h"
+
+// Columns
+
+// Sets r->n_levels if the output has `n_anchors` rows for each cell of 3 or 4 grids. Returns
+// whether it does.
+static int is_pyramid(ln_detect_reading *r, int n_anchors)
+{
+    for (int n_levels = 3; n_levels <= 4; n_levels++) {
+        const int cells = ln_detect_cells(r, n_levels);
+        if (cells > 0 && (int64_t)cells * n_anchors == r->n_rows) {
+            r->n_levels = n_levels;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Begins a form [N, D], or [D, N]. Returns the number of columns.
+static int begin_columns(ln_detect_reading *r, int is_transposed)
+{
+    const tl_tensor *const t = r->of[0];
+    const int last = t->dims[t->ndim - 1], other = t->dims[t->ndim - 2];
+    r->n_rows = is_transposed ? last : other;
+    r->row_step = is_transposed ? 1 : last;
+    r->column_step = is_transposed ? last : 1;
+    return is_transposed ? other : last;
+}
+
+static void set_classes(ln_detect_reading *r, int first_score, int n)
+{
+    r->first_score = first_score;
+    r->n_scores = r->n_classes = n;
+}
+
+// The columns from `first` on are factors of prototypes.
+static void set_prototypes(ln_detect_reading *r, int first)
+{
+    r->masks = LN_DETECT_PROTOTYPES;
+    r->mask_role = 1;
+    r->first_factor = first;
+}
+
+static int has_prototypes(const ln_detect_reading *r)
+{
+    return ln_detect_size(r, 'M') > 0 && ln_detect_size(r, 'P') > 0 && ln_detect_size(r, 'Q') > 0;
+}
+
+// Without a pyramid, rows are more than columns.
+static int grade_of(int is_sure, int n_rows, int n_columns)
+{
+    return is_sure ? LN_DETECT_SURE : n_rows > n_columns ? LN_DETECT_MAYBE : 0;
+}
+
+// YOLOv5 and forms like it
+
+int ln_yolov5_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0);
+    r->objectness = 4;
+    set_classes(r, 5, n - 5);
+    return n > 5 ? grade_of(is_pyramid(r, 3), r->n_rows, n) : 0;
+}
+
+int ln_yolov5_segment_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0), m = ln_detect_size(r, 'M');
+    r->objectness = 4;
+    set_classes(r, 5, n - 5 - m);
+    set_prototypes(r, n - m);
+    return has_prototypes(r) && r->n_scores > 0 ? grade_of(is_pyramid(r, 3), r->n_rows, n) : 0;
+}
+
+static int is_object_everywhere(const ln_detect_reading *r)
+{
+    for (int i = 0; i < r->n_rows; i++)
+        if (ln_detect_column(r, i, 4) != 1)
+            return 0;
+    return 1;
+}
+
+int ln_yolov6_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0);
+    set_classes(r, 5, n - 5);
+    const int is_sure = n > 5 && is_pyramid(r, 1) && is_object_everywhere(r);
+    // By name alone: another input size has other grids.
+    const int is_asked = r->options->kind && !strcmp(r->options->kind, "yolov6");
+    return is_sure ? LN_DETECT_SURE : n > 5 && is_asked ? LN_DETECT_MAYBE : 0;
+}
+
+int ln_yolox_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0);
+    r->objectness = 4;
+    set_classes(r, 5, n - 5);
+    return n > 5 && is_pyramid(r, 1) ? LN_DETECT_SURE : 0;
+}
+
+int ln_yolov7_fit(ln_detect_reading *r)
+{
+    begin_columns(r, 0);
+    set_classes(r, 6, 1);
+    r->n_classes = 0;
+    return LN_DETECT_LIKELY;
+}
+
+int ln_yolonas_fit(ln_detect_reading *r)
+{
+    begin_columns(r, 0);
+    set_classes(r, 5, 1);
+    r->n_classes = 0;
+    return LN_DETECT_MAYBE;
+}
+
+// YOLOv8
+
+int ln_yolov8_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 1);
+    set_classes(r, 4, n - 4);
+    return n > 4 ? grade_of(is_pyramid(r, 1), r->n_rows, n) : 0;
+}
+
+int ln_yolov8_segment_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 1), m = ln_detect_size(r, 'M');
+    set_classes(r, 4, n - 4 - m);
+    set_prototypes(r, n - m);
+    return has_prototypes(r) && r->n_scores > 0 ? grade_of(is_pyramid(r, 1), r->n_rows, n) : 0;
+}
+
+enum { COCO_POINTS = 17 };
+
+// The key points of rows with `n` columns, of which `others` are none: as in the options; without
+// these, the 17 of COCO, or as many as fit if poses are asked for. 0: none.
+static int count_points(const ln_detect_reading *r, int n, int others)
+{
+    const char *const kind = r->options->kind;
+    const int max = (n - others) / 3;
+    if (r->options->n_points)
+        return r->options->n_points <= max ? r->options->n_points : 0;
+    if (n == others + 3 * COCO_POINTS)
+        return COCO_POINTS;
+    const int is_asked = kind && !strcmp(kind, "pose") && n == others + 3 * max;
+    return is_asked && max <= LN_DETECT_MAX_POINTS && max > 0 ? max : 0;
+}
+
+static void set_points(ln_detect_reading *r, int n_columns, int n_points)
+{
+    r->n_points = n_points;
+    r->first_point = n_columns - 3 * n_points;
+    r->point_step = 3;
+}
+
+// Columns of one class and 17 points could also be those of 52 classes.
+int ln_yolov8_pose_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 1), n_points = count_points(r, n, 5);
+    set_points(r, n, n_points);
+    set_classes(r, 4, n - 4 - 3 * n_points);
+    if (!n_points || (r->options->n_labels == n - 4 && !r->options->kind))
+        return 0;
+    return grade_of(is_pyramid(r, 1), r->n_rows, n);
+}
+
+// YOLOv10
+
+static void set_suppressed(ln_detect_reading *r)
+{
+    set_classes(r, 4, 1);
+    r->n_classes = 0;
+}
+
+int ln_yolov10_fit(ln_detect_reading *r)
+{
+    begin_columns(r, 0);
+    set_suppressed(r);
+    return LN_DETECT_LIKELY;
+}
+
+int ln_yolov10_segment_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0), m = ln_detect_size(r, 'M');
+    set_suppressed(r);
+    set_prototypes(r, 6);
+    return has_prototypes(r) && n - 6 == m ? LN_DETECT_LIKELY : 0;
+}
+
+int ln_yolov10_pose_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 0), n_points = count_points(r, n, 6);
+    set_suppressed(r);
+    set_points(r, n, n_points);
+    return n_points && n == 6 + 3 * n_points ? LN_DETECT_LIKELY : 0;
+}
+
+// Rows
+
+double ln_yolo_score(const ln_detect_reading *r, int row, int class_index)
+{
+    const double score = ln_detect_column(r, row, r->first_score + class_index);
+    return r->objectness ? score * ln_detect_column(r, row, r->objectness) : score;
+}
+
+double ln_yolo_class(const ln_detect_reading *r, int row)
+{
+    return ln_detect_column(r, row, 5);
+}
+
+double ln_yolonas_class(const ln_detect_reading *r, int row)
+{
+    return ln_detect_column(r, row, 6);
+}
+
+void ln_yolo_center_box(const ln_detect_reading *r, int row, double box[4])
+{
+    ln_detect_from_center(box, ln_detect_column(r, row, 0), ln_detect_column(r, row, 1),
+                          ln_detect_column(r, row, 2), ln_detect_column(r, row, 3));
+}
+
+void ln_yolo_corner_box(const ln_detect_reading *r, int row, double box[4])
+{
+    for (int k = 0; k < 4; k++)
+        box[k] = ln_detect_column(r, row, k);
+}
+
+void ln_yolov7_box(const ln_detect_reading *r, int row, double box[4])
+{
+    for (int k = 0; k < 4; k++)
+        box[k] = ln_detect_column(r, row, 1 + k);
+}
+
+// The center is relative to the cell, sizes are logarithms, both in strides.
+void ln_yolox_box(const ln_detect_reading *r, int row, double box[4])
+{
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, 1);
+    ln_detect_from_center(box, (ln_detect_column(r, row, 0) + cell.x) * cell.stride,
+                          (ln_detect_column(r, row, 1) + cell.y) * cell.stride,
+                          exp(ln_detect_column(r, row, 2)) * cell.stride,
+                          exp(ln_detect_column(r, row, 3)) * cell.stride);
+}
+
+void ln_yolo_point(const ln_detect_reading *r, int row, int k, ln_key_point *point)
+{
+    const int at = r->first_point + k * r->point_step;
+    *point =
+        (ln_key_point){(float)ln_detect_column(r, row, at), (float)ln_detect_column(r, row, at + 1),
+                       (float)ln_detect_column(r, row, at + 2)};
+}
