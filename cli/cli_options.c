@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "input/cli_preprocess.h"
+#include "input/cli_presets.h"
 #include "input/cli_shape.h"
 #include "lightnet/ln_util.h"
+#include "output/cli_found.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 #include "tensorlight/tl_exec.h"
@@ -39,13 +41,14 @@ static const cli_option shared[] = {
      "an input, by name or in the model's order: npy, npz (all its "
      "arrays, by their names), pb, png, jpg, webp, bmp, pgm, ppm, bin"},
     {"labels", 0, CLI_TEXT, FIELD(labels), "FILE",
-     "names of classes for --top and --draw, one per line"},
+     "names of classes for --top, --draw and --task, one per line"},
     {"shape", 0, CLI_SHAPES, FIELD(shapes), "NAME=1x3x224x224",
      "the shape of input NAME, or the open size NAME; 1..512 is a range"},
     {"fetch", 0, CLI_TEXTS, FIELD(fetch), "NAME", "treat tensor NAME as an additional output"},
     {"preprocess", 0, CLI_PREPROCESS, FIELD(images.preprocess), "NAME",
-     "images: as imagenet, clip, yolo, caffe, inception, 0-1 or 0-255; other options override it",
-     "imagenet clip yolo caffe inception 0-1 0-255"},
+     "images: as imagenet, detr, clip, yolo, yolox, caffe, inception, ultraface, retinaface, "
+     "scrfd, 0-1 or 0-255; other options override it",
+     "imagenet detr clip yolo yolox caffe inception ultraface retinaface scrfd 0-1 0-255"},
     {"resize", 0, CLI_RESIZE, FIELD(images.resize), "HOW",
      "images: stretch, crop[=SHARE] or letterbox[=GREY], with --filter antialias",
      "stretch crop letterbox"},
@@ -260,6 +263,18 @@ static int set_divisors(double values[3], const cli_option *r, const char *text)
     return status;
 }
 
+// A word that `check` knows, or "help", which prints their list.
+static int set_listed(cli_options *opt, const char *text, int (*check)(const char *),
+                      void (*print)(void))
+{
+    const int status = check(text);
+    if (!status && !strcmp(text, "help")) {
+        print();
+        opt->help = CLI_LISTED;
+    }
+    return status;
+}
+
 static int set_option(cli_options *opt, const cli_option *r, const char *text)
 {
     void *field = (char *)opt + r->field;
@@ -301,6 +316,12 @@ static int set_option(cli_options *opt, const cli_option *r, const char *text)
     case CLI_FILTER:
         *(const char **)field = text;
         return cli_preprocess_check_filter(text);
+    case CLI_PRESET:
+        *(const char **)field = text;
+        return set_listed(opt, text, cli_preset_check, cli_preset_print);
+    case CLI_TASK:
+        *(const char **)field = text;
+        return set_listed(opt, text, cli_found_check_task, cli_found_print_tasks);
     case CLI_SHARED_ROWS:
         break;
     }

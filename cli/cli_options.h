@@ -72,7 +72,7 @@ typedef struct cli_options {
     int quiet;               // -w
     int force;               // --force
     int json;                // --json
-    int help;                // -h
+    int help;                // -h, or CLI_LISTED: another option has printed a list
     int version;             // -v
     const char *color;       // --color, NULL: not given
     int no_color;            // --no-color
@@ -110,8 +110,13 @@ typedef enum cli_kind {
     CLI_LAYOUT,
     CLI_PREPROCESS,
     CLI_RESIZE,
-    CLI_FILTER
+    CLI_FILTER,
+    CLI_PRESET,
+    CLI_TASK
 } cli_kind;
+
+/** cli_options.help after a list that an option printed by its value `help`. */
+enum { CLI_LISTED = 2 };
 
 typedef struct cli_option {
     const char *name; // without dashes

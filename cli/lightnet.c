@@ -166,7 +166,8 @@ static int run_command(const cli_command *cmd, cli_options *opt)
     if (cli_color_set(opt))
         return cli_usage("--color is '%s', expected auto, always or never", opt->color);
     if (opt->help) {
-        print_help(cmd);
+        if (opt->help != CLI_LISTED)
+            print_help(cmd);
         return CLI_OK;
     }
     if (opt->version)

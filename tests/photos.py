@@ -140,7 +140,13 @@ INPUTS = [
     ("--preprocess imagenet --bgr",
      lambda p, s, w: normalized(resized(p, cropped(s, w, 224 / 256), "antialias"), *IMAGENET)[..., ::-1]),
     ("--preprocess clip", lambda p, s, w: normalized(resized(p, cropped(s, w), "bicubic"), *CLIP)),
+    ("--preprocess detr", lambda p, s, w: normalized(resized(p, stretched(s, w), "antialias"), *IMAGENET)),
     ("--preprocess yolo", lambda p, s, w: resized(p, letterboxed(s, w), "linear", 114) / 255),
+    ("--preprocess yolox", lambda p, s, w: resized(p, letterboxed(s, w), "linear", 114)[..., ::-1]),
+    ("--preprocess ultraface", lambda p, s, w: (resized(p, stretched(s, w), "linear") - 127) / 128),
+    ("--preprocess retinaface",
+     lambda p, s, w: resized(p, letterboxed(s, w), "linear", 0)[..., ::-1] - [104, 117, 123]),
+    ("--preprocess scrfd", lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 0) - 127.5) / 128),
     ("--preprocess imagenet --resize stretch --std 2",
      lambda p, s, w: (resized(p, stretched(s, w), "antialias") - 255 * np.array(IMAGENET[0])) / 2),
     ("--preprocess yolo --mean 1,2,6/2 --scale 16/8",
@@ -355,7 +361,7 @@ def check_each(tap, lightnet):
             fault += f"{name} alone is another image\n"
     tap.check("an image of each file", fault)
     status, printed, errors = run(lightnet, "model.json", "--each", "photos", "-w", "--draw", "boxes", "-O", "none")
-    wrong = [name for name in "ab" if f"photos/{name}.ppm: --draw boxes: the outputs are 'mask' [1, 3, 10, 10]" not in errors]
+    wrong = [name for name in "ab" if f"photos/{name}.ppm: the outputs fit no family of detections: they are 'mask' [1, 3, 10, 10]" not in errors]
     fault = f"{status} {printed!r} {errors!r}\n" if wrong or status != 1 or "3 of 3 files failed" not in errors else ""
     if os.path.exists("none"):
         fault += f"written: {os.listdir('none')}\n"
@@ -371,19 +377,20 @@ def check_usage(tap, lightnet):
     with open("weights.png", "wb") as stream:
         stream.write(b"\x93NUMPY\1\0")
     draw = ["-i", "photo.ppm", "-w", "--draw"]
-    shapes = ("photo.ppm: --draw boxes: the outputs are 'y' [1, 3, 10, 10]; expected boxes [1, N, 4] and scores [1, N, C] of a floating "
-              "type")
+    shapes = ("photo.ppm: the outputs fit no family of detections: they are 'y' [1, 3, 10, 10]; the nearest family is yolov8 (detect), "
+              "which has output [1, 4 + C, N]")
     np.save("x.npy", np.zeros((1, 3, 10, 10), np.float32))
     cases = [
         (["--preprocess", "imagnet"], 2,
-         "--preprocess is 'imagnet', expected imagenet, clip, yolo, caffe, inception, 0-1 or 0-255"),
+         "--preprocess is 'imagnet', expected imagenet, detr, clip, yolo, yolox, caffe, inception, ultraface, retinaface, "
+         "scrfd, 0-1 or 0-255"),
         (["--filter", "cubic"], 2, "--filter is 'cubic', expected linear, antialias or bicubic"),
         (["--std", "1,0,1"], 2, "--std is '1,0,1', expected no 0"),
         (["--draw", "boxes"], 2, "--draw needs -o FILE, such as -o out.png"),
         (["--draw", "boxes", "--each", "."], 2, "--draw with --each needs -O DIR, for an image of each file"),
         (["--draw", "boxes", "--each", ".", "-o", "out.png"], 2, "--draw with --each needs -O DIR, for an image of each file"),
         (["-o", "out.png"], 2, "-o needs --draw; -O DIR writes outputs"),
-        (["--draw", "box", "-o", "out.png"], 2, "--draw is 'box', expected boxes, mask or classes"),
+        (["--draw", "box", "-o", "out.png"], 2, "--draw is 'box', expected boxes, detect, segment, pose, mask, semantic or classes"),
         ([*draw, "boxes", "-o", "out.bmp"], 2, "out.bmp: unknown suffix '.bmp', expected .png, .jpg, .jpeg or .ppm"),
         ([*draw, "boxes", "-o", "-"], 2, "-: --draw writes a file, .png, .jpg or .ppm"),
         ([*draw, "boxes", "-o", "photo.ppm"], 2, "photo.ppm: the output would overwrite the input 'photo.ppm'"),

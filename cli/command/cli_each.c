@@ -33,7 +33,9 @@
 #include "input/cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_memory_plan.h"
+#include "output/cli_found.h"
 #include "output/cli_json_outputs.h"
+#include "output/cli_known.h"
 #include "output/cli_labels.h"
 #include "output/cli_msg.h"
 #include "output/cli_outnames.h"
@@ -356,7 +358,7 @@ static void print_header(each *e, int item)
 {
     if (e->opt->shared.json)
         cli_json_outputs_begin(&e->json, e->out, path_of(e, item));
-    else if (e->opt->top || e->opt->draw || !e->opt->outdir)
+    else if (e->opt->top || e->opt->draw || e->opt->task || !e->opt->outdir)
         cli_print("%s:\n", path_of(e, item));
 }
 
@@ -386,49 +388,86 @@ static int write_file(each *e, int item, int k)
     return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
 }
 
-static int draw_outputs(each *e, int item, const cli_run_options *with)
+// The files of the outputs, unless -O has the drawn image.
+static int write_files(each *e, int item)
 {
-    ln_image image;
-    return cli_draw_make(with, e->labels, &image) ||
-           cli_draw_write(path_of_output(e, item, 0), &image);
+    int status = 0;
+    for (int k = 0; k < e->n_outputs && !status && !e->opt->draw; k++)
+        status = write_file(e, item, k);
+    return status;
 }
 
-static int draw(each *e, int item)
+static int print_outputs(each *e, int item)
 {
-    slot *s = slot_of(e, item);
-    cli_drawing drawing = {0};
-    cli_run_options with = e->printing;
     int status = 0;
-    s->photo.drawing = &drawing;
-    with.shared.images.photo = &s->photo;
     print_header(e, item);
     for (int k = 0; k < e->n_outputs && !status; k++)
-        status = cli_output_deliver(&with, NULL, ln_model_output_name(e->model, k), k,
-                                    s->outputs[k], e->labels);
-    if (!status)
-        e->n_failed += draw_outputs(e, item, &with);
-    cli_draw_free(&drawing);
-    e->printing.shared.quiet = 1;
+        status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
+                              e->opt->draw ? NULL : path_of_output(e, item, k));
+    if (e->opt->shared.json)
+        cli_json_close(&e->json); // the list of outputs
+    e->printing.shared.quiet = 1; // warns of a wrong number of labels only once
     return status;
 }
 
 // Files come first, so that an object of JSON is whole or has the error.
 static int write_all(each *e, int item)
 {
-    int status = 0;
-    for (int k = 0; k < e->n_outputs && !status; k++)
-        status = write_file(e, item, k);
-    if (status) {
+    if (write_files(e, item)) {
         e->n_failed++;
         return 0;
     }
-    print_header(e, item);
-    for (int k = 0; k < e->n_outputs && !status; k++)
-        status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
-                              path_of_output(e, item, k));
+    const int status = print_outputs(e, item);
     if (e->opt->shared.json)
-        cli_json_outputs_end(&e->json);
-    e->printing.shared.quiet = 1; // warns of a wrong number of labels only once
+        cli_json_close(&e->json);
+    return status;
+}
+
+// What the outputs show is found first, for the same reason.
+static int find(each *e, int item, cli_run_options *with, cli_drawing *drawing, cli_found *found)
+{
+    ln_error err = {0};
+    slot *s = slot_of(e, item);
+    int status = 0;
+    s->photo.drawing = drawing;
+    with->shared.images.photo = &s->photo;
+    for (int k = 0; k < e->n_outputs && !status; k++)
+        status = cli_found_add(with, ln_model_output_name(e->model, k), s->outputs[k]);
+    if (status || !cli_found_init(found, with, e->labels, &err))
+        return status;
+    if (e->opt->shared.json)
+        cli_json_error(e->out, path_of(e, item), ln_error_text(&err));
+    return cli_fail("%s", ln_error_text(&err));
+}
+
+static int print_found(each *e, int item, const cli_found *found)
+{
+    cli_json *const json = e->opt->shared.json ? &e->json : NULL;
+    int status = print_outputs(e, item);
+    if (!status)
+        status = cli_output_deliver_found(&e->printing, json, found, e->labels);
+    if (json)
+        cli_json_close(json);
+    return status;
+}
+
+static int write_found(each *e, int item)
+{
+    cli_drawing drawing = {0};
+    cli_found found;
+    cli_run_options with = e->printing;
+    int status = 0;
+    const int failed = find(e, item, &with, &drawing, &found);
+    if (failed || write_files(e, item)) {
+        e->n_failed++;
+    } else {
+        status = print_found(e, item, &found);
+        e->n_failed += !status && e->opt->draw &&
+                       cli_draw(&found, &with, e->labels, path_of_output(e, item, 0));
+    }
+    if (!failed)
+        cli_found_free(&found);
+    cli_found_free_drawing(&drawing);
     return status;
 }
 
@@ -444,7 +483,8 @@ static void write_failure(each *e, int item)
 static void fail_photo(const each *e, int item)
 {
     char text[LN_MAXLINE];
-    snprintf(text, sizeof(text), "%s: --draw needs an image", path_of(e, item));
+    snprintf(text, sizeof(text), "%s: %s needs an image", path_of(e, item),
+             e->opt->draw ? "--draw" : "--task");
     set_reason(slot_of(e, item), text);
 }
 
@@ -481,12 +521,13 @@ static int write_item(void *data, int item)
         cli_model_print_message((void *)e->opt, LN_MSG_WARN, s->warning);
     if (!e->has_warned)
         e->has_warned = cli_preprocess_warn(&s->photo);
-    if (e->opt->draw && !s->has_failed && !s->photo.file)
+    const int finds = e->opt->draw || e->opt->task;
+    if (finds && !s->has_failed && !s->photo.file)
         fail_photo(e, item);
     if (s->has_failed)
         write_failure(e, item);
     else
-        status = e->opt->draw ? draw(e, item) : write_all(e, item);
+        status = finds ? write_found(e, item) : write_all(e, item);
     if (!status)
         status = flush(e);
     clear_slot(e, item);
@@ -674,7 +715,9 @@ static int open_model(each *e, int n)
     e->n_runners = n;
     e->opening.threads = n > 1 ? n_threads / n : e->opt->shared.threads;
     e->model = cli_session_open(&e->opening);
-    return e->model ? check_compiled(e) : CLI_FAILED;
+    if (!e->model || cli_known_read(e->opt->known, e->model))
+        return CLI_FAILED;
+    return check_compiled(e);
 }
 
 static int create_session(each *e, int i)

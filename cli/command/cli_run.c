@@ -16,12 +16,15 @@
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
 #include "input/cli_preprocess.h"
+#include "input/cli_presets.h"
 #include "input/cli_session.h"
 #include "input/cli_source.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
+#include "output/cli_found.h"
 #include "output/cli_json_outputs.h"
+#include "output/cli_known.h"
 #include "output/cli_labels.h"
 #include "output/cli_msg.h"
 #include "output/cli_output.h"
@@ -101,6 +104,10 @@ static ln_model *open_mapped(const cli_run_options *opt)
     if (other || !is_for_session(opt))
         return NULL;
     ln_model *model = cli_session_open(&opt->shared);
+    if (model && cli_known_read(opt->known, model)) {
+        ln_model_free(model);
+        return NULL;
+    }
     if (!model || has_inputs(model, opt))
         return model;
     cli_fail("%s: --map needs a model with inputs, and -i only for them; run it without --map",
@@ -115,6 +122,10 @@ static ln_model *open_model(const cli_run_options *opt)
 {
     const int may_try = is_for_session(opt) && opt->shared.limits.seconds < 0;
     ln_model *model = may_try ? cli_session_try(&opt->shared) : NULL;
+    if (model && cli_known_read(opt->known, model)) {
+        ln_model_free(model);
+        return NULL; // a context reports that there is no memory
+    }
     // Contexts check the options of a compiled model.
     const int is_compiled =
         model && (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1"));
@@ -326,32 +337,66 @@ static int run_and_deliver(const cli_run_options *opt, const cli_labels *names)
 // For --draw classes without --top.
 enum { DRAWN_CLASSES = 3 };
 
-static int run_run(const cli_options *shared)
+// Options that are not given, by the preset, by --draw, and by default.
+static void complete(cli_run_options *opt)
 {
-    const cli_run_options *const asked = (const cli_run_options *)shared;
-    cli_drawing drawing = {0};
-    cli_photo photo = {.drawing = &drawing};
-    cli_run_options with = *asked;
-    const cli_run_options *const opt = &with;
-    cli_labels names;
-    int made = 0;
-    with.shared.images.photo = opt->shared.samples ? NULL : &photo; // each file has its own
+    const cli_preset *const preset = opt->preset ? cli_preset_find(opt->preset) : NULL;
+    if (preset) {
+        if (!opt->shared.images.preprocess)
+            opt->shared.images.preprocess = preset->preprocess;
+        opt->shared.images.nhwc |= preset->nhwc;
+        if (!opt->top && !opt->task && !cli_draw_task(opt->draw))
+            opt->top = preset->top;
+        if (!opt->task)
+            opt->task = preset->task;
+    }
+    if (!opt->task)
+        opt->task = cli_draw_task(opt->draw);
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
-        with.top = DRAWN_CLASSES;
-    if (opt->threshold < 0)
-        with.threshold = 0.5;
-    if (opt->overlap < 0)
-        with.overlap = 0.5;
+        opt->top = DRAWN_CLASSES;
+}
+
+static int check(const cli_run_options *opt)
+{
     if (opt->print_all && opt->outdir && !opt->top)
         return cli_usage("--print-all needs --top K beside -O, which writes outputs in full");
-    if (opt->shared.labels && !opt->top && !opt->draw)
-        return cli_usage("--labels needs --top K or --draw");
+    if (opt->shared.labels && !opt->top && !opt->draw && !opt->task)
+        return cli_usage("--labels needs --top K, --draw or --task");
     if (opt->batch && !opt->shared.samples)
         return cli_usage("--batch needs --each DIR, PATTERN or LIST");
-    int status = cli_draw_check(asked);
+    return cli_draw_check(opt);
+}
+
+// --labels, else those of the preset, which those of the model replace.
+static int read_labels(const cli_run_options *opt, cli_labels *labels)
+{
+    const cli_preset *const preset = opt->preset ? cli_preset_find(opt->preset) : NULL;
+    const char *const list = preset ? cli_preset_labels(preset->labels) : NULL;
+    if (opt->shared.labels || !list)
+        return cli_labels_read(opt->shared.labels, labels);
+    char *const text = strdup(list);
+    *labels = (cli_labels){0};
+    return text ? cli_labels_split(labels, text) : cli_fail_memory();
+}
+
+static int run_run(const cli_options *shared)
+{
+    cli_run_options with = *(const cli_run_options *)shared;
+    const cli_run_options *const opt = &with;
+    cli_drawing drawing = {0};
+    cli_photo photo = {.drawing = &drawing};
+    cli_labels names;
+    cli_known known = {.labels = &names, .is_given = with.shared.labels != NULL};
+    int made = 0;
+    complete(&with);
+    int status = check(opt);
     if (status)
         return status;
-    status = cli_labels_read(opt->shared.labels, &names);
+    with.shared.images.photo = opt->shared.samples ? NULL : &photo; // each file has its own
+    with.known = &known;
+    with.threshold = opt->threshold < 0 ? 0.5 : opt->threshold;
+    with.overlap = opt->overlap < 0 ? 0.5 : opt->overlap;
+    status = read_labels(opt, &names);
     if (!status && opt->outdir)
         status = cli_output_prepare(opt, &made);
     if (!status)
@@ -359,7 +404,7 @@ static int run_run(const cli_options *shared)
     if (status && made)
         rmdir(opt->outdir); // stays when an output is in it
     cli_labels_free(&names);
-    cli_draw_free(&drawing);
+    cli_found_free_drawing(&drawing);
     return status;
 }
 
@@ -378,16 +423,24 @@ static const cli_option run_options[] = {
      "FILE_OUTPUT.npy"},
     {"top", 0, CLI_COUNT_FROM_1, OWN(top), "K", "print the K best classes of each output row"},
     CLI_SHARED("labels", "labels"),
+    {"preset", 0, CLI_PRESET, OWN(preset), "NAME",
+     "as for this family of models: --preprocess, --task and labels, such as yolov8 (help lists "
+     "them)",
+     CLI_PRESET_WORDS},
+    {"task", 0, CLI_TASK, OWN(task), "NAME",
+     "print what the outputs show in the image: detect, segment, pose, semantic, any or a family "
+     "(help lists them)",
+     "any detect segment pose semantic help"},
     {"draw", 0, CLI_TEXT, OWN(draw), "WHAT",
-     "draw boxes, mask or classes on the image of -i, and write -o FILE; --each: on all, in -O "
-     "DIR",
-     "boxes mask classes"},
+     "draw boxes, mask, classes or a task on the image of -i, and write -o FILE; --each: on all, "
+     "in -O DIR",
+     "boxes mask classes detect segment pose semantic"},
     {"outfile", 'o', CLI_TEXT, CLI_FIELD(outfile), "FILE",
      "--draw: the image to write, .png, .jpg or .ppm"},
     {"threshold", 0, CLI_NOT_NEGATIVE, OWN(threshold), "T",
-     "--draw: the min score of boxes and masks (default 0.5)"},
+     "--draw, --task: the min score of boxes and masks (default 0.5)"},
     {"overlap", 0, CLI_NOT_NEGATIVE, OWN(overlap), "V",
-     "--draw boxes: the max intersection over union of two boxes (default 0.5)"},
+     "--draw boxes, --task: the max intersection over union of two boxes (default 0.5)"},
     {"print-all", 0, CLI_FLAG, OWN(print_all), NULL,
      "print large outputs in full, and --top of all rows"},
     CLI_SHARED("shape", "max-constant"),

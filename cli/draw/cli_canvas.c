@@ -91,6 +91,16 @@ void cli_canvas_frame(ln_image *image, int y0, int x0, int y1, int x1, int thick
     cli_canvas_fill(image, y0, x1 - thickness > x0 ? x1 - thickness : x0, y1, x1, color);
 }
 
+void cli_canvas_line(ln_image *image, int y0, int x0, int y1, int x1, int size, cli_rgb color)
+{
+    const int height = abs(y1 - y0), width = abs(x1 - x0), n = height > width ? height : width;
+    for (int i = 0; i <= n; i++) {
+        const int y = n ? y0 + (int)((int64_t)(y1 - y0) * i / n) : y0;
+        const int x = n ? x0 + (int)((int64_t)(x1 - x0) * i / n) : x0;
+        cli_canvas_fill(image, y - size, x - size, y + size, x + size, color);
+    }
+}
+
 // Text
 
 enum { FONT_HEIGHT = 7, FONT_WIDTH = 5, FIRST = ' ', LAST = '~' };

@@ -33,6 +33,9 @@ void cli_canvas_fill(ln_image *image, int y0, int x0, int y1, int x1, cli_rgb co
 void cli_canvas_frame(ln_image *image, int y0, int x0, int y1, int x1, int thickness,
                       cli_rgb color);
 
+/** Draws a line of squares of 2 * size pixels between two points inside the image. */
+void cli_canvas_line(ln_image *image, int y0, int x0, int y1, int x1, int size, cli_rgb color);
+
 /** Width in pixels of the text. */
 int cli_canvas_text_width(const char *text, int scale);
 

@@ -131,18 +131,12 @@ int cli_json_output(cli_json *json, const cli_run_options *opt, const char *name
     cli_json_shape(json, "shape", t->ndim, t->dims);
     if (opt->top)
         status = add_top(json, t, opt->top, labels);
-    else if (!path)
+    else if (!path && !opt->task && !opt->draw)
         add_data(json, t);
     if (path)
         cli_json_text(json, "path", path);
     cli_json_close(json);
     return status;
-}
-
-void cli_json_outputs_end(cli_json *json)
-{
-    cli_json_close(json);
-    cli_json_close(json);
 }
 
 void cli_json_error(FILE *fp, const char *file, const char *reason)

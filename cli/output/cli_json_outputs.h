@@ -4,10 +4,12 @@
 //     {"file": "a.png", "outputs": [
 //      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
 //
-// `data` has the elements in row-major order. Floats have as many digits as needed to read the
-// same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
-// in the JSON of Protocol Buffers. Instead of `data`, an output has `top` with --top, a list of the
-// best classes of each row, and `path` with -O, of the file that has the elements.
+// cli_json_close ends the list, further members may follow (cli_found_json), and cli_json_close
+// ends the object. `data` has the elements in row-major order. Floats have as many digits as needed
+// to read the same element back; those that JSON lacks are the strings "NaN", "Infinity" and
+// "-Infinity", as in the JSON of Protocol Buffers. Instead of `data`, an output has `top` with
+// --top, a list of the best classes of each row, `path` with -O, of the file that has the elements,
+// and nothing with --task or --draw.
 
 #pragma once
 
@@ -25,9 +27,6 @@ void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file);
  * Returns 0, or CLI_FAILED after a message. */
 int cli_json_output(cli_json *json, const cli_run_options *opt, const char *name,
                     const tl_tensor *t, const cli_labels *labels, const char *path);
-
-/** Ends the object and the line. */
-void cli_json_outputs_end(cli_json *json);
 
 /** The object of a file that could not be run: {"file": "a.png", "error": "..."}. */
 void cli_json_error(FILE *fp, const char *file, const char *reason);

@@ -12,15 +12,10 @@
 #include "output/cli_compare.h"
 #include "output/cli_msg.h"
 
-int cli_labels_read(const char *file, cli_labels *names)
+int cli_labels_split(cli_labels *names, char *text)
 {
-    memset(names, 0, sizeof(*names));
-    if (!file)
-        return 0;
-    names->text = ln_read_text(file);
-    if (!names->text)
-        return cli_fail("%s", ln_last_error());
-    char *rest = names->text;
+    *names = (cli_labels){.text = text};
+    char *rest = text;
     while (rest && *rest) {
         char *line = strsep(&rest, "\n");
         char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
@@ -31,6 +26,15 @@ int cli_labels_read(const char *file, cli_labels *names)
         names->lines[names->n++] = line;
     }
     return 0;
+}
+
+int cli_labels_read(const char *file, cli_labels *names)
+{
+    memset(names, 0, sizeof(*names));
+    if (!file)
+        return 0;
+    char *const text = ln_read_text(file);
+    return text ? cli_labels_split(names, text) : cli_fail("%s", ln_last_error());
 }
 
 void cli_labels_free(cli_labels *names)

@@ -16,6 +16,10 @@ typedef struct cli_labels {
  * cli_labels_free. */
 int cli_labels_read(const char *file, cli_labels *names);
 
+/** Splits `text` (takes it, also after a failure) into lines. Returns 0, or CLI_FAILED after a
+ * message. Free with cli_labels_free. */
+int cli_labels_split(cli_labels *names, char *text);
+
 void cli_labels_free(cli_labels *names);
 
 /** An element of a row and its index. */

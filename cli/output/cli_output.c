@@ -136,7 +136,7 @@ static int add_json(cli_json *json, const cli_run_options *opt, const char *name
 int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names)
 {
-    if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
+    if (check_top(opt, name, t))
         return CLI_FAILED;
     if (json)
         return opt->outdir && !is_npz_output(opt) && write_output(opt->outdir, name, k, t)
@@ -148,7 +148,7 @@ int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *n
         return 0; // written with the others
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
-    if (opt->top || opt->draw)
+    if (opt->top || opt->draw || opt->task)
         return 0;
     char shape[LN_MAX_SHAPE];
     cli_print("%s: %s %s\n", name, tl_dtype_name(t->dtype),
@@ -160,21 +160,62 @@ int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *n
     return 0;
 }
 
-static int deliver_each(const cli_run_options *opt, int n, const char *const *names,
+static int deliver_each(const cli_run_options *opt, cli_json *json, int n, const char *const *names,
                         const tl_tensor *const *tensors, const cli_labels *labels)
 {
     ln_error err = {0};
     int status = 0;
+    for (int k = 0; k < n && !status; k++)
+        status = cli_output_deliver(opt, json, names[k], k, tensors[k], labels);
+    if (!status && is_npz_output(opt) && ln_npz_write(opt->outdir, n, names, tensors, &err))
+        status = cli_fail("%s", ln_error_text(&err));
+    return status;
+}
+
+int cli_output_deliver_found(const cli_run_options *opt, cli_json *json, const cli_found *found,
+                             const cli_labels *labels)
+{
+    if (json)
+        return cli_found_json(found, json, labels);
+    cli_found_print(found, opt, labels);
+    return 0;
+}
+
+// *found: what the outputs show; NULL: it is not wanted.
+static int deliver_and_draw(const cli_run_options *opt, cli_found *found, int n,
+                            const char *const *names, const tl_tensor *const *tensors,
+                            const cli_labels *labels)
+{
     cli_json json, *const wanted = opt->shared.json ? &json : NULL;
     if (wanted)
         cli_json_outputs_begin(wanted, stdout, NULL);
-    for (int k = 0; k < n && !status; k++)
-        status = cli_output_deliver(opt, wanted, names[k], k, tensors[k], labels);
-    if (!status && is_npz_output(opt) && ln_npz_write(opt->outdir, n, names, tensors, &err))
-        status = cli_fail("%s", ln_error_text(&err));
+    int status = deliver_each(opt, wanted, n, names, tensors, labels);
     if (wanted)
-        cli_json_outputs_end(wanted);
-    return status ? status : cli_draw(opt, labels);
+        cli_json_close(wanted); // the list of outputs
+    if (!status && found)
+        status = cli_output_deliver_found(opt, wanted, found, labels);
+    if (wanted)
+        cli_json_close(wanted);
+    return !status && opt->draw ? cli_draw(found, opt, labels, opt->shared.outfile) : status;
+}
+
+static int deliver(const cli_run_options *opt, int n, const char *const *names,
+                   const tl_tensor *const *tensors, const cli_labels *labels)
+{
+    cli_found found;
+    ln_error err = {0};
+    int status = 0;
+    if (!opt->task && !opt->draw)
+        return deliver_and_draw(opt, NULL, n, names, tensors, labels);
+    for (int k = 0; k < n && !status; k++)
+        status = cli_found_add(opt, names[k], tensors[k]);
+    if (status)
+        return status;
+    if (cli_found_init(&found, opt, labels, &err))
+        return cli_fail("%s", ln_error_text(&err));
+    status = deliver_and_draw(opt, &found, n, names, tensors, labels);
+    cli_found_free(&found);
+    return status;
 }
 
 int cli_output_deliver_all(const cli_run_options *opt, int n, cli_output_getter get, void *data,
@@ -187,7 +228,7 @@ int cli_output_deliver_all(const cli_run_options *opt, int n, cli_output_getter 
         k++;
     const int status = !names || !tensors ? cli_fail_memory()
                        : k < n            ? CLI_FAILED
-                                          : deliver_each(opt, n, names, tensors, labels);
+                                          : deliver(opt, n, names, tensors, labels);
     free(names);
     free(tensors);
     return status;

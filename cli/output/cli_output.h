@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "output/cli_found.h"
 #include "output/cli_json.h"
 #include "output/cli_labels.h"
 #include "output/cli_run_options.h"
@@ -28,6 +29,11 @@ void cli_output_warn_labels(const cli_run_options *opt, const char *name, const 
  * NULL. Returns 0, or CLI_FAILED after a message. */
 int cli_output_deliver(const cli_run_options *opt, cli_json *json, const char *name, int k,
                        const tl_tensor *t, const cli_labels *names);
+
+/** Prints what the outputs show, or lists it in the object of `json`. Returns 0, or CLI_FAILED
+ * after a message. */
+int cli_output_deliver_found(const cli_run_options *opt, cli_json *json, const cli_found *found,
+                             const cli_labels *labels);
 
 /** After a run: gets output `k` and its name. Returns borrowed; NULL after a message. */
 typedef const tl_tensor *(*cli_output_getter)(void *data, int k, const char **name);

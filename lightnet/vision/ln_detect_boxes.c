@@ -27,13 +27,13 @@ static void set_classes(ln_detect_reading *r, int background)
 int ln_boxes_fit(ln_detect_reading *r)
 {
     set_scores(r, -1);
-    return r->n_scores > 0 ? LN_DETECT_LIKELY : 0;
+    return r->n_scores > 0 ? LN_DETECT_SURE : 0;
 }
 
 int ln_labels_fit(ln_detect_reading *r)
 {
     set_classes(r, 0);
-    return r->of[0]->ndim > 2 ? LN_DETECT_LIKELY : LN_DETECT_MAYBE;
+    return r->of[0]->ndim > 2 ? LN_DETECT_SURE : LN_DETECT_MAYBE;
 }
 
 int ln_ssd_fit(ln_detect_reading *r)
@@ -45,7 +45,7 @@ int ln_ssd_fit(ln_detect_reading *r)
 int ln_torchvision_fit(ln_detect_reading *r)
 {
     set_classes(r, 1);
-    return r->of[0]->ndim == 2 ? LN_DETECT_LIKELY : LN_DETECT_MAYBE;
+    return r->of[0]->ndim == 2 ? LN_DETECT_SURE : LN_DETECT_MAYBE;
 }
 
 static void set_masks(ln_detect_reading *r, int role)

@@ -20,8 +20,8 @@ enum {
     LN_DETECT_N_LETTERS = 26,
     // Grades of `fit`; 0: the outputs do not fit.
     LN_DETECT_MAYBE = 1,  // the number of dimensions fits
-    LN_DETECT_LIKELY = 2, // a constant size, or names, fit
-    LN_DETECT_SURE = 3    // sizes are those that the input's size implies
+    LN_DETECT_LIKELY = 2, // a constant size fits
+    LN_DETECT_SURE = 3 // sizes are those that the input's size implies, or equal in several outputs
 };
 
 typedef enum ln_detect_type { LN_DETECT_FLOAT, LN_DETECT_INTEGER, LN_DETECT_ANY } ln_detect_type;

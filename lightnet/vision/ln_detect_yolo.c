@@ -55,9 +55,12 @@ static void set_prototypes(ln_detect_reading *r, int first)
     r->first_factor = first;
 }
 
+// Whether the prototypes are [1, M, H, W] and have the aspect ratio of the input.
 static int has_prototypes(const ln_detect_reading *r)
 {
-    return ln_detect_size(r, 'M') > 0 && ln_detect_size(r, 'P') > 0 && ln_detect_size(r, 'Q') > 0;
+    const int height = ln_detect_size(r, 'P'), width = ln_detect_size(r, 'Q');
+    return r->of[1]->ndim == 4 && ln_detect_size(r, 'M') > 0 && height > 0 && width > 0 &&
+           (int64_t)height * r->width == (int64_t)width * r->height;
 }
 
 // Without a pyramid, rows are more than columns.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// --preset: what to do with the image and the outputs of a known family of models.
+
+#pragma once
+
+/** The names, for shells. */
+#define CLI_PRESET_WORDS                                                                      \
+    "resnet50 keras yolov3 yolov4 pytorch-yolov4 yolov5 yolov6 yolov8 yolov10 "               \
+    "yolonas yolox detr rtdetr rfdetr ssd torchvision tensorflow ultraface retinaface scrfd " \
+    "deeplab help"
+
+/** A family of models. */
+typedef struct cli_preset {
+    const char *name;
+    const char *preprocess; // a name of --preprocess
+    int nhwc;
+    const char *task;   // a word of --task; NULL: none
+    int top;            // 0: none
+    const char *labels; // a list of cli_preset_labels; NULL: none
+    const char *models;
+} cli_preset;
+
+/** NULL: unknown. */
+const cli_preset *cli_preset_find(const char *name);
+
+/** 0 for a known name, or "help"; else CLI_WRONG_USAGE after a message. */
+int cli_preset_check(const char *name);
+
+/** Prints the table. */
+void cli_preset_print(void);
+
+/** Names of classes, one a line, by the name of a list. */
+const char *cli_preset_labels(const char *list);

@@ -1,0 +1,702 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: detectors.py LIGHTNET. Detections of each family are those that an encoder of the test has written. Speaks TAP.
+
+Each family has an encoder: from boxes, classes and scores it makes outputs as that family's models have them, among rows
+with low scores. A model with these constant outputs is run on a photo, which is stretched, cropped or letterboxed by the
+formulas of photos.py; the detections are the boxes, mapped back by the inverse of these formulas.
+"""
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "onnx"))
+import onnx_writer as onnx  # noqa: E402
+from photos import Tap, cropped, letterboxed, read_ppm, run, stretched, write_ppm  # noqa: E402
+
+HEIGHT, WIDTH = 64, 96  # of the input
+STRIDES = (8, 16, 32)
+N_CLASSES = 7
+FITS = {"stretch": stretched, "crop": cropped, "letterbox": letterboxed}
+TYPES = {"float32": "float", "float16": "float16", "float64": "double", "int64": "int64", "int32": "int32"}
+
+
+# Models
+
+def save_model(file, outputs, metadata=(), shape=(1, 3, HEIGHT, WIDTH)):
+    """A model with these constant outputs, a dict of arrays, and an input x that nothing reads."""
+    nodes = [onnx.node("Identity", ["c_" + name], [name]) for name in outputs]
+    tensors = [onnx.tensor("c_" + name, TYPES[str(a.dtype)], a.shape, a.reshape(-1).tolist()) for name, a in outputs.items()]
+    values = [onnx.value(name, TYPES[str(a.dtype)], a.shape) for name, a in outputs.items()]
+    graph = onnx.graph(nodes, [onnx.value("x", "float", shape)], values, tensors)
+    with open(file, "wb") as stream:
+        stream.write(onnx.model(graph, opset=17))
+        for key, value in metadata:  # ModelProto.metadata_props
+            stream.write(onnx.field(14, onnx.field(1, key) + onnx.field(2, value)))
+
+
+# What a model has seen: boxes in pixels of the input, far from each other, with classes and scores.
+
+class Scene:
+    def __init__(self, seed, n=5, first_class=0, n_points=0):
+        self.random = np.random.default_rng(seed)
+        columns = self.random.permutation(6)[:n]  # each box has its own sixth of the width
+        x0 = columns * 16 + self.random.uniform(0, 4, n)
+        y0 = self.random.uniform(-4, 40, n)
+        self.boxes = np.stack([x0, y0, x0 + self.random.uniform(5, 11, n), y0 + self.random.uniform(5, 30, n)], axis=1)
+        self.classes = self.random.integers(first_class, N_CLASSES, n)
+        self.scores = np.sort(self.random.uniform(0.55, 0.95, n))[::-1]
+        self.points = self.random.uniform([-5, -5, 0], [WIDTH + 5, HEIGHT + 5, 1], (n, n_points, 3))
+        self.n = n
+
+    def rows(self, n_rows):
+        """Rows for the boxes, in no order."""
+        return self.random.permutation(n_rows)[:self.n]
+
+    def low(self, *shape):
+        """Scores of other rows."""
+        return self.random.uniform(0, 0.3, shape)
+
+
+def centers(boxes):
+    return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]], axis=1)
+
+
+def fractions(boxes):
+    return boxes / [WIDTH, HEIGHT, WIDTH, HEIGHT]
+
+
+def cells(strides=STRIDES, up=False):
+    """[N, 3]: x, y and stride of each cell."""
+    out = []
+    for s in strides:
+        rows, columns = (-(-HEIGHT // s), -(-WIDTH // s)) if up else (HEIGHT // s, WIDTH // s)
+        y, x = np.mgrid[:rows, :columns]
+        out.append(np.stack([x.ravel(), y.ravel(), np.full(x.size, s)], axis=1))
+    return np.concatenate(out)
+
+
+def f32(array):
+    return np.asarray(array, np.float32)
+
+
+def noise_boxes(scene, n):
+    """Boxes of rows with low scores, as centers."""
+    return scene.random.uniform([0, 0, 4, 4], [WIDTH, HEIGHT, 30, 30], (n, 4))
+
+
+def columns_of(scene, n_rows, per_box, objectness=None, extra=None):
+    """Rows of YOLO: box, objectness, scores, further columns."""
+    box, score = noise_boxes(scene, n_rows), scene.low(n_rows, N_CLASSES)
+    factor = np.full((n_rows, 1), objectness if objectness else 1.0)
+    more = scene.random.normal(0, 1, (n_rows, 0 if extra is None else extra.shape[1]))
+    at = scene.rows(n_rows - 1)
+    box[at] = per_box
+    # A worse copy of the best box, which it suppresses, in the next row that is free.
+    copy = next(i for i in range(n_rows) if i not in at)
+    box[copy] = per_box[0] + [0.5, 0, 0, 0]
+    for row, c, s in [*zip(at, scene.classes, scene.scores), (copy, scene.classes[0], 0.52)]:
+        score[row, c] = s / (objectness or 1)
+    if extra is not None:
+        more[at] = extra
+    parts = [box, *([factor] if objectness else []), score, more]
+    return np.concatenate(parts, axis=1), at
+
+
+def yolov8(scene):
+    rows, _ = columns_of(scene, len(cells()), centers(scene.boxes))
+    return {"output0": f32(rows.T[None])}
+
+
+def yolov8_p6(scene):
+    rows, _ = columns_of(scene, len(cells((8, 16, 32, 64))), centers(scene.boxes))
+    return {"output0": rows.T[None].astype(np.float64)}
+
+
+def yolov8_other_size(scene):
+    rows, _ = columns_of(scene, 50, centers(scene.boxes))
+    return {"output0": f32(rows.T[None])}
+
+
+def yolov5(scene):
+    rows, _ = columns_of(scene, 3 * len(cells()), centers(scene.boxes), objectness=0.96)
+    return {"output": f32(rows[None])}
+
+
+def yolov6(scene):
+    rows, _ = columns_of(scene, len(cells()), centers(scene.boxes), objectness=1.0)
+    return {"outputs": f32(rows[None])}
+
+
+def yolox(scene):
+    rows, _ = columns_of(scene, len(cells()), centers(scene.boxes), objectness=0.96)
+    grid = cells()
+    rows[:, :2] = rows[:, :2] / grid[:, 2:] - grid[:, :2]
+    rows[:, 2:4] = np.log(rows[:, 2:4] / grid[:, 2:])
+    return {"output": f32(rows[None])}
+
+
+def suppressed(scene, n_rows, extra=None):
+    """[N, 6 and more]: corners, score, class, others."""
+    rows = np.concatenate([noise_boxes(scene, n_rows), scene.low(n_rows, 1), np.zeros((n_rows, 1)),
+                           np.zeros((n_rows, 0 if extra is None else extra.shape[1]))], axis=1)
+    at = scene.rows(n_rows)
+    rows[at, :4], rows[at, 4], rows[at, 5] = scene.boxes, scene.scores, scene.classes
+    if extra is not None:
+        rows[at, 6:] = extra
+    return rows
+
+
+def yolov10(scene):
+    return {"output0": f32(suppressed(scene, 300)[None])}
+
+
+def yolov7(scene):
+    rows = suppressed(scene, 20)
+    return {"output": f32(np.concatenate([np.zeros((20, 1)), rows[:, :4], rows[:, 5:], rows[:, 4:5]], axis=1))}
+
+
+def yolonas_flat(scene):
+    return {"graph2_flat_predictions": f32(np.concatenate([np.zeros((20, 1)), suppressed(scene, 20)], axis=1))}
+
+
+def boxes_scores(scene, n_rows=30):
+    """[N, 4] and [N, C], corners."""
+    box, score = noise_boxes(scene, n_rows), scene.low(n_rows, N_CLASSES)
+    at = scene.rows(n_rows)
+    box[at] = scene.boxes
+    score[at, scene.classes] = scene.scores
+    return box, score
+
+
+def yolonas(scene):
+    box, score = boxes_scores(scene, len(cells()))
+    return {"scores": f32(score[None]), "boxes": f32(box[None])}
+
+
+def ultraface(scene):
+    box, score = boxes_scores(scene)
+    return {"scores": f32(score[None]), "boxes": f32(fractions(box)[None])}
+
+
+def pytorch_yolov4(scene):
+    box, score = boxes_scores(scene)
+    return {"boxes": f32(fractions(box)[None, :, None]), "confs": f32(score[None])}
+
+
+def yolov3(scene):
+    box, score = boxes_scores(scene)
+    at = [int(np.argmin(np.abs(box - b).sum(axis=1))) for b in scene.boxes]
+    chosen = [(0, c, row) for c, row in zip(scene.classes, at)] + [(0, 9, 0), (0, 0, 1000), (0, -1, 0)]  # and some out of range
+    return {"yolonms_layer_1": f32(box[None][..., [1, 0, 3, 2]]), "yolonms_layer_1:1": f32(score.T[None]),
+            "yolonms_layer_1:2": np.array([chosen], np.int32)}
+
+
+def logit(p):
+    return np.log(p / (1 - p))
+
+
+def yolov4(scene):
+    anchors = [[(12, 16), (19, 36), (40, 28)], [(36, 75), (76, 55), (72, 146)], [(142, 110), (192, 243), (459, 401)]]
+    out = {}
+    grids = [scene.low(HEIGHT // s, WIDTH // s, 3, 5 + N_CLASSES) for s in STRIDES]
+    for i, (c, score) in enumerate(zip(scene.classes, scene.scores)):
+        level, anchor = i % 3, i % 2
+        stride, scale = STRIDES[level], (1.2, 1.1, 1.05)[level]
+        x, y, w, h = centers(scene.boxes)[i]
+        column, row = int(x // stride), int(y // stride)
+        cell = grids[level][row, column, anchor]
+        cell[:2] = logit((np.array([x / stride - column, y / stride - row]) + (scale - 1) / 2) / scale)
+        cell[2:4] = np.log(np.array([w, h]) / anchors[level][anchor])
+        cell[4], cell[5 + c] = 0.98, score / 0.98
+    for name, grid in zip(("a", "b", "c"), grids):
+        out[name] = f32(grid[None])
+    return out
+
+
+def detr(scene):
+    box, score = boxes_scores(scene, 40)
+    at = [int(np.argmin(np.abs(box - b).sum(axis=1))) for b in scene.boxes]
+    p = np.full((40, N_CLASSES + 1), 0.01)
+    p[:, -1] = 1 - 0.01 * N_CLASSES
+    for row, c, s in zip(at, scene.classes, scene.scores):
+        p[row] = (1 - s) / N_CLASSES
+        p[row, c] = s
+    return {"logits": f32(np.log(p)[None] + 3), "pred_boxes": f32(fractions(centers(box))[None])}
+
+
+def rtdetr(scene):
+    box, score = boxes_scores(scene, 300)
+    return {"logits": f32(logit(score + 1e-6)[None]), "pred_boxes": f32(fractions(centers(box))[None])}
+
+
+def rfdetr(scene):
+    box, score = boxes_scores(scene, 300)
+    return {"dets": f32(fractions(centers(box))[None]), "labels": f32(logit(score + 1e-6)[None])}
+
+
+def lists(scene, n_rows=25):
+    """[N, 4], [N] and [N]."""
+    rows = suppressed(scene, n_rows)
+    return rows[:, :4], rows[:, 4], rows[:, 5].astype(np.int64), [int(np.argmin(np.abs(rows[:, :4] - b).sum(axis=1)))
+                                                                  for b in scene.boxes]
+
+
+def rtdetr_lists(scene):
+    box, score, label, _ = lists(scene)
+    return {"labels": label[None], "boxes": f32(box[None]), "scores": f32(score[None])}
+
+
+def ssd(scene):
+    box, score, label, _ = lists(scene)
+    return {"bboxes": f32(fractions(box)[None]), "labels": label[None], "scores": f32(score[None])}
+
+
+def torchvision(scene):
+    box, score, label, _ = lists(scene)
+    return {"a": f32(box), "b": label, "c": f32(score)}
+
+
+def tensorflow(scene):
+    rows = suppressed(scene, 25)
+    valid = np.concatenate([rows, [[10, 10, 20, 20, 0.99, 1]]])  # beyond num_detections
+    return {"detection_boxes:0": f32(fractions(valid[:, :4])[None][..., [1, 0, 3, 2]]),
+            "detection_classes:0": f32(valid[:, 5][None]), "detection_scores:0": f32(valid[:, 4][None]),
+            "num_detections:0": f32([25])}
+
+
+def nms(scene):
+    rows = np.concatenate([suppressed(scene, 25), [[10, 10, 20, 20, 0.99, 1]]])
+    return {"num_dets": np.array([[25]], np.int32), "det_boxes": f32(rows[:, :4][None]),
+            "det_scores": f32(rows[:, 4][None]), "det_classes": rows[:, 5][None].astype(np.int32)}
+
+
+def retinaface(scene):
+    scene.classes[:] = 1
+    grid = cells(up=True)
+    sizes = {8: (16, 32), 16: (64, 128), 32: (256, 512)}
+    prior = np.array([((x + 0.5) * s, (y + 0.5) * s, size) for x, y, s in grid for size in sizes[s]])
+    n = len(prior)
+    box, face = noise_boxes(scene, n), scene.low(n)
+    points = scene.random.uniform(0, 50, (n, 5, 2))
+    at = scene.rows(n)
+    box[at], face[at], points[at] = centers(scene.boxes), scene.scores, scene.points[..., :2]
+    scene.points[..., 2] = 1
+    loc = np.concatenate([(box[:, :2] - prior[:, :2]) / prior[:, 2:] / 0.1, np.log(box[:, 2:] / prior[:, 2:]) / 0.2], axis=1)
+    landms = (points - prior[:, None, :2]) / prior[:, None, 2:] / 0.1
+    return {"output0": f32(loc[None]), "587": f32(landms.reshape(1, n, 10)), "588": f32(np.stack([1 - face, face], axis=1)[None])}
+
+
+def retinaface_logits(scene):
+    out = retinaface(scene)
+    out["588"] = f32(np.log(out["588"]) - 2)
+    return out
+
+
+def scrfd(scene, with_points=True):
+    scene.classes[:] = 0
+    scene.points[..., 2] = 1
+    out = {}
+    for level, stride in enumerate(STRIDES):
+        grid = np.repeat(cells((stride,)), 2, axis=0)
+        n = len(grid)
+        score = scene.low(n)
+        box, points = scene.random.uniform(0.5, 2, (n, 4)), scene.random.uniform(0, 2, (n, 5, 2))
+        for i in range(level, scene.n, 3):
+            row = int(scene.random.integers(n // 3)) * 3 + i // 3
+            origin = grid[row, :2] * stride
+            score[row] = scene.scores[i]
+            box[row] = np.concatenate([origin - scene.boxes[i, :2], scene.boxes[i, 2:] - origin]) / stride
+            if with_points:
+                points[row] = (scene.points[i, :, :2] - origin) / stride
+        out[f"score_{stride}"], out[f"bbox_{stride}"] = f32(score[:, None]), f32(box)
+        if with_points:
+            out[f"kps_{stride}"] = f32(points.reshape(n, 10))
+    return out
+
+
+def scrfd_without_points(scene):
+    return scrfd(scene, False)
+
+
+# Poses
+
+def yolov8_pose(scene):
+    scene.classes[:] = 0
+    rows, _ = columns_of(scene, len(cells()), centers(scene.boxes), extra=scene.points.reshape(scene.n, -1))
+    return {"output0": f32(np.delete(rows, range(5, 4 + N_CLASSES), axis=1).T[None])}  # one class
+
+
+def yolov10_pose(scene):
+    return {"output0": f32(suppressed(scene, 300, scene.points.reshape(scene.n, -1))[None])}
+
+
+def torchvision_pose(scene):
+    box, score, label, at = lists(scene)
+    points = np.zeros((25, scene.points.shape[1], 3))
+    points[at] = scene.points
+    return {"boxes": f32(box), "labels": label, "scores": f32(score), "keypoints": f32(points),
+            "keypoints_scores": f32(points[..., 2])}
+
+
+# Masks: scene.grids [n, P, Q], over the input or the box, and the threshold
+
+N_PROTOTYPES = 8
+
+
+def with_prototypes(scene):
+    prototypes = scene.random.normal(0, 1, (N_PROTOTYPES, HEIGHT // 4, WIDTH // 4))
+    factors = scene.random.normal(0, 1, (scene.n, N_PROTOTYPES))
+    scene.grids = np.einsum("nm,mpq->npq", f32(factors), f32(prototypes))
+    scene.threshold, scene.over = 0, "input"
+    return f32(prototypes[None]), factors
+
+
+def yolov8_segment(scene):
+    prototypes, factors = with_prototypes(scene)
+    rows, _ = columns_of(scene, len(cells()), centers(scene.boxes), extra=factors)
+    return {"output0": f32(rows.T[None]), "output1": prototypes}
+
+
+def yolov5_segment(scene):
+    prototypes, factors = with_prototypes(scene)
+    rows, _ = columns_of(scene, 3 * len(cells()), centers(scene.boxes), objectness=0.96, extra=factors)
+    return {"output0": f32(rows[None]), "output1": prototypes}
+
+
+def yolov10_segment(scene):
+    prototypes, factors = with_prototypes(scene)
+    return {"output0": f32(suppressed(scene, 300, factors)[None]), "output1": prototypes}
+
+
+def torchvision_segment(scene, size=(HEIGHT, WIDTH), over="input"):
+    box, score, label, at = lists(scene)
+    masks = scene.random.uniform(0, 1, (25, 1, *size))
+    scene.grids, scene.threshold, scene.over = f32(masks[at, 0]), 0.5, over
+    return {"boxes": f32(box), "labels": label, "scores": f32(score), "masks": f32(masks)}
+
+
+def zoo_mask_rcnn(scene):
+    return torchvision_segment(scene, (28, 28), "box")
+
+
+def tensorflow_segment(scene):
+    out = torchvision_segment(scene, (33, 33), "box")
+    return {"detection_boxes": f32(fractions(out["boxes"])[None][..., [1, 0, 3, 2]]), "detection_scores": out["scores"][None],
+            "detection_classes": f32(out["labels"][None]), "detection_masks": out["masks"][None, :, 0],
+            "num_detections": f32([25])}
+
+
+# Families: encoder, task and family of the detections, options of the command line, members of the scene.
+
+FAMILIES = [
+    (yolov8, "detect", "yolov8", [], {}), (yolov8_p6, "detect", "yolov8", [], {}),
+    (yolov8_other_size, "detect", "yolov8", [], {}), (yolov5, "detect", "yolov5", [], {}),
+    (yolov6, "detect", "yolov6", [], {}), (yolox, "detect", "yolox", [], {}), (yolov10, "detect", "yolov10", [], {}),
+    (yolov7, "detect", "yolov7", [], {}), (yolonas_flat, "detect", "yolonas", ["--task", "yolonas"], {}),
+    (yolonas, "detect", "ultraface", [], {}), (ultraface, "detect", "ultraface", [], {}),
+    (pytorch_yolov4, "detect", "yolov4", [], {}), (yolov3, "detect", "yolov3", [], {}), (yolov4, "detect", "yolov4", [], {}),
+    (detr, "detect", "detr", [], {}), (rtdetr, "detect", "rtdetr", [], {}), (rfdetr, "detect", "rtdetr", [], {}),
+    (rtdetr_lists, "detect", "rtdetr", [], {}), (ssd, "detect", "ssd", [], {"first_class": 1}),
+    (torchvision, "detect", "torchvision", [], {"first_class": 1}), (tensorflow, "detect", "tensorflow", [], {"first_class": 1}),
+    (nms, "detect", "nms", [], {}), (retinaface, "pose", "retinaface", [], {"n_points": 5}),
+    (retinaface_logits, "pose", "retinaface", [], {"n_points": 5}), (scrfd, "pose", "scrfd", [], {"n_points": 5}),
+    (scrfd_without_points, "detect", "scrfd", [], {}), (yolov8_pose, "pose", "yolov8", [], {"n_points": 17}),
+    (yolov8_pose, "pose", "yolov8", ["--task", "pose"], {"n_points": 4}), (yolov10_pose, "pose", "yolov10", [], {"n_points": 17}),
+    (torchvision_pose, "pose", "torchvision", [], {"first_class": 1, "n_points": 17}),
+    (yolov8_segment, "segment", "yolov8", [], {}), (yolov5_segment, "segment", "yolov5", [], {}),
+    (yolov10_segment, "segment", "yolov10", [], {}), (torchvision_segment, "segment", "torchvision", [], {"first_class": 1}),
+    (zoo_mask_rcnn, "segment", "torchvision", [], {"first_class": 1}),
+    (tensorflow_segment, "segment", "tensorflow", [], {"first_class": 1}),
+]
+
+
+# Back to the photo
+
+def back(axis, v):
+    """The photo's coordinate of an input's one: (pixels, resized pixels, elements, first resized pixel)."""
+    n, size, _, offset = axis
+    return (v + offset) * n / size
+
+
+def back_boxes(axes, boxes):
+    x, y = (back(axes[1 - i], boxes[:, [i, i + 2]]).clip(0, axes[1 - i][0]) for i in range(2))
+    return np.stack([x[:, 0], y[:, 0], x[:, 1], y[:, 1]], axis=1)
+
+
+def interpolation(centers_of, n):
+    """[len, n]: the weights of n elements, whose centers are at halves, at these positions; beyond the ends they stay."""
+    return np.array([np.interp(centers_of, np.arange(n) + 0.5, np.eye(n)[i]) for i in range(n)]).T
+
+
+def expected_mask(scene, i, axes, box):
+    """[rows, columns] of the photo."""
+    at = []
+    for k, axis in enumerate(axes):
+        n, size, out, offset = axis
+        v = (np.arange(n) + 0.5) * size / n - offset  # of the input
+        first, last = (0, out) if scene.over == "input" else (scene.boxes[i][1 - k], scene.boxes[i][3 - k])
+        at.append(interpolation((v - first) / (last - first) * scene.grids.shape[1 + k], scene.grids.shape[1 + k]))
+    mask = at[0] @ scene.grids[i] @ at[1].T > scene.threshold
+    y, x = np.arange(axes[0][0]) + 0.5, np.arange(axes[1][0]) + 0.5
+    return mask & ((y >= box[1]) & (y < box[3]))[:, None] & ((x >= box[0]) & (x < box[2]))[None]
+
+
+def mask_of(found):
+    """COCO's uncompressed runs, down the columns."""
+    height, width = found["size"]
+    values = np.repeat(np.arange(len(found["counts"])) % 2, found["counts"])
+    assert len(values) == height * width, f"{len(values)} pixels"
+    return values.reshape(width, height).T.astype(bool)
+
+
+def compare(scene, axes, found, with_masks):
+    boxes = back_boxes(axes, scene.boxes)
+    kept = [i for i in range(scene.n) if boxes[i, 0] < boxes[i, 2] and boxes[i, 1] < boxes[i, 3]]
+    expected = [(int(scene.classes[i]), round(float(scene.scores[i]), 3)) for i in kept]
+    got = [(d["class"], round(d["score"], 3)) for d in found]
+    if got != expected:
+        return f"classes and scores {got}, expected {expected}\n"
+    fault = ""
+    for d, i in zip(found, kept):
+        if not np.abs(np.array(d["box"]) - boxes[i]).max() < 2e-3:
+            fault += f"box {d['box']}, expected {boxes[i]}\n"
+        if scene.points.size:
+            points = np.stack([back(axes[1], scene.points[i, :, 0]), back(axes[0], scene.points[i, :, 1]), scene.points[i, :, 2]],
+                              axis=1)
+            if not np.abs(np.array(d["points"]) - points).max() < 1e-2:
+                fault += f"points {d['points']}, expected {points}\n"
+        if with_masks:
+            mask = expected_mask(scene, i, axes, boxes[i])
+            # Sums in another order may differ where the mask is at its threshold.
+            scene.n_pixels = getattr(scene, "n_pixels", 0) + mask.sum()
+            if (mask_of(d["mask"]) != mask).mean() > 1e-3:
+                fault += f"{(mask_of(d['mask']) != mask).sum()} of {mask.sum()} pixels of a mask differ\n"
+    return fault
+
+
+def detect(lightnet, *options):
+    status, printed, errors = run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "--json", *options)
+    return json.loads(printed) if status == 0 else errors
+
+
+def check_family(tap, lightnet, encode, task, family, options, members):
+    fault = ""
+    for seed, (fit, axes_of) in enumerate(FITS.items()):
+        for size in ((60, 200), (151, 80)):
+            scene = Scene(seed, **members)
+            save_model("model.onnx", encode(scene))
+            write_ppm("photo.ppm", np.full((*size, 3), 100, np.uint8))
+            axes = axes_of(size, (HEIGHT, WIDTH))
+            got = detect(lightnet, "--resize", fit, *(options or ["--task", "any"]))
+            if isinstance(got, str) or (got["family"], got["task"]) != (family, task):
+                fault += f"{fit}: {got if isinstance(got, str) else (got['family'], got['task'])}\n"
+            else:
+                different = compare(scene, axes, got["detections"], hasattr(scene, "grids"))
+                if not getattr(scene, "n_pixels", 1):
+                    different += "the masks are empty\n"
+                fault += f"{fit}, {size}: {different}" if different else ""
+    tap.check(f"detections of {encode.__name__}{''.join(' ' + o for o in options)} are those that were encoded", fault)
+
+
+# Labels, tasks, presets
+
+def check_labels(tap, lightnet):
+    """--labels, else those of the model, else those of the preset."""
+    scene = Scene(1)
+    scene.classes[:] = [0, 2, 1, 3, 6]
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    with open("labels.txt", "w", encoding="utf-8") as stream:
+        stream.write("\n".join("abcdefg"))
+    names = "{0: 'one', 1: \"it's\", 2: 'th\\'ree', 3: 'four', 4: 'five', 5: 'six', 6: 'seven'}"
+    of_model = ["one", "th'ree", "it's", "four", "seven"]
+    cases = [
+        ((), [], [None] * 5), ((), ["--labels", "labels.txt"], list("acbdg")),
+        ((), ["--preset", "yolov8"], ["person", "car", "bicycle", "motorcycle", "train"]),
+        ((("names", names),), [], of_model), ((("names", names),), ["--preset", "yolov8"], of_model),
+        ((("names", names),), ["--labels", "labels.txt"], list("acbdg")),
+        ((("names", "['one', 'two', 'three', 'four', 'five', 'six', 'seven']"),), [], ["one", "three", "two", "four", "seven"]),
+        ((("names", '{"0": "x", "1": "y"}'),), [], ["x", None, "y", None, None]),
+        ((("names", "{0: 'one', 2: 'two'}"),), [], [None] * 5), ((("names", "{0: 'one"),), [], [None] * 5),
+        ((("names", "{}"),), [], [None] * 5), ((("names", "{0: 'a\\"),), [], [None] * 5), ((("names", ""),), [], [None] * 5),
+    ]
+    fault = ""
+    for metadata, options, expected in cases:
+        save_model("model.onnx", yolov8(scene), metadata)
+        got = detect(lightnet, *(options if "--preset" in options else [*options, "--task", "any"]))
+        labels = got if isinstance(got, str) else [d.get("label") for d in got["detections"]]
+        if labels != expected:
+            fault += f"{metadata} {options}: {labels}, expected {expected}\n"
+    tap.check("labels are those of the option, the model, or the preset", fault)
+
+
+def check_ambiguous(tap, lightnet):
+    """Columns of 52 classes are a pose, unless the task or the number of labels decides."""
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    with open("labels.txt", "w", encoding="utf-8") as stream:
+        stream.write("\n".join(map(str, range(52))))
+    rows = np.zeros((56, len(cells())))
+    rows[:4] = [[20], [20], [10], [10]]
+    rows[30, 5] = 0.9  # class 26, or the x of a key point
+    cases = [((), ["--task", "any"], "pose"), ((), ["--task", "detect"], "detect"), ((), ["--labels", "labels.txt", "--task", "any"], "detect"),
+             ((("task", "detect"),), ["--task", "any"], "detect"), ((("task", "pose"), ("kpt_shape", "[17, 3]")), ["--task", "any"], "pose"),
+             ((("task", "detect"),), ["--task", "pose"], "pose")]
+    fault = ""
+    for metadata, options, expected in cases:
+        save_model("model.onnx", {"output0": f32(rows[None])}, metadata)
+        got = detect(lightnet, *options)
+        found = got if isinstance(got, str) else (got["task"], [d["class"] for d in got["detections"]])
+        if found != (expected, [26] if expected == "detect" else []):
+            fault += f"{metadata} {options}: {found}\n"
+    save_model("model.onnx", {"output0": f32(rows[None])}, [("task", "obb")])
+    got = detect(lightnet, "--task", "any")
+    if not isinstance(got, str) or "'obb' is no task or family of detections; expected detect, segment, pose, yolov8" not in got:
+        fault += f"obb: {got}\n"
+    tap.check("the task decides where outputs of several tasks look alike", fault)
+
+
+def check_lists(tap, lightnet):
+    """The words of --task and --preset, and what they are not."""
+    fault = ""
+    status, printed, errors = run(lightnet, "--task", "help")
+    missing = {family for _, _, family, _, _ in FAMILIES} - {line.split(" ")[0] for line in printed.splitlines()}
+    if (status, errors) != (0, "") or missing:
+        fault += f"{status} {errors!r}, without {missing}\n"
+    status, printed, errors = run(lightnet, "--preset", "help")
+    names = [line.split()[0] for line in printed.splitlines()[1:]]
+    if (status, errors) != (0, "") or len(set(names)) != len(names) or "yolov8" not in names:
+        fault += f"{status} {printed!r} {errors!r}\n"
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    for name in names:  # each has a preprocessing and a task that exist
+        scene = Scene(1, n_points=5)
+        is_nhwc = name in ("keras", "yolov4", "tensorflow")
+        save_model("model.onnx", scrfd(scene), shape=(1, HEIGHT, WIDTH, 3) if is_nhwc else (1, 3, HEIGHT, WIDTH))
+        status, printed, errors = run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "--preset", name, "--task", "scrfd")
+        if status or printed.count("\n") != scene.n:
+            fault += f"{name}: {status} {printed!r} {errors!r}\n"
+    for options, expected in [(["--preset", "yolov88"], "--preset is 'yolov88'; did you mean 'yolov8'?"),
+                              (["--preset", "x"], "--preset is 'x'; see lightnet run --preset help"),
+                              (["--task", "detekt"], "--task is 'detekt'; did you mean 'detect'?"),
+                              (["--task", "x"], "--task is 'x', expected any, detect, segment, pose, semantic or a family; see "
+                               "lightnet run --task help"),
+                              (["--task", "detect", "--draw", "mask", "-o", "a.png"], "--draw mask and --task detect exclude each other")]:
+        status, _, errors = run(lightnet, "model.onnx", *options)
+        if (status, errors) != (2, "lightnet: error: " + expected):
+            fault += f"{options}: {status} {errors!r}\n"
+    tap.check("tasks and presets are lists", fault)
+
+
+def check_semantic(tap, lightnet):
+    scores = np.zeros((1, 21, HEIGHT // 8, WIDTH // 8), np.float32)
+    scores[0, 12, :, :3] = 1  # dog, a quarter
+    scores[0, 8, :4, 3:] = 2  # cat, three eighths
+    save_model("model.onnx", {"out": scores})
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    got = detect(lightnet, "--preset", "deeplab")
+    expected = [{"class": 8, "label": "cat", "share": 0.375}, {"class": 12, "label": "dog", "share": 0.25}]
+    fault = got if isinstance(got, str) else "" if (got["task"], got["classes"]) == ("semantic", expected) else f"{got}"
+    tap.check("classes of pixels have shares", fault)
+
+
+def check_each(tap, lightnet):
+    """With --each, a line of JSON for each file, also with drawn images, or the error."""
+    os.makedirs("photos", exist_ok=True)
+    write_ppm("photos/a.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    write_ppm("photos/b.ppm", np.full((2 * HEIGHT, WIDTH, 3), 100, np.uint8))
+    np.save("photos/c.npy", np.zeros((1, 3, HEIGHT, WIDTH), np.float32))
+    save_model("model.onnx", yolov8(Scene(1)))
+    fault = ""
+    for options, written in [([], []), (["--draw", "boxes", "-O", "drawn"], ["a_boxes.ppm", "b_boxes.ppm"])]:
+        status, printed, errors = run(lightnet, "model.onnx", "--each", "photos", "-w", "--json", "--preset", "yolov8", "--resize", "stretch", *options)
+        lines = [json.loads(line) for line in printed.splitlines()]
+        if status != 1 or [len(line.get("detections", [])) for line in lines] != [5, 5, 0] or "needs an image" not in lines[2].get("error", ""):
+            fault += f"{status} {printed!r} {errors!r}\n"
+        if written and sorted(os.listdir("drawn")) != written:
+            fault += f"written: {os.listdir('drawn')}\n"
+    save_model("model.onnx", {"y": np.zeros((1, 3, 10), np.float32)})
+    status, printed, errors = run(lightnet, "model.onnx", "--each", "photos", "-w", "--json", "--task", "any")
+    lines = [json.loads(line) for line in printed.splitlines()]
+    if status != 1 or ["fit no family" in line["error"] for line in lines] != [True, True, False]:
+        fault += f"{status} {printed!r} {errors!r}\n"
+    tap.check("detections of many files are lines of JSON", fault)
+
+
+# Drawing
+
+def draw(lightnet, outputs, size, *options):
+    save_model("model.onnx", outputs)
+    write_ppm("photo.ppm", np.full((*size, 3), 100, np.uint8))
+    status, _, errors = run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "-o", "drawn.ppm", *options)
+    assert status == 0, errors
+    return read_ppm("drawn.ppm").astype(int)
+
+
+def check_drawn_masks(tap, lightnet):
+    """Pixels of a mask are half of its class's color; the frame is that color."""
+    scene = Scene(3, n=1)
+    scene.boxes[:] = [[20, 20, 60, 50]]
+    drawn = draw(lightnet, yolov8_segment(scene), (HEIGHT, WIDTH), "--draw", "segment")
+    mask = expected_mask(scene, 0, stretched((HEIGHT, WIDTH), (HEIGHT, WIDTH)), scene.boxes[0])
+    inside = np.zeros((HEIGHT, WIDTH), bool)
+    inside[22:48, 22:58] = True
+    color = drawn[40, 20]
+    expected = np.where((mask & inside)[..., None], (100 + color) // 2, 100)
+    fault = ""
+    if not (drawn[20:50, 20:22] == color).all() or (color == 100).all():
+        fault += "the frame has several colors\n"
+    if not (drawn[inside] == expected[inside]).all():
+        fault += f"{(drawn[inside] != expected[inside]).any(axis=1).sum()} pixels differ from the mask\n"
+    if not (drawn[:11] == 100).all() or not (drawn[50:] == 100).all():
+        fault += "pixels outside are drawn\n"
+    tap.check("masks are half-transparent", fault)
+
+
+def check_drawn_points(tap, lightnet):
+    """Points are squares, limbs lines between them; those that are likely invisible are neither."""
+    scene = Scene(3, n=1, n_points=17)
+    scene.boxes[:] = [[10, 12, 90, 60]]
+    scene.points[..., 2] = 0.1
+    for k, x, y in [(5, 30, 20), (7, 30, 40), (9, 60, 40)]:  # shoulder, elbow, wrist
+        scene.points[0, k] = [x + 0.5, y + 0.5, 0.9]
+    drawn = draw(lightnet, yolov8_pose(scene), (HEIGHT, WIDTH), "--draw", "pose")
+    limb = drawn[30, 30]
+    inside = np.zeros((HEIGHT, WIDTH), bool)
+    inside[14:58, 12:88] = True
+    lit = (drawn != 100).any(axis=2) & inside
+    expected = np.zeros_like(lit)
+    for y, x in ((20, 30), (40, 30), (40, 60)):
+        expected[y - 2:y + 3, x - 2:x + 3] = True
+    expected[20:41, 29:31] = True
+    expected[39:41, 30:61] = True
+    fault = "" if (lit == expected).all() else "\n".join("".join(".#"[int(v)] for v in row) for row in lit[14:58, 12:88])
+    if not (drawn[25:35, 29:31] == limb).all() or not (limb == drawn[30, 10]).all():
+        fault += "limbs have another color than the frame\n"
+    if (drawn[20, 30] == drawn[40, 30]).all():
+        fault += "points have one color\n"
+    tap.check("key points are squares and limbs lines", fault)
+
+
+def main():
+    lightnet = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for encode, task, family, options, members in FAMILIES:
+            check_family(tap, lightnet, encode, task, family, options, members)
+        check_labels(tap, lightnet)
+        check_ambiguous(tap, lightnet)
+        check_lists(tap, lightnet)
+        check_semantic(tap, lightnet)
+        check_each(tap, lightnet)
+        check_drawn_masks(tap, lightnet)
+        check_drawn_points(tap, lightnet)
+        os.chdir("/")
+    print(f"1..{tap.n}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
