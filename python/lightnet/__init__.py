@@ -86,6 +86,7 @@ def disable_telemetry_events() -> None:
 _LAZY: Dict[str, Tuple[str, ...]] = {
     "_adapters": ("AdapterFormat", "LoraAdapter"),
     "_compiler": ("ModelCompiler", "OrtCompileApiFlags"),
+    "_detect": ("Detection", "Detections", "class_map", "detections"),
     "_environment": ("cuda_version", "has_collective_ops", "package_name", "preload_dlls", "print_debug_info", "version"),
     "_onnxruntime": ("as_onnxruntime",),
     "_quantize": ("QuantizationReport", "QuantizedLayer", "quantize"),
@@ -115,20 +116,21 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-__all__ = ["AdapterFormat", "Cancelled", "EPFail", "EngineError", "Error", "ExecutionMode", "ExecutionOrder", "Fail",
-           "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InputOutputError", "InvalidArgument", "InvalidGraph",
-           "InvalidProtobuf", "LimitReached", "LoraAdapter", "MemoryBlock", "MemoryPlan", "Model", "ModelCompiler",
-           "ModelLoadCanceled", "ModelLoaded", "ModelMetadata", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg",
-           "NotFound", "OrtAllocatorType", "OrtArenaCfg", "OrtCompileApiFlags", "OrtDevice", "OrtDeviceMemoryType",
-           "OrtEpAssignedNode", "OrtEpAssignedSubgraph", "OrtEpDevice", "OrtHardwareDevice", "OrtHardwareDeviceType",
-           "OrtMemType", "OrtMemoryInfo", "OrtMemoryInfoDeviceType", "OrtSparseFormat", "OrtValue", "QuantizationReport",
-           "QuantizedLayer", "RunOptions", "RuntimeException", "SessionIOBinding", "SessionOptions", "SparseTensor",
-           "StatefulSession", "as_onnxruntime", "compile_model", "convert", "copy_tensors", "create_and_register_allocator",
-           "create_and_register_allocator_v2", "cuda_version", "disable_telemetry_events", "enable_telemetry_events", "explain",
+__all__ = ["AdapterFormat", "Cancelled", "Detection", "Detections", "EPFail", "EngineError", "Error", "ExecutionMode",
+           "ExecutionOrder", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InputOutputError",
+           "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "LimitReached", "LoraAdapter", "MemoryBlock", "MemoryPlan",
+           "Model", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata", "ModelRequiresCompilation",
+           "NoModel", "NoSuchFile", "NodeArg", "NotFound", "OrtAllocatorType", "OrtArenaCfg", "OrtCompileApiFlags",
+           "OrtDevice", "OrtDeviceMemoryType", "OrtEpAssignedNode", "OrtEpAssignedSubgraph", "OrtEpDevice",
+           "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtMemType", "OrtMemoryInfo", "OrtMemoryInfoDeviceType",
+           "OrtSparseFormat", "OrtValue", "QuantizationReport", "QuantizedLayer", "RunOptions", "RuntimeException",
+           "SessionIOBinding", "SessionOptions", "SparseTensor", "StatefulSession", "as_onnxruntime", "class_map",
+           "compile_model", "convert", "copy_tensors", "create_and_register_allocator", "create_and_register_allocator_v2",
+           "cuda_version", "detections", "disable_telemetry_events", "enable_telemetry_events", "explain",
            "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_ep_devices",
            "get_version_string", "has_collective_ops", "package_name", "preload_dlls", "print_debug_info", "quantize",
-           "set_default_logger_severity", "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed", "verify",
-           "version"]
+           "set_default_logger_severity", "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed",
+           "verify", "version"]
 
 # `from lightnet import *` must not hide Python's own NotImplemented.
 _NAMES = [*__all__, "NotImplemented"]

@@ -117,6 +117,11 @@ int ln_py_bytes_arg(PyObject *name, void *bytes);
  *  them is NULL, or an exception is set. */
 PyObject *ln_py_append(PyObject *list, PyObject *item);
 
+// Functions of the module, ln_py_detect.c
+PyObject *ln_py_detect(PyObject *module, PyObject *args);
+PyObject *ln_py_class_map(PyObject *module, PyObject *args);
+PyObject *ln_py_axes(PyObject *module, PyObject *args);
+
 extern PyType_Spec ln_py_model_spec, ln_py_session_spec, ln_py_quantizer_spec;
 
 /** From now on, SIGINT cancels runs of `session`, if this is the main thread and Python handles it.

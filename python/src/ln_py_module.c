@@ -119,6 +119,13 @@ static PyMethodDef functions[] = {
      "[(type, domain), ..] of the operators that this build reads in ONNX models"},
     {"load_plugin", load_plugin, METH_VARARGS,
      "load_plugin(file as bytes): adds its operators and targets, until the process ends"},
+    {"detect", ln_py_detect, METH_VARARGS,
+     "detect(outputs, [names, then labels, as bytes], axes, kind, score, overlap, max, points): "
+     "(family, task, number of points, [(class, label, score, box, points, mask)])"},
+    {"class_map", ln_py_class_map, METH_VARARGS,
+     "class_map(outputs, [names], axes, is_nhwc, threshold): bytes of int32"},
+    {"axes", ln_py_axes, METH_VARARGS,
+     "axes(fit, share, height, width, input height, input width)"},
     {NULL, NULL, 0, NULL},
 };
 
