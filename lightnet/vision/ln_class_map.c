@@ -18,13 +18,6 @@ typedef struct grid {
     int is_class; // elements are classes
 } grid;
 
-static double element(const tl_tensor *t, size_t i)
-{
-    double v;
-    tl_convert(&v, TL_DOUBLE, (const char *)t->data + i * tl_size_of(t->dtype), t->dtype);
-    return v;
-}
-
 static int read_grid(const tl_tensor *t, int is_nhwc, grid *g)
 {
     if (t->ndim < 3 || t->ndim > 4 || !t->len || t->dtype == TL_STRING ||
@@ -52,24 +45,6 @@ static int fits_input(const grid *g, const ln_image_axis axes[2])
     return h <= MAX_ASPECT_RATIO_ERROR * w && w <= MAX_ASPECT_RATIO_ERROR * h;
 }
 
-// The class of an element of the grid; of equal scores the first one; NaN is the least.
-static int class_at(const grid *g, size_t pixel, double threshold)
-{
-    const size_t at = pixel * g->pixel_step;
-    int best = 0;
-    double max = element(g->t, at);
-    if (g->n_scores == 1)
-        return !g->is_class ? max >= threshold : max >= 0 && max <= INT32_MAX ? (int)max : 0;
-    for (int c = 1; c < g->n_scores; c++) {
-        const double v = element(g->t, at + (size_t)c * g->class_step);
-        if (v > max || (isnan(max) && !isnan(v))) {
-            best = c;
-            max = v;
-        }
-    }
-    return best;
-}
-
 // For each pixel of the picture's axis the index on the grid's axis of `n`; -1: outside the input.
 static int *place_pixels(const ln_image_axis *axis, int n)
 {
@@ -82,17 +57,57 @@ static int *place_pixels(const ln_image_axis *axis, int n)
     return at;
 }
 
-// Returns new: the class of each element of the grid; NULL: no memory.
-static int *classes_of(const grid *g, double threshold)
+// The class of an element that is a score, or the class itself.
+static int32_t class_of(const grid *g, float v, double threshold)
 {
-    const size_t n = (size_t)g->height * (size_t)g->width;
-    int *const classes = ln_alloc_array(n, sizeof(*classes));
-    for (size_t i = 0; classes && i < n; i++)
-        classes[i] = class_at(g, i, threshold);
-    return classes;
+    return !g->is_class ? v >= (float)threshold : v >= 0 && v < INT32_MAX ? (int32_t)v : 0;
 }
 
-static void fill_map(tl_tensor *map, const grid *g, const int *classes, const int *rows,
+// Of equal scores the first one; NaN is the least. best: the scores of `classes`.
+static void compare_scores(const grid *g, const float *scores, int c, float *best, int32_t *classes)
+{
+    const size_t n = (size_t)g->height * (size_t)g->width;
+    const float *from = scores + (size_t)c * g->class_step;
+    for (size_t i = 0; i < n; i++, from += g->pixel_step)
+        if (*from > best[i] || (isnan(best[i]) && !isnan(*from))) {
+            best[i] = *from;
+            classes[i] = c;
+        }
+}
+
+static void find_classes(const grid *g, const float *scores, double threshold, float *best,
+                         int32_t *classes)
+{
+    const size_t n = (size_t)g->height * (size_t)g->width;
+    for (size_t i = 0; i < n; i++)
+        best[i] = scores[i * g->pixel_step];
+    for (int c = 1; c < g->n_scores; c++)
+        compare_scores(g, scores, c, best, classes);
+    for (size_t i = 0; i < n && g->n_scores == 1; i++)
+        classes[i] = class_of(g, best[i], threshold);
+}
+
+// Returns new: the class of each element of the grid; NULL: no memory.
+static int32_t *classes_of(const grid *g, double threshold)
+{
+    const size_t n = (size_t)g->height * (size_t)g->width, len = (size_t)g->t->len;
+    int32_t *const classes = ln_alloc_array(n, sizeof(*classes));
+    float *const best = ln_alloc_array(n, sizeof(*best));
+    float *const own = g->t->dtype == TL_FLOAT ? NULL : ln_alloc_array(len, sizeof(*own));
+    const int has_memory = classes && best && (own || g->t->dtype == TL_FLOAT);
+    if (own)
+        tl_convert_array(own, TL_FLOAT, g->t->data, g->t->dtype, len);
+    if (has_memory)
+        find_classes(g, own ? own : g->t->data, threshold, best, classes);
+    ln_free(own);
+    ln_free(best);
+    if (has_memory)
+        return classes;
+    ln_free(classes);
+    return NULL;
+}
+
+static void fill_map(tl_tensor *map, const grid *g, const int32_t *classes, const int *rows,
                      const int *columns)
 {
     int32_t *to = map->data;
@@ -128,7 +143,7 @@ tl_tensor *ln_class_map(int n, const char *const *names, const tl_tensor *const 
         i++;
     if (i == n)
         return fail_outputs(n, names, tensors, err), NULL;
-    int *const classes = classes_of(&g, threshold);
+    int32_t *const classes = classes_of(&g, threshold);
     int *const rows = place_pixels(&axes[0], g.height);
     int *const columns = place_pixels(&axes[1], g.width);
     tl_tensor *const map = classes && rows && columns

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
 #include "vision/ln_detect_form.h"
 
 enum {
@@ -140,13 +141,21 @@ static int is_candidate(const ln_detect_reading *r, double score)
     return isfinite((float)score) && (float)score >= (float)r->options->score;
 }
 
+// The score of a class, or a value that grows with it.
+static double raw_score(const ln_detect_reading *r, int row, int c)
+{
+    return r->score_step ? r->data[r->score_role][r->score_first + (size_t)row * r->score_row +
+                                                  (size_t)c * r->score_step]
+                         : r->form->score(r, row, c);
+}
+
 // The class with the best score; -1: all are NaN.
 static int best_class(const ln_detect_reading *r, int row)
 {
     int best = -1;
     double max = 0;
     for (int c = r->background; c < r->n_scores; c++) {
-        const double score = r->form->score(r, row, c);
+        const double score = raw_score(r, row, c);
         if (best >= 0 ? score > max : !isnan(score)) {
             best = c;
             max = score;
@@ -155,18 +164,27 @@ static int best_class(const ln_detect_reading *r, int row)
     return best;
 }
 
+static void add_score(candidates *c, const ln_detect_reading *r, int row, int k)
+{
+    const double score = r->form->score(r, row, k);
+    const int class_index = r->form->class_of ? class_of(r, row) : k;
+    if (class_index >= 0 && is_candidate(r, score))
+        add_candidate(c, r, row, class_index, score);
+}
+
 static void add_row(candidates *c, const ln_detect_reading *r, int row)
 {
-    const int is_all = (r->form->traits & LN_DETECT_ALL) != 0;
-    const int only = is_all ? -1 : r->form->class_of ? 0 : best_class(r, row);
-    for (int k = is_all ? r->background : only; k >= 0 && k < r->n_scores; k++) {
-        const double score = r->form->score(r, row, k);
-        const int class_index = r->form->class_of ? class_of(r, row) : k;
-        if (class_index >= 0 && is_candidate(r, score))
-            add_candidate(c, r, row, class_index, score);
-        if (!is_all)
-            break;
+    if (r->objectness && !is_candidate(r, ln_detect_column(r, row, r->objectness)))
+        return;
+    if (r->form->traits & LN_DETECT_ALL) {
+        for (int k = r->background; k < r->n_scores; k++)
+            if (is_candidate(r, raw_score(r, row, k)))
+                add_score(c, r, row, k);
+        return;
     }
+    const int best = r->form->class_of ? 0 : best_class(r, row);
+    if (best >= 0)
+        add_score(c, r, row, best);
 }
 
 static int collect(candidates *c, ln_detect_reading *r, ln_error *err)
@@ -311,6 +329,25 @@ static int check(int n, const ln_image_axis axes[2], const ln_detect_options *op
                : 0;
 }
 
+// The elements of the outputs as floats.
+static int read_data(ln_detect_reading *r, ln_error *err)
+{
+    for (int i = 0; i < LN_DETECT_MAX_ROLES && r->of[i]; i++) {
+        const tl_tensor *const t = r->of[i];
+        if (t->dtype == TL_FLOAT && t->data) {
+            r->data[i] = t->data;
+            continue;
+        }
+        r->own[i] = ln_alloc_array((size_t)t->len, sizeof(*r->own[i]));
+        if (!r->own[i])
+            return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for an output of %d",
+                                   t->len);
+        tl_convert_array(r->own[i], TL_FLOAT, t->data, t->dtype, (size_t)t->len);
+        r->data[i] = r->own[i];
+    }
+    return 0;
+}
+
 static int read_outputs(ln_detections *found, int n, const char *const *names,
                         const tl_tensor *const *tensors, ln_error *err)
 {
@@ -320,6 +357,8 @@ static int read_outputs(ln_detections *found, int n, const char *const *names,
     r->height = found->axes[0].out;
     r->width = found->axes[1].out;
     if (ln_detect_find(r, n, names, tensors, err))
+        return -1;
+    if (read_data(r, err))
         return -1;
     if (!r->form->class_of)
         decide_background(r);
@@ -353,6 +392,8 @@ void ln_detections_free(ln_detections *found)
 {
     if (!found)
         return;
+    for (int i = 0; i < LN_DETECT_MAX_ROLES; i++)
+        ln_free(found->reading.own[i]);
     ln_free(found->kept);
     ln_free(found->items);
     ln_free(found->points);

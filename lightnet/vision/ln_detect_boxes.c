@@ -14,6 +14,9 @@ static void set_scores(ln_detect_reading *r, int background)
     r->n_rows = ln_detect_size(r, 'N');
     r->n_scores = r->n_classes = ln_detect_size(r, 'C');
     r->background = background;
+    r->score_role = 1;
+    r->score_row = (size_t)r->n_scores;
+    r->score_step = 1;
 }
 
 // Scores [N], classes [N].

@@ -76,6 +76,8 @@ struct ln_detect_reading {
     const ln_detect_options *options;
     int height, width;                        // of the input
     const tl_tensor *of[LN_DETECT_MAX_ROLES]; // the output of each role
+    const float *data[LN_DETECT_MAX_ROLES];   // its elements; NULL while forms are tried
+    float *own[LN_DETECT_MAX_ROLES];          // the same where they were converted
     int sizes[LN_DETECT_N_LETTERS];           // of the letters A .. Z; -1: unset
     // by `fit`
     int n_rows;
@@ -83,12 +85,18 @@ struct ln_detect_reading {
     int n_classes;  // 0: unknown
     int background; // class 0 is the background; -1: `labels` or the scores decide
     int n_levels;   // of a pyramid of grids, with strides 8, 16, ..
+    // Where the scores of a row are, or what grows with them: elements of an output
+    int score_role;
+    size_t score_first; // that of class 0 in row 0
+    size_t score_row;   // from row to row
+    size_t score_step;  // from class to class; 0: `score` alone knows
     // of role 0, where one output has all columns
     int row_step, column_step; // elements
-    int objectness;            // its column; 0: none
-    int first_score;           // a column
-    int first_point;           // a column
-    int point_step;            // columns
+    int objectness; // its column, a factor of all scores; rows below options->score are skipped, as
+                    // in YOLOv5; 0: none
+    int first_score; // a column
+    int first_point; // a column
+    int point_step;  // columns
     int n_points;
     ln_detect_masks masks;
     int mask_role;

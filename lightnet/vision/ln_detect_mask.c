@@ -3,6 +3,7 @@
 // between its elements at the centers of the picture's pixels.
 
 #include <math.h>
+#include <string.h>
 
 #include "vision/ln_detect_form.h"
 
@@ -11,25 +12,25 @@ typedef struct grid {
     float *values; // [height, width]
     int height, width;
     double over[4];
-    double threshold;
+    float threshold;
 } grid;
 
 // Sums of prototypes with the factors of the row.
 static void sum_prototypes(const ln_detect_reading *r, int row, grid *g)
 {
     const size_t n = (size_t)g->height * (size_t)g->width;
-    for (int m = 0; m < ln_detect_size(r, 'M'); m++) {
-        const double factor = ln_detect_column(r, row, r->first_factor + m);
+    const float *prototype = r->data[r->mask_role];
+    for (int m = 0; m < ln_detect_size(r, 'M'); m++, prototype += n) {
+        const float factor = (float)ln_detect_column(r, row, r->first_factor + m);
         for (size_t i = 0; i < n; i++)
-            g->values[i] += (float)(factor * ln_detect_at(r, r->mask_role, (size_t)m * n + i));
+            g->values[i] += factor * prototype[i];
     }
 }
 
 static void copy_mask(const ln_detect_reading *r, int row, grid *g)
 {
     const size_t n = (size_t)g->height * (size_t)g->width;
-    for (size_t i = 0; i < n; i++)
-        g->values[i] = (float)ln_detect_at(r, r->mask_role, (size_t)row * n + i);
+    memcpy(g->values, r->data[r->mask_role] + (size_t)row * n, n * sizeof(*g->values));
 }
 
 static int init_grid(grid *g, const ln_detect_reading *r, int row, const double at[4],
@@ -38,7 +39,7 @@ static int init_grid(grid *g, const ln_detect_reading *r, int row, const double 
     *g = (grid){.height = ln_detect_size(r, 'P'),
                 .width = ln_detect_size(r, 'Q'),
                 .over = {0, 0, r->width, r->height},
-                .threshold = r->masks == LN_DETECT_PROTOTYPES ? 0 : 0.5};
+                .threshold = r->masks == LN_DETECT_PROTOTYPES ? 0 : 0.5f};
     g->values = ln_alloc_array((size_t)g->height * (size_t)g->width, sizeof(*g->values));
     if (!g->values)
         return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for a mask of %d x %d",
@@ -49,40 +50,46 @@ static int init_grid(grid *g, const ln_detect_reading *r, int row, const double 
     return 0;
 }
 
-// The two elements of an axis with `n` beside position v, from -0.5 on, and the weight of the
-// second one.
-static int split(double v, int n, int *next, double *weight)
+// The two elements of an axis beside a pixel's center, and the weight of the second one.
+typedef struct tap {
+    int first, next;
+    float weight;
+} tap;
+
+// For pixel `i` of the picture's axis; the grid has `n` elements between `from` and `to` of the
+// input. Beyond the outer centers it has the values there.
+static tap tap_of(const ln_image_axis *axis, int i, double from, double to, int n)
 {
-    const double at = fmin(fmax(v, 0), n - 1);
+    const double v = (i + 0.5) * axis->size / axis->in - axis->offset;
+    const double at = fmin(fmax((v - from) / (to - from) * n - 0.5, 0), n - 1);
     const int first = (int)at;
-    *next = first + 1 < n ? first + 1 : first;
-    *weight = at - first;
-    return first;
+    return (tap){first, first + 1 < n ? first + 1 : first, (float)(at - first)};
 }
 
-// The value at a point of the input.
-static double value_at(const grid *g, double x, double y)
+static float value_at(const grid *g, tap y, tap x)
 {
-    int i1, k1;
-    double b, c;
-    const int i0 =
-        split((y - g->over[1]) / (g->over[3] - g->over[1]) * g->height - 0.5, g->height, &i1, &b);
-    const int k0 =
-        split((x - g->over[0]) / (g->over[2] - g->over[0]) * g->width - 0.5, g->width, &k1, &c);
-    const float *const upper = g->values + (size_t)i0 * (size_t)g->width;
-    const float *const lower = g->values + (size_t)i1 * (size_t)g->width;
-    return (1 - b) * ((1 - c) * upper[k0] + c * upper[k1]) +
-           b * ((1 - c) * lower[k0] + c * lower[k1]);
+    const float *const upper = g->values + (size_t)y.first * (size_t)g->width;
+    const float *const lower = g->values + (size_t)y.next * (size_t)g->width;
+    const float above = upper[x.first] + x.weight * (upper[x.next] - upper[x.first]);
+    const float below = lower[x.first] + x.weight * (lower[x.next] - lower[x.first]);
+    return above + y.weight * (below - above);
 }
 
-static double to_input(const ln_image_axis *axis, double v)
+static int is_inside(int i, float from, float to)
 {
-    return v * axis->size / axis->in - axis->offset;
+    return (float)i + 0.5f >= from && (float)i + 0.5f < to;
 }
 
-static int is_inside(double v, double from, double to)
+static void fill(const grid *g, const ln_image_axis axes[2], const tap *columns, const float box[4],
+                 const int region[4], uint8_t *mask)
 {
-    return v >= from && v < to;
+    for (int i = region[1]; i < region[3]; i++) {
+        const tap row = tap_of(&axes[0], i, g->over[1], g->over[3], g->height);
+        const int row_is_inside = is_inside(i, box[1], box[3]);
+        for (int k = region[0]; k < region[2]; k++)
+            *mask++ = row_is_inside && is_inside(k, box[0], box[2]) &&
+                      value_at(g, row, columns[k - region[0]]) > g->threshold;
+    }
 }
 
 int ln_detect_fill_mask(const ln_detect_reading *r, const ln_image_axis axes[2], int row,
@@ -90,14 +97,16 @@ int ln_detect_fill_mask(const ln_detect_reading *r, const ln_image_axis axes[2],
                         ln_error *err)
 {
     grid g;
-    if (init_grid(&g, r, row, at, err))
-        return -1;
-    for (int i = region[1]; i < region[3]; i++)
-        for (int k = region[0]; k < region[2]; k++) {
-            const double x = k + 0.5, y = i + 0.5;
-            *mask++ = is_inside(x, box[0], box[2]) && is_inside(y, box[1], box[3]) &&
-                      value_at(&g, to_input(&axes[1], x), to_input(&axes[0], y)) > g.threshold;
-        }
-    ln_free(g.values);
-    return 0;
+    const int n = region[2] - region[0];
+    tap *const columns = ln_alloc_array((size_t)n, sizeof(*columns));
+    int status = columns ? init_grid(&g, r, row, at, err)
+                         : ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for %d pixels", n);
+    if (!status) {
+        for (int k = 0; k < n; k++)
+            columns[k] = tap_of(&axes[1], region[0] + k, g.over[0], g.over[2], g.width);
+        fill(&g, axes, columns, box, region, mask);
+        ln_free(g.values);
+    }
+    ln_free(columns);
+    return status;
 }

@@ -13,8 +13,8 @@ double ln_detect_at(const ln_detect_reading *r, int role, size_t i)
     const tl_tensor *const t = r->of[role];
     double v;
     assert(i < (size_t)t->len);
-    if (t->dtype == TL_FLOAT)
-        return ((const float *)t->data)[i];
+    if (r->data[role])
+        return r->data[role][i];
     tl_convert(&v, TL_DOUBLE, (const char *)t->data + i * tl_size_of(t->dtype), t->dtype);
     return v;
 }

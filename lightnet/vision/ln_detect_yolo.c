@@ -45,6 +45,9 @@ static void set_classes(ln_detect_reading *r, int first_score, int n)
 {
     r->first_score = first_score;
     r->n_scores = r->n_classes = n;
+    r->score_first = (size_t)first_score * (size_t)r->column_step;
+    r->score_row = (size_t)r->row_step;
+    r->score_step = (size_t)r->column_step;
 }
 
 // The columns from `first` on are factors of prototypes.
