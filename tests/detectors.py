@@ -217,6 +217,58 @@ def yolov4(scene):
     return out
 
 
+def darknet(scene, anchors, strides, scales=(1, 1, 1), is_softmax=False):
+    """Raw heads, columns first; logits of other scores are low."""
+    n_anchors = len(anchors[0])
+    grids = [scene.random.uniform(-9, -3, (n_anchors, 5 + N_CLASSES, HEIGHT // s, WIDTH // s)) for s in strides]
+    for i, (c, score) in enumerate(zip(scene.classes, scene.scores)):
+        level, anchor = i % len(strides), i % n_anchors
+        stride, scale = strides[level], scales[level]
+        x, y, w, h = centers(scene.boxes)[i]
+        column, row = int(x // stride), int(y // stride)
+        cell = grids[level][anchor, :, row, column]
+        cell[:2] = logit((np.array([x / stride - column, y / stride - row]) + (scale - 1) / 2) / scale)
+        cell[2:4] = np.log(np.array([w, h]) / anchors[level][anchor])
+        cell[4], cell[5 + c] = logit(0.98), logit(score / 0.98)
+        if is_softmax:
+            cell[5:] = np.log((1 - score / 0.98) / (N_CLASSES - 1)) - 2
+            cell[5 + c] = np.log(score / 0.98) - 2
+    return {f"head{s}": f32(grid.reshape(1, -1, *grid.shape[2:])) for s, grid in zip(strides, grids)}
+
+
+V3 = [[(10, 13), (16, 30), (33, 23)], [(30, 61), (62, 45), (59, 119)], [(116, 90), (156, 198), (373, 326)]]
+V4 = [[(12, 16), (19, 36), (40, 28)], [(36, 75), (76, 55), (72, 146)], [(142, 110), (192, 243), (459, 401)]]
+TINY = [[(23, 27), (37, 58), (81, 82)], [(81, 82), (135, 169), (344, 319)]]
+VOC = [np.array([(1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52)]) * 32]
+COCO = [np.array([(0.57273, 0.677385), (1.87446, 2.06253), (3.33843, 5.47434), (7.88282, 3.52778), (9.77052, 9.16828)]) * 32]
+
+
+def inner(scene):
+    """Boxes with centers in the input."""
+    scene.boxes[:, [1, 3]] += 8
+    return scene
+
+
+def darknet_yolov3(scene):
+    return darknet(inner(scene), V3, STRIDES)
+
+
+def darknet_yolov3_tiny(scene):
+    return darknet(inner(scene), TINY, STRIDES[1:])
+
+
+def darknet_yolov4(scene):
+    return darknet(inner(scene), V4, STRIDES, (1.2, 1.1, 1.05))
+
+
+def tiny_yolov2(scene):
+    return darknet(inner(scene), VOC, STRIDES[2:], is_softmax=True)
+
+
+def yolov2_coco(scene):
+    return darknet(inner(scene), COCO, STRIDES[2:], is_softmax=True)
+
+
 def detr(scene):
     box, score = boxes_scores(scene, 40)
     at = [int(np.argmin(np.abs(box - b).sum(axis=1))) for b in scene.boxes]
@@ -399,6 +451,9 @@ FAMILIES = [
     (yolov7, "detect", "yolov7", [], {}), (yolonas_flat, "detect", "yolonas", ["--task", "yolonas"], {}),
     (yolonas, "detect", "ultraface", [], {}), (ultraface, "detect", "ultraface", [], {}),
     (pytorch_yolov4, "detect", "yolov4", [], {}), (yolov3, "detect", "yolov3", [], {}), (yolov4, "detect", "yolov4", [], {}),
+    (darknet_yolov3, "detect", "yolov3", [], {}), (darknet_yolov3_tiny, "detect", "yolov3", [], {}),
+    (darknet_yolov4, "detect", "yolov4", ["--task", "yolov4"], {}), (tiny_yolov2, "detect", "yolov2", [], {"n": 3}),
+    (yolov2_coco, "detect", "yolov2-coco", ["--task", "yolov2-coco"], {"n": 3}),
     (detr, "detect", "detr", [], {}), (rtdetr, "detect", "rtdetr", [], {}), (rfdetr, "detect", "rtdetr", [], {}),
     (rtdetr_lists, "detect", "rtdetr", [], {}), (ssd, "detect", "ssd", [], {"first_class": 1}),
     (torchvision, "detect", "torchvision", [], {"first_class": 1}), (tensorflow, "detect", "tensorflow", [], {"first_class": 1}),

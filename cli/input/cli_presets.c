@@ -15,7 +15,10 @@
 static const cli_preset presets[] = {
     {"resnet50", "imagenet", 0, NULL, 5, NULL, "classifiers of torchvision and timm"},
     {"keras", "inception", 1, NULL, 5, NULL, "MobileNet, Inception and Xception of Keras"},
-    {"yolov3", "yolo", 0, "yolov3", 0, "coco80", "yolov3, tiny-yolov3 of the ONNX model zoo"},
+    {"yolov2", "0-255", 0, "yolov2", 0, "voc20", "tinyyolov2 of the ONNX model zoo"},
+    {"yolov2-coco", "yolo", 0, "yolov2-coco", 0, "coco80", "yolov2-coco of the ONNX model zoo"},
+    {"yolov3", "yolo", 0, "yolov3", 0, "coco80",
+     "yolov3, tiny-yolov3 of the ONNX model zoo and of Darknet"},
     {"yolov4", "yolo", 1, "yolov4", 0, "coco80", "yolov4 of the ONNX model zoo"},
     {"pytorch-yolov4", "0-1", 0, "yolov4", 0, "coco80", "pytorch-YOLOv4"},
     {"yolov5", "yolo", 0, "any", 0, "coco80", "YOLOv5, YOLOv5-seg, YOLOv7"},
@@ -92,13 +95,17 @@ static const char coco91[] =
     "keyboard\ncell phone\nmicrowave\noven\ntoaster\nsink\nrefrigerator\nN/A\nbook\nclock\nvase\n"
     "scissors\nteddy bear\nhair drier\ntoothbrush";
 
-static const char voc21[] =
-    "background\naeroplane\nbicycle\nbird\nboat\nbottle\nbus\ncar\ncat\nchair\ncow\ndining table\n"
-    "dog\nhorse\nmotorbike\nperson\npotted plant\nsheep\nsofa\ntrain\ntv monitor";
+#define VOC20                                                                                \
+    "aeroplane\nbicycle\nbird\nboat\nbottle\nbus\ncar\ncat\nchair\ncow\ndining table\ndog\n" \
+    "horse\nmotorbike\nperson\npotted plant\nsheep\nsofa\ntrain\ntv monitor"
 
 static const struct {
     const char *name, *labels;
-} lists[] = {{"coco80", coco80}, {"coco91", coco91}, {"voc21", voc21}, {"face", "face"}};
+} lists[] = {{"coco80", coco80},
+             {"coco91", coco91},
+             {"voc20", VOC20},
+             {"voc21", "background\n" VOC20},
+             {"face", "face"}};
 
 const char *cli_preset_labels(const char *list)
 {

@@ -142,8 +142,11 @@ static int count_roles(const ln_detect_form *form)
 // Clears what the form before has set.
 static void reset(ln_detect_reading *r, const ln_detect_form *form)
 {
-    *r = (ln_detect_reading){
-        .form = form, .options = r->options, .height = r->height, .width = r->width};
+    *r = (ln_detect_reading){.form = form,
+                             .options = r->options,
+                             .height = r->height,
+                             .width = r->width,
+                             .first_stride = 8};
     for (int i = 0; i < LN_DETECT_N_LETTERS; i++)
         r->sizes[i] = -1;
     for (int i = 0; i < 3; i++) {

@@ -46,8 +46,21 @@ enum {
     LN_DETECT_EITHER = 16     // the same if no coordinate exceeds 2, else pixels
 };
 
+/** Heads of Darknet: an output for each grid, [A (5 + C), H, W] or [H, W, A, 5 + C], with raw
+ * centers and sizes relative to A anchors. */
+typedef struct ln_detect_head {
+    int n_levels, first_stride; // strides are first_stride, twice that, ..
+    int n_anchors;
+    const double (*anchors)[2]; // [levels * anchors]: width and height in pixels
+    const double *scales;       // [levels] of the sigmoid of centers; NULL: 1
+    int has_last;               // the columns are the last axis
+    int is_probability;         // scores are probabilities, not logits
+    int is_softmax;             // of the classes; else each has a sigmoid
+} ln_detect_head;
+
 typedef struct ln_detect_form {
     ln_detect_family family;
+    const ln_detect_head *head; // of Darknet's forms
     ln_detect_role roles[LN_DETECT_MAX_ROLES + 1];
     unsigned traits;
     /** Grades the outputs, and sets the members of *r from n_rows on. */
@@ -81,10 +94,11 @@ struct ln_detect_reading {
     int sizes[LN_DETECT_N_LETTERS];           // of the letters A .. Z; -1: unset
     // by `fit`
     int n_rows;
-    int n_scores;   // of a row
-    int n_classes;  // 0: unknown
-    int background; // class 0 is the background; -1: `labels` or the scores decide
-    int n_levels;   // of a pyramid of grids, with strides 8, 16, ..
+    int n_scores;     // of a row
+    int n_classes;    // 0: unknown
+    int background;   // class 0 is the background; -1: `labels` or the scores decide
+    int n_levels;     // of a pyramid of grids
+    int first_stride; // of its first grid, 8 by default; then twice that, ..
     // Where the scores of a row are, or what grows with them: elements of an output
     int score_role;
     size_t score_first; // that of class 0 in row 0
@@ -193,17 +207,22 @@ void ln_yolov3_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_torchvision_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 
 // ln_detect_heads.c: boxes relative to anchors
+extern const ln_detect_head ln_yolov2_head, ln_tiny_yolov2_head, ln_yolov3_head,
+    ln_tiny_yolov3_head;
+extern const ln_detect_head ln_yolov4_head, ln_yolov4_zoo_head;
 int ln_retinaface_fit(ln_detect_reading *r);
 int ln_scrfd_fit(ln_detect_reading *r);
 int ln_scrfd_points_fit(ln_detect_reading *r);
-int ln_yolov4_fit(ln_detect_reading *r);
+int ln_darknet_fit(ln_detect_reading *r);
+int ln_darknet_other_fit(ln_detect_reading *r);
+void ln_darknet_begin(ln_detect_reading *r, int row);
 void ln_retinaface_begin(ln_detect_reading *r, int row);
 double ln_retinaface_score(const ln_detect_reading *r, int row, int class_index);
 double ln_scrfd_score(const ln_detect_reading *r, int row, int class_index);
-double ln_yolov4_score(const ln_detect_reading *r, int row, int class_index);
+double ln_darknet_score(const ln_detect_reading *r, int row, int class_index);
 void ln_retinaface_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_scrfd_box(const ln_detect_reading *r, int row, double box[4]);
-void ln_yolov4_box(const ln_detect_reading *r, int row, double box[4]);
+void ln_darknet_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_retinaface_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 void ln_scrfd_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 

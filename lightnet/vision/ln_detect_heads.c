@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms whose boxes are relative to anchors: RetinaFace, SCRFD, YOLOv4.
+// Forms whose boxes are relative to anchors: RetinaFace, SCRFD, Darknet.
 
 #include <math.h>
 
@@ -129,58 +129,133 @@ void ln_scrfd_point(const ln_detect_reading *r, int row, int k, ln_key_point *po
         (float)((cell.y + ln_detect_at(r, 6 + cell.level, at + 1)) * cell.stride), 1};
 }
 
-// YOLOv4 of the ONNX model zoo: a role for each grid [H, W, 3, 5 + C]. Center and size are raw,
-// scores are probabilities. Source: the zoo's README of yolov4.
+// Darknet: a role for each grid. Sources: the .cfg files of YOLOv2 to YOLOv4, their masks of
+// anchors and scale_x_y; the README files of the ONNX model zoo.
 
-static const double yolov4_anchors[3][3][2] = {{{12, 16}, {19, 36}, {40, 28}},
-                                               {{36, 75}, {76, 55}, {72, 146}},
-                                               {{142, 110}, {192, 243}, {459, 401}}};
-static const double yolov4_scales[3] = {1.2, 1.1, 1.05};
+static const double yolov2_anchors[][2] = {{0.57273 * 32, 0.677385 * 32},
+                                           {1.87446 * 32, 2.06253 * 32},
+                                           {3.33843 * 32, 5.47434 * 32},
+                                           {7.88282 * 32, 3.52778 * 32},
+                                           {9.77052 * 32, 9.16828 * 32}};
+static const double tiny_yolov2_anchors[][2] = {{1.08 * 32, 1.19 * 32},
+                                                {3.42 * 32, 4.41 * 32},
+                                                {6.63 * 32, 11.38 * 32},
+                                                {9.42 * 32, 5.11 * 32},
+                                                {16.62 * 32, 10.52 * 32}};
+static const double yolov3_anchors[][2] = {{10, 13},  {16, 30},  {33, 23},   {30, 61},  {62, 45},
+                                           {59, 119}, {116, 90}, {156, 198}, {373, 326}};
+static const double tiny_yolov3_anchors[][2] = {{23, 27}, {37, 58},   {81, 82},
+                                                {81, 82}, {135, 169}, {344, 319}};
+static const double yolov4_anchors[][2] = {{12, 16},  {19, 36},   {40, 28},   {36, 75},  {76, 55},
+                                           {72, 146}, {142, 110}, {192, 243}, {459, 401}};
+static const double yolov4_scales[] = {1.2, 1.1, 1.05};
 
-enum { N_YOLOV4_ANCHORS = 3 };
+const ln_detect_head ln_yolov2_head = {
+    .n_levels = 1, .first_stride = 32, .n_anchors = 5, .anchors = yolov2_anchors, .is_softmax = 1};
+const ln_detect_head ln_tiny_yolov2_head = {.n_levels = 1,
+                                            .first_stride = 32,
+                                            .n_anchors = 5,
+                                            .anchors = tiny_yolov2_anchors,
+                                            .is_softmax = 1};
+const ln_detect_head ln_yolov3_head = {
+    .n_levels = 3, .first_stride = 8, .n_anchors = 3, .anchors = yolov3_anchors};
+const ln_detect_head ln_tiny_yolov3_head = {
+    .n_levels = 2, .first_stride = 16, .n_anchors = 3, .anchors = tiny_yolov3_anchors};
+const ln_detect_head ln_yolov4_head = {.n_levels = 3,
+                                       .first_stride = 8,
+                                       .n_anchors = 3,
+                                       .anchors = yolov4_anchors,
+                                       .scales = yolov4_scales};
+const ln_detect_head ln_yolov4_zoo_head = {.n_levels = 3,
+                                           .first_stride = 8,
+                                           .n_anchors = 3,
+                                           .anchors = yolov4_anchors,
+                                           .scales = yolov4_scales,
+                                           .has_last = 1,
+                                           .is_probability = 1};
 
-int ln_yolov4_fit(ln_detect_reading *r)
+// Roles have heights and widths in these letters, and D columns.
+int ln_darknet_fit(ln_detect_reading *r)
 {
     static const char heights[] = "AEG", widths[] = "BFH";
+    const ln_detect_head *const head = r->form->head;
+    const int n_columns = ln_detect_size(r, 'D'), n_anchors = head->n_anchors;
     int64_t n = 0;
-    for (int level = 0; level < N_GRIDS; level++) {
-        if (ln_detect_size(r, heights[level]) != r->height / (8 << level) ||
-            ln_detect_size(r, widths[level]) != r->width / (8 << level))
+    for (int level = 0; level < head->n_levels; level++) {
+        const int stride = head->first_stride << level;
+        const int height = ln_detect_size(r, heights[level]);
+        const int width = ln_detect_size(r, widths[level]);
+        if (height != r->height / stride || width != r->width / stride)
             return 0;
-        n += (int64_t)N_YOLOV4_ANCHORS * ln_detect_size(r, heights[level]) *
-             ln_detect_size(r, widths[level]);
+        n += (int64_t)n_anchors * height * width;
     }
-    r->n_levels = N_GRIDS;
-    r->n_rows = (int)n;
-    r->n_scores = r->n_classes = ln_detect_size(r, 'D') - 5;
-    return n > 0 && n <= INT32_MAX && r->n_scores > 0 ? LN_DETECT_SURE : 0;
+    r->n_levels = head->n_levels;
+    r->first_stride = head->first_stride;
+    r->n_scores = r->n_classes = (head->has_last ? n_columns : n_columns / n_anchors) - 5;
+    r->n_rows = n <= INT32_MAX ? (int)n : 0;
+    return r->n_rows > 0 && r->n_scores > 0 && (head->has_last || n_columns % n_anchors == 0)
+               ? LN_DETECT_SURE
+               : 0;
+}
+
+// A form with the shapes of another one, which is more likely.
+int ln_darknet_other_fit(ln_detect_reading *r)
+{
+    return ln_darknet_fit(r) ? LN_DETECT_LIKELY : 0;
 }
 
 // Column `k` of a row, which is in `cell`.
-static double yolov4_at(const ln_detect_reading *r, const ln_detect_cell *cell, int k)
+static double darknet_at(const ln_detect_reading *r, const ln_detect_cell *cell, int k)
 {
-    return ln_detect_at(r, cell->level,
-                        (size_t)cell->row * (size_t)ln_detect_size(r, 'D') + (size_t)k);
+    const size_t n_columns = (size_t)r->n_scores + 5;
+    const size_t height = (size_t)(r->height / cell->stride);
+    const size_t width = (size_t)(r->width / cell->stride);
+    const size_t channel = (size_t)cell->anchor * n_columns + (size_t)k;
+    const size_t at = r->form->head->has_last
+                          ? (size_t)cell->row * n_columns + (size_t)k
+                          : (channel * height + (size_t)cell->y) * width + (size_t)cell->x;
+    return ln_detect_at(r, cell->level, at);
 }
 
-double ln_yolov4_score(const ln_detect_reading *r, int row, int class_index)
+static double sigmoid(double v)
 {
-    const ln_detect_cell cell = ln_detect_cell_of(r, row, N_YOLOV4_ANCHORS);
-    return yolov4_at(r, &cell, 4) * yolov4_at(r, &cell, 5 + class_index);
+    return 1 / (1 + exp(-v));
 }
 
-static double yolov4_center(double v, int cell, double scale, int stride)
+void ln_darknet_begin(ln_detect_reading *r, int row)
 {
-    return (scale / (1 + exp(-v)) - (scale - 1) / 2 + cell) * stride;
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, r->form->head->n_anchors);
+    r->max = -INFINITY;
+    r->sum = 0;
+    for (int c = 0; c < r->n_scores; c++)
+        r->max = fmax(r->max, darknet_at(r, &cell, 5 + c));
+    for (int c = 0; c < r->n_scores; c++)
+        r->sum += exp(darknet_at(r, &cell, 5 + c) - r->max);
 }
 
-void ln_yolov4_box(const ln_detect_reading *r, int row, double box[4])
+double ln_darknet_score(const ln_detect_reading *r, int row, int class_index)
 {
-    const ln_detect_cell cell = ln_detect_cell_of(r, row, N_YOLOV4_ANCHORS);
-    const double scale = yolov4_scales[cell.level];
-    const double *const anchor = yolov4_anchors[cell.level][cell.anchor];
-    ln_detect_from_center(box, yolov4_center(yolov4_at(r, &cell, 0), cell.x, scale, cell.stride),
-                          yolov4_center(yolov4_at(r, &cell, 1), cell.y, scale, cell.stride),
-                          exp(yolov4_at(r, &cell, 2)) * anchor[0],
-                          exp(yolov4_at(r, &cell, 3)) * anchor[1]);
+    const ln_detect_head *const head = r->form->head;
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, head->n_anchors);
+    const double object = darknet_at(r, &cell, 4), score = darknet_at(r, &cell, 5 + class_index);
+    if (head->is_probability)
+        return object * score;
+    return sigmoid(object) * (head->is_softmax ? exp(score - r->max) / r->sum : sigmoid(score));
+}
+
+static double darknet_center(double v, int cell, double scale, int stride)
+{
+    return (scale * sigmoid(v) - (scale - 1) / 2 + cell) * stride;
+}
+
+void ln_darknet_box(const ln_detect_reading *r, int row, double box[4])
+{
+    const ln_detect_head *const head = r->form->head;
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, head->n_anchors);
+    const double scale = head->scales ? head->scales[cell.level] : 1;
+    const double *const anchor = head->anchors[cell.level * head->n_anchors + cell.anchor];
+    ln_detect_from_center(box, darknet_center(darknet_at(r, &cell, 0), cell.x, scale, cell.stride),
+                          darknet_center(darknet_at(r, &cell, 1), cell.y, scale, cell.stride),
+                          exp(darknet_at(r, &cell, 2)) * anchor[0],
+                          exp(darknet_at(r, &cell, 3)) * anchor[1]);
 }

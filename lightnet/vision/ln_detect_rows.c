@@ -39,15 +39,15 @@ ln_detect_cell ln_detect_cell_of(const ln_detect_reading *r, int row, int n_anch
 {
     ln_detect_cell cell = {.row = row};
     for (;; cell.level++) {
-        const int width = r->width / (8 << cell.level);
-        const int64_t n = (int64_t)n_anchors * (r->height / (8 << cell.level)) * width;
+        cell.stride = r->first_stride << cell.level;
+        const int width = r->width / cell.stride;
+        const int64_t n = (int64_t)n_anchors * (r->height / cell.stride) * width;
         if (cell.row >= n && cell.level + 1 < r->n_levels) {
             cell.row -= (int)n;
             continue;
         }
         const int at = cell.row / n_anchors;
         cell.anchor = cell.row % n_anchors;
-        cell.stride = 8 << cell.level;
         cell.x = width ? at % width : 0;
         cell.y = width ? at / width : 0;
         return cell;
