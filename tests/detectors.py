@@ -8,6 +8,8 @@ formulas of photos.py; the detections are the boxes, mapped back by the inverse 
 """
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 
@@ -157,6 +159,22 @@ def yolov10(scene):
 def yolov7(scene):
     rows = suppressed(scene, 20)
     return {"output": f32(np.concatenate([np.zeros((20, 1)), rows[:, :4], rows[:, 5:], rows[:, 4:5]], axis=1))}
+
+
+def paddle(scene):
+    rows = suppressed(scene, 20)
+    rows[:2, 5] = np.where(rows[:2, 4] < 0.5, -1, rows[:2, 5])  # rows that are none
+    return {"multiclass_nms3_0.tmp_0": f32(rows[:, [5, 4, 0, 1, 2, 3]]), "multiclass_nms3_0.tmp_2": np.array([20], np.int32)}
+
+
+def pinto(scene):
+    rows = suppressed(scene, 20)
+    return {"batchno_classid_score_x1y1x2y2": f32(np.concatenate([np.zeros((20, 1)), rows[:, [5, 4, 0, 1, 2, 3]]], axis=1))}
+
+
+def pinto_score_last(scene):
+    rows = suppressed(scene, 20)
+    return {"batchno_classid_x1y1x2y2_score": f32(np.concatenate([np.zeros((20, 1)), rows[:, [5, 0, 1, 2, 3, 4]]], axis=1))}
 
 
 def yolonas_flat(scene):
@@ -370,6 +388,25 @@ def scrfd(scene, with_points=True):
     return out
 
 
+def yunet(scene):
+    scene.classes[:] = 0
+    scene.points[..., 2] = 1
+    out = {}
+    for level, stride in enumerate(STRIDES):
+        grid = cells((stride,))
+        n = len(grid)
+        score, box, points = scene.low(n), scene.random.uniform(-1, 1, (n, 4)), scene.random.uniform(-1, 1, (n, 5, 2))
+        at = scene.random.permutation(n)
+        for k, i in enumerate(range(level, scene.n, 3)):
+            row, (x, y, w, h) = at[k], centers(scene.boxes)[i]
+            score[row] = scene.scores[i]
+            box[row] = [*(np.array([x, y]) / stride - grid[row, :2]), *np.log(np.array([w, h]) / stride)]
+            points[row] = scene.points[i, :, :2] / stride - grid[row, :2]
+        out[f"cls_{stride}"], out[f"obj_{stride}"] = f32(score[None, :, None] ** 0.8), f32(score[None, :, None] ** 1.2)
+        out[f"bbox_{stride}"], out[f"kps_{stride}"] = f32(box[None]), f32(points.reshape(1, n, 10))
+    return out
+
+
 def scrfd_without_points(scene):
     return scrfd(scene, False)
 
@@ -459,7 +496,9 @@ FAMILIES = [
     (torchvision, "detect", "torchvision", [], {"first_class": 1}), (tensorflow, "detect", "tensorflow", [], {"first_class": 1}),
     (nms, "detect", "nms", [], {}), (retinaface, "pose", "retinaface", [], {"n_points": 5}),
     (retinaface_logits, "pose", "retinaface", [], {"n_points": 5}), (scrfd, "pose", "scrfd", [], {"n_points": 5}),
-    (scrfd_without_points, "detect", "scrfd", [], {}), (yolov8_pose, "pose", "yolov8", [], {"n_points": 17}),
+    (scrfd_without_points, "detect", "scrfd", [], {}), (yunet, "pose", "yunet", [], {"n_points": 5}),
+    (paddle, "detect", "paddle", [], {}), (pinto, "detect", "pinto", [], {}), (pinto_score_last, "detect", "pinto", [], {}),
+    (yolov8_pose, "pose", "yolov8", [], {"n_points": 17}),
     (yolov8_pose, "pose", "yolov8", ["--task", "pose"], {"n_points": 4}), (yolov10_pose, "pose", "yolov10", [], {"n_points": 17}),
     (torchvision_pose, "pose", "torchvision", [], {"first_class": 1, "n_points": 17}),
     (yolov8_segment, "segment", "yolov8", [], {}), (yolov5_segment, "segment", "yolov5", [], {}),
@@ -632,6 +671,9 @@ def check_lists(tap, lightnet):
         status, printed, errors = run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "--preset", name, "--task", "scrfd")
         if status or printed.count("\n") != scene.n:
             fault += f"{name}: {status} {printed!r} {errors!r}\n"
+    bash = subprocess.run([lightnet, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    words = re.search(r"--preset\) words='([^']*)'", bash)[1].split()
+    fault += "" if words == [*names, "help"] else f"completion knows {words}\n"
     for options, expected in [(["--preset", "yolov88"], "--preset is 'yolov88'; did you mean 'yolov8'?"),
                               (["--preset", "x"], "--preset is 'x'; see lightnet run --preset help"),
                               (["--task", "detekt"], "--task is 'detekt'; did you mean 'detect'?"),

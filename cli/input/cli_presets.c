@@ -39,6 +39,8 @@ static const cli_preset presets[] = {
     {"ultraface", "ultraface", 0, "ultraface", 0, "face", "UltraFace, version-RFB and -slim"},
     {"retinaface", "retinaface", 0, "retinaface", 0, "face", "RetinaFace"},
     {"scrfd", "scrfd", 0, "scrfd", 0, "face", "SCRFD, det_10g, det_500m of insightface"},
+    {"yunet", "yolox", 0, "yunet", 0, "face", "YuNet of OpenCV's model zoo"},
+    {"paddle", "detr", 0, "paddle", 0, "coco80", "PP-YOLOE, PicoDet of PaddleDetection"},
     {"deeplab", "detr", 0, "semantic", 0, "voc21", "DeepLab, FCN, LR-ASPP of torchvision"},
 };
 

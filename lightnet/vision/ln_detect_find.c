@@ -150,8 +150,9 @@ static void reset(ln_detect_reading *r, const ln_detect_form *form)
     for (int i = 0; i < LN_DETECT_N_LETTERS; i++)
         r->sizes[i] = -1;
     for (int i = 0; i < 3; i++) {
-        const int64_t rows = (int64_t)2 * (r->height / (8 << i)) * (r->width / (8 << i));
-        r->sizes['X' - 'A' + i] = rows <= INT32_MAX ? (int)rows : -2;
+        const int64_t cells = (int64_t)(r->height / (8 << i)) * (r->width / (8 << i));
+        r->sizes['U' - 'A' + i] = cells <= INT32_MAX ? (int)cells : -2;
+        r->sizes['X' - 'A' + i] = cells <= INT32_MAX / 2 ? (int)cells * 2 : -2;
     }
 }
 
@@ -197,7 +198,7 @@ static int fail_kind(const char *kind, ln_error *err)
 
 // The nearest form
 
-// The roles of the form that no output fits, by shape and type.
+// The roles of the form that no output fits, by shape and type; 1 if all fit, but not together.
 static int count_missing(search *s, const ln_detect_form *form)
 {
     int missing = 0;
@@ -215,7 +216,7 @@ static int count_missing(search *s, const ln_detect_form *form)
             s->used |= (uint64_t)1 << k;
         missing += k == s->n;
     }
-    return missing;
+    return missing ? missing : 1;
 }
 
 static const ln_detect_form *find_nearest(search *s, const char *kind)

@@ -14,7 +14,7 @@
 #include "tensorlight/tl_tensor.h"
 
 enum {
-    LN_DETECT_MAX_ROLES = 9,
+    LN_DETECT_MAX_ROLES = 12,
     LN_DETECT_MAX_OUTPUTS = 64,
     LN_DETECT_MAX_POINTS = 1024,
     LN_DETECT_N_LETTERS = 26,
@@ -29,8 +29,8 @@ typedef enum ln_detect_type { LN_DETECT_FLOAT, LN_DETECT_INTEGER, LN_DETECT_ANY 
 /** What an output of a form looks like. */
 typedef struct ln_detect_role {
     const char *shape; // the last axes, such as "N,4": numbers, and letters for sizes, equal ones
-                       // for one letter; the axes before have length 1. X, Y, Z: two for each
-                       // cell of the grid with stride 8, 16, 32. NULL: no further role
+                       // for one letter; the axes before have length 1. U, V, W: the cells of the
+                       // grids with stride 8, 16, 32; X, Y, Z: twice these. NULL: no further role
     const char *names; // parts of its name in any case, "box|loc"; NULL: any
     ln_detect_type type;
 } ln_detect_role;
@@ -58,8 +58,15 @@ typedef struct ln_detect_head {
     int is_softmax;             // of the classes; else each has a sigmoid
 } ln_detect_head;
 
+/** Columns of rows that are detections already. */
+typedef struct ln_detect_columns {
+    int box; // the first of x0, y0, x1, y1
+    int score, class_index;
+} ln_detect_columns;
+
 typedef struct ln_detect_form {
     ln_detect_family family;
+    ln_detect_columns columns;
     const ln_detect_head *head; // of Darknet's forms
     ln_detect_role roles[LN_DETECT_MAX_ROLES + 1];
     unsigned traits;
@@ -162,21 +169,18 @@ int ln_detect_find(ln_detect_reading *r, int n, const char *const *names,
 int ln_yolov5_fit(ln_detect_reading *r);
 int ln_yolov5_segment_fit(ln_detect_reading *r);
 int ln_yolov6_fit(ln_detect_reading *r);
-int ln_yolov7_fit(ln_detect_reading *r);
 int ln_yolov8_fit(ln_detect_reading *r);
 int ln_yolov8_segment_fit(ln_detect_reading *r);
 int ln_yolov8_pose_fit(ln_detect_reading *r);
-int ln_yolov10_fit(ln_detect_reading *r);
+int ln_found_fit(ln_detect_reading *r);
+int ln_found_other_fit(ln_detect_reading *r);
 int ln_yolov10_segment_fit(ln_detect_reading *r);
 int ln_yolov10_pose_fit(ln_detect_reading *r);
-int ln_yolonas_fit(ln_detect_reading *r);
 int ln_yolox_fit(ln_detect_reading *r);
 double ln_yolo_score(const ln_detect_reading *r, int row, int class_index);
-double ln_yolo_class(const ln_detect_reading *r, int row);
-double ln_yolonas_class(const ln_detect_reading *r, int row);
+double ln_found_class(const ln_detect_reading *r, int row);
 void ln_yolo_center_box(const ln_detect_reading *r, int row, double box[4]);
-void ln_yolo_corner_box(const ln_detect_reading *r, int row, double box[4]);
-void ln_yolov7_box(const ln_detect_reading *r, int row, double box[4]);
+void ln_found_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_yolox_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_yolo_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 
@@ -213,17 +217,21 @@ extern const ln_detect_head ln_yolov4_head, ln_yolov4_zoo_head;
 int ln_retinaface_fit(ln_detect_reading *r);
 int ln_scrfd_fit(ln_detect_reading *r);
 int ln_scrfd_points_fit(ln_detect_reading *r);
+int ln_yunet_fit(ln_detect_reading *r);
 int ln_darknet_fit(ln_detect_reading *r);
 int ln_darknet_other_fit(ln_detect_reading *r);
 void ln_darknet_begin(ln_detect_reading *r, int row);
 void ln_retinaface_begin(ln_detect_reading *r, int row);
 double ln_retinaface_score(const ln_detect_reading *r, int row, int class_index);
 double ln_scrfd_score(const ln_detect_reading *r, int row, int class_index);
+double ln_yunet_score(const ln_detect_reading *r, int row, int class_index);
 double ln_darknet_score(const ln_detect_reading *r, int row, int class_index);
 void ln_retinaface_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_scrfd_box(const ln_detect_reading *r, int row, double box[4]);
+void ln_yunet_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_darknet_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_retinaface_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
+void ln_yunet_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 void ln_scrfd_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 
 // ln_detect_mask.c

@@ -129,6 +129,48 @@ void ln_scrfd_point(const ln_detect_reading *r, int row, int k, ln_key_point *po
         (float)((cell.y + ln_detect_at(r, 6 + cell.level, at + 1)) * cell.stride), 1};
 }
 
+// YuNet: as SCRFD with one anchor a cell; roles 9 .. 11 are the second factor of the scores.
+// Source: OpenCV, face_detect.cpp.
+
+int ln_yunet_fit(ln_detect_reading *r)
+{
+    int64_t n = 0;
+    r->n_levels = N_GRIDS;
+    for (int level = 0; level < N_GRIDS; level++)
+        n += r->sizes['U' - 'A' + level];
+    r->n_rows = (int)n;
+    r->n_scores = r->n_classes = 1;
+    r->n_points = 5;
+    return n > 0 && n <= INT32_MAX ? LN_DETECT_SURE : 0;
+}
+
+double ln_yunet_score(const ln_detect_reading *r, int row, int class_index)
+{
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, 1);
+    (void)class_index;
+    return sqrt(ln_detect_at(r, cell.level, (size_t)cell.row) *
+                ln_detect_at(r, 9 + cell.level, (size_t)cell.row));
+}
+
+void ln_yunet_box(const ln_detect_reading *r, int row, double box[4])
+{
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, 1);
+    double v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = ln_detect_at(r, 3 + cell.level, (size_t)cell.row * 4 + (size_t)k);
+    ln_detect_from_center(box, (cell.x + v[0]) * cell.stride, (cell.y + v[1]) * cell.stride,
+                          exp(v[2]) * cell.stride, exp(v[3]) * cell.stride);
+}
+
+void ln_yunet_point(const ln_detect_reading *r, int row, int k, ln_key_point *point)
+{
+    const ln_detect_cell cell = ln_detect_cell_of(r, row, 1);
+    const size_t at = (size_t)cell.row * 10 + (size_t)k * 2;
+    *point = (ln_key_point){
+        (float)((cell.x + ln_detect_at(r, 6 + cell.level, at)) * cell.stride),
+        (float)((cell.y + ln_detect_at(r, 6 + cell.level, at + 1)) * cell.stride), 1};
+}
+
 // Darknet: a role for each grid. Sources: the .cfg files of YOLOv2 to YOLOv4, their masks of
 // anchors and scale_x_y; the README files of the ONNX model zoo.
 

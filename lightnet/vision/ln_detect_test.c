@@ -333,8 +333,10 @@ static int draw_outputs(const ln_detect_form *form, const ln_image_axis axes[2],
     int sizes[26], dims[8], n = 0;
     for (int i = 0; i < 26; i++)
         sizes[i] = -1;
-    for (int i = 0; i < 3; i++)
-        sizes['X' - 'A' + i] = 2 * (axes[0].out / (8 << i)) * (axes[1].out / (8 << i));
+    for (int i = 0; i < 3; i++) {
+        sizes['U' - 'A' + i] = (axes[0].out / (8 << i)) * (axes[1].out / (8 << i));
+        sizes['X' - 'A' + i] = 2 * sizes['U' - 'A' + i];
+    }
     if (draw(2)) // the cells of the pyramid, with 1 or 3 rows
         sizes['N' - 'A'] =
             (sizes['X' - 'A'] + sizes['Y' - 'A'] + sizes['Z' - 'A']) / 2 * (draw(2) ? 3 : 1);

@@ -117,22 +117,6 @@ int ln_yolox_fit(ln_detect_reading *r)
     return n > 5 && is_pyramid(r, 1) ? LN_DETECT_SURE : 0;
 }
 
-int ln_yolov7_fit(ln_detect_reading *r)
-{
-    begin_columns(r, 0);
-    set_classes(r, 6, 1);
-    r->n_classes = 0;
-    return LN_DETECT_LIKELY;
-}
-
-int ln_yolonas_fit(ln_detect_reading *r)
-{
-    begin_columns(r, 0);
-    set_classes(r, 5, 1);
-    r->n_classes = 0;
-    return LN_DETECT_MAYBE;
-}
-
 // YOLOv8
 
 int ln_yolov8_fit(ln_detect_reading *r)
@@ -150,20 +134,25 @@ int ln_yolov8_segment_fit(ln_detect_reading *r)
     return has_prototypes(r) && r->n_scores > 0 ? grade_of(is_pyramid(r, 1), r->n_rows, n) : 0;
 }
 
+static int is_pose_wanted(const ln_detect_reading *r)
+{
+    return r->options->kind && !strcmp(r->options->kind, "pose");
+}
+
 enum { COCO_POINTS = 17 };
 
 // The key points of rows with `n` columns, of which `others` are none: as in the options; without
 // these, the 17 of COCO, or as many as fit if poses are asked for. 0: none.
 static int count_points(const ln_detect_reading *r, int n, int others)
 {
-    const char *const kind = r->options->kind;
     const int max = (n - others) / 3;
     if (r->options->n_points)
         return r->options->n_points <= max ? r->options->n_points : 0;
     if (n == others + 3 * COCO_POINTS)
         return COCO_POINTS;
-    const int is_asked = kind && !strcmp(kind, "pose") && n == others + 3 * max;
-    return is_asked && max <= LN_DETECT_MAX_POINTS && max > 0 ? max : 0;
+    return is_pose_wanted(r) && n == others + 3 * max && max <= LN_DETECT_MAX_POINTS && max > 0
+               ? max
+               : 0;
 }
 
 static void set_points(ln_detect_reading *r, int n_columns, int n_points)
@@ -179,30 +168,35 @@ int ln_yolov8_pose_fit(ln_detect_reading *r)
     const int n = begin_columns(r, 1), n_points = count_points(r, n, 5);
     set_points(r, n, n_points);
     set_classes(r, 4, n - 4 - 3 * n_points);
-    if (!n_points || (r->options->n_labels == n - 4 && !r->options->kind))
+    if (!n_points || (r->options->n_labels == n - 4 && !is_pose_wanted(r)))
         return 0;
     return grade_of(is_pyramid(r, 1), r->n_rows, n);
 }
 
-// YOLOv10
+// Rows that are detections: YOLOv10, and models with non-maximum suppression
 
-static void set_suppressed(ln_detect_reading *r)
+static void set_found(ln_detect_reading *r)
 {
-    set_classes(r, 4, 1);
+    set_classes(r, r->form->columns.score, 1);
     r->n_classes = 0;
 }
 
-int ln_yolov10_fit(ln_detect_reading *r)
+int ln_found_fit(ln_detect_reading *r)
 {
     begin_columns(r, 0);
-    set_suppressed(r);
+    set_found(r);
     return LN_DETECT_LIKELY;
+}
+
+int ln_found_other_fit(ln_detect_reading *r)
+{
+    return ln_found_fit(r) ? LN_DETECT_MAYBE : 0;
 }
 
 int ln_yolov10_segment_fit(ln_detect_reading *r)
 {
     const int n = begin_columns(r, 0), m = ln_detect_size(r, 'M');
-    set_suppressed(r);
+    set_found(r);
     set_prototypes(r, 6);
     return has_prototypes(r) && n - 6 == m ? LN_DETECT_LIKELY : 0;
 }
@@ -210,7 +204,7 @@ int ln_yolov10_segment_fit(ln_detect_reading *r)
 int ln_yolov10_pose_fit(ln_detect_reading *r)
 {
     const int n = begin_columns(r, 0), n_points = count_points(r, n, 6);
-    set_suppressed(r);
+    set_found(r);
     set_points(r, n, n_points);
     return n_points && n == 6 + 3 * n_points ? LN_DETECT_LIKELY : 0;
 }
@@ -223,14 +217,9 @@ double ln_yolo_score(const ln_detect_reading *r, int row, int class_index)
     return r->objectness ? score * ln_detect_column(r, row, r->objectness) : score;
 }
 
-double ln_yolo_class(const ln_detect_reading *r, int row)
+double ln_found_class(const ln_detect_reading *r, int row)
 {
-    return ln_detect_column(r, row, 5);
-}
-
-double ln_yolonas_class(const ln_detect_reading *r, int row)
-{
-    return ln_detect_column(r, row, 6);
+    return ln_detect_column(r, row, r->form->columns.class_index);
 }
 
 void ln_yolo_center_box(const ln_detect_reading *r, int row, double box[4])
@@ -239,16 +228,10 @@ void ln_yolo_center_box(const ln_detect_reading *r, int row, double box[4])
                           ln_detect_column(r, row, 2), ln_detect_column(r, row, 3));
 }
 
-void ln_yolo_corner_box(const ln_detect_reading *r, int row, double box[4])
+void ln_found_box(const ln_detect_reading *r, int row, double box[4])
 {
     for (int k = 0; k < 4; k++)
-        box[k] = ln_detect_column(r, row, k);
-}
-
-void ln_yolov7_box(const ln_detect_reading *r, int row, double box[4])
-{
-    for (int k = 0; k < 4; k++)
-        box[k] = ln_detect_column(r, row, 1 + k);
+        box[k] = ln_detect_column(r, row, r->form->columns.box + k);
 }
 
 // The center is relative to the cell, sizes are logarithms, both in strides.
