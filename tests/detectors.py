@@ -721,6 +721,39 @@ def check_each(tap, lightnet):
     tap.check("detections of many files are lines of JSON", fault)
 
 
+def check_beside(tap, lightnet):
+    """Inputs beside the image, in any order, have the size of the input, not of the photo."""
+    scene = Scene(1)
+    box, score = boxes_scores(scene, 300)
+    fault = ""
+    cases = [("orig_target_sizes", "int64", [1, 2], [1, 0]), ("image_shape", "float", [1, 2], [0, 1]), ("im_shape", "float", ["n", 2], [0, 1])]
+    for name, dtype, shape, order in cases:
+        # boxes = fractions * (w, h, w, h), of the input that is (h, w) or (w, h)
+        pair = [1, 0] if order == [0, 1] else [0, 1]
+        nodes = [onnx.node("Cast", [name], ["f"], to=1), onnx.node("Gather", ["f", "pair"], ["size"], axis=1),
+                 onnx.node("Concat", ["size", "size"], ["sizes"], axis=1), onnx.node("Mul", ["fractions", "sizes"], ["boxes"]),
+                 onnx.node("Mul", ["given", "scale_factor"], ["scores"]), onnx.node("Identity", ["c"], ["labels"])]
+        tensors = [onnx.tensor("fractions", "float", [1, 300, 4], f32(fractions(box)).reshape(-1).tolist()),
+                   onnx.tensor("given", "float", [1, 300], f32(score.max(axis=1)).tolist()), onnx.tensor("pair", "int64", [2], pair),
+                   onnx.tensor("c", "int64", [1, 300], score.argmax(axis=1).tolist())]
+        inputs = [onnx.value(name, dtype, shape), onnx.value("x", "float", [1, 3, HEIGHT, WIDTH]), onnx.value("scale_factor", "float", [1])]
+        outputs = [onnx.value("boxes", "float", [1, 300, 4]), onnx.value("scores", "float", [1, 300]), onnx.value("labels", "int64", [1, 300])]
+        with open("model.onnx", "wb") as stream:
+            stream.write(onnx.model(onnx.graph(nodes, inputs, outputs, tensors), opset=17))
+        write_ppm("photo.ppm", np.full((60, 200, 3), 100, np.uint8))
+        os.makedirs("one", exist_ok=True)
+        write_ppm("one/photo.ppm", np.full((60, 200, 3), 100, np.uint8))
+        got = detect(lightnet, "--task", "rtdetr", "--resize", "stretch")
+        fault += f"{name}: {got}\n" if isinstance(got, str) else compare(scene, stretched((60, 200), (HEIGHT, WIDTH)), got["detections"], False)
+        status, printed, errors = run(lightnet, "model.onnx", "--each", "one", "-w", "--json", "--task", "rtdetr", "--resize", "stretch")
+        if status or json.loads(printed)["detections"] != got["detections"]:
+            fault += f"{name} with --each: {status} {printed!r} {errors!r}\n"
+        status, _, errors = run(lightnet, "model.onnx", "-i", "x=photo.ppm", "-w")
+        if status != 1 or f"input '{name}'" not in errors:
+            fault += f"{name} without a task: {status} {errors!r}\n"
+    tap.check("sizes and masks beside the image are those of the input", fault)
+
+
 # Drawing
 
 def draw(lightnet, outputs, size, *options):
@@ -788,6 +821,7 @@ def main():
         check_lists(tap, lightnet)
         check_semantic(tap, lightnet)
         check_each(tap, lightnet)
+        check_beside(tap, lightnet)
         check_drawn_masks(tap, lightnet)
         check_drawn_points(tap, lightnet)
         os.chdir("/")

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input/cli_beside.h"
 #include "input/cli_given.h"
 #include "input/cli_model.h"
 #include "input/cli_session.h"
@@ -48,7 +49,8 @@ int cli_each_input_find(cli_each_input *in, const cli_run_options *opt, const ln
     const char *const source = cli_source_name(opt->shared.args[0]);
     int i = 0;
     while (i < n_inputs &&
-           cli_given_is_named(&opt->shared, opt->shared.inputs.n, ln_model_input_name(model, i)))
+           (cli_given_is_named(&opt->shared, opt->shared.inputs.n, ln_model_input_name(model, i)) ||
+            cli_beside_is_known(&opt->shared, model, i)))
         i++;
     if (!n_inputs)
         return cli_fail("%s: --each needs an input, and the model has none", source);

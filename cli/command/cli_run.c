@@ -352,6 +352,7 @@ static void complete(cli_run_options *opt)
     }
     if (!opt->task)
         opt->task = cli_draw_task(opt->draw);
+    opt->shared.images.has_beside = opt->task != NULL;
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         opt->top = DRAWN_CLASSES;
 }

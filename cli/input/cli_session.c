@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/cli_beside.h"
 #include "input/cli_given.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
@@ -473,7 +474,7 @@ static int set_unnamed(const cli_session_inputs *in, const char *is_set)
     char shape[LN_MAXLINE];
     int k = 0, status = 0;
     for (int i = 0; i < ln_model_num_inputs(in->model) && !status; i++) {
-        if (is_set[i] || i == in->each)
+        if (is_set[i] || i == in->each || cli_beside_is_known(in->opt, in->model, i))
             continue;
         const char *const file = cli_given_next(in->opt, &k);
         status = file ? set_input(in, i, file)
@@ -485,12 +486,24 @@ static int set_unnamed(const cli_session_inputs *in, const char *is_set)
     return surplus ? fail_surplus(in, surplus) : status;
 }
 
+// After the image, whose size they may have.
+static int set_beside(const cli_session_inputs *in, const char *is_set)
+{
+    int status = 0;
+    for (int i = 0; i < ln_model_num_inputs(in->model) && !status; i++)
+        if (!is_set[i] && cli_beside_is_known(in->opt, in->model, i))
+            status = cli_beside_set(in->opt, in->model, in->session, i);
+    return status;
+}
+
 int cli_session_set_inputs(const cli_session_inputs *in)
 {
     char *const is_set = calloc((size_t)ln_model_num_inputs(in->model) + 1, 1);
     int status = is_set ? set_named(in, is_set) : cli_fail_memory();
     if (!status)
         status = set_unnamed(in, is_set);
+    if (!status)
+        status = set_beside(in, is_set);
     free(is_set);
     return status;
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs beside the image of a detector.
+
+#include "input/cli_beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/cli_preprocess.h"
+#include "input/cli_session.h"
+#include "lightnet/ln_util.h"
+#include "output/cli_msg.h"
+#include "tensorlight/tl_type.h"
+
+// What the elements are.
+typedef enum content { ONES, HEIGHT_WIDTH, WIDTH_HEIGHT } content;
+
+// Sources: lyuwenyu/RT-DETR, the ONNX model zoo's yolov3, PaddleDetection, Hugging Face's DETR.
+static const struct known {
+    const char *name;
+    content content;
+} names[] = {
+    {"orig_target_sizes", WIDTH_HEIGHT},
+    {"image_shape", HEIGHT_WIDTH},
+    {"im_shape", HEIGHT_WIDTH},
+    {"scale_factor", ONES},
+    {"pixel_mask", ONES},
+};
+
+static const struct known *find_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(names[i].name, name))
+            return &names[i];
+    return NULL;
+}
+
+// Height and width of the first input that is an image; 0: they are open, and no image was read.
+static void find_size(const cli_options *opt, const ln_model *model, int size[2])
+{
+    const cli_photo *const photo = opt->images.photo;
+    size[0] = photo && photo->file ? photo->height : 0;
+    size[1] = photo && photo->file ? photo->width : 0;
+    for (int i = 0; i < ln_model_num_inputs(model) && !size[0]; i++) {
+        const tl_tensor *const t = ln_model_input_info(model, i);
+        const int *const dims = t->dims + (opt->images.nhwc ? 1 : 2);
+        if (t->ndim == 4 && dims[0] > 0 && dims[1] > 0) {
+            size[0] = dims[0];
+            size[1] = dims[1];
+        }
+    }
+}
+
+static int has_image(const ln_model *model)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        if (ln_model_input_info(model, i)->ndim == 4)
+            return 1;
+    return 0;
+}
+
+int cli_beside_is_known(const cli_options *opt, const ln_model *model, int i)
+{
+    return opt->images.has_beside && find_name(ln_model_input_name(model, i)) && has_image(model) &&
+           ln_model_input_info(model, i)->ndim != 4;
+}
+
+// Returns new (tl_tensor_free_data_too); NULL: no memory, or unknown dimensions.
+static tl_tensor *make(const tl_tensor *info, content what, const int size[2])
+{
+    int dims[LN_MAXDIM];
+    if (info->ndim < 0 || info->ndim > LN_MAXDIM)
+        return NULL;
+    for (int k = 0; k < info->ndim; k++)
+        dims[k] = info->dims[k] < 0 ? 1 : info->dims[k];
+    tl_tensor *const t = tl_tensor_zeros(info->ndim, dims, info->dtype);
+    for (int k = 0; t && k < t->len; k++) {
+        const double v = what == ONES ? 1 : size[(k & 1) != (what == WIDTH_HEIGHT)];
+        tl_convert((char *)t->data + (size_t)k * tl_size_of(t->dtype), t->dtype, &v, TL_DOUBLE);
+    }
+    return t;
+}
+
+int cli_beside_set(const cli_options *opt, const ln_model *model, ln_session *session, int i)
+{
+    const char *const name = ln_model_input_name(model, i);
+    const struct known *const known = find_name(name);
+    int size[2];
+    find_size(opt, model, size);
+    if (known->content != ONES && !size[0])
+        return cli_fail(
+            "%s: input '%s': the size of the image's input is open; set it with --shape",
+            opt->args[0], name);
+    tl_tensor *const t = make(ln_model_input_info(model, i), known->content, size);
+    const ln_status status =
+        t ? ln_session_set_input(session, name, t->dtype, t->ndim, t->dims, t->data) : LN_OK;
+    const int failed = !t ? cli_fail_memory() : status ? cli_session_fail(session, opt) : 0;
+    tl_tensor_free_data_too(t);
+    return failed;
+}
