@@ -61,7 +61,7 @@ static const cli_option shared[] = {
     {"std", 0, CLI_DIVISORS, FIELD(images.std), "S[,S,S]", "images: then divide by S"},
     {"bgr", 0, CLI_FLAG, FIELD(images.bgr), NULL, "images: channel 0 is blue"},
     {"layout", 0, CLI_LAYOUT, FIELD(images.nhwc), "nchw|nhwc",
-     "images: order of the input's axes (default nchw)", "nchw nhwc"},
+     "images: order of the input's axes (default nchw, or nhwc if only that fits)", "nchw nhwc"},
     {"max-memory", 0, CLI_SIZE, FIELD(limits.memory), "SIZE",
      "reject a model that needs more than SIZE bytes of memory, such as 256M or 1G"},
     {"max-seconds", 0, CLI_NOT_NEGATIVE, FIELD(limits.seconds), "S",

@@ -38,7 +38,7 @@ typedef struct cli_image_options {
     double scale[3];        // the same
     double std[3];          // the same
     int bgr;
-    int nhwc;                // --layout
+    int nhwc;                // --layout, -1: not given
     int has_beside;          // sizes and masks beside an image are set (cli_beside.h)
     const char *first;       // the name of the first one set of these options; NULL: none
     struct cli_photo *photo; // of run: filled by cli_given_read; NULL: ignored
@@ -90,7 +90,7 @@ typedef struct cli_options {
 /** Values of what is not given. */
 #define CLI_DEFAULTS                                      \
     .threads = -1, .seed = -1, .limits = {.seconds = -1}, \
-    .images = {.mean = CLI_NOT_GIVEN, .scale = CLI_NOT_GIVEN, .std = CLI_NOT_GIVEN}
+    .images = {.nhwc = -1, .mean = CLI_NOT_GIVEN, .scale = CLI_NOT_GIVEN, .std = CLI_NOT_GIVEN}
 
 // Tables of options
 

@@ -188,6 +188,24 @@ def input_of(lightnet, model, image, options):
     return np.load("out/output_0.npy")[0].transpose(1, 2, 0) / 2
 
 
+def check_layout(tap, lightnet):
+    """Channels last, if only the last axis has 3 elements, or by --layout."""
+    fault = ""
+    pixels = photo(20, 30)
+    write_ppm("photo.ppm", pixels)
+    for shape, options, is_last in [([1, 12, 14, 3], [], True), ([12, 14, 3], [], True), ([1, 3, 14, 3], [], False),
+                                    ([1, 3, 14, 3], ["--layout", "nhwc"], True), ([1, 3, 12, 14], [], False)]:
+        write_model("model.json", shape)
+        status, _, errors = run(lightnet, "model.json", "-i", "photo.ppm", "-O", "out", "-w", *options)
+        size = [n for k, n in enumerate(shape[-3:]) if k != (2 if is_last else 0)]
+        expected = resized(pixels, stretched((20, 30), size), "linear")
+        expected = expected if is_last else expected.transpose(2, 0, 1)
+        got = np.load("out/output_0.npy").reshape(shape[-3:]) / 2 if status == 0 else None
+        if got is None or np.abs(got - expected).max() > 1e-3:
+            fault += f"{shape} {options}: {errors or 'other elements'}\n"
+    tap.check("the layout is that of the option, or the only one that fits", fault)
+
+
 def check_inputs(tap, lightnet):
     for options, formula in INPUTS:
         fault = ""
@@ -419,6 +437,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_inputs(tap, lightnet)
+        check_layout(tap, lightnet)
         check_boxes(tap, lightnet)
         check_options_of_boxes(tap, lightnet)
         check_no_boxes(tap, lightnet)

@@ -344,7 +344,6 @@ static void complete(cli_run_options *opt)
     if (preset) {
         if (!opt->shared.images.preprocess)
             opt->shared.images.preprocess = preset->preprocess;
-        opt->shared.images.nhwc |= preset->nhwc;
         if (!opt->top && !opt->task && !cli_draw_task(opt->draw))
             opt->top = preset->top;
         if (!opt->task)

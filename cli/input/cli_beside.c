@@ -43,7 +43,7 @@ static void find_size(const cli_options *opt, const ln_model *model, int size[2]
     size[1] = photo && photo->file ? photo->width : 0;
     for (int i = 0; i < ln_model_num_inputs(model) && !size[0]; i++) {
         const tl_tensor *const t = ln_model_input_info(model, i);
-        const int *const dims = t->dims + (opt->images.nhwc ? 1 : 2);
+        const int *const dims = t->dims + (t->ndim == 4 && cli_preprocess_is_nhwc(opt, t) ? 1 : 2);
         if (t->ndim == 4 && dims[0] > 0 && dims[1] > 0) {
             size[0] = dims[0];
             size[1] = dims[1];

@@ -102,7 +102,7 @@ static int is_array(const char *file)
 static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_tensor *like,
                             ln_error *err)
 {
-    const ln_image_format format = cli_preprocess_format(opt);
+    const ln_image_format format = cli_preprocess_format(opt, like);
     struct stat st;
     if (!*file)
         return ln_error_set(err, "the file name is empty, expected [NAME=]FILE"), NULL;

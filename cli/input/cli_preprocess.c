@@ -147,11 +147,24 @@ static int is_given(const double *values)
     return !isnan(values[0]);
 }
 
-ln_image_format cli_preprocess_format(const cli_options *opt)
+static int is_channels(int n)
+{
+    return n == 1 || n == 3;
+}
+
+int cli_preprocess_is_nhwc(const cli_options *opt, const tl_tensor *t)
+{
+    if (opt->images.nhwc >= 0)
+        return opt->images.nhwc;
+    return (t->ndim == 3 || t->ndim == 4) && is_channels(t->dims[t->ndim - 1]) &&
+           !is_channels(t->dims[t->ndim - 3]);
+}
+
+ln_image_format cli_preprocess_format(const cli_options *opt, const tl_tensor *like)
 {
     const preset *p = find_preset(opt->images.preprocess ? opt->images.preprocess : "0-255");
     const int is_reversed = opt->images.bgr && !p->bgr;
-    ln_image_format format = {.nhwc = opt->images.nhwc,
+    ln_image_format format = {.nhwc = cli_preprocess_is_nhwc(opt, like),
                               .bgr = opt->images.bgr || p->bgr,
                               .fit = p->fit,
                               .filter = p->filter,

@@ -27,8 +27,12 @@ int cli_preprocess_check_name(const char *text);
 int cli_preprocess_check_resize(const char *text);
 int cli_preprocess_check_filter(const char *text);
 
-/** The format of images by the options, which have been checked. */
-ln_image_format cli_preprocess_format(const struct cli_options *opt);
+/** Whether channels are the last axis of an input: by --layout, else if only the last axis has 1 or
+ * 3 elements. */
+int cli_preprocess_is_nhwc(const struct cli_options *opt, const tl_tensor *t);
+
+/** The format of images by the options, which have been checked, for an input like `like`. */
+ln_image_format cli_preprocess_format(const struct cli_options *opt, const tl_tensor *like);
 
 /** Checks that the options fit the image: `file` became `t` by `format`. -1 with a reason: three
  * values for one channel. */

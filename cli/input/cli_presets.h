@@ -14,10 +14,9 @@
 typedef struct cli_preset {
     const char *name;
     const char *preprocess; // a name of --preprocess
-    int nhwc;
-    const char *task;   // a word of --task; NULL: none
-    int top;            // 0: none
-    const char *labels; // a list of cli_preset_labels; NULL: none
+    const char *task;       // a word of --task; NULL: none
+    int top;                // 0: none
+    const char *labels;     // a list of cli_preset_labels; NULL: none
     const char *models;
 } cli_preset;
 

@@ -115,8 +115,9 @@ static int find_classes(cli_found *found, const cli_run_options *opt, const cli_
                         const ln_image_axis axes[2], ln_error *err)
 {
     const cli_drawing *const d = opt->shared.images.photo->drawing;
-    found->map = ln_class_map(d->n, d->names, d->tensors, axes, opt->shared.images.nhwc,
-                              opt->threshold, &found->n_classes, err);
+    found->map =
+        ln_class_map(d->n, d->names, d->tensors, axes, opt->shared.images.photo->format.nhwc,
+                     opt->threshold, &found->n_classes, err);
     found->has_background = has_background(found, labels);
     return found->map ? 0 : -1;
 }
