@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "input/cli_preprocess.h"
-#include "input/cli_session.h"
 #include "lightnet/ln_util.h"
 #include "output/cli_msg.h"
 #include "tensorlight/tl_type.h"
@@ -81,20 +80,19 @@ static tl_tensor *make(const tl_tensor *info, content what, const int size[2])
     return t;
 }
 
-int cli_beside_set(const cli_options *opt, const ln_model *model, ln_session *session, int i)
+tl_tensor *cli_beside_make(const cli_options *opt, const ln_model *model, int i)
 {
     const char *const name = ln_model_input_name(model, i);
     const struct known *const known = find_name(name);
     int size[2];
     find_size(opt, model, size);
-    if (known->content != ONES && !size[0])
-        return cli_fail(
-            "%s: input '%s': the size of the image's input is open; set it with --shape",
-            opt->args[0], name);
+    if (known->content != ONES && !size[0]) {
+        cli_fail("%s: input '%s': the size of the image's input is open; set it with --shape",
+                 opt->args[0], name);
+        return NULL;
+    }
     tl_tensor *const t = make(ln_model_input_info(model, i), known->content, size);
-    const ln_status status =
-        t ? ln_session_set_input(session, name, t->dtype, t->ndim, t->dims, t->data) : LN_OK;
-    const int failed = !t ? cli_fail_memory() : status ? cli_session_fail(session, opt) : 0;
-    tl_tensor_free_data_too(t);
-    return failed;
+    if (!t)
+        cli_fail_memory();
+    return t;
 }

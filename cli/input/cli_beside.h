@@ -10,5 +10,6 @@
 /** Whether opt->images.has_beside is set, and input `i` has a known name and an image beside it. */
 int cli_beside_is_known(const cli_options *opt, const ln_model *model, int i);
 
-/** Sets such an input; open sizes are 1. Returns 0, or CLI_FAILED after a message. */
-int cli_beside_set(const cli_options *opt, const ln_model *model, ln_session *session, int i);
+/** The value of such an input; open sizes are 1. Returns new (tl_tensor_free_data_too); NULL after
+ * a message. */
+tl_tensor *cli_beside_make(const cli_options *opt, const ln_model *model, int i);

@@ -426,6 +426,15 @@ static const char *source_of(const cli_session_inputs *in)
     return cli_source_name(in->opt->args[0]);
 }
 
+// Takes the value.
+static int set_value(const cli_session_inputs *in, int i, tl_tensor *t)
+{
+    const ln_status status = ln_session_set_input(in->session, ln_model_input_name(in->model, i),
+                                                  t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(in->session, in->opt) : 0;
+}
+
 static int set_input(const cli_session_inputs *in, int i, const char *file)
 {
     char text[LN_MAXLINE];
@@ -435,10 +444,7 @@ static int set_input(const cli_session_inputs *in, int i, const char *file)
         return CLI_FAILED;
     if (cli_given_has_nan(text, file, name, t))
         cli_model_print_message((void *)in->opt, LN_MSG_WARN, text);
-    const ln_status status =
-        ln_session_set_input(in->session, name, t->dtype, t->ndim, t->dims, t->data);
-    tl_tensor_free_data_too(t);
-    return status ? cli_session_fail(in->session, in->opt) : 0;
+    return set_value(in, i, t);
 }
 
 // Sets the inputs that -i names, and is_set[i] for each.
@@ -490,9 +496,12 @@ static int set_unnamed(const cli_session_inputs *in, const char *is_set)
 static int set_beside(const cli_session_inputs *in, const char *is_set)
 {
     int status = 0;
-    for (int i = 0; i < ln_model_num_inputs(in->model) && !status; i++)
-        if (!is_set[i] && cli_beside_is_known(in->opt, in->model, i))
-            status = cli_beside_set(in->opt, in->model, in->session, i);
+    for (int i = 0; i < ln_model_num_inputs(in->model) && !status; i++) {
+        if (is_set[i] || !cli_beside_is_known(in->opt, in->model, i))
+            continue;
+        tl_tensor *const t = cli_beside_make(in->opt, in->model, i);
+        status = t ? set_value(in, i, t) : CLI_FAILED;
+    }
     return status;
 }
 
