@@ -87,39 +87,48 @@ static int draw_mask(const scene *s, int i, cli_rgb color)
     return failed ? cli_fail_memory() : 0;
 }
 
-static void draw_box(const scene *s, const ln_detection *d, cli_rgb color)
+static cli_rgb color_of(const scene *s, const ln_detection *d)
+{
+    return cli_canvas_color(d->class_index - ln_detections_has_background(s->found->detections));
+}
+
+static void draw_box(const scene *s, const ln_detection *d)
+{
+    int p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = (int)lroundf(d->box[k]);
+    if (d->points)
+        draw_points(s, d, color_of(s, d));
+    cli_canvas_frame(s->image, p[1], p[0], p[3], p[2], 2 * cli_canvas_scale(s->image),
+                     color_of(s, d));
+}
+
+// Above the box, or inside it at the photo's upper edge; not beyond the right one.
+static void draw_label(const scene *s, const ln_detection *d)
 {
     const ln_detections *const found = s->found->detections;
     const int n_shown = ln_detections_classes(found) - ln_detections_has_background(found);
     const int scale = cli_canvas_scale(s->image), height = CLI_CELL_HEIGHT * scale;
+    const int left = (int)lroundf(d->box[0]), top = (int)lroundf(d->box[1]);
     char text[96];
-    int p[4];
-    for (int k = 0; k < 4; k++)
-        p[k] = (int)lroundf(d->box[k]);
-    cli_canvas_frame(s->image, p[1], p[0], p[3], p[2], 2 * scale, color);
     print_label(text, sizeof(text), d->label, n_shown, d->class_index, d->score);
-    // Above the box, or inside it at the photo's upper edge; not beyond the right one.
     const int room = s->image->width - cli_canvas_text_width(text, scale);
-    const int x = p[0] <= room ? p[0] : room > 0 ? room : 0;
-    cli_canvas_text(s->image, p[1] >= height ? p[1] - height : p[1], x, scale, text, color);
+    const int x = left <= room ? left : room > 0 ? room : 0;
+    cli_canvas_text(s->image, top >= height ? top - height : top, x, scale, text, color_of(s, d));
 }
 
-// The best ones are drawn last, on top; all masks below all boxes.
+// Masks below boxes below labels; the best ones are drawn last, on top.
 static int draw_boxes(const scene *s)
 {
     const ln_detections *const found = s->found->detections;
-    const int n = ln_detections_count(found), first = ln_detections_has_background(found);
+    const int n = ln_detections_count(found);
     int status = 0;
     for (int i = n - 1; i >= 0 && !status && ln_detections_has_masks(found); i--)
-        status =
-            draw_mask(s, i, cli_canvas_color(ln_detections_item(found, i)->class_index - first));
-    for (int i = n - 1; i >= 0 && !status; i--) {
-        const ln_detection *const d = ln_detections_item(found, i);
-        const cli_rgb color = cli_canvas_color(d->class_index - first);
-        if (d->points)
-            draw_points(s, d, color);
-        draw_box(s, d, color);
-    }
+        status = draw_mask(s, i, color_of(s, ln_detections_item(found, i)));
+    for (int i = n - 1; i >= 0 && !status; i--)
+        draw_box(s, ln_detections_item(found, i));
+    for (int i = n - 1; i >= 0 && !status; i--)
+        draw_label(s, ln_detections_item(found, i));
     return status;
 }
 
