@@ -154,9 +154,21 @@ def jpeg(folder, text):
     return with_input(folder, np.zeros((1, 3, 14, 14)), lambda _: write(folder + "/x.jpg", data[:2] + comments + data[2:]))
 
 
+def detections(folder, text):
+    """Masks of a photo with as many pixels as the text has characters."""
+    side = side_of(text)
+    rows = [0, 0, 20, 20, 0.9, 1, 1, 0, 10, 10, 32, 32, 0.8, 0, 0.5, -1]
+    outputs = {"boxes": ([1, 2, 8], rows), "masks": ([1, 2, 8, 8], [(i % 7) - 3 for i in range(128)])}
+    nodes = [w.node("Identity", ["c_" + name], [name]) for name in outputs]
+    graph = w.graph(nodes, [w.value("x", "float", [1, 3, 32, 32])], [w.value(name, "float", outputs[name][0]) for name in outputs],
+                    [w.tensor("c_" + name, "float", *outputs[name]) for name in outputs])
+    photo = write(folder + "/p.ppm", b"P6 %d %d 255\n" % (side, side) + b"\x40\x80\xc0" * side * side)
+    return ["run", write(folder + "/d.onnx", w.model(graph, opset=17)), "-i", photo, "-w", "--task", "segment", "--json"]
+
+
 EVERYTHING = os.path.join(ROOT, "fuzz", "seeds", "il", "everything.net")
 READERS = [ir, ir_with_a_quote_at_the_end_of_the_buffer, ir_numbers, safetensors, compiled, nnvm, onnx, onnx_weights, il, npy, npz,
-           tensor_proto, png, jpeg]
+           tensor_proto, png, jpeg, detections]
 
 
 class Case:
