@@ -609,11 +609,11 @@ def check_labels(tap, lightnet):
     of_model = ["one", "th'ree", "it's", "four", "seven"]
     cases = [
         ((), [], [None] * 5), ((), ["--labels", "labels.txt"], list("acbdg")),
-        ((), ["--preset", "yolov8"], ["person", "car", "bicycle", "motorcycle", "train"]),
+        ((), ["--preset", "yolov8"], [None] * 5),  # 80 labels are not for 7 classes
         ((("names", names),), [], of_model), ((("names", names),), ["--preset", "yolov8"], of_model),
         ((("names", names),), ["--labels", "labels.txt"], list("acbdg")),
         ((("names", "['one', 'two', 'three', 'four', 'five', 'six', 'seven']"),), [], ["one", "three", "two", "four", "seven"]),
-        ((("names", '{"0": "x", "1": "y"}'),), [], ["x", None, "y", None, None]),
+        ((("names", '{"0": "x", "1": "y"}'),), [], [None] * 5),
         ((("names", "{0: 'one', 2: 'two'}"),), [], [None] * 5), ((("names", "{0: 'one"),), [], [None] * 5),
         ((("names", "{}"),), [], [None] * 5), ((("names", "{0: 'a\\"),), [], [None] * 5), ((("names", ""),), [], [None] * 5),
     ]
@@ -624,7 +624,30 @@ def check_labels(tap, lightnet):
         labels = got if isinstance(got, str) else [d.get("label") for d in got["detections"]]
         if labels != expected:
             fault += f"{metadata} {options}: {labels}, expected {expected}\n"
+    rows = np.zeros((84, len(cells())))
+    rows[:4], rows[4 + 16, 7] = [[20], [20], [10], [10]], 0.9
+    save_model("model.onnx", {"output0": f32(rows[None])})
+    got = detect(lightnet, "--preset", "yolov8")
+    fault += "" if not isinstance(got, str) and [d["label"] for d in got["detections"]] == ["dog"] else f"80 classes: {got}\n"
+    status, _, errors = run(lightnet, "model.onnx", "-i", "photo.ppm", "--preset", "yolov8", "--labels", "labels.txt")
+    if (status, errors) != (0, "warning: labels.txt: 7 labels for the 80 classes of the model, which has none of them"):
+        fault += f"wrong labels: {status} {errors!r}\n"
     tap.check("labels are those of the option, the model, or the preset", fault)
+
+
+def check_classes(tap, lightnet):
+    """--preset resnet50 prints the five best classes with the names of ImageNet, also of models with a background."""
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    fault = ""
+    for n, c, label in [(1000, 281, "tabby"), (1000, 0, "tench"), (1000, 999, "toilet tissue"), (1001, 282, "tabby"), (1001, 0, None), (10, 2, None)]:
+        scores = np.zeros((1, n), np.float32)
+        scores[0, c] = 1
+        save_model("model.onnx", {"y": scores})
+        got = detect(lightnet, "--preset", "resnet50")
+        best = got if isinstance(got, str) else got["outputs"][0]["top"][0]
+        if len(best) != 5 or (best[0]["index"], best[0].get("label")) != (c, label):
+            fault += f"{n} classes: {best}, expected {label}\n"
+    tap.check("classes have the names of ImageNet", fault)
 
 
 def check_ambiguous(tap, lightnet):
@@ -817,6 +840,7 @@ def main():
         for encode, task, family, options, members in FAMILIES:
             check_family(tap, lightnet, encode, task, family, options, members)
         check_labels(tap, lightnet)
+        check_classes(tap, lightnet)
         check_ambiguous(tap, lightnet)
         check_lists(tap, lightnet)
         check_semantic(tap, lightnet)

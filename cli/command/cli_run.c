@@ -10,6 +10,7 @@
 #include "command/cli_each.h"
 #include "command/cli_measure.h"
 #include "draw/cli_draw.h"
+#include "input/cli_class_names.h"
 #include "input/cli_given.h"
 #include "input/cli_il.h"
 #include "input/cli_model.h"
@@ -371,12 +372,14 @@ static int check(const cli_run_options *opt)
 static int read_labels(const cli_run_options *opt, cli_labels *labels)
 {
     const cli_preset *const preset = opt->preset ? cli_preset_find(opt->preset) : NULL;
-    const char *const list = preset ? cli_preset_labels(preset->labels) : NULL;
+    const char *const list = preset ? cli_class_names(preset->labels) : NULL;
     if (opt->shared.labels || !list)
         return cli_labels_read(opt->shared.labels, labels);
     char *const text = strdup(list);
     *labels = (cli_labels){0};
-    return text ? cli_labels_split(labels, text) : cli_fail_memory();
+    const int status = text ? cli_labels_split(labels, text) : cli_fail_memory();
+    labels->must_fit = 1;
+    return status;
 }
 
 static int run_run(const cli_options *shared)

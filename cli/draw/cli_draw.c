@@ -166,8 +166,7 @@ static int best_of(const tl_tensor *t, int n, const char *used)
 // The labels may omit the first class, the background.
 static const char *class_label(const cli_labels *labels, int n, int class)
 {
-    const int i = class - (labels->n == n - 1);
-    return i >= 0 && i < labels->n ? labels->lines[i] : NULL;
+    return cli_labels_name(labels, n, class - (!labels->must_fit && labels->n == n - 1));
 }
 
 // The lines of the best classes, one below the other, in the photo's upper left corner.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --preset: the table of known families of models, and the names of their classes.
+// --preset: the table of known families of models.
 
 #include "input/cli_presets.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +12,8 @@
 
 // Sources: the repositories of the models, as in lightnet/vision/ln_detect_forms.c; docs/models.md.
 static const cli_preset presets[] = {
-    {"resnet50", "imagenet", NULL, 5, NULL, "classifiers of torchvision and timm"},
-    {"keras", "inception", NULL, 5, NULL, "MobileNet, Inception and Xception of Keras"},
+    {"resnet50", "imagenet", NULL, 5, "imagenet", "classifiers of torchvision and timm"},
+    {"keras", "inception", NULL, 5, "imagenet", "MobileNet, Inception and Xception of Keras"},
     {"yolov2", "0-255", "yolov2", 0, "voc20", "tinyyolov2 of the ONNX model zoo"},
     {"yolov2-coco", "yolo", "yolov2-coco", 0, "coco80", "yolov2-coco of the ONNX model zoo"},
     {"yolov3", "yolo", "yolov3", 0, "coco80",
@@ -67,52 +66,8 @@ int cli_preset_check(const char *name)
 
 void cli_preset_print(void)
 {
-    cli_print("%-15s %-11s %-11s %-7s %s\n", "preset", "preprocess", "task", "labels", "models");
+    cli_print("%-15s %-11s %-11s %-8s %s\n", "preset", "preprocess", "task", "labels", "models");
     for (const cli_preset *p = presets; p < presets + N_PRESETS; p++)
-        cli_print("%-15s %-11s %-11s %-7s %s\n", p->name, p->preprocess, p->task ? p->task : "-",
+        cli_print("%-15s %-11s %-11s %-8s %s\n", p->name, p->preprocess, p->task ? p->task : "-",
                   p->labels ? p->labels : "-", p->models);
-}
-
-// Names of classes
-
-static const char coco80[] =
-    "person\nbicycle\ncar\nmotorcycle\nairplane\nbus\ntrain\ntruck\nboat\ntraffic light\n"
-    "fire hydrant\nstop sign\nparking meter\nbench\nbird\ncat\ndog\nhorse\nsheep\ncow\nelephant\n"
-    "bear\nzebra\ngiraffe\nbackpack\numbrella\nhandbag\ntie\nsuitcase\nfrisbee\nskis\nsnowboard\n"
-    "sports ball\nkite\nbaseball bat\nbaseball glove\nskateboard\nsurfboard\ntennis racket\n"
-    "bottle\nwine glass\ncup\nfork\nknife\nspoon\nbowl\nbanana\napple\nsandwich\norange\nbroccoli\n"
-    "carrot\nhot dog\npizza\ndonut\ncake\nchair\ncouch\npotted plant\nbed\ndining table\ntoilet\n"
-    "tv\nlaptop\nmouse\nremote\nkeyboard\ncell phone\nmicrowave\noven\ntoaster\nsink\n"
-    "refrigerator\nbook\nclock\nvase\nscissors\nteddy bear\nhair drier\ntoothbrush";
-
-// With the numbers of COCO's annotations, 1 to 90, of which 10 are unused.
-static const char coco91[] =
-    "N/A\nperson\nbicycle\ncar\nmotorcycle\nairplane\nbus\ntrain\ntruck\nboat\ntraffic light\n"
-    "fire hydrant\nN/A\nstop sign\nparking meter\nbench\nbird\ncat\ndog\nhorse\nsheep\ncow\n"
-    "elephant\nbear\nzebra\ngiraffe\nN/A\nbackpack\numbrella\nN/A\nN/A\nhandbag\ntie\nsuitcase\n"
-    "frisbee\nskis\nsnowboard\nsports ball\nkite\nbaseball bat\nbaseball glove\nskateboard\n"
-    "surfboard\ntennis racket\nbottle\nN/A\nwine glass\ncup\nfork\nknife\nspoon\nbowl\nbanana\n"
-    "apple\nsandwich\norange\nbroccoli\ncarrot\nhot dog\npizza\ndonut\ncake\nchair\ncouch\n"
-    "potted plant\nbed\nN/A\ndining table\nN/A\nN/A\ntoilet\nN/A\ntv\nlaptop\nmouse\nremote\n"
-    "keyboard\ncell phone\nmicrowave\noven\ntoaster\nsink\nrefrigerator\nN/A\nbook\nclock\nvase\n"
-    "scissors\nteddy bear\nhair drier\ntoothbrush";
-
-#define VOC20                                                                                \
-    "aeroplane\nbicycle\nbird\nboat\nbottle\nbus\ncar\ncat\nchair\ncow\ndining table\ndog\n" \
-    "horse\nmotorbike\nperson\npotted plant\nsheep\nsofa\ntrain\ntv monitor"
-
-static const struct {
-    const char *name, *labels;
-} lists[] = {{"coco80", coco80},
-             {"coco91", coco91},
-             {"voc20", VOC20},
-             {"voc21", "background\n" VOC20},
-             {"face", "face"}};
-
-const char *cli_preset_labels(const char *list)
-{
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        if (list && !strcmp(lists[i].name, list))
-            return lists[i].labels;
-    return NULL;
 }

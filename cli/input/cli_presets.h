@@ -16,7 +16,7 @@ typedef struct cli_preset {
     const char *preprocess; // a name of --preprocess
     const char *task;       // a word of --task; NULL: none
     int top;                // 0: none
-    const char *labels;     // a list of cli_preset_labels; NULL: none
+    const char *labels;     // a list of cli_class_names; NULL: none
     const char *models;
 } cli_preset;
 
@@ -28,6 +28,3 @@ int cli_preset_check(const char *name);
 
 /** Prints the table. */
 void cli_preset_print(void);
-
-/** Names of classes, one a line, by the name of a list. */
-const char *cli_preset_labels(const char *list);

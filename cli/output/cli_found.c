@@ -122,6 +122,23 @@ static int find_classes(cli_found *found, const cli_run_options *opt, const cli_
     return found->map ? 0 : -1;
 }
 
+// Whether there are labels for each of `n` classes, 0: unknown, maybe without the background.
+static int fits(const cli_labels *labels, int n, int has_background)
+{
+    return !n || labels->n == n || (has_background && labels->n == n - 1);
+}
+
+static void warn_labels(const cli_found *found, const cli_run_options *opt,
+                        const cli_labels *labels)
+{
+    const ln_detections *const d = found->detections;
+    const int n = d ? ln_detections_classes(d) : found->n_classes;
+    if (opt->shared.labels && !opt->shared.quiet &&
+        !fits(labels, n, d ? ln_detections_has_background(d) : 1))
+        cli_warn("%s: %d label%s for the %d classes of the model, which has none of them",
+                 opt->shared.labels, labels->n, labels->n == 1 ? "" : "s", n);
+}
+
 static int find(cli_found *found, const cli_run_options *opt, const cli_labels *labels,
                 ln_error *err)
 {
@@ -142,8 +159,12 @@ int cli_found_init(cli_found *found, const cli_run_options *opt, const cli_label
                             opt->draw ? "--draw" : "--task");
     if (ln_image_decode(file, &found->image, err))
         return -1;
-    if (!opt->task || !find(found, opt, labels, err))
+    if (!opt->task)
         return 0;
+    if (!find(found, opt, labels, err)) {
+        warn_labels(found, opt, labels);
+        return 0;
+    }
     ln_error_prefix(err, "%s", file);
     cli_found_free(found);
     return -1;
@@ -164,8 +185,9 @@ enum { MAX_CLASSES = 256 };
 
 const char *cli_found_class_label(const cli_found *found, const cli_labels *labels, int class)
 {
-    const int i = class - (found->n_classes && labels->n == found->n_classes - 1);
-    return i >= 0 && i < labels->n ? labels->lines[i] : NULL;
+    const int n = found->n_classes ? found->n_classes : labels->n;
+    const int i = class - (labels->n == n - 1);
+    return fits(labels, n, 1) && i >= 0 && i < labels->n ? labels->lines[i] : NULL;
 }
 
 // Receives the share of a class.

@@ -99,8 +99,9 @@ static int add_top(cli_json *json, const tl_tensor *t, int top, const cli_labels
             cli_json_open(json, NULL, '{');
             cli_json_count(json, "index", (uint64_t) class);
             add_element(json, "value", t, row * len + class);
-            if (class < labels->n)
-                cli_json_text(json, "label", labels->lines[class]);
+            const char *const label = cli_labels_name(labels, len, class);
+            if (label)
+                cli_json_text(json, "label", label);
             cli_json_close(json);
         }
         cli_json_close(json);

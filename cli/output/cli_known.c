@@ -83,5 +83,7 @@ int cli_known_read(cli_known *known, const ln_model *model)
     if (!lines)
         return 0;
     cli_labels_free(known->labels);
-    return cli_labels_split(known->labels, lines);
+    const int status = cli_labels_split(known->labels, lines);
+    known->labels->must_fit = 1;
+    return status;
 }

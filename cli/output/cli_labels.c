@@ -37,6 +37,15 @@ int cli_labels_read(const char *file, cli_labels *names)
     return text ? cli_labels_split(names, text) : cli_fail("%s", ln_last_error());
 }
 
+const char *cli_labels_name(const cli_labels *names, int n_classes, int i)
+{
+    if (names->must_fit && names->n == n_classes - 1)
+        i--;
+    else if (names->must_fit && names->n != n_classes)
+        return NULL;
+    return i >= 0 && i < names->n ? names->lines[i] : NULL;
+}
+
 void cli_labels_free(cli_labels *names)
 {
     ln_free(names->text);

@@ -10,6 +10,7 @@ typedef struct cli_labels {
     char *text;
     char **lines;
     int n;
+    int must_fit; // of a preset or a model: none for another number of classes
 } cli_labels;
 
 /** Reads `file`; NULL: no names. Returns 0, or CLI_FAILED after a message. Free with
@@ -19,6 +20,10 @@ int cli_labels_read(const char *file, cli_labels *names);
 /** Splits `text` (takes it, also after a failure) into lines. Returns 0, or CLI_FAILED after a
  * message. Free with cli_labels_free. */
 int cli_labels_split(cli_labels *names, char *text);
+
+/** The name of class `i` of `n_classes`; NULL: none. Names that must fit may omit the first class,
+ * the background. */
+const char *cli_labels_name(const cli_labels *names, int n_classes, int i);
 
 void cli_labels_free(cli_labels *names);
 

@@ -98,7 +98,7 @@ static int print_top(const char *name, const tl_tensor *t, const cli_run_options
         cli_output_rank(ranks, t, row, len);
         cli_print("%s[%d]:\n", name, row);
         for (const cli_ranked *r = ranks; r < ranks + k; r++) {
-            const char *label = r->index < names->n ? names->lines[r->index] : NULL;
+            const char *label = cli_labels_name(names, len, r->index);
             cli_print("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "",
                       label ? label : "");
         }

@@ -79,13 +79,14 @@ static void decide_background(ln_detect_reading *r)
         r->background = is_softmax(r);
 }
 
-// Labels may omit the background.
+// Labels may omit the background; those for another number of classes are none.
 static const char *label_of(const ln_detect_reading *r, int class_index)
 {
-    const int n_labels = r->options->n_labels;
-    const int is_omitted = r->background && (r->n_classes ? n_labels == r->n_classes - 1
-                                                          : !names_background(r->options));
+    const int n_labels = r->options->n_labels, n = r->n_classes;
+    const int is_omitted = r->background && (n ? n_labels == n - 1 : !names_background(r->options));
     const int i = class_index - is_omitted;
+    if (n && n_labels != n - is_omitted)
+        return NULL;
     return i >= 0 && i < n_labels ? r->options->labels[i] : NULL;
 }
 

@@ -183,7 +183,7 @@ START_TEST(labels_decide_whether_there_is_a_background)
         {scores, NULL, 0, 1, NULL}, // a softmax
         {both, NULL, 0, 0, NULL},   {both, named, 2, 1, "cat"},
         {both, three, 2, 0, "b"},   {both, three, 1, 1, "a"}, // class 1 is the first label
-        {both, three, 3, 0, "b"},                             // does not fit: the scores decide
+        {both, three, 3, 0, NULL},                            // do not fit
     };
     const ln_image_axis *const axes = stretched;
     tl_tensor *const b = tensor(boxes, TL_FLOAT, SHAPE(1, 1, 4));

@@ -40,7 +40,9 @@ typedef struct ln_detect_options {
     int max;          // the max number of detections; 0: 300
     int n_points;     // key points of a pose, 1 .. 1024; 0: 17, those of COCO
     int n_labels;     // of `labels`; also settles whether a model has a background; 0: none
-    const char *const *labels; // names of the classes; borrowed by the detections
+    const char *const
+        *labels; // names of the classes, also without the background; ignored if their
+                 // number does not fit that of the classes; kept by the detections
 } ln_detect_options;
 
 /** A key point, and the confidence that it is visible (1 if the model has none). */
@@ -51,7 +53,7 @@ typedef struct ln_key_point {
 /** A detection. */
 typedef struct ln_detection {
     int class_index;            // in the model's numbering
-    const char *label;          // of `labels`; NULL: none
+    const char *label;          // of `labels`; NULL: none, or they are for other classes
     float score;                // that of the class, by the model
     float box[4];               // x0, y0, x1, y1: x0 < x1, y0 < y1, inside the picture
     const ln_key_point *points; // [ln_detections_points], maybe outside; NULL: none
