@@ -103,7 +103,7 @@ def columns_of(scene, n_rows, per_box, objectness=None, extra=None):
     for row, c, s in [*zip(at, scene.classes, scene.scores), (copy, scene.classes[0], 0.52)]:
         score[row, c] = s / (objectness or 1)
     if extra is not None:
-        more[at] = extra
+        more[at], more[copy] = extra, extra[0]
     parts = [box, *([factor] if objectness else []), score, more]
     return np.concatenate(parts, axis=1), at
 
@@ -431,6 +431,33 @@ def torchvision_pose(scene):
             "keypoints_scores": f32(points[..., 2])}
 
 
+# Oriented boxes
+
+def turn(scene):
+    """Turns the boxes; returns centers, sizes and angles. The points of the scene are the corners."""
+    angles = scene.random.uniform(-1.5, 1.5, scene.n)
+    rows = centers(scene.boxes)
+    signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) / 2
+    turned = np.array([[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles])
+    corners = rows[:, None, :2] + np.einsum("nij,nkj->nki", turned, signs * rows[:, None, 2:])
+    scene.points = np.concatenate([corners, np.ones((scene.n, 4, 1))], axis=2)
+    scene.boxes = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+    return rows, angles[:, None]
+
+
+def yolov8_obb(scene):
+    rows, angles = turn(scene)
+    return {"output0": f32(columns_of(scene, len(cells()), rows, extra=angles)[0].T[None])}
+
+
+def yolov10_obb(scene):
+    rows, angles = turn(scene)
+    out = suppressed(scene, 300, angles)
+    for box, row in zip(scene.boxes, rows):
+        out[np.abs(out[:, :4] - box).sum(axis=1) < 1e-9, :4] = row
+    return {"output0": f32(out[None])}
+
+
 # Masks: scene.grids [n, P, Q], over the input or the box, and the threshold
 
 N_PROTOTYPES = 8
@@ -500,6 +527,7 @@ FAMILIES = [
     (paddle, "detect", "paddle", [], {}), (pinto, "detect", "pinto", [], {}), (pinto_score_last, "detect", "pinto", [], {}),
     (yolov8_pose, "pose", "yolov8", [], {"n_points": 17}),
     (yolov8_pose, "pose", "yolov8", ["--task", "pose"], {"n_points": 4}), (yolov10_pose, "pose", "yolov10", [], {"n_points": 17}),
+    (yolov8_obb, "obb", "yolov8", ["--task", "obb"], {}), (yolov10_obb, "obb", "yolov10", ["--task", "obb"], {}),
     (torchvision_pose, "pose", "torchvision", [], {"first_class": 1, "n_points": 17}),
     (yolov8_segment, "segment", "yolov8", [], {}), (yolov5_segment, "segment", "yolov5", [], {}),
     (yolov10_segment, "segment", "yolov10", [], {}), (torchvision_segment, "segment", "torchvision", [], {"first_class": 1}),
@@ -660,19 +688,50 @@ def check_ambiguous(tap, lightnet):
     rows[30, 5] = 0.9  # class 26, or the x of a key point
     cases = [((), ["--task", "any"], "pose"), ((), ["--task", "detect"], "detect"), ((), ["--labels", "labels.txt", "--task", "any"], "detect"),
              ((("task", "detect"),), ["--task", "any"], "detect"), ((("task", "pose"), ("kpt_shape", "[17, 3]")), ["--task", "any"], "pose"),
-             ((("task", "detect"),), ["--task", "pose"], "pose")]
+             ((("task", "detect"),), ["--task", "pose"], "pose"), ((("task", "obb"),), ["--task", "any"], "obb")]
     fault = ""
     for metadata, options, expected in cases:
         save_model("model.onnx", {"output0": f32(rows[None])}, metadata)
         got = detect(lightnet, *options)
         found = got if isinstance(got, str) else (got["task"], [d["class"] for d in got["detections"]])
-        if found != (expected, [26] if expected == "detect" else []):
+        if found != (expected, [26] if expected in ("detect", "obb") else []):
             fault += f"{metadata} {options}: {found}\n"
-    save_model("model.onnx", {"output0": f32(rows[None])}, [("task", "obb")])
+    save_model("model.onnx", {"output0": f32(rows[None])}, [("task", "depth")])
     got = detect(lightnet, "--task", "any")
-    if not isinstance(got, str) or "'obb' is no task or family of detections; expected detect, segment, pose, yolov8" not in got:
-        fault += f"obb: {got}\n"
+    if not isinstance(got, str) or "'depth' is no task or family of detections; expected detect, segment, pose, obb, yolov8" not in got:
+        fault += f"depth: {got}\n"
     tap.check("the task decides where outputs of several tasks look alike", fault)
+
+
+def probiou(p, q):
+    """Of boxes (x, y, w, h, angle): 1 minus the Hellinger distance of normal distributions, by their definition."""
+    def covariance(w, h, angle):
+        turn_by = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        return turn_by @ np.diag([w * w / 12, h * h / 12]) @ turn_by.T
+    a, b = covariance(*p[2:]), covariance(*q[2:])
+    mean, d = (a + b) / 2, np.array(p[:2]) - np.array(q[:2])
+    coefficient = (np.linalg.det(a) * np.linalg.det(b)) ** 0.25 / np.sqrt(np.linalg.det(mean)) * np.exp(-d @ np.linalg.inv(mean) @ d / 8)
+    return 1 - np.sqrt(1 - coefficient)
+
+
+def check_oriented(tap, lightnet):
+    """Of oriented boxes, the worse one is dropped if the overlap of their distributions exceeds --overlap."""
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    random = np.random.default_rng(7)
+    fault = ""
+    n_dropped = 0
+    for _ in range(12):
+        boxes = np.array([[40, 30, 30, 12, 0.3], [40, 30, 30, 12, 0.3] + random.normal(0, [3, 3, 3, 1, 0.3])])
+        rows = np.zeros((2 + 4 + 1, len(cells())))
+        rows[:4, :2], rows[4, :2], rows[6, :2] = boxes[:, :4].T, [0.9, 0.8], boxes[:, 4]
+        save_model("model.onnx", {"output0": f32(rows[None])})
+        overlap = probiou(*boxes)
+        for limit, n in ((overlap - 1e-4, 1), (overlap + 1e-4, 2)):
+            got = detect(lightnet, "--task", "obb", "--overlap", f"{limit:.6f}")
+            n_dropped += n == 1
+            if isinstance(got, str) or len(got["detections"]) != n:
+                fault += f"{boxes} overlap by {overlap}: {got}\n"
+    tap.check("oriented boxes overlap by their distributions", fault or ("" if n_dropped else "none is dropped"))
 
 
 def check_lists(tap, lightnet):
@@ -700,7 +759,7 @@ def check_lists(tap, lightnet):
     for options, expected in [(["--preset", "yolov88"], "--preset is 'yolov88'; did you mean 'yolov8'?"),
                               (["--preset", "x"], "--preset is 'x'; see lightnet run --preset help"),
                               (["--task", "detekt"], "--task is 'detekt'; did you mean 'detect'?"),
-                              (["--task", "x"], "--task is 'x', expected any, detect, segment, pose, semantic or a family; see "
+                              (["--task", "x"], "--task is 'x', expected any, detect, segment, pose, obb, semantic or a family; see "
                                "lightnet run --task help"),
                               (["--task", "detect", "--draw", "mask", "-o", "a.png"], "--draw mask and --task detect exclude each other")]:
         status, _, errors = run(lightnet, "model.onnx", *options)
@@ -832,6 +891,18 @@ def check_drawn_points(tap, lightnet):
     tap.check("key points are squares and limbs lines", fault)
 
 
+def check_drawn_oriented(tap, lightnet):
+    """An oriented box is four lines between its corners."""
+    rows = np.zeros((2 + 4 + 1, len(cells())))
+    rows[:4, 0], rows[4, 0], rows[6, 0] = [50, 35, 28, 28], 0.9, np.pi / 4  # corners 19.8 from the center
+    drawn = draw(lightnet, {"output0": f32(rows[None])}, (HEIGHT, WIDTH), "--draw", "obb")
+    lit = (drawn != 100).any(axis=2)
+    fault = "" if lit[35, 31] and lit[35, 69] and lit[54, 50] and lit[45, 40] and lit[25, 60] else "sides are missing\n"
+    if lit[28:43, 43:58].any() or lit[50:55, 30:40].any() or lit[35, 75:].any():
+        fault += "other pixels are drawn"
+    tap.check("oriented boxes are lines", fault)
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -842,12 +913,14 @@ def main():
         check_labels(tap, lightnet)
         check_classes(tap, lightnet)
         check_ambiguous(tap, lightnet)
+        check_oriented(tap, lightnet)
         check_lists(tap, lightnet)
         check_semantic(tap, lightnet)
         check_each(tap, lightnet)
         check_beside(tap, lightnet)
         check_drawn_masks(tap, lightnet)
         check_drawn_points(tap, lightnet)
+        check_drawn_oriented(tap, lightnet)
         os.chdir("/")
     print(f"1..{tap.n}")
     return 1 if tap.failed else 0

@@ -408,7 +408,7 @@ def check_usage(tap, lightnet):
         (["--draw", "boxes", "--each", "."], 2, "--draw with --each needs -O DIR, for an image of each file"),
         (["--draw", "boxes", "--each", ".", "-o", "out.png"], 2, "--draw with --each needs -O DIR, for an image of each file"),
         (["-o", "out.png"], 2, "-o needs --draw; -O DIR writes outputs"),
-        (["--draw", "box", "-o", "out.png"], 2, "--draw is 'box', expected boxes, detect, segment, pose, mask, semantic or classes"),
+        (["--draw", "box", "-o", "out.png"], 2, "--draw is 'box', expected boxes, detect, segment, pose, obb, mask, semantic or classes"),
         ([*draw, "boxes", "-o", "out.bmp"], 2, "out.bmp: unknown suffix '.bmp', expected .png, .jpg, .jpeg or .ppm"),
         ([*draw, "boxes", "-o", "-"], 2, "-: --draw writes a file, .png, .jpg or .ppm"),
         ([*draw, "boxes", "-o", "photo.ppm"], 2, "photo.ppm: the output would overwrite the input 'photo.ppm'"),

@@ -431,13 +431,13 @@ static const cli_option run_options[] = {
      "them)",
      CLI_PRESET_WORDS},
     {"task", 0, CLI_TASK, OWN(task), "NAME",
-     "print what the outputs show in the image: detect, segment, pose, semantic, any or a family "
-     "(help lists them)",
-     "any detect segment pose semantic help"},
+     "print what the outputs show in the image: detect, segment, pose, obb, semantic, any or a "
+     "family (help lists them)",
+     "any detect segment pose obb semantic help"},
     {"draw", 0, CLI_TEXT, OWN(draw), "WHAT",
      "draw boxes, mask, classes or a task on the image of -i, and write -o FILE; --each: on all, "
      "in -O DIR",
-     "boxes mask classes detect segment pose semantic"},
+     "boxes mask classes detect segment pose obb semantic"},
     {"outfile", 'o', CLI_TEXT, CLI_FIELD(outfile), "FILE",
      "--draw: the image to write, .png, .jpg or .ppm"},
     {"threshold", 0, CLI_NOT_NEGATIVE, OWN(threshold), "T",

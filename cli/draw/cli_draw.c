@@ -70,6 +70,20 @@ static void draw_points(const scene *s, const ln_detection *d, cli_rgb color)
     }
 }
 
+// The sides between the corners of an oriented box, which may be outside of the photo.
+static void draw_corners(const scene *s, const ln_detection *d, cli_rgb color)
+{
+    const int size = cli_canvas_scale(s->image);
+    int at[4][2];
+    for (int i = 0; i < 4; i++) {
+        at[i][0] = (int)fminf(fmaxf(d->points[i].y, 0), (float)s->image->height);
+        at[i][1] = (int)fminf(fmaxf(d->points[i].x, 0), (float)s->image->width);
+    }
+    for (int i = 0; i < 4; i++)
+        cli_canvas_line(s->image, at[i][0], at[i][1], at[(i + 1) % 4][0], at[(i + 1) % 4][1], size,
+                        color);
+}
+
 static int draw_mask(const scene *s, int i, cli_rgb color)
 {
     int region[4];
@@ -97,6 +111,10 @@ static void draw_box(const scene *s, const ln_detection *d)
     int p[4];
     for (int k = 0; k < 4; k++)
         p[k] = (int)lroundf(d->box[k]);
+    if (!strcmp(ln_detections_task(s->found->detections), "obb")) {
+        draw_corners(s, d, color_of(s, d));
+        return;
+    }
     if (d->points)
         draw_points(s, d, color_of(s, d));
     cli_canvas_frame(s->image, p[1], p[0], p[3], p[2], 2 * cli_canvas_scale(s->image),
@@ -200,8 +218,8 @@ static const struct kind {
 } kinds[] = {
     {"boxes", draw_boxes, "any"},       {"detect", draw_boxes, "detect"},
     {"segment", draw_boxes, "segment"}, {"pose", draw_boxes, "pose"},
-    {"mask", draw_map, "semantic"},     {"semantic", draw_map, "semantic"},
-    {"classes", draw_classes, NULL},
+    {"obb", draw_boxes, "obb"},         {"mask", draw_map, "semantic"},
+    {"semantic", draw_map, "semantic"}, {"classes", draw_classes, NULL},
 };
 
 static const struct kind *find_kind(const char *name)
@@ -260,9 +278,10 @@ int cli_draw_check(const cli_run_options *opt)
 {
     const struct kind *const kind = find_kind(opt->draw);
     if (opt->draw && !kind)
-        return cli_usage("--draw is '%s', expected boxes, detect, segment, pose, mask, semantic or "
-                         "classes",
-                         opt->draw);
+        return cli_usage(
+            "--draw is '%s', expected boxes, detect, segment, pose, obb, mask, semantic "
+            "or classes",
+            opt->draw);
     const int unused = check_unused(opt);
     if (unused || !opt->draw)
         return unused;

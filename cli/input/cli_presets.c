@@ -23,7 +23,7 @@ static const cli_preset presets[] = {
     {"yolov5", "yolo", "any", 0, "coco80", "YOLOv5, YOLOv5-seg, YOLOv7"},
     {"yolov6", "yolo", "yolov6", 0, "coco80", "YOLOv6"},
     {"yolov8", "yolo", "any", 0, "coco80",
-     "YOLOv8, YOLOv9, YOLO11, YOLO12, YOLO26; also -seg, -pose"},
+     "YOLOv8, YOLOv9, YOLO11, YOLO12, YOLO26; also -seg, -pose, -obb"},
     {"yolov10", "yolo", "any", 0, "coco80", "YOLOv10"},
     {"yolonas", "yolo", "any", 0, "coco80", "YOLO-NAS"},
     {"yolox", "yolox", "yolox", 0, "coco80", "YOLOX 0.1.1 and later"},

@@ -36,15 +36,16 @@ int cli_found_check_task(const char *task)
     for (int i = 0; (row = ln_detect_family_row(i)); i++)
         closest = ln_closer_name(task, ln_closer_name(task, closest, row->task), row->name);
     return closest ? cli_usage("--task is '%s'; did you mean '%s'?", task, closest)
-                   : cli_usage("--task is '%s', expected any, detect, segment, pose, semantic or a "
-                               "family; see lightnet run --task help",
-                               task);
+                   : cli_usage(
+                         "--task is '%s', expected any, detect, segment, pose, obb, semantic or a "
+                         "family; see lightnet run --task help",
+                         task);
 }
 
 void cli_found_print_tasks(void)
 {
     const ln_detect_family *row;
-    cli_print("any, detect, segment, pose: a family of that task, found by the outputs\n"
+    cli_print("any, detect, segment, pose, obb: a family of that task, found by the outputs\n"
               "semantic: classes of pixels, [1, C, H, W] or [1, H, W]\n\n");
     for (int i = 0; (row = ln_detect_family_row(i)); i++)
         cli_print("%-12s %-8s %s\n%-21s %s\n", row->name, row->task, row->outputs, "", row->models);

@@ -233,11 +233,16 @@ static double overlap(const double a[4], const double b[4])
     return both / (area(a) + area(b) - both);
 }
 
+static double overlap_of(const ln_detect_reading *r, const candidate *a, const candidate *b)
+{
+    return r->form->overlap ? r->form->overlap(r, a->row, b->row) : overlap(a->at, b->at);
+}
+
 static int is_suppressed(const ln_detections *found, const candidate *it)
 {
     for (int i = 0; i < found->n; i++)
         if (found->kept[i].class_index == it->class_index &&
-            overlap(found->kept[i].at, it->at) > found->options.overlap)
+            overlap_of(&found->reading, &found->kept[i], it) > found->options.overlap)
             return 1;
     return 0;
 }

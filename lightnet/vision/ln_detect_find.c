@@ -192,7 +192,7 @@ static int fail_kind(const char *kind, ln_error *err)
     }
     return ln_error_set_as(err, LN_BAD_ARGUMENT,
                            "'%s' is no task or family of detections; expected detect, segment, "
-                           "pose%s",
+                           "pose, obb%s",
                            kind, known);
 }
 

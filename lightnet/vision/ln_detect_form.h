@@ -80,6 +80,8 @@ typedef struct ln_detect_form {
     /** x0, y0, x1, y1. */
     void (*box)(const ln_detect_reading *r, int row, double box[4]);
     void (*point)(const ln_detect_reading *r, int row, int k, ln_key_point *point);
+    /** The overlap of two rows, 0 to 1; NULL: the intersection over union of their boxes. */
+    double (*overlap)(const ln_detect_reading *r, int row, int other);
 } ln_detect_form;
 
 /** How the masks of a form are stored. */
@@ -122,6 +124,7 @@ struct ln_detect_reading {
     ln_detect_masks masks;
     int mask_role;
     int first_factor; // a column
+    int angle;        // a column
     // of the current row, by `begin`
     double max, sum; // of the softmax
 };
@@ -172,6 +175,8 @@ int ln_yolov6_fit(ln_detect_reading *r);
 int ln_yolov8_fit(ln_detect_reading *r);
 int ln_yolov8_segment_fit(ln_detect_reading *r);
 int ln_yolov8_pose_fit(ln_detect_reading *r);
+int ln_yolov8_obb_fit(ln_detect_reading *r);
+int ln_yolov10_obb_fit(ln_detect_reading *r);
 int ln_found_fit(ln_detect_reading *r);
 int ln_found_other_fit(ln_detect_reading *r);
 int ln_yolov10_segment_fit(ln_detect_reading *r);
@@ -181,8 +186,11 @@ double ln_yolo_score(const ln_detect_reading *r, int row, int class_index);
 double ln_found_class(const ln_detect_reading *r, int row);
 void ln_yolo_center_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_found_box(const ln_detect_reading *r, int row, double box[4]);
+void ln_obb_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_yolox_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_yolo_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
+void ln_obb_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
+double ln_obb_overlap(const ln_detect_reading *r, int row, int other);
 
 // ln_detect_boxes.c: role 0 has boxes, role 1 scores, role 2 classes or masks
 int ln_boxes_fit(ln_detect_reading *r);

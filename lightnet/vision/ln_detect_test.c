@@ -233,8 +233,9 @@ START_TEST(outputs_of_no_family_are_named_with_the_nearest_one)
                      "[1, 4 + C + 3 K, N]");
     ln_error_clear(&err);
     ck_assert_ptr_null(detect(stretched, &wrong, &err, two, pair));
-    ck_assert_ptr_nonnull(strstr(ln_error_text(&err), "'boxes' is no task or family of detections; "
-                                                      "expected detect, segment, pose, yolov8, "));
+    ck_assert_ptr_nonnull(strstr(ln_error_text(&err),
+                                 "'boxes' is no task or family of detections; "
+                                 "expected detect, segment, pose, obb, yolov8, "));
     tl_tensor_free(three);
     tl_tensor_free(two);
     tl_tensor_free(pair);

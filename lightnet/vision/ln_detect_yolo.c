@@ -251,3 +251,89 @@ void ln_yolo_point(const ln_detect_reading *r, int row, int k, ln_key_point *poi
         (ln_key_point){(float)ln_detect_column(r, row, at), (float)ln_detect_column(r, row, at + 1),
                        (float)ln_detect_column(r, row, at + 2)};
 }
+
+// Oriented boxes: center, width and height, turned by an angle in radians. Their points are the
+// four corners, their box is around these.
+
+static int is_obb_wanted(const ln_detect_reading *r)
+{
+    return r->options->kind && !strcmp(r->options->kind, "obb");
+}
+
+int ln_yolov8_obb_fit(ln_detect_reading *r)
+{
+    const int n = begin_columns(r, 1);
+    set_classes(r, 4, n - 5);
+    r->angle = n - 1;
+    r->n_points = 4;
+    return n > 5 && is_obb_wanted(r) ? grade_of(is_pyramid(r, 1), r->n_rows, n) : 0;
+}
+
+int ln_yolov10_obb_fit(ln_detect_reading *r)
+{
+    begin_columns(r, 0);
+    set_found(r);
+    r->angle = 6;
+    r->n_points = 4;
+    return is_obb_wanted(r) ? LN_DETECT_SURE : 0;
+}
+
+// Corner `k`, in the order of a walk around the box.
+static void corner_at(const ln_detect_reading *r, int row, int k, double *x, double *y)
+{
+    const double angle = ln_detect_column(r, row, r->angle);
+    const double u = ln_detect_column(r, row, 2) / (k == 0 || k == 3 ? -2 : 2);
+    const double v = ln_detect_column(r, row, 3) / (k < 2 ? -2 : 2);
+    *x = ln_detect_column(r, row, 0) + u * cos(angle) - v * sin(angle);
+    *y = ln_detect_column(r, row, 1) + u * sin(angle) + v * cos(angle);
+}
+
+void ln_obb_box(const ln_detect_reading *r, int row, double box[4])
+{
+    corner_at(r, row, 0, &box[0], &box[1]);
+    box[2] = box[0];
+    box[3] = box[1];
+    for (int k = 1; k < 4; k++) {
+        double x, y;
+        corner_at(r, row, k, &x, &y);
+        box[0] = fmin(box[0], x);
+        box[1] = fmin(box[1], y);
+        box[2] = fmax(box[2], x);
+        box[3] = fmax(box[3], y);
+    }
+}
+
+void ln_obb_point(const ln_detect_reading *r, int row, int k, ln_key_point *point)
+{
+    double x, y;
+    corner_at(r, row, k, &x, &y);
+    *point = (ln_key_point){(float)x, (float)y, 1};
+}
+
+// The covariance of a uniform distribution over the box: a x^2, b y^2, c xy.
+typedef struct covariance {
+    double a, b, c;
+} covariance;
+
+static covariance covariance_of(const ln_detect_reading *r, int row)
+{
+    const double w = ln_detect_column(r, row, 2), h = ln_detect_column(r, row, 3);
+    const double angle = ln_detect_column(r, row, r->angle), s = sin(angle), c = cos(angle);
+    const double u = w * w / 12, v = h * h / 12;
+    return (covariance){u * c * c + v * s * s, u * s * s + v * c * c, (u - v) * c * s};
+}
+
+// 1 minus the Hellinger distance of two normal distributions with the centers and covariances of
+// the boxes. Source: Llerena et al., Gaussian Bounding Boxes and Probabilistic
+// Intersection-over-Union, 2021; Ultralytics, probiou.
+double ln_obb_overlap(const ln_detect_reading *r, int row, int other)
+{
+    const covariance p = covariance_of(r, row), q = covariance_of(r, other);
+    const double a = p.a + q.a, b = p.b + q.b, c = p.c + q.c, det = a * b - c * c;
+    const double x = ln_detect_column(r, row, 0) - ln_detect_column(r, other, 0);
+    const double y = ln_detect_column(r, row, 1) - ln_detect_column(r, other, 1);
+    const double dets = fmax(p.a * p.b - p.c * p.c, 0) * fmax(q.a * q.b - q.c * q.c, 0);
+    const double distance =
+        (a * y * y + b * x * x - 2 * c * x * y) / det / 4 + log(det / (4 * sqrt(dets))) / 2;
+    return 1 - sqrt(1 - exp(-fmax(distance, 0)));
+}

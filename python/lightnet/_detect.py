@@ -93,7 +93,7 @@ def detections(outputs: Union[Sequence[Any], Mapping[str, Any]], picture: Union[
     and key points that Ultralytics writes to its models. picture: height and width, or an array [height, width, ..].
     resize: how the picture became the input: "stretch", "crop", "crop=0.875" or "letterbox" (centered), as --resize; or
     ((height, y), (width, x)), the size after resizing, and its first row and column in the input, below 0 for a border before
-    it. task: "detect", "segment", "pose", or a family of docs/models.md; None: by the model and its outputs. score: the least;
+    it. task: "detect", "segment", "pose", "obb" (points are corners), or a family of docs/models.md; None: by the model and its outputs. score: the least;
     overlap: of two boxes of a class with a larger intersection over union the worse one is dropped, unless the model contains
     non-maximum suppression. n_points: key points of a pose.
 

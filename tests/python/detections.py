@@ -89,8 +89,8 @@ def labels_and_tasks_are_those_of_the_model():
     for broken in ("{0: 'a'", "{0: 1}", "__import__('os')", "{" * 10000, "{1: 'a'}"):
         session = session_of(d.yolov8(scene), [("names", broken)])
         faults += same(lightnet.detections(run(session), SIZE, session, resize="stretch").labels, [None] * 5)
-    return faults + raises(lambda: lightnet.detections(d.yolov8(scene), SIZE, session_of(d.yolov8(scene), [("task", "obb")])),
-                           "'obb' is no task or family")
+    return faults + raises(lambda: lightnet.detections(d.yolov8(scene), SIZE, session_of(d.yolov8(scene), [("task", "depth")])),
+                           "'depth' is no task or family")
 
 
 @test

@@ -56,7 +56,8 @@ typedef struct ln_detection {
     const char *label;          // of `labels`; NULL: none, or they are for other classes
     float score;                // that of the class, by the model
     float box[4];               // x0, y0, x1, y1: x0 < x1, y0 < y1, inside the picture
-    const ln_key_point *points; // [ln_detections_points], maybe outside; NULL: none
+    const ln_key_point *points; // [ln_detections_points], maybe outside; of an oriented box (obb)
+                                // the corners, in the order of a walk around it. NULL: none
 } ln_detection;
 
 typedef struct ln_detections ln_detections;
@@ -64,12 +65,13 @@ typedef struct ln_detections ln_detections;
 /** Finds the detections in `n` outputs of one picture, names[i] with tensors[i]. axes: how the
  *  picture became the input (ln_image_axes), axes[0] the height. Of two boxes of a class whose
  *  intersection over union exceeds options->overlap, the one with the higher score remains (not for
- *  models that have done this themselves). Ignores rows with a score that is NaN or below
- *  options->score, and boxes that are infinite, NaN, or have no area in the picture. Ignores
- *  outputs after the first 64, and those of TL_STRING. Returns new (ln_detections_free), best
- *  first; equal scores by row, then class. NULL with a reason, among others: the outputs fit no
- *  family (the reason names the outputs, and the nearest family with its shapes), an unknown kind.
- *  The tensors' data, and options->labels, must outlive the detections. */
+ *  models that have done this themselves; of oriented boxes, the overlap is 1 minus the Hellinger
+ *  distance of normal distributions with their centers and covariances). Ignores rows with a score
+ * that is NaN or below options->score, and boxes that are infinite, NaN, or have no area in the
+ * picture. Ignores outputs after the first 64, and those of TL_STRING. Returns new
+ * (ln_detections_free), best first; equal scores by row, then class. NULL with a reason, among
+ * others: the outputs fit no family (the reason names the outputs, and the nearest family with its
+ * shapes), an unknown kind. The tensors' data, and options->labels, must outlive the detections. */
 LN_API ln_detections *ln_detect(int n, const char *const *names, const tl_tensor *const *tensors,
                                 const ln_image_axis axes[2], const ln_detect_options *options,
                                 ln_error *err);
@@ -110,7 +112,7 @@ LN_API int ln_detections_mask(const ln_detections *found, int i, int region[4], 
 /** A row of the table of families. */
 typedef struct ln_detect_family {
     const char *name;    // several rows have one name: forms of one family
-    const char *task;    // "detect", "segment" or "pose"
+    const char *task;    // "detect", "segment", "pose" or "obb"
     const char *outputs; // such as "output [1, 4 + C, N]"
     const char *models;  // that have such outputs
 } ln_detect_family;
