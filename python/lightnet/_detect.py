@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 AnyModel = Union[InferenceSession, Model]
 Size = Tuple[int, int]
+Outputs = Union[Sequence[Any], Mapping[str, Any]]
+Resize = Union[str, Tuple[Size, Size]]
 FITS = ("stretch", "crop", "letterbox")  # by their numbers in ln_image.h
 
 
@@ -79,8 +81,8 @@ class Detections:
         return f"Detections({len(self)} of {self.family} ({self.task}))"
 
 
-def detections(outputs: Union[Sequence[Any], Mapping[str, Any]], picture: Union[Size, Any], model: Optional[AnyModel] = None, *,
-               resize: Union[str, Tuple[Size, Size]] = "letterbox", input_size: Optional[Size] = None,
+def detections(outputs: Outputs, picture: Union[Size, Any], model: Optional[AnyModel] = None, *,
+               resize: Resize = "letterbox", input_size: Optional[Size] = None,
                task: Optional[str] = None, labels: Optional[Sequence[str]] = None, score: float = 0.5, overlap: float = 0.5,
                max_detections: int = 300, n_points: int = 0) -> Detections:
     """What a detector has found.
@@ -93,9 +95,9 @@ def detections(outputs: Union[Sequence[Any], Mapping[str, Any]], picture: Union[
     and key points that Ultralytics writes to its models. picture: height and width, or an array [height, width, ..].
     resize: how the picture became the input: "stretch", "crop", "crop=0.875" or "letterbox" (centered), as --resize; or
     ((height, y), (width, x)), the size after resizing, and its first row and column in the input, below 0 for a border before
-    it. task: "detect", "segment", "pose", "obb" (points are corners), or a family of docs/models.md; None: by the model and its outputs. score: the least;
-    overlap: of two boxes of a class with a larger intersection over union the worse one is dropped, unless the model contains
-    non-maximum suppression. n_points: key points of a pose.
+    it. task: "detect", "segment", "pose", "obb" (points are corners), or a family of docs/models.md; None: by the model and its
+    outputs. score: the least; overlap: of two boxes of a class with a larger intersection over union the worse one is dropped,
+    unless the model contains non-maximum suppression. n_points: key points of a pose.
 
     Raises InvalidArgument: the outputs fit no family; the message names the nearest one.
     """
@@ -109,8 +111,8 @@ def detections(outputs: Union[Sequence[Any], Mapping[str, Any]], picture: Union[
     return Detections(size, *found)
 
 
-def class_map(outputs: Union[Sequence[Any], Mapping[str, Any]], picture: Union[Size, Any], model: Optional[AnyModel] = None, *,
-              resize: Union[str, Tuple[Size, Size]] = "letterbox", input_size: Optional[Size] = None, is_nhwc: bool = False,
+def class_map(outputs: Outputs, picture: Union[Size, Any], model: Optional[AnyModel] = None, *,
+              resize: Resize = "letterbox", input_size: Optional[Size] = None, is_nhwc: bool = False,
               score: float = 0.5) -> np.ndarray:
     """[height, width], int32: the class of each pixel of the picture, -1 outside of the input, from the first output
     [1, C, H, W] (the best class; is_nhwc: [1, H, W, C]), [1, 1, H, W] (1 from `score` on) or [1, H, W] of integers. Other
@@ -160,7 +162,7 @@ def _points_of(metadata: Mapping[str, str]) -> int:
 
 # Arguments
 
-def _outputs_of(outputs: Union[Sequence[Any], Mapping[str, Any]], model: Optional[AnyModel]) -> Tuple[List[str], Tuple[Any, ...]]:
+def _outputs_of(outputs: Outputs, model: Optional[AnyModel]) -> Tuple[List[str], Tuple[Any, ...]]:
     if isinstance(outputs, Mapping):
         return list(outputs), tuple(outputs.values())
     if model is None:
@@ -193,7 +195,7 @@ def _input_size(model: Optional[AnyModel]) -> Size:
     raise InvalidArgument("the size of the input is unknown; pass input_size=(height, width)")
 
 
-def _axes(size: Size, resize: Union[str, Tuple[Size, Size]], input_size: Optional[Size], model: Optional[AnyModel]) -> Tuple[int, ...]:
+def _axes(size: Size, resize: Resize, input_size: Optional[Size], model: Optional[AnyModel]) -> Tuple[int, ...]:
     height, width = map(int, input_size or _input_size(model))
     if not isinstance(resize, str):
         (rows, y), (columns, x) = resize
