@@ -70,6 +70,13 @@ static char *read_names(const char *text)
     return NULL;
 }
 
+// The first number of "[17, 3]"; 0: another text.
+static int read_count(const char *text)
+{
+    const long n = *text == '[' ? strtol(text + 1, NULL, 10) : 0;
+    return n > 0 && n <= 1024 ? (int)n : 0;
+}
+
 int cli_known_read(cli_known *known, const ln_model *model)
 {
     const char *const task = ln_model_metadata(model, "task");
@@ -77,8 +84,7 @@ int cli_known_read(cli_known *known, const ln_model *model)
     const char *const points = ln_model_metadata(model, "kpt_shape");
     if (task)
         snprintf(known->task, sizeof(known->task), "%s", task);
-    if (!points || sscanf(points, "[%4d", &known->n_points) != 1 || known->n_points < 0)
-        known->n_points = 0;
+    known->n_points = points ? read_count(points) : 0;
     char *const lines = names && !known->is_given ? read_names(names) : NULL;
     if (!lines)
         return 0;

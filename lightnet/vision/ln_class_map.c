@@ -60,7 +60,7 @@ static int *place_pixels(const ln_image_axis *axis, int n)
 // The class of an element that is a score, or the class itself.
 static int32_t class_of(const grid *g, float v, double threshold)
 {
-    return !g->is_class ? v >= (float)threshold : v >= 0 && v < INT32_MAX ? (int32_t)v : 0;
+    return !g->is_class ? v >= (float)threshold : v >= 0 && v < 0x1p31f ? (int32_t)v : 0;
 }
 
 // Of equal scores the first one; NaN is the least. best: the scores of `classes`.

@@ -43,9 +43,10 @@ static void find_anchor(const ln_detect_reading *r, int row, double *x, double *
     int64_t at = row;
     for (; level < N_GRIDS - 1 && at >= N_ANCHORS * grid_cells(r, level); level++)
         at -= N_ANCHORS * grid_cells(r, level);
-    const int64_t cell = at / N_ANCHORS, width = grid_width(r, level);
-    *x = ((double)(cell % width) + 0.5) * (8 << level);
-    *y = ((double)(cell / width) + 0.5) * (8 << level);
+    const int64_t width = grid_width(r, level), cell = at / N_ANCHORS;
+    const int64_t column = cell % width, row_of_grid = cell / width;
+    *x = ((double)column + 0.5) * (8 << level);
+    *y = ((double)row_of_grid + 0.5) * (8 << level);
     *size = anchor_sizes[level][at % N_ANCHORS];
 }
 

@@ -39,10 +39,10 @@ typedef struct ln_detect_options {
     double overlap;   // the max intersection over union of two boxes of a class
     int max;          // the max number of detections; 0: 300
     int n_points;     // key points of a pose, 1 .. 1024; 0: 17, those of COCO
-    int n_labels;     // of `labels`; also settles whether a model has a background; 0: none
-    const char *const
-        *labels; // names of the classes, also without the background; ignored if their
-                 // number does not fit that of the classes; kept by the detections
+    int n_labels;     // of `labels`; 0: none
+    // Names of the classes, also without the background, which their number settles. Names for
+    // another number of classes are ignored. The detections keep them.
+    const char *const *labels;
 } ln_detect_options;
 
 /** A key point, and the confidence that it is visible (1 if the model has none). */
