@@ -47,8 +47,9 @@ static const cli_option shared[] = {
     {"fetch", 0, CLI_TEXTS, FIELD(fetch), "NAME", "treat tensor NAME as an additional output"},
     {"preprocess", 0, CLI_PREPROCESS, FIELD(images.preprocess), "NAME",
      "images: as imagenet, detr, clip, yolo, yolox, caffe, inception, ultraface, retinaface, "
-     "scrfd, 0-1 or 0-255; other options override it",
-     "imagenet detr clip yolo yolox caffe inception ultraface retinaface scrfd 0-1 0-255"},
+     "scrfd, blazeface, 0-1 or 0-255; other options override it",
+     "imagenet detr clip yolo yolox caffe inception ultraface retinaface scrfd blazeface 0-1 "
+     "0-255"},
     {"resize", 0, CLI_RESIZE, FIELD(images.resize), "HOW",
      "images: stretch, crop[=SHARE] or letterbox[=GREY], with --filter antialias",
      "stretch crop letterbox"},

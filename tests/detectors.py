@@ -407,6 +407,30 @@ def yunet(scene):
     return out
 
 
+def blazeface(scene, is_joined=False):
+    """Boxes and six points in pixels from the centers of the cells of two grids, with 2 and 6 anchors."""
+    scene.classes[:] = 0
+    scene.points[..., 2] = 1
+    at = np.concatenate([np.repeat([(x, y, 16) for y in range(16) for x in range(16)], 2, 0),
+                         np.repeat([(x, y, 8) for y in range(8) for x in range(8)], 6, 0)])
+    anchors = (at[:, :2] + 0.5) * [WIDTH, HEIGHT] / at[:, 2:]
+    score = -scene.random.uniform(1, 20, 896)
+    rows = np.concatenate([noise_boxes(scene, 896), scene.random.normal(0, 9, (896, 12))], axis=1)
+    chosen = scene.rows(896)
+    score[chosen] = np.log(scene.scores / (1 - scene.scores))
+    centered = centers(scene.boxes)
+    rows[chosen, :2], rows[chosen, 2:4] = centered[:, :2] - anchors[chosen], centered[:, 2:]
+    rows[chosen, 4:] = (scene.points[..., :2] - anchors[chosen][:, None]).reshape(scene.n, 12)
+    score, rows = f32(score[None, :, None]), f32(rows[None])
+    if is_joined:
+        return {"regressors": rows, "classificators": score}
+    return {"Identity:0": score[:, :512], "Identity_1:0": score[:, 512:], "Identity_2:0": rows[:, :512], "Identity_3:0": rows[:, 512:]}
+
+
+def blazeface_joined(scene):
+    return blazeface(scene, True)
+
+
 def scrfd_without_points(scene):
     return scrfd(scene, False)
 
@@ -523,6 +547,7 @@ FAMILIES = [
     (torchvision, "detect", "torchvision", [], {"first_class": 1}), (tensorflow, "detect", "tensorflow", [], {"first_class": 1}),
     (nms, "detect", "nms", [], {}), (retinaface, "pose", "retinaface", [], {"n_points": 5}),
     (retinaface_logits, "pose", "retinaface", [], {"n_points": 5}), (scrfd, "pose", "scrfd", [], {"n_points": 5}),
+    (blazeface, "pose", "blazeface", [], {"n_points": 6}), (blazeface_joined, "pose", "blazeface", [], {"n_points": 6}),
     (scrfd_without_points, "detect", "scrfd", [], {}), (yunet, "pose", "yunet", [], {"n_points": 5}),
     (paddle, "detect", "paddle", [], {}), (pinto, "detect", "pinto", [], {}), (pinto_score_last, "detect", "pinto", [], {}),
     (yolov8_pose, "pose", "yolov8", [], {"n_points": 17}),

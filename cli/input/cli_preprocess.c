@@ -35,7 +35,7 @@ typedef struct preset {
 
 // Sources: torchvision's weights (resize to 256, crop 224); OpenAI's CLIP, clip.py; Keras,
 // imagenet_utils.preprocess_input, modes "caffe" and "tf"; Ultralytics, LetterBox; YOLOX, preproc;
-// DETR; UltraFace, RetinaFace and SCRFD, their detect functions.
+// DETR; UltraFace, RetinaFace and SCRFD, their detect functions; MediaPipe.
 static const preset presets[] = {
     {"imagenet", 0, LN_IMAGE_CROP, LN_IMAGE_ANTIALIAS, 224 / 256.0, 0, UNIT(0.485, 0.456, 0.406),
      UNIT(0.229, 0.224, 0.225)},
@@ -50,6 +50,7 @@ static const preset presets[] = {
     {"ultraface", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(127), EACH(128)},
     {"retinaface", 1, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, {104, 117, 123}, EACH(1)},
     {"scrfd", 0, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(128)},
+    {"blazeface", 0, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(127.5)},
     {"0-1", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(0), EACH(255)},
     {"0-255", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(0), EACH(1)},
 };

@@ -39,6 +39,8 @@ static const cli_preset presets[] = {
     {"retinaface", "retinaface", "retinaface", 0, "face", "RetinaFace"},
     {"scrfd", "scrfd", "scrfd", 0, "face", "SCRFD, det_10g, det_500m of insightface"},
     {"yunet", "yolox", "yunet", 0, "face", "YuNet of OpenCV's model zoo"},
+    {"blazeface", "blazeface", "blazeface", 0, "face",
+     "BlazeFace of MediaPipe, front (short range) and back"},
     {"paddle", "detr", "paddle", 0, "coco80", "PP-YOLOE, PicoDet of PaddleDetection"},
     {"deeplab", "detr", "semantic", 0, "voc21", "DeepLab, FCN, LR-ASPP of torchvision"},
 };

@@ -7,7 +7,7 @@
 #define CLI_PRESET_WORDS                                                                           \
     "resnet50 keras yolov2 yolov2-coco yolov3 yolov4 pytorch-yolov4 yolov5 yolov6 yolov8 yolov10 " \
     "yolonas yolox detr rtdetr rfdetr ssd torchvision tensorflow ultraface retinaface scrfd "      \
-    "yunet paddle "                                                                                \
+    "yunet blazeface paddle "                                                                      \
     "deeplab help"
 
 /** A family of models. */

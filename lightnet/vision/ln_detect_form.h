@@ -226,6 +226,7 @@ int ln_retinaface_fit(ln_detect_reading *r);
 int ln_scrfd_fit(ln_detect_reading *r);
 int ln_scrfd_points_fit(ln_detect_reading *r);
 int ln_yunet_fit(ln_detect_reading *r);
+int ln_blazeface_fit(ln_detect_reading *r);
 int ln_darknet_fit(ln_detect_reading *r);
 int ln_darknet_other_fit(ln_detect_reading *r);
 void ln_darknet_begin(ln_detect_reading *r, int row);
@@ -233,13 +234,16 @@ void ln_retinaface_begin(ln_detect_reading *r, int row);
 double ln_retinaface_score(const ln_detect_reading *r, int row, int class_index);
 double ln_scrfd_score(const ln_detect_reading *r, int row, int class_index);
 double ln_yunet_score(const ln_detect_reading *r, int row, int class_index);
+double ln_blazeface_score(const ln_detect_reading *r, int row, int class_index);
 double ln_darknet_score(const ln_detect_reading *r, int row, int class_index);
 void ln_retinaface_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_scrfd_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_yunet_box(const ln_detect_reading *r, int row, double box[4]);
+void ln_blazeface_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_darknet_box(const ln_detect_reading *r, int row, double box[4]);
 void ln_retinaface_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 void ln_yunet_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
+void ln_blazeface_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 void ln_scrfd_point(const ln_detect_reading *r, int row, int k, ln_key_point *point);
 
 // ln_detect_mask.c

@@ -6,7 +6,7 @@
 // Tianxiaomo/pytorch-YOLOv4, the README files of the ONNX model zoo (yolov3, yolov4, ssd, Faster
 // and Mask R-CNN), torchvision's detection models, TensorFlow's object detection API, TensorRT's
 // EfficientNMS plug-in, Hugging Face's DETR and RT-DETR, lyuwenyu/RT-DETR, roboflow/rf-detr,
-// Linzaer's UltraFace, biubug6/Pytorch_Retinaface, and SCRFD of insightface.
+// Linzaer's UltraFace, biubug6/Pytorch_Retinaface, SCRFD of insightface, and MediaPipe.
 
 #include <stddef.h>
 
@@ -369,6 +369,22 @@ static const ln_detect_form forms[] = {
      .score = ln_yunet_score,
      .box = ln_yunet_box,
      .point = ln_yunet_point},
+    {.family = {"blazeface", "pose",
+                "scores [1, 512, 1] and [1, 384, 1], boxes and points [1, 512, 16] and [1, 384, "
+                "16]",
+                "BlazeFace of MediaPipe, with an output for each grid"},
+     .roles = {{.shape = "512,1"}, {.shape = "384,1"}, {.shape = "512,16"}, {.shape = "384,16"}},
+     .fit = ln_blazeface_fit,
+     .score = ln_blazeface_score,
+     .box = ln_blazeface_box,
+     .point = ln_blazeface_point},
+    {.family = {"blazeface", "pose", "scores [1, 896, 1], boxes and points [1, 896, 16]",
+                "BlazeFace of MediaPipe"},
+     .roles = {{.shape = "896,1"}, {.shape = "896,16"}},
+     .fit = ln_blazeface_fit,
+     .score = ln_blazeface_score,
+     .box = ln_blazeface_box,
+     .point = ln_blazeface_point},
     {.family = {"ultraface", "detect", "boxes [1, N, 4] and scores [1, N, C]",
                 "UltraFace, YOLO-NAS, models with decoded boxes"},
      .roles = {{.shape = "N,4", .names = "box|loc"}, {.shape = "N,C"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms whose boxes are relative to anchors: RetinaFace, SCRFD, Darknet.
+// Forms whose boxes are relative to anchors: RetinaFace, SCRFD, BlazeFace, Darknet.
 
 #include <math.h>
 
@@ -170,6 +170,62 @@ void ln_yunet_point(const ln_detect_reading *r, int row, int k, ln_key_point *po
     *point = (ln_key_point){
         (float)((cell.x + ln_detect_at(r, 6 + cell.level, at)) * cell.stride),
         (float)((cell.y + ln_detect_at(r, 6 + cell.level, at + 1)) * cell.stride), 1};
+}
+
+// BlazeFace: roles scores and rows of box and points, both for each of two grids, or of all cells.
+// Source: MediaPipe, face_detection_short_range.pbtxt, ssd_anchors_calculator.cc and
+// tensors_to_detections_calculator.cc. Anchors are centers of cells; values are pixels.
+
+enum { BLAZE_GRID = 16, BLAZE_FIRST = 2 * 16 * 16, BLAZE_ROWS = BLAZE_FIRST + 6 * 8 * 8 };
+
+int ln_blazeface_fit(ln_detect_reading *r)
+{
+    r->n_rows = BLAZE_ROWS;
+    r->n_scores = r->n_classes = 1;
+    r->n_points = 6;
+    return LN_DETECT_SURE;
+}
+
+// Element `k` of the row of the scores (what = 0, of length 1), or of the boxes (1, 16).
+static double blaze_at(const ln_detect_reading *r, int what, int row, int k)
+{
+    const size_t len = what ? 16 : 1;
+    if (!r->of[2])
+        return ln_detect_at(r, what, (size_t)row * len + (size_t)k);
+    const int is_second = row >= BLAZE_FIRST;
+    const size_t at = (size_t)(is_second ? row - BLAZE_FIRST : row);
+    return ln_detect_at(r, 2 * what + is_second, at * len + (size_t)k);
+}
+
+// The center of the anchor, in the input's pixels.
+static void find_blaze_anchor(const ln_detect_reading *r, int row, double *x, double *y)
+{
+    const int is_second = row >= BLAZE_FIRST, grid = is_second ? BLAZE_GRID / 2 : BLAZE_GRID;
+    const int cell = is_second ? (row - BLAZE_FIRST) / 6 : row / 2;
+    *x = (cell % grid + 0.5) * r->width / grid;
+    *y = ((double)(cell / grid) + 0.5) * r->height / grid;
+}
+
+double ln_blazeface_score(const ln_detect_reading *r, int row, int class_index)
+{
+    (void)class_index;
+    return 1 / (1 + exp(-blaze_at(r, 0, row, 0)));
+}
+
+void ln_blazeface_box(const ln_detect_reading *r, int row, double box[4])
+{
+    double x, y;
+    find_blaze_anchor(r, row, &x, &y);
+    ln_detect_from_center(box, x + blaze_at(r, 1, row, 0), y + blaze_at(r, 1, row, 1),
+                          blaze_at(r, 1, row, 2), blaze_at(r, 1, row, 3));
+}
+
+void ln_blazeface_point(const ln_detect_reading *r, int row, int k, ln_key_point *point)
+{
+    double x, y;
+    find_blaze_anchor(r, row, &x, &y);
+    *point = (ln_key_point){(float)(x + blaze_at(r, 1, row, 4 + 2 * k)),
+                            (float)(y + blaze_at(r, 1, row, 5 + 2 * k)), 1};
 }
 
 // Darknet: a role for each grid. Sources: the .cfg files of YOLOv2 to YOLOv4, their masks of

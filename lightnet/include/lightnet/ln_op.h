@@ -452,7 +452,8 @@ LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 /** For `pre_run`: the max number of threads of a run, for which scratch memory is planned. */
 LN_API int ln_op_threads(const ln_op_arg *op_arg);
 
-/** A node of the model's file, or an operator of a model in IR. `number`: in their order, from 1. */
+/** A node of the model's file, or an operator of a model in IR. `number`: in their order, from 1.
+ */
 typedef struct ln_model_node {
     const char *name, *type;
     int number;
