@@ -147,6 +147,7 @@ INPUTS = [
     ("--preprocess retinaface",
      lambda p, s, w: resized(p, letterboxed(s, w), "linear", 0)[..., ::-1] - [104, 117, 123]),
     ("--preprocess scrfd", lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 0) - 127.5) / 128),
+    ("--preprocess blazeface", lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 0) - 127.5) / 127.5),
     ("--preprocess imagenet --resize stretch --std 2",
      lambda p, s, w: (resized(p, stretched(s, w), "antialias") - 255 * np.array(IMAGENET[0])) / 2),
     ("--preprocess yolo --mean 1,2,6/2 --scale 16/8",
@@ -401,7 +402,7 @@ def check_usage(tap, lightnet):
     cases = [
         (["--preprocess", "imagnet"], 2,
          "--preprocess is 'imagnet', expected imagenet, detr, clip, yolo, yolox, caffe, inception, ultraface, retinaface, "
-         "scrfd, 0-1 or 0-255"),
+         "scrfd, blazeface, 0-1 or 0-255"),
         (["--filter", "cubic"], 2, "--filter is 'cubic', expected linear, antialias or bicubic"),
         (["--std", "1,0,1"], 2, "--std is '1,0,1', expected no 0"),
         (["--draw", "boxes"], 2, "--draw needs -o FILE, such as -o out.png"),
