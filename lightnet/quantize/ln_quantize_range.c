@@ -10,6 +10,9 @@
 // The max of unsigned 8 bits, and of symmetric signed ones.
 enum { STEPS = 255, MAX_WEIGHT = 127 };
 
+// Of the largest scale of a channel.
+static const float least_scale = 0x1p-12f;
+
 // Statistics
 
 void ln_quantize_stats_extend(ln_quantize_stats *stats, const float *data, size_t len)
@@ -47,8 +50,10 @@ void ln_quantize_stats_count(ln_quantize_stats *stats, const float *data, size_t
 {
     const double width = width_of_bin(stats);
     for (size_t i = 0; i < len; i++)
-        if (isfinite(data[i]))
+        if (isfinite(data[i])) {
             stats->bins[bin_of(stats, width, data[i])]++;
+            stats->n_zero += data[i] == 0;
+        }
 }
 
 void ln_quantize_stats_clear(ln_quantize_stats *stats)
@@ -162,7 +167,8 @@ static double divergence(const ln_quantize_stats *stats, part p)
     return sum;
 }
 
-static range entropy_range(const ln_quantize_stats *stats)
+// The threshold with the least divergence, of bins without zeros.
+static range best_threshold(const ln_quantize_stats *stats)
 {
     range best = range_within(stats, SHARES);
     double min = divergence(stats, part_of(stats, best));
@@ -174,6 +180,17 @@ static range entropy_range(const ln_quantize_stats *stats)
             best = r;
         }
     }
+    return best;
+}
+
+static range entropy_range(const ln_quantize_stats *stats)
+{
+    double *const at_zero = &stats->bins[bin_of(stats, width_of_bin(stats), 0)];
+    if (sum_of(stats->bins, 0, LN_QUANTIZE_BINS) - stats->n_zero < LN_QUANTIZE_FEW)
+        return (range){stats->min, stats->max};
+    *at_zero -= stats->n_zero;
+    const range best = best_threshold(stats);
+    *at_zero += stats->n_zero;
     return best;
 }
 
@@ -206,10 +223,13 @@ static int8_t quantized(float value, float scale)
 void ln_quantize_weight(const float *weight, size_t before, size_t n, size_t after, float *scale,
                         int8_t *dst)
 {
+    float largest = 0;
     for (size_t c = 0; c < n; c++) {
-        const float step = largest_of(weight, before, n, after, c) / MAX_WEIGHT;
-        scale[c] = step > 0 ? step : 1;
+        scale[c] = largest_of(weight, before, n, after, c) / MAX_WEIGHT;
+        largest = fmaxf(largest, scale[c]);
     }
+    for (size_t c = 0; c < n; c++)
+        scale[c] = scale[c] > 0 ? fmaxf(scale[c], largest * least_scale) : 1;
     for (size_t b = 0; b < before; b++)
         for (size_t c = 0; c < n; c++)
             for (size_t a = 0; a < after; a++) {

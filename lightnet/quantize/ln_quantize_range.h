@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bins of a histogram, of equal width, from the minimum to the maximum. */
-enum { LN_QUANTIZE_BINS = 2048 };
+/** Bins of a histogram, of equal width, from the minimum to the maximum; the min number of values
+ * that fill them. */
+enum { LN_QUANTIZE_BINS = 2048, LN_QUANTIZE_FEW = 8 * LN_QUANTIZE_BINS };
 
 typedef enum ln_quantize_kind {
     LN_QUANTIZE_MINMAX,     // from the minimum to the maximum
@@ -36,6 +37,7 @@ typedef struct ln_quantize_stats {
     size_t n;          // values
     int is_not_finite; // a value was NaN or infinite
     double *bins;      // LN_QUANTIZE_BINS counts, or NULL
+    double n_zero;     // of these, values that are 0
 } ln_quantize_stats;
 
 /** Scale and zero point: an 8-bit value q means (q - zero) * scale. */
@@ -55,13 +57,16 @@ void ln_quantize_stats_count(ln_quantize_stats *stats, const float *data, size_t
 
 /** Scale and zero point of unsigned 8 bits. 0 is represented exactly. A range of 0 alone has scale
  * 1. Methods other than LN_QUANTIZE_MINMAX need the histogram. Source of the entropy method: S.
- * Migacz, "8-bit inference with TensorRT", GTC 2017; the threshold clips both ends of the range. */
+ * Migacz, "8-bit inference with TensorRT", GTC 2017; the threshold clips both ends of the range.
+ * Zeros, which each range represents exactly, do not count; with fewer than LN_QUANTIZE_FEW other
+ * values, the range is from min to max. */
 ln_quantize_step ln_quantize_step_of(const ln_quantize_stats *stats,
                                      const ln_quantize_method *method);
 
 /** Quantizes a weight of `n` channels, [before, n, after], to signed 8 bits: scale[c] is the max
  * absolute value of channel c divided by 127, or 1 where all are 0; values are rounded half to
- * even. */
+ * even. Scales are at least 2^-12 of the largest one: the bias, as 32-bit integers of the product
+ * of the scales of source and channel, does not exceed these in channels that are nearly 0. */
 void ln_quantize_weight(const float *weight, size_t before, size_t n, size_t after, float *scale,
                         int8_t *dst);
 

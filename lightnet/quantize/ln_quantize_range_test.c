@@ -114,6 +114,31 @@ START_TEST(entropy_clips_outliers_and_keeps_what_is_full)
 }
 END_TEST
 
+// ReLU makes half of the values 0, which each range represents exactly.
+START_TEST(entropy_does_not_count_zeros)
+{
+    static float values[40000];
+    for (int i = 0; i < 20000; i++)
+        values[i] = (float)atanh((i + 0.5) / 20000 * 0.9999);
+    const float largest = values[19999];
+    const double scale = step_of(values, LEN(values), LN_QUANTIZE_ENTROPY, 0).scale;
+    ck_assert_double_gt(scale, 0.6 * largest / 255);
+}
+END_TEST
+
+START_TEST(scales_of_channels_that_are_nearly_0_stay_large)
+{
+    static const float weight[] = {127, 1e-9f, 0, 0.5f};
+    float scale[4];
+    int8_t dst[4];
+    ln_quantize_weight(weight, 1, 4, 1, scale, dst);
+    ck_assert_float_eq(scale[1], 0x1p-12f);
+    ck_assert_float_eq(scale[2], 1);
+    ck_assert_int_eq(dst[1], 0);
+    ck_assert_int_eq(dst[3], 127);
+}
+END_TEST
+
 START_TEST(each_channel_of_a_weight_has_its_scale)
 {
     // [2, 3]: channels are rows, then columns.
@@ -151,4 +176,5 @@ LN_TEST_MAIN("quantize range", min_and_max_become_the_ends_of_8_bits, nothing_bu
              nan_and_infinity_are_noted_and_do_not_extend_the_range,
              the_widest_range_of_floats_has_a_finite_scale, percentiles_leave_out_what_is_far_away,
              percentiles_cut_both_ends, entropy_clips_outliers_and_keeps_what_is_full,
+             entropy_does_not_count_zeros, scales_of_channels_that_are_nearly_0_stay_large,
              each_channel_of_a_weight_has_its_scale, a_channel_of_zeros_has_scale_1)

@@ -2,11 +2,11 @@
 """Dynamic quantization: constant weights in 8 bits, sources rounded at each run to the range that they have then."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._arrays import numpy
 from .._errors import InvalidArgument
-from ._graph import FLOAT, ONNX, Model, Node, Tensor
+from ._graph import CONTRIB, FLOAT, ONNX, Model, Node, Tensor
 from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, weight_step
 
 OPSET = 11  # has DynamicQuantizeLinear
@@ -34,6 +34,8 @@ class Quantizer:
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model, self.settings = model, settings
         self.sources: Dict[str, List[str]] = {}  # tensor -> its numbers, their scale and zero point
+        self.weights: Dict[Tuple[Any, ...], List[str]] = {}  # (tensor, transposed, axis, type) -> the same
+        self.opset = model.opsets.get(ONNX, 1)
         self.nodes: List[Node] = []
 
     def run(self) -> int:
@@ -55,7 +57,7 @@ class Quantizer:
         if not self.settings.wants(node):
             return None
         tensor = self.model.constant(node.inputs[0 if node.op_type == "Gather" else 1])
-        if tensor is None or tensor.type != FLOAT or 0 in tensor.dims or not _is_supported(node, tensor):
+        if tensor is None or tensor.type != FLOAT or 0 in tensor.dims or not _is_supported(node, tensor, self.opset):
             return None
         return tensor if numpy().isfinite(tensor.array()).all() else None
 
@@ -70,15 +72,19 @@ class Quantizer:
             self.sources[name] = self._put("DynamicQuantizeLinear", [name], f"{name}_QuantizeLinear", 3)
         return self.sources[name]
 
-    def _numbers(self, tensor: Tensor, array: Any, axis: Optional[int], kind: QuantType) -> List[str]:
+    def _numbers(self, tensor: Tensor, is_transposed: bool, is_by_column: bool, kind: QuantType) -> List[str]:
         """Adds the quantized weight. Returns the names of its numbers, scale and zero point."""
         settings = self.settings
-        is_symmetric = settings.is_symmetric or kind is not settings.weight
-        step = weight_step(array, kind, axis, is_symmetric, settings.is_reduced)
-        numbers = quantized(array, step, axis, limits(kind, settings.is_reduced, is_symmetric))
-        parts = {"quantized": numbers, "scale": step.scale, "zero_point": step.zero}
-        suffix = "" if array is not None and array.shape == tuple(tensor.dims) else "_transposed"
-        return [self.model.shared(f"{tensor.name}{suffix}_{key}", value) for key, value in parts.items()]
+        key = tensor.name, is_transposed, is_by_column, kind
+        if key not in self.weights:
+            array = numpy().ascontiguousarray(tensor.array().T) if is_transposed else tensor.array()
+            axis = array.ndim - 1 if is_by_column else None
+            is_symmetric = settings.is_symmetric or kind is not settings.weight
+            step = weight_step(array, kind, axis, is_symmetric, settings.is_reduced)
+            numbers = quantized(array, step, axis, limits(kind, settings.is_reduced, is_symmetric))
+            self.weights[key] = [self.model.add(numbers, f"{tensor.name}_quantized"), self.model.add(step.scale, f"{tensor.name}_scale"),
+                                 self.model.add(step.zero, f"{tensor.name}_zero_point")]
+        return self.weights[key]
 
     def _scaled(self, node: Node, sums: str, scales: Sequence[str], bias: str) -> None:
         """Appends what makes floats of integer sums: times both scales, plus a bias if there is one."""
@@ -92,18 +98,28 @@ class Quantizer:
 
     def product(self, node: Node, tensor: Tensor) -> None:
         """MatMul and Gemm become MatMulInteger."""
-        weight = tensor.array()
-        if node.is_a("Gemm") and node.attribute("transB", 0):
-            weight = numpy().ascontiguousarray(weight.T)
-        axis = weight.ndim - 1 if self.settings.is_per_channel and weight.ndim == 2 else None
-        numbers, scale, zero = self._numbers(tensor, weight, axis, self.settings.weight)
+        is_transposed = node.is_a("Gemm") and bool(node.attribute("transB", 0))
+        is_by_column = self.settings.is_per_channel and len(tensor.dims) == 2
+        numbers, scale, zero = self._numbers(tensor, is_transposed, is_by_column, self.settings.weight)
+        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        if self.opset < OPSET:
+            self._product_of_old(node, [node.inputs[0], numbers, scale, zero], bias)
+            return
         source, source_scale, source_zero = self._source(node.inputs[0])
         sums = self._put("MatMulInteger", [source, numbers, source_zero, zero], f"{node.name or node.outputs[0]}_quant")[0]
-        self._scaled(node, sums, [source_scale, scale], node.inputs[2] if len(node.inputs) > 2 else "")
+        self._scaled(node, sums, [source_scale, scale], bias)
+
+    def _product_of_old(self, node: Node, inputs: List[str], bias: str) -> None:
+        """The same in an operator set without these operators: by one of com.microsoft."""
+        name, last = node.name or node.outputs[0], node.outputs[0]
+        result = self._put("DynamicQuantizeMatMul", inputs, f"{name}_quant", output="" if bias else last, domain=CONTRIB)[0]
+        if bias:
+            self._put("Add", [result, bias], f"{name}_bias", output=last)
+        self.model.opsets.setdefault(CONTRIB, 1)
 
     def conv(self, node: Node, tensor: Tensor) -> None:
         """Conv becomes ConvInteger. Its weights are always unsigned, as ONNX Runtime has no other kernel."""
-        numbers, scale, zero = self._numbers(tensor, tensor.array(), None, QuantType.QUInt8)
+        numbers, scale, zero = self._numbers(tensor, False, False, QuantType.QUInt8)
         source, source_scale, source_zero = self._source(node.inputs[0])
         name = node.name or node.outputs[0]
         sums = self._put("ConvInteger", [source, numbers, source_zero, zero], f"{name}_quant")[0]
@@ -116,7 +132,7 @@ class Quantizer:
 
     def gather(self, node: Node, tensor: Tensor) -> None:
         """Gather from a table of 8 bits, whose rows become floats."""
-        numbers, scale, zero = self._numbers(tensor, tensor.array(), None, self.settings.weight)
+        numbers, scale, zero = self._numbers(tensor, False, False, self.settings.weight)
         rows = self._put("Gather", [numbers, node.inputs[1]], f"{node.name or node.outputs[0]}_quant")[0]
         self.nodes[-1].attributes = dict(node.attributes)
         self._put("DequantizeLinear", [rows, scale, zero], f"{node.outputs[0]}_DequantizeLinear", output=node.outputs[0])
@@ -126,7 +142,9 @@ OPERATORS: Dict[str, Callable[[Quantizer, Node, Tensor], None]] = {
     "Conv": Quantizer.conv, "Gather": Quantizer.gather, "Gemm": Quantizer.product, "MatMul": Quantizer.product}
 
 
-def _is_supported(node: Node, weight: Tensor) -> bool:
+def _is_supported(node: Node, weight: Tensor, opset: int) -> bool:
+    if opset < OPSET and not node.is_a("Gemm", "MatMul"):
+        return False
     if node.is_a("Gemm"):
         return (node.attribute("alpha", 1.0) == 1 and node.attribute("beta", 1.0) == 1 and not node.attribute("transA", 0))
     return not node.is_a("MatMul") or len(weight.dims) >= 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
 from .._arrays import as_array, numpy
 from .._errors import InvalidGraph, NoSuchFile, NotImplemented
@@ -21,7 +21,8 @@ GRAPH_NODE, GRAPH_INITIALIZER, GRAPH_INPUT, GRAPH_OUTPUT = 1, 5, 11, 12
 NODE_INPUT, NODE_OUTPUT, NODE_NAME, NODE_OPERATOR, NODE_ATTRIBUTE, NODE_DOMAIN = 1, 2, 3, 4, 5, 7
 ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_TEXT, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_INTS, ATTRIBUTE_TYPE = 2, 3, 4, 5, 6, 8, 20
 TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW, TENSOR_EXTERNAL, TENSOR_LOCATION = 1, 2, 8, 9, 13, 14
-FLOAT, FLOAT16 = 1, 10  # of TensorProto.DataType
+OWN_CONSTANTS = 4  # the version of the format from which on a constant need not be an input
+FLOAT, FLOAT16, DOUBLE, BFLOAT16 = 1, 10, 11, 16  # of TensorProto.DataType
 # TensorProto.DataType -> the type of NumPy, and the field whose numbers are its elements where there are no raw bytes.
 ELEMENTS = {1: ("<f4", 4), 2: ("u1", 5), 3: ("i1", 5), 4: ("<u2", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("?", 5),
             10: ("<f2", 5), 11: ("<f8", 10), 12: ("<u4", 11), 13: ("<u8", 11)}
@@ -77,6 +78,8 @@ class Tensor:
             raise NotImplemented(f"initializer '{self.name}' is of type {self.type}, expected one that NumPy has")
         dtype, field = ELEMENTS[self.type]
         raw = self.external() if self.is_external() else self._raw()
+        if raw is not None and len(raw) % numpy().dtype(dtype).itemsize:
+            raise InvalidGraph(f"initializer '{self.name}' has {len(raw)} bytes of data, which are no whole number of elements")
         flat = self._typed(dtype, field) if raw is None else numpy().frombuffer(raw, dtype)
         if flat.size != numpy().prod(self.dims, dtype=object):
             raise InvalidGraph(f"initializer '{self.name}' has {flat.size} elements, expected those of the shape {self.dims}")
@@ -242,9 +245,10 @@ class Model:
         self.outputs: List[str] = []
         self.functions: List[Tuple[str, str]] = []  # (domain, name) of the model's own operators
         self._values: List[Tuple[str, bytes]] = []  # of outputs
-        self._graph: List[bytes] = []  # other fields
+        self._graph: List[Tuple[str, bytes]] = []  # other fields, and the names of inputs
         self._model: List[bytes] = []
         self._graphs = 0
+        self.ir_version = 0
         self._shared: Dict[str, str] = {}
         for number, kind, whole, value in fields(memoryview(content)):
             if number == MODEL_GRAPH and kind == BYTES:
@@ -253,12 +257,17 @@ class Model:
                 version = next((varint(number, 0)[0] for n, _, _, number in fields(value) if n == 2), 0)
                 domain = text_of(value, 1)
                 self.opsets["" if domain == "ai.onnx" else domain] = version
+            elif number == MODEL_IR and kind == VARINT:
+                self.ir_version = varint(value, 0)[0]
             else:
                 if number == 25 and kind == BYTES:
                     self.functions.append((text_of(value, 10), text_of(value, 1)))
                 self._model.append(bytes(whole))
         if self._graphs != 1:
             raise InvalidGraph(f"the file is not an ONNX model: it has {self._graphs} graphs")
+        if self.ir_version < OWN_CONSTANTS:
+            self._drop_inputs(set(self.initializers))
+            self.ir_version = OWN_CONSTANTS
         self._names = {name for node in self.nodes for name in [*node.inputs, *node.outputs, *node.subgraph_reads()]}
         self._names |= {*self.initializers, *self.inputs, *self.outputs, *(node.name for node in self.nodes)}
 
@@ -275,8 +284,13 @@ class Model:
             else:
                 if number == GRAPH_INPUT:
                     self.inputs.append(text_of(value, 1))
-                self._graph.append(bytes(whole))
+                self._graph.append((self.inputs[-1] if number == GRAPH_INPUT else "", bytes(whole)))
         self.outputs = [name for name, _ in self._values]
+
+    def _drop_inputs(self, names: Set[str]) -> None:
+        """Before version 4 of the format all constants are inputs, too, which no caller sets."""
+        self.inputs = [name for name in self.inputs if name not in names]
+        self._graph = [(name, field) for name, field in self._graph if name not in names]
 
     # Queries
 
@@ -339,11 +353,11 @@ class Model:
     def message(self, initializers: Optional[Iterable[bytes]] = None) -> bytes:
         tensors = (tensor.content for tensor in self.initializers.values()) if initializers is None else initializers
         graph = b"".join([*(put_bytes(GRAPH_NODE, node.message()) for node in self.nodes),
-                          *(put_bytes(GRAPH_INITIALIZER, content) for content in tensors), *self._graph,
+                          *(put_bytes(GRAPH_INITIALIZER, content) for content in tensors), *(field for _, field in self._graph),
                           *(put_bytes(GRAPH_OUTPUT, value) for _, value in self._values)])
         opsets = [put_bytes(MODEL_OPSET, _put_text(1, domain) + put_number(2, version))
                   for domain, version in self.opsets.items()]
-        return b"".join([*self._model, put_bytes(MODEL_GRAPH, graph), *opsets])
+        return b"".join([put_number(MODEL_IR, self.ir_version), *self._model, put_bytes(MODEL_GRAPH, graph), *opsets])
 
     def write(self, path: Union[str, "os.PathLike[str]"], has_external_data: bool = False) -> None:
         """Writes the file; with external data, initializers of 1 KB or more go to the file PATH.data."""

@@ -8,6 +8,7 @@ weight's. An engine that has kernels of integers for an operator joins these nod
 from __future__ import annotations
 
 import enum
+import math
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._arrays import numpy
@@ -36,8 +37,10 @@ ROLES: Dict[str, Role] = {
 }
 # Not quantized unless they are asked for: parts of normalizations and of activations, which lose most by rounding.
 ON_REQUEST = {"Div", "HardSigmoid", "HardSwish", "Max", "Min", "ReduceMean", "Sub", "Tanh"}
+OVERRIDES = {"quant_type", "scale", "zero_point", "rmin", "rmax", "symmetric", "reduce_range"}  # members of TensorQuantOverrides
 UNIT_RANGE = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0)}  # of results, in all models
 FLOAT_INPUTS = {"Pad": 1, "Clip": 1, "LayerNormalization": 1, "InstanceNormalization": 1}  # others stay as they are
+LARGEST_BIAS = 2.0 ** 30  # as an integer
 OPSET_OF_STEPS = 10       # has QuantizeLinear
 OPSET_OF_CHANNELS = 13    # has its attribute axis
 OPSET_OF_16_BITS = 21     # has 16-bit integers
@@ -75,9 +78,11 @@ class Quantizer:
         self.constants: Dict[Tuple[str, Optional[int]], Tuple[str, Step]] = {}  # (name, axis) -> dequantized, its step
         self.added: Dict[str, List[Node]] = {}         # tensor -> its nodes, to be inserted after its producer
         self.heads: List[Node] = []                    # nodes of constants and inputs
-        wide = dtype_of(settings.activation).itemsize > 1 or dtype_of(settings.weight).itemsize > 1
-        self.domain = CONTRIB if wide and model.opsets.get(ONNX, 0) < OPSET_OF_16_BITS \
-            or settings.options.get("UseQDQContribOps") else ONNX
+        kinds = [settings.activation, settings.weight, *(o["quant_type"] for o in self._all_overrides() if "quant_type" in o)]
+        is_wide = any(dtype_of(kind).itemsize > 1 for kind in kinds)
+        needed = OPSET_OF_16_BITS if is_wide else OPSET_OF_CHANNELS if settings.is_per_channel else OPSET_OF_STEPS
+        is_old = model.opsets.get(ONNX, 1) < needed
+        self.domain = CONTRIB if is_old or settings.options.get("UseQDQContribOps") else ONNX
 
     def run(self) -> int:
         """Quantizes the model. Returns the number of quantized operators."""
@@ -121,10 +126,21 @@ class Quantizer:
         self.readers = self.model.readers()
 
     def _is_implied(self, clip: Node, before: Node) -> bool:
-        """Whether a step for the results of Relu or Clip, which has to have 0, represents no others."""
+        """Whether the step for the results of Relu or Clip, which has to have 0, represents no others."""
         low, high = self.ranges.get(clip.outputs[0], (1, 0))
-        return (low <= high and clip.outputs[0] not in self.overrides and before.op_type not in UNIT_RANGE
-                and (clip.is_a("Relu") or low <= 0 <= high))
+        if low > high or clip.outputs[0] in self.overrides or before.op_type in UNIT_RANGE:
+            return False
+        least, most = (0, math.inf) if clip.is_a("Relu") else self._bounds(clip)
+        return least <= min(low, 0) and max(high, 0) <= most
+
+    def _bounds(self, clip: Node) -> Tuple[float, float]:
+        """The bounds of Clip; those that are not constants: none that a range is within."""
+        bounds = [clip.attribute("min", -math.inf), clip.attribute("max", math.inf)]  # before opset 11
+        for i, name in enumerate(clip.inputs[1:3]):
+            if name:
+                tensor = self.model.constant(name)
+                bounds[i] = (math.inf, -math.inf)[i] if tensor is None else float(tensor.array())
+        return bounds[0], bounds[1]
 
     def _writes_output(self, node: Node) -> bool:
         """Whether results of the operator are quantized."""
@@ -136,6 +152,8 @@ class Quantizer:
         if not self._is_float(node.inputs[0]):
             return False
         tensor = self.model.constant(node.inputs[1])
+        if tensor is None and node.inputs[1] in self.model.initializers:
+            return False  # a caller may set it
         if tensor is None:
             return (node.is_a("MatMul", "Gemm") and self._is_float(node.inputs[1])
                     and not self.settings.options.get("MatMulConstBOnly"))
@@ -186,6 +204,18 @@ class Quantizer:
         found = self.overrides.get(name, [{}])
         return found[0] if isinstance(found, (list, tuple)) else found
 
+    def _all_overrides(self) -> List[Mapping[str, Any]]:
+        """All overrides. InvalidArgument: of a tensor that the model lacks, or with another member."""
+        known = {*self.model.initializers, *self.model.inputs, *self.producers}
+        for name in self.overrides:
+            unknown = set(self._override(name)) - OVERRIDES
+            if name not in known:
+                raise InvalidArgument(f"TensorQuantOverrides: the model has no tensor '{name}'")
+            if unknown or isinstance(self.overrides[name], (list, tuple)) and len(self.overrides[name]) != 1:
+                raise InvalidArgument(f"TensorQuantOverrides of '{name}': expected a list of one dict with some of "
+                                      f"{sorted(OVERRIDES)}, got {self.overrides[name]}")
+        return [self._override(name) for name in self.overrides]
+
     def step(self, name: str) -> Step:
         """The step of a tensor, which may be that of another one."""
         source = self.sources[name]
@@ -202,8 +232,7 @@ class Quantizer:
         low, high = override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1])
         try:
             return step_of(low, high, kind, override.get("symmetric", self.settings.is_activation_symmetric),
-                           override.get("reduce_range", self.settings.is_reduced),
-                           self.settings.options.get("MinimumRealRange"))
+                           bool(override.get("reduce_range", False)), self.settings.options.get("MinimumRealRange"))
         except InvalidArgument as error:
             raise InvalidArgument(f"tensor '{name}': {error}; exclude its operators by nodes_to_exclude") from None
 
@@ -241,19 +270,40 @@ class Quantizer:
             del self.roles[id(node)]
             return
         axis = self._axis(node, weight)
-        node.inputs[1], step = self._constant(tensor.name, weight, axis, self.settings.weight, True)
+        bias = self.model.constant(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else None
+        scaled = None if bias is None or bias.type != FLOAT or node.inputs[0] not in self.sources \
+            else (self.step(node.inputs[0]).scale, bias.array())
+        node.inputs[1], step = self._constant(tensor.name, weight, axis, self.settings.weight, True, scaled)
         if len(node.inputs) > 2 and node.inputs[2] and self.settings.options.get("QuantizeBias", True):
             self._quantize_bias(node, step)
 
-    def _constant(self, name: str, array: Any, axis: Optional[int], kind: QuantType, is_weight: bool) -> Tuple[str, Step]:
-        """The dequantized constant, and its step."""
+    @staticmethod
+    def _for_bias(step: Step, scale: Any, bias: Any) -> Step:
+        """The step of a weight, with larger scales where the bias in units of both scales exceeded 32 bits: then the weights
+        are nearly 0. Engines quantize a bias so even where the model does not."""
+        np = numpy()
+        if not np.isfinite(bias).all() or not scale > 0:
+            return step
+        least = np.abs(bias.astype("f8")) / (float(scale) * LARGEST_BIAS)
+        if step.scale.ndim == 0:
+            least = least.max(initial=0)
+        elif least.shape != step.scale.shape:
+            return step
+        return Step(np.maximum(step.scale, least).astype("f4"), step.zero)
+
+    def _constant(self, name: str, array: Any, axis: Optional[int], kind: QuantType, is_weight: bool,
+                  bias: Optional[Tuple[Any, Any]] = None) -> Tuple[str, Step]:
+        """The dequantized constant, and its step. bias: (scale of the source, bias) of a product by this weight."""
         if (name, axis) not in self.constants:
             settings = self.settings
             override = self._override(name)
             kind = override.get("quant_type", kind)
             is_symmetric = override.get("symmetric", settings.is_weight_symmetric if is_weight else settings.is_activation_symmetric)
-            step = weight_step(array, kind, axis, is_symmetric, settings.is_reduced)
-            numbers = quantized(array, step, axis, limits(kind, settings.is_reduced, is_symmetric))
+            is_reduced = bool(override.get("reduce_range", settings.is_reduced and is_weight))
+            step = weight_step(array, kind, axis, is_symmetric, is_reduced)
+            if is_weight and bias is not None:
+                step = self._for_bias(step, *bias)
+            numbers = quantized(array, step, axis, limits(kind, is_reduced, is_symmetric))
             self.constants[name, axis] = self._dequantized(name, numbers, step, axis), step
         return self.constants[name, axis]
 
@@ -334,6 +384,9 @@ def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_ran
     """The arguments of quantize_static, checked. InvalidArgument: an operator that cannot be quantized."""
     for kind in (activation, weight):
         dtype_of(kind)
+    for name, value in {"op_types_to_quantize": op_types, "nodes_to_quantize": nodes, "nodes_to_exclude": excluded}.items():
+        if isinstance(value, str):
+            raise InvalidArgument(f"{name} is '{value}', expected a list")
     for name in op_types or ():
         if name not in ROLES:
             raise InvalidArgument(f"operator '{name}' cannot be quantized, expected some of {sorted(ROLES)}")

@@ -18,6 +18,7 @@ from ._graph import Model, read
 
 BINS = 2048        # of a histogram of magnitudes
 LEVELS = 128       # of a quantized magnitude, for entropy
+FEW = 8 * BINS     # values: with fewer, entropy has no meaning, and the range is from the least to the greatest
 PERCENTILE = 99.999
 
 
@@ -84,6 +85,9 @@ def _samples(reader: Any) -> Iterable[Mapping[str, Any]]:
     """Those of a CalibrationDataReader, of a class that only has get_next, or of an iterable of dicts."""
     if hasattr(reader, "get_next"):
         return iter(reader.get_next, None)
+    if not hasattr(reader, "__iter__"):
+        raise TypeError(f"the calibration data reader is of type {type(reader).__name__}, expected a CalibrationDataReader, or an "
+                        "iterable of {input: array}")
     return iter(reader)
 
 
@@ -131,6 +135,9 @@ class CalibraterBase(abc.ABC):
             self._n += 1
         if self._n == before:
             raise InvalidArgument("the calibration data reader has no samples, expected at least 1")
+
+    def set_execution_providers(self, execution_providers: Any = ("CPUExecutionProvider",)) -> None:
+        """Accepted: samples run on the CPU."""
 
     def _content(self) -> bytes:
         return self.model.inlined_message()
@@ -263,7 +270,9 @@ class EntropyCalibrater(_HistogramCalibrater):
 
     def range_of(self, histogram: _Histogram) -> Tuple[float, float]:
         counts = histogram.magnitudes().astype("f8")
-        counts[0] = 0 if counts[1:].any() else counts[0]  # zeros are exact in every range
+        counts[0] = 0  # zeros are exact in every range
+        if counts.sum() < FEW:
+            return histogram.low, histogram.high
         best, chosen = float("inf"), BINS
         for n in range(LEVELS, BINS + 1, 8):
             found = _divergence(counts, n)
@@ -289,23 +298,17 @@ def _divergence(counts: Any, n: int) -> float:
     return float((p[both] * np.log(p[both] / q[both])).sum()) if (is_used == (q > 0))[:-1].all() else float("inf")
 
 
-class DistributionCalibrater(CalibraterBase):
-    """For 8-bit floats, which LightNet does not write."""
-
-    method = CalibrationMethod.Distribution
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        raise NotImplemented("CalibrationMethod.Distribution is for 8-bit floats: expected MinMax, Entropy or Percentile")
-
-
 _BY_METHOD: Dict[CalibrationMethod, Type[CalibraterBase]] = {
     CalibrationMethod.MinMax: MinMaxCalibrater, CalibrationMethod.Entropy: EntropyCalibrater,
-    CalibrationMethod.Percentile: PercentileCalibrater, CalibrationMethod.Distribution: DistributionCalibrater}
+    CalibrationMethod.Percentile: PercentileCalibrater}
 
 
 def create_calibrator(model: Any, op_types_to_calibrate: Optional[Sequence[str]] = None,
                       augmented_model_path: str = "augmented_model.onnx",
                       calibrate_method: CalibrationMethod = CalibrationMethod.MinMax, use_external_data_format: bool = False,
                       providers: Any = None, extra_options: Optional[Mapping[str, Any]] = None) -> CalibraterBase:
-    """The calibrater of a method. augmented_model_path is not written: the model with more outputs stays in memory."""
+    """The calibrater of a method. augmented_model_path is not written: the model with more outputs stays in memory.
+    NotImplemented: CalibrationMethod.Distribution, which is for 8-bit floats."""
+    if calibrate_method not in _BY_METHOD:
+        raise NotImplemented(f"calibrate_method is {calibrate_method!r}, expected MinMax, Entropy or Percentile")
     return _BY_METHOD[calibrate_method](model, op_types_to_calibrate, **dict(extra_options or {}))

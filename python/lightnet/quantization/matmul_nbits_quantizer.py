@@ -7,6 +7,7 @@
 """
 from __future__ import annotations
 
+import argparse
 from typing import Any, Optional, Sequence, Tuple
 
 from .._arrays import numpy
@@ -124,3 +125,25 @@ def _packed(numbers: Any, bits: int) -> Any:
     filled[:, :numbers.shape[1]] = numbers
     shifts = np.arange(each, dtype="u1") * bits
     return np.bitwise_or.reduce(filled.reshape(n, -1, each) << shifts, 2).astype("u1")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """The command python -m onnxruntime.quantization.matmul_nbits_quantizer."""
+    parser = argparse.ArgumentParser(description="Writes the constant matrices of a model in few bits.")
+    parser.add_argument("--input_model", required=True, help="the model")
+    parser.add_argument("--output_model", required=True, help="the file to write")
+    parser.add_argument("--bits", type=int, default=4, choices=BITS)
+    parser.add_argument("--block_size", type=int, default=32, help="rows that share a scale: a power of 2, at least 16")
+    parser.add_argument("--symmetric", nargs="?", const=True, default=True, type=lambda text: text.lower() != "false")
+    parser.add_argument("--accuracy_level", type=int, help="of MatMulNBits")
+    parser.add_argument("--nodes_to_exclude", nargs="+", default=[], help="names of nodes that stay")
+    parser.add_argument("--use_external_data_format", action="store_true", help="constants of 1 KB or more go to a file beside it")
+    given = parser.parse_args(arguments)
+    quantizer = MatMulNBitsQuantizer(given.input_model, given.block_size, given.symmetric, given.accuracy_level,
+                                     given.nodes_to_exclude, bits=given.bits)
+    quantizer.process()
+    quantizer.model.save_model_to_file(given.output_model, given.use_external_data_format)
+
+
+if __name__ == "__main__":
+    main()

@@ -64,7 +64,7 @@ HALVED = 2  # reduce_range: the divisor of the range of 8 bits
 def dtype_of(kind: QuantType) -> Any:
     """The type of NumPy. NotImplemented: of 4 bits, or a float."""
     if kind not in _DTYPES:
-        raise NotImplemented(f"QuantType.{kind}: expected one of {[known.name for known in _DTYPES]}")
+        raise NotImplemented(f"the type is {kind!r}, expected one of {[str(known) for known in _DTYPES]} of QuantType")
     return numpy().dtype(_DTYPES[kind])
 
 

@@ -6,15 +6,14 @@ The model stays as it is but for what is quantized: names, open sizes, metadata,
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._errors import InvalidArgument, NotImplemented, warn
 from . import _dynamic, _static
 from ._fold import simplify
-from ._graph import ONNX, Model, read
+from ._graph import BFLOAT16, DOUBLE, FLOAT16, Model, read
 from .calibrate import CalibrationMethod, create_calibrator
-from .quant_utils import QuantFormat, QuantType, dtype_of
+from .quant_utils import QuantFormat, QuantType
 
 Path = Union[str, "os.PathLike[str]"]
 Options = Optional[Mapping[str, Any]]
@@ -25,7 +24,7 @@ _CALIBRATION = {"CalibMovingAverage": "moving_average", "CalibMovingAverageConst
 _STATIC = {"ActivationSymmetric", "ForceQuantizeNoInputCheck", "MatMulConstBOnly", "MinimumRealRange",
            "OpTypesToExcludeOutputQuantization", "QDQKeepRemovableActivations", "QuantizeBias", "TensorQuantOverrides",
            "UseQDQContribOps", "WeightSymmetric", *_CALIBRATION}
-_DYNAMIC = {"WeightSymmetric"}
+_DYNAMIC = {"MatMulConstBOnly", "WeightSymmetric"}  # products by computed matrices are never quantized
 
 
 class QuantConfig:
@@ -77,23 +76,17 @@ def _checked(options: Options, known: Any) -> Dict[str, Any]:
     return dict(options or {})
 
 
-def _with_opset(model: Model, opset: int) -> Model:
-    """The model in an operator set of at least `opset`: that in which LightNet writes it."""
-    found = model.opsets.get(ONNX, 1)
-    if found >= opset:
-        return model
-    from .. import convert
-    warn(f"the model is of opset {found}, which quantization needs {opset} of: it is rewritten, with other names of nodes")
-    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
-        path = os.path.join(folder, "model.onnx")
-        convert(model.inlined_message(), path)
-        return read(path)
-
-
-def _warn_if_none(count: int, model_input: Any) -> None:
+def _tell(count: int, model: Model, model_input: Any) -> None:
+    """Warns of what stays as it is, and why."""
+    name = os.fspath(model_input) if isinstance(model_input, (str, os.PathLike)) else "the model"
+    given = [node.inputs[1] for node in model.nodes if node.is_a("Conv", "ConvTranspose", "Gemm", "MatMul")
+             and node.inputs[1] in model.initializers and node.inputs[1] in model.inputs]
+    others = sorted({tensor.type for tensor in model.initializers.values()} & {FLOAT16, DOUBLE, BFLOAT16})
+    if given:
+        warn(f"{name}: weights that are inputs, which callers may set, stay floats: {given[:5]}")
     if not count:
-        name = os.fspath(model_input) if isinstance(model_input, (str, os.PathLike)) else "the model"
-        warn(f"{name}: no operator was quantized")
+        why = " (only float32 is quantized, and the model has other floats)" if others else ""
+        warn(f"{name}: no operator was quantized{why}")
 
 
 def quantize_static(model_input: Any, model_output: Path, calibration_data_reader: Any,
@@ -114,18 +107,18 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
     QuantFormat.QOperator, types of 4 bits and floats of 8.
     """
     if quant_format is not QuantFormat.QDQ:
-        raise NotImplemented(f"QuantFormat.{quant_format}: expected QuantFormat.QDQ, whose models run as fast")
+        raise NotImplemented(f"quant_format is {quant_format!r}, expected QuantFormat.QDQ, whose models run as fast")
     options = _checked(extra_options, _STATIC)
     settings = _static.settings_of(op_types_to_quantize, per_channel, reduce_range, activation_type, weight_type,
                                    nodes_to_quantize, nodes_to_exclude, options)
-    model = _with_opset(read(model_input), _static.OPSET_OF_CHANNELS if per_channel else _static.OPSET_OF_STEPS)
+    model = read(model_input)
     simplify(model)
     calibrater = create_calibrator(
         model.inlined_message(), settings.op_types, calibrate_method=calibrate_method,
         extra_options={_CALIBRATION[key]: value for key, value in options.items() if key in _CALIBRATION})
     calibrater.collect_data(calibration_data_reader)
     ranges = {name: data.range_value for name, data in calibrater.compute_data().items()}
-    _warn_if_none(_static.Quantizer(model, ranges, settings).run(), model_input)
+    _tell(_static.Quantizer(model, ranges, settings).run(), model, model_input)
     model.write(model_output, use_external_data_format)
 
 
@@ -140,9 +133,9 @@ def quantize_dynamic(model_input: Any, model_output: Path, op_types_to_quantize:
     """
     settings = _dynamic.settings_of(op_types_to_quantize, per_channel, reduce_range, weight_type, nodes_to_quantize,
                                     nodes_to_exclude, _checked(extra_options, _DYNAMIC))
-    model = _with_opset(read(model_input), _dynamic.OPSET)
+    model = read(model_input)
     simplify(model)
-    _warn_if_none(_dynamic.Quantizer(model, settings).run(), model_input)
+    _tell(_dynamic.Quantizer(model, settings).run(), model, model_input)
     model.write(model_output, use_external_data_format)
 
 

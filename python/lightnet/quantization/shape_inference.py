@@ -2,7 +2,8 @@
 """quant_pre_process: what prepares a model for quantization."""
 from __future__ import annotations
 
-from typing import Any, Optional
+import argparse
+from typing import Any, Optional, Sequence
 
 from .._errors import InvalidArgument
 from ._fold import simplify
@@ -25,3 +26,23 @@ def quant_pre_process(input_model: Any = None, output_model_path: Any = None, sk
     if not skip_optimization:
         simplify(model)
     model.write(output_model_path, save_as_external_data)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """The command python -m onnxruntime.quantization.preprocess."""
+    parser = argparse.ArgumentParser(description="Prepares a model for quantization: writes it with Constant nodes as "
+                                     "initializers, and batch normalizations folded into convolutions.")
+    parser.add_argument("--input", required=True, help="the model")
+    parser.add_argument("--output", required=True, help="the file to write")
+    parser.add_argument("--skip_optimization", nargs="?", const=True, default=False, type=lambda text: text.lower() != "false")
+    parser.add_argument("--save_as_external_data", action="store_true", help="constants of 1 KB or more go to OUTPUT.data")
+    for name in ("skip_onnx_shape", "skip_symbolic_shape", "auto_merge", "guess_output_rank", "all_tensors_to_one_file"):
+        parser.add_argument(f"--{name}", nargs="?", const=True, help="without effect")
+    for name in ("int_max", "verbose", "external_data_location", "external_data_size_threshold"):
+        parser.add_argument(f"--{name}", help="without effect")
+    given = parser.parse_args(arguments)
+    quant_pre_process(given.input, given.output, given.skip_optimization, save_as_external_data=given.save_as_external_data)
+
+
+if __name__ == "__main__":
+    main()
