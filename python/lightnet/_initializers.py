@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Callable, Iterator, List, Mapping, Optional, Tuple
 
 from ._arrays import ELEMENT_TYPES, as_array, packed
-from ._errors import InvalidArgument, InvalidGraph
+from ._errors import InvalidArgument, InvalidGraph, warn
 
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
 GRAPH = 7                                          # of ModelProto
@@ -153,7 +153,7 @@ def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
     result = edited(memoryview(model), {GRAPH: within(INPUT, of_input)})
     for denotation in sizes:
         if denotation not in found:
-            raise InvalidArgument(f"no dimension of an input has the denotation '{denotation}'")
+            warn(f"no dimension of an input has the denotation '{denotation}': overriding it has no effect")
     return result
 
 

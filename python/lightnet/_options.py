@@ -147,7 +147,9 @@ class SessionOptions:
         """The options of the C API; `sizes` in place of the overrides."""
         pairs = [("shape", f"{name}={size}") for name, size in (self._sizes if sizes is None else sizes).items()]
         n_threads = self.intra_op_num_threads if self.use_per_session_threads else DEFAULTS["threads"]
-        if n_threads:
+        if isinstance(n_threads, bool) or not isinstance(n_threads, int):
+            raise TypeError(f"intra_op_num_threads is of type {type(n_threads).__name__}, expected an int")
+        if n_threads > 0:  # else all cores
             pairs.append(("threads", str(n_threads)))
         if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
             pairs.append(("unoptimized", "yes"))

@@ -249,7 +249,7 @@ def sizes_are_fixed_by_denotation():
     other = lightnet.SessionOptions()
     other.add_free_dimension_override_by_denotation("DATA_CHANNEL", 3)
     return same(s.get_inputs()[0].shape, [2, 3]) + same(lightnet.InferenceSession(given).get_inputs()[0].shape, [2, "n"]) + \
-        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(given, other), "DATA_CHANNEL")
+        ([] if "DATA_CHANNEL" in str(warnings_of(lambda: lightnet.InferenceSession(given, other))) else ["no warning"])
 
 
 @test
@@ -415,7 +415,10 @@ def each_profile_has_its_own_file():
         counts = []
         for path in paths:
             with open(path, encoding="utf-8") as file:
-                counts.append(len(json.load(file)["traceEvents"]))
+                events = json.load(file)
+            counts.append(len(events))
+            wanted = all(event["cat"] == "Node" and event["args"]["op_name"] and event["dur"] >= 0 for event in events)
+            assert wanted, events
         faults = same(len(set(paths)), 4) + same(sorted(paths), sorted(glob.glob(options.profile_file_prefix + "*")))
         faults += same([count // max(1, counts[1]) for count in counts], [0, 1, 2, 3])
         return faults + raises(lightnet.InvalidArgument, sessions[0].end_profiling, "profiling is off") + \
