@@ -2,25 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws charts of the measurements in a folder, which README.md describes."""
 import argparse
-import json
 import os
 import sys
 
-import bars_chart
+import machine_charts
 import roofline_chart
+from measurements import read_machines, read_roofline
 
-CHARTS = {"bars.svg": bars_chart.chart, "roofline.svg": roofline_chart.chart}
 
-
-def reader_of(folder):
-    def read_json(name):
-        path = os.path.join(folder, name)
-        with open(path, encoding="utf-8") as file:
-            try:
-                return json.load(file)
-            except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
-    return read_json
+def pages_of(folder):
+    """{file name: page}"""
+    pages = {}
+    for name, machine in read_machines(folder).items():
+        pages[f"{name}.svg"] = machine_charts.chart(machine, os.path.join(folder, f"{name}.json"))
+        if "roofline" in machine:
+            bench = read_roofline(folder, name)
+            pages[f"{name}-roofline.svg"] = roofline_chart.chart(bench, machine)
+    return pages
 
 
 def main():
@@ -28,13 +26,10 @@ def main():
     parser.add_argument("folder", metavar="FOLDER", help="JSON files of measurements")
     parser.add_argument("-o", dest="out", metavar="DIR", help="folder of the charts, else FOLDER")
     args = parser.parse_args()
-    read_json = reader_of(args.folder)
     try:
-        machine = read_json("machine.json")
-        pages = {name: str(chart(read_json, machine)) for name, chart in CHARTS.items()}
-        for name, page in pages.items():
+        for name, page in pages_of(args.folder).items():
             with open(os.path.join(args.out or args.folder, name), "w", encoding="utf-8") as file:
-                file.write(page)
+                file.write(str(page))
     except (OSError, ValueError) as error:
         sys.exit(f"plots.py: {error}")
     except KeyError as error:

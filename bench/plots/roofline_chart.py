@@ -117,9 +117,8 @@ def draw_dots(page, bench, ops, across, up):
              f"{intensity(op):.1f} FLOP/byte, {op['ms']:.3f} ms, {100 * part:.1f} %")
 
 
-def chart(read_json, machine):
-    """Returns the page; `read_json(name)` reads a file of measurements."""
-    bench = read_json("roofline.json")
+def chart(bench, machine):
+    """Returns the page of `bench`, the output of lightnet bench, measured on `machine`."""
     ops = [op for op in bench["ops"] if op["macs"] > 0 and op["gflops"] > 0]
     ridge = bench["peak_gflops"] / bench["peak_gbs"]
     across = LogScale([intensity(op) for op in ops] + [ridge], LEFT, RIGHT)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The charts in docs/images are up to date with the measurements beside them.
+"""Charts, tables and averages are those of the measurements in docs/data.
 
-They have words for screen readers, stay on their page, and show failures as such.
+Charts have words for screen readers, stay on their page, and show failures as such.
 """
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -13,14 +14,19 @@ import xml.etree.ElementTree as ElementTree
 
 from tap import ROOT, Tap, faults_of, run, text_of
 
-IMAGES = os.path.join(ROOT, "docs/images")
-CHARTS = ["bars.svg", "roofline.svg"]
+DATA = os.path.join(ROOT, "docs/data")
+CHARTS = ["h100.svg", "zen3.svg", "zen3-roofline.svg", "zen4.svg", "zen5.svg"]
+PAGES = ["docs/cuda.md", "docs/performance.md", "docs/speed.md"]
 SVG = "{http://www.w3.org/2000/svg}"
 ACROSS, UP = ["x", "x1", "x2", "cx"], ["y", "y1", "y2", "cy"]
 
 
-def draw(folder, *options):
-    return [sys.executable, "-B", os.path.join(ROOT, "bench/plots/plots.py"), folder, *options]
+def draw(folder):
+    return [sys.executable, "-B", os.path.join(ROOT, "bench/plots/plots.py"), folder]
+
+
+def write_tables(folder, *arguments):
+    return [sys.executable, "-B", os.path.join(ROOT, "bench/plots/tables.py"), folder, *arguments]
 
 
 def read(folder, name):
@@ -29,13 +35,64 @@ def read(folder, name):
 
 
 def stale(folder):
-    for name in CHARTS:
-        os.remove(os.path.join(folder, name))
-    yield from faults_of(draw(IMAGES, "-o", folder))
-    for name in CHARTS:
-        drawn = os.path.exists(os.path.join(folder, name))
-        if not drawn or read(folder, name) != text_of(f"docs/images/{name}"):
-            yield f"docs/images/{name}: run bench/plots/plots.py docs/images"
+    drawn = {name for name in os.listdir(folder) if name.endswith(".svg")}
+    yield from (f"{name}: {problem}" for names, problem in (
+        (drawn - set(CHARTS), "is not in CHARTS of this test"), (set(CHARTS) - drawn, "is not drawn")) for name in sorted(names))
+    for name in drawn & set(CHARTS):
+        if read(folder, name) != text_of(f"docs/images/{name}"):
+            yield f"docs/images/{name}: run bench/plots/plots.py docs/data -o docs/images"
+
+
+def stale_tables(_):
+    yield from faults_of(write_tables(DATA, "--check"), cwd=ROOT)
+
+
+def wrong_tables_found(folder):
+    """A digit that changes in a page is found, and written back; so is a table without rows."""
+    for page in PAGES:
+        copy = shutil.copy(os.path.join(ROOT, page), folder)
+        good = read(folder, os.path.basename(page))
+        for bad in (re.sub(r"(<!-- table .*?\n\|---.*?\d)(\d)", lambda m: m[1] + str((int(m[2]) + 1) % 10), good, count=1, flags=re.S),
+                    re.sub(r"(<!-- table [\w-]+ -->\n).*?(?=<!-- end -->)", r"\1", good, flags=re.S)):
+            with open(copy, "w", encoding="utf-8") as file:
+                file.write(bad)
+            status, printed = run(write_tables(folder, "--check", copy))
+            if bad == good or status != 1 or "differs from the measurements" not in printed:
+                yield f"{page}: exit status {status} for a wrong table: {printed}"
+            yield from faults_of(write_tables(folder, copy))
+            if read(folder, os.path.basename(page)) != good:
+                yield f"{page}: the table is not written as it was"
+
+
+def unknown_tables(folder):
+    page = os.path.join(folder, "page.md")
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("<!-- table zen9 -->\n<!-- end -->\n")
+    status, printed = run(write_tables(folder, page))
+    if status != 1 or "unknown table zen9" not in printed:
+        yield f"exit status {status}: {printed}"
+
+
+def geometric_mean(machine, key):
+    product, n = 1.0, 0
+    for row in json.loads(read(DATA, f"{machine}.json"))["networks"][key].values():
+        product, n = product * row["ratio_min"], n + 1
+    return product ** (1 / n)
+
+
+def wrong_averages(_):
+    """README.md has the averages of float32 on one thread, and the sum of the sizes in docs/performance.md."""
+    readme, performance = text_of("README.md"), text_of("docs/performance.md")
+    said = re.search(r"on average ([\d.]+) times \(AVX2\) or ([\d.]+) times \(AVX-512\)", readme)
+    for machine, average in zip(("zen3", "zen4"), said.groups() if said else ("none", "none")):
+        mean = f"{geometric_mean(machine, 'float32_1'):.1f}"
+        if average != mean:
+            yield f"README.md: {average} times as fast, but {machine}.json has {mean}"
+    sizes = re.findall(r"^\| `lib\w+\.so`:.* \| ([\d ]+) \|$", performance, re.M)
+    total = f"{sum(int(size.replace(' ', '')) for size in sizes) / 1e6:.1f}"
+    for size in re.findall(r"([\d.]+) MB(?: in total)? when stripped", readme) or ["none"]:
+        if size != total or len(sizes) != 2:
+            yield f"README.md: {size} MB, but docs/performance.md has {total} for {len(sizes)} libraries"
 
 
 def without_words(folder):
@@ -75,9 +132,9 @@ def fail_three(networks):
 
 
 def hidden_failures(folder):
-    change(folder, "networks.json", fail_three)
+    change(folder, "zen3.json", lambda machine: fail_three(machine["networks"]))
     yield from faults_of(draw(folder))
-    root = ElementTree.fromstring(read(folder, "bars.svg"))
+    root = ElementTree.fromstring(read(folder, "zen3.svg"))
     failed = [text for text in root.iter(SVG + "text") if text.text == "failed"]
     if len(failed) != 3:
         yield f"{len(failed)} results instead of 3 are shown as failed"
@@ -85,24 +142,34 @@ def hidden_failures(folder):
 
 
 def huge_ratios(folder):
-    change(folder, "networks.json", lambda networks: networks["dyn_2"]["vgg16"].update(ratio_min=37.5))
+    change(folder, "zen3.json", lambda machine: machine["networks"]["dyn_2"]["vgg16"].update(ratio_min=37.5))
+    change(folder, "zen5.json", lambda machine: machine["decoder"][0].update(LightNet=123456))
     yield from faults_of(draw(folder))
     yield from outside(folder)
 
 
 def vague_messages(folder):
-    change(folder, "roofline.json", lambda bench: bench.pop("peak_gbs"))
+    change(folder, "zen3-roofline.json", lambda bench: bench.pop("peak_gbs"))
     status, printed = run(draw(folder))
     if status != 1 or printed != f"plots.py: a file in {folder} lacks the field 'peak_gbs'\n":
         yield f"exit status {status}: {printed}"
-    os.remove(os.path.join(folder, "networks.json"))
+    os.remove(os.path.join(folder, "zen3-roofline.json"))
     status, printed = run(draw(folder))
-    if status != 1 or len(printed.splitlines()) != 1 or "networks.json" not in printed:
+    if status != 1 or len(printed.splitlines()) != 1 or "zen3-roofline.json" not in printed:
+        yield f"exit status {status}: {printed}"
+    change(folder, "zen3.json", lambda machine: machine.pop("roofline"))
+    change(folder, "zen4.json", lambda machine: machine.pop("networks"))
+    status, printed = run(draw(folder))
+    if status != 1 or "zen4.json" not in printed:
         yield f"exit status {status}: {printed}"
 
 
 TESTS = {
     "charts_are_drawn_from_their_measurements": stale,
+    "tables_are_those_of_the_measurements": stale_tables,
+    "a_wrong_table_is_found_and_written_again": wrong_tables_found,
+    "an_unknown_table_is_an_error": unknown_tables,
+    "averages_and_sizes_of_the_first_page_are_those_of_the_measurements": wrong_averages,
     "charts_have_a_title_and_a_description": without_words,
     "charts_stay_on_their_page": outside,
     "failed_and_wrong_results_are_shown_as_failed": hidden_failures,
@@ -115,8 +182,8 @@ def main():
     tap = Tap()
     for name, test in TESTS.items():
         with tempfile.TemporaryDirectory(prefix="lightnet-drawn-") as folder:
-            shutil.copytree(IMAGES, folder, dirs_exist_ok=True)
-            tap.check(name, test(folder))
+            shutil.copytree(DATA, folder, dirs_exist_ok=True)
+            tap.check(name, [*faults_of(draw(folder)), *test(folder)])
     tap.end()
 
 
