@@ -16,7 +16,7 @@ build_word  := $(call shell_word,$(BUILD))
 empty :=
 ninja_file := $(subst $(empty) ,\ ,$(BUILD))/build.ninja
 
-.PHONY: all run test test-more test-all quick-test install uninstall clean help fuzz-night coverage packages test-packages coverage-packages
+.PHONY: all run test test-more test-all quick-test install uninstall clean help fuzz-night coverage site packages test-packages coverage-packages site-packages
 
 all: $(ninja_file) ## build everything, optimized, in BUILD, build/ if it is not given
 	@ninja -C $(build_word) -j$(JOBS)
@@ -45,6 +45,9 @@ fuzz-night: ## search for failing inputs, SECONDS (600) for each target or for t
 coverage: coverage-packages ## count the lines that the tests run, by part
 	@/usr/bin/python3 tests/coverage.py --jobs $(JOBS)
 
+site: site-packages ## build the documentation as a website, in BUILD/site
+	@/usr/bin/python3 -B tools/site/make.py -o $(build_word)/site
+
 install: $(ninja_file) ## install to PREFIX, /usr/local if it is not given, below DESTDIR if that is given
 	@ninja -C $(build_word) -j$(JOBS) installed
 	@tools/install $(build_word) $(prefix_word)
@@ -57,6 +60,9 @@ clean: ## remove what was built
 
 coverage-packages: test-packages
 	@tools/packages coverage
+
+site-packages:
+	@tools/packages site
 
 packages: ## install the packages that building needs and that are missing, where apt-get exists
 	@tools/packages

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of C and C++: a page for each public header."""
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import c_headers
+from prose import code, first_sentence, heading, indent, inline, page, to_rst
+
+LIBRARIES = {
+    "lightnet": ("C: LightNet", "Models, sessions, operators, graphs, data files."),
+    "tensorlight": ("C: TensorLight", "Tensors and kernels: the library below LightNet."),
+}
+# The header that most programs need comes first.
+FIRST = ["ln_session.h", "tl_tensor.h"]
+UMBRELLAS = ["lightnet.h", "tensorlight.h"]
+DIRECTIVES = {"function": "c:function", "macro": "c:macro", "struct": "c:struct", "enum": "c:enum",
+              "type": "c:type", "variable": "c:var"}
+
+
+def headers_of(root, library):
+    folder = os.path.join(root, library, "include", library)
+    names = sorted(name for name in os.listdir(folder) if re.search(r"\.(h|hpp|h\.in)$", name))
+    return folder, sorted(names, key=lambda name: (name not in FIRST, name in UMBRELLAS))
+
+
+def operator_types(root):
+    """ln_optypes.h, which the build makes from the descriptions of operators."""
+    folder = os.path.join(root, "lightnet/arch")
+    files = sorted(os.path.join(parent, name) for parent, _, names in os.walk(folder)
+                   for name in names if name.endswith(".op"))
+    done = subprocess.run([sys.executable, os.path.join(root, "lightnet/gen/opgen.py"), "--types", *files],
+                          check=True, capture_output=True, text=True)
+    names = re.findall(r'#define (\w+) "(\w+)"', done.stdout)
+    if not names:
+        raise ValueError("lightnet/gen/opgen.py --types has printed no constants")
+    rows = "".join(f"   * - .. c:macro:: {name}\n     - ``\"{value}\"``\n" for name, value in sorted(names))
+    doc = ("The types of all operators in the tree, as constants. The build makes this header from the "
+           "descriptions of operators; :doc:`/reference/operators/index` describes them.")
+    body = (f"{doc}\n\n{include_line('lightnet', 'ln_optypes.h')}"
+            f".. list-table::\n   :header-rows: 1\n\n   * - constant\n     - type\n{rows}\n")
+    return page("ln_optypes.h", "Constants of the types of all operators.", body)
+
+
+def include_line(library, name):
+    return code(f"#include <{library}/{name}>", "c")
+
+
+def struct_members(declaration):
+    """The definition, as in the header, without the name of the typedef."""
+    text = re.sub(r"^typedef ", "", declaration.text)
+    return code(re.sub(r"\}\s*\w+\s*;$", "};", text), "c")
+
+
+def enum_values(values, macros):
+    out = ""
+    for name, value, comment in values:
+        if name is None:
+            out += "".join(f".. c:enumerator:: {row}\n\n" for row in c_headers.rows_of(value, macros))
+            continue
+        text = inline(comment) + "\n\n" if comment else ""
+        out += f".. c:enumerator:: {name}{' = ' + value if value else ''}\n\n{indent(text)}"
+    return out
+
+
+def nested_enums(declaration, macros, numbers):
+    """Constants that a member's type declares."""
+    bodies = re.findall(r"\benum\s*\{([^}]*)\}", declaration.text)
+    return "".join(f".. c:enum:: @{next(numbers)}\n\n{indent(enum_values(c_headers.values_of(body), macros))}" for body in bodies)
+
+
+def macro_body(declaration):
+    """The definition of a constant, or of a list; functions have docstrings instead."""
+    is_list = len(re.findall(r"\bROW\(", declaration.text)) > 2
+    return code(declaration.text, "c") if "(" not in declaration.signature or is_list else ""
+
+
+def body_of(declaration, macros, numbers):
+    if declaration.kind == "struct" and "{" in declaration.text:
+        return struct_members(declaration) + nested_enums(declaration, macros, numbers)
+    if declaration.kind == "enum":
+        return enum_values(declaration.values, macros)
+    return macro_body(declaration) if declaration.kind == "macro" else ""
+
+
+def directive(declaration, number):
+    name = declaration.signature or f"@{number}"
+    return f".. {DIRECTIVES[declaration.kind]}:: {name}"
+
+
+def opaque(declaration):
+    """`typedef struct x x` names a struct whose members programs do not see."""
+    if re.fullmatch(r"(struct|enum|union) (\w+) \2", declaration.signature):
+        return declaration._replace(signature=declaration.name)
+    return declaration
+
+
+def entry_text(entry, numbers, defined, macros):
+    """Declarations of a kind without bodies share a directive, and all of an entry its docstring."""
+    out, group = "", []
+    doc = to_rst(entry.doc) if entry.doc else ""
+    shown = [d for d in map(opaque, entry.declarations) if d.name not in defined or d.kind != "type"]
+    last = len(shown) - 1
+    bodies = [body_of(declaration, macros, numbers) for declaration in shown]
+    for i, (declaration, body) in enumerate(zip(shown, bodies)):
+        group.append(declaration)
+        goes_on = i < last and not body and shown[i + 1].kind == declaration.kind and not bodies[i + 1]
+        if goes_on:
+            continue
+        first, *others = group
+        lines = [directive(first, next(numbers)),
+                 *(" " * len(f".. {DIRECTIVES[d.kind]}:: ") + d.signature for d in others)]
+        text = (doc if i == last or body else "") + body
+        out += "\n".join(lines) + "\n\n" + indent(text) + ("\n" if text else "")
+        if i == last or body:
+            doc = ""  # an entry with several bodies: the first has the docstring
+        group = []
+    return out
+
+
+def counter(name):
+    """Names for enums without one, which must differ between all pages."""
+    stem = name.split(".")[0]
+    return (f"{stem}_{number}" for number in itertools.count(1))
+
+
+def header_page(library, name, text, macros):
+    header = c_headers.read(text)
+    summary = first_sentence(header.doc)
+    numbers = counter(name)
+    defined = {d.name for section in header.sections for entry in section.entries
+               for d in entry.declarations if d.kind in ("struct", "enum")}
+    body = include_line(library, name) + to_rst(header.doc)
+    for section in header.sections:
+        if section.title:
+            body += heading(section.title, "-")
+        body += to_rst(section.doc) if section.doc else ""
+        body += "".join(entry_text(entry, numbers, defined, macros) for entry in section.entries)
+    return page(name, summary, body), summary
+
+
+def cpp_page(library, name, text, _):
+    """A header of C++, with its paragraphs as they are: each docstring has the code below it."""
+    lines = text.split("\n")
+    begin = next(i for i, line in enumerate(lines[1:], 1) if not line.startswith("//"))
+    doc = c_headers.comment_text(lines[1:begin])
+    body = include_line(library, name) + to_rst(doc, "cpp")
+    for part in re.split(r"\n\n(?=\S)", "\n".join(lines[begin:])):
+        match = re.match(r"(/\*\*.*?\*/)\n(.*)", part, re.S)
+        title = match and re.search(r"(?:struct|class|dtype|inline \w+) (\w+)", match[2])
+        if match:
+            if title:
+                body += heading(title[1], "-")
+            body += to_rst(c_headers.docstring_text(match[1]), "cpp") + code(match[2], "cpp")
+        elif not re.match(r"#(ifndef|include|endif)|\}", part.strip()) and part.strip():
+            body += code(part, "cpp")
+    return page(name, first_sentence(doc), body), first_sentence(doc)
+
+
+def macros_of(root):
+    """{name: definition} of all public headers."""
+    found = {}
+    for library in LIBRARIES:
+        folder, names = headers_of(root, library)
+        for name in filter(lambda name: name.endswith(".h"), names):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found.update((d.name, d.text) for section in c_headers.read(file.read()).sections
+                             for entry in section.entries for d in entry.declarations if d.kind == "macro")
+    return found
+
+
+def versions(text, version):
+    """A header that Meson configures, with the version of the tree."""
+    major, minor, patch = version.split(".")
+    values = {"version": version, "major": major, "minor": minor, "patch": patch}
+    text = re.sub(r"@(\w+)@", lambda match: values[match[1]], text)
+    return re.sub(r"/\* (.*?) \*/\n#undef \w+\n#mesondefine (\w+)", r"/** \1 */\n#define \2", text)
+
+
+def pages(root, version):
+    """{path: text} of all pages."""
+    made, macros = {}, macros_of(root)
+    for library, (title, summary) in LIBRARIES.items():
+        folder, names = headers_of(root, library)
+        rows, entries = "", []
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read()
+            name = name.replace(".in", "")
+            if name in UMBRELLAS:
+                rows += f"   * - ``{name}``\n     - {inline(first_sentence(c_headers.read(text).doc))}\n"
+                continue
+            write = cpp_page if name.endswith(".hpp") else header_page
+            stem = name.replace(".hpp", "-cpp").replace(".h", "")
+            made[f"reference/c/{stem}.rst"], about = write(library, name, versions(text, version), macros)
+            entries.append(stem)
+            rows += f"   * - :doc:`{name} <{stem}>`\n     - {inline(about)}\n"
+        if library == "lightnet":
+            made["reference/c/ln_optypes.rst"] = operator_types(root)
+            entries.append("ln_optypes")
+            rows += "   * - :doc:`ln_optypes.h <ln_optypes>`\n     - The types of all operators, as constants.\n"
+        toc = "".join(f"   {name} <{stem}>\n" for stem in entries
+                      for name in [stem.replace("-cpp", ".hpp") if "-cpp" in stem else stem + ".h"])
+        made[f"reference/c/{library}.rst"] = page(
+            title, f"Reference of the C API of {title.split()[-1]}: all public headers.",
+            f"{summary} :doc:`/docs/c-api` has programs for common tasks.\n\n"
+            f".. list-table::\n   :header-rows: 1\n\n   * - header\n     - content\n{rows}\n"
+            f".. toctree::\n   :hidden:\n\n{toc}")
+    return made
