@@ -16,7 +16,7 @@ import tempfile
 import urllib.parse
 from html.parser import HTMLParser
 
-from tap import ROOT, Tap, faults_of, run
+from tap import ROOT, Tap, faults_of, run, text_of, tracked
 
 GENERATOR = ["sphinx", "myst_parser", "furo", "sphinx_copybutton"]
 LIBRARIES = ["lightnet/liblightnet.so", "tensorlight/libtensorlight.so"]
@@ -77,7 +77,8 @@ def dead_links(site, pages):
             parts = urllib.parse.urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = os.path.normpath(os.path.join(os.path.dirname(path), urllib.parse.unquote(parts.path))) if parts.path else path
+            named = os.path.join(os.path.dirname(path), urllib.parse.unquote(parts.path))
+            target = os.path.normpath(named) if parts.path else path
             anchor = urllib.parse.unquote(parts.fragment)
             if not os.path.isfile(os.path.join(site, target)):
                 yield f"{path}: links to {link}, which is not there"
@@ -92,8 +93,8 @@ def requests(site, pages):
     for path in files_of(site, ".css"):
         for link in re.findall(r"""url\(\s*("[^"]*"|'[^']*'|[^)]*)\s*\)|@import\s+["']([^"']*)""", read(site, path)):
             target = (link[0] or link[1]).strip("\"'")
-            if not target.startswith(("data:", "#")) and (
-                    target.startswith("/") or not os.path.isfile(os.path.join(site, os.path.dirname(path), target.split("?")[0]))):
+            file = os.path.join(site, os.path.dirname(path), target.split("?")[0])
+            if not target.startswith(("data:", "#")) and (target.startswith("/") or not os.path.isfile(file)):
                 yield f"{path}: loads {target}"
 
 
@@ -109,6 +110,19 @@ def nameless(pages):
         titles.setdefault(page.title, []).append(path)
 
 
+def lost_words(site):
+    """Words of a page of the tree that the site does not show, as of a line that is taken for a comment."""
+    for path in tracked("*.md"):
+        shown = os.path.join(site, "index.html" if path == "README.md" else path[:-len(".md")] + ".html")
+        if os.path.exists(shown):
+            text = re.sub(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)|\]\([^)]*\)", " ", text_of(path), flags=re.S)
+            there = set(re.findall(r"[A-Za-z]{4,}", text_of_page(site, os.path.relpath(shown, site))))
+            lost = sorted({word for line in text.splitlines() if not line.startswith("```")
+                           for word in re.findall(r"[A-Za-z]{4,}", line)} - there)
+            if lost:
+                yield f"{path}: the site lacks {' '.join(lost[:8])}"
+
+
 def exported(library):
     status, text = run(["nm", "-D", "--defined-only", "--format=posix", library])
     assert status == 0, text
@@ -121,6 +135,27 @@ def missing_c(build, pages):
         names = exported(os.path.join(build, library))
         assert len(names) > 300, names
         yield from (f"{library}: {name}" for name in sorted(names) if f"c.{name}" not in ids)
+
+
+def words(text):
+    return re.findall(r"\w+", text)
+
+
+def wrong_docstrings(site):
+    """Functions below a docstring of their own, whose entry does not begin with its first words."""
+    n = 0
+    for path in tracked("*/include/*/*.h"):
+        page = os.path.join(site, "reference/c", os.path.basename(path)[:-len(".h")] + ".html")
+        shown = read(page) if os.path.exists(page) else ""
+        for doc, name in re.findall(r"/\*\*((?:(?!\*/).)*)\*/\n(?:LN|TL)_API [^;(]*?\b(\w+)\(", text_of(path), re.S):
+            n += 1
+            first = words(re.sub(r"^ \*", "", doc, flags=re.M))[:6]
+            entry = re.search(rf'id="c\.{name}"(.*?)</dl>', shown, re.S)
+            text = html.unescape(re.sub(r"<[^>]*>", "", (entry and entry[1].partition("<dd>")[2]) or ""))
+            if words(text)[:len(first)] != first:
+                yield f"{path}: {name} begins with {' '.join(words(text)[:6])}, not {' '.join(first)}"
+    if n < 500:
+        yield f"only {n} docstrings"
 
 
 def missing_structs(pages):
@@ -144,7 +179,8 @@ for module_name in ("lightnet", "lightnet.quantization", "lightnet.onnx_backend"
         found.append([module_name, name, ""])
         value = getattr(module, name)
         for member, kind in (vars(value) if inspect.isclass(value) else {}).items():
-            if not member.startswith("_") and (inspect.isfunction(kind) or isinstance(kind, (property, classmethod, staticmethod))):
+            is_method = inspect.isfunction(kind) or isinstance(kind, (property, classmethod, staticmethod))
+            if is_method and not member.startswith("_"):
                 found.append([module_name, name, member])
 print(json.dumps(found))
 """
@@ -187,7 +223,7 @@ def missing_commands(build, site):
 
 def missing_operators(site):
     described = {name for path in files_of(os.path.join(ROOT, "lightnet/arch"), ".op")
-                 for name in re.findall(r"^    optype: *\"?(\w+)", read(ROOT, "lightnet/arch", path), re.M)}
+                 for name in re.findall(r"\boptype: *\"(\w+)\"", read(ROOT, "lightnet/arch", path))}
     shown = {name for path in files_of(os.path.join(site, "reference/operators"), ".html")
              for name in re.findall(r"<h2>(\w+)", read(site, "reference/operators", path))}
     assert len(shown) > 200, shown
@@ -230,8 +266,8 @@ def browse(browser, folder, pages):
         file.write(FRAMES.replace("JOBS", json.dumps(jobs)))
     # The profile stays in the folder; no name of a host is known.
     done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-                           f"--user-data-dir={os.path.join(folder, 'profile')}", "--host-resolver-rules=MAP * ~NOTFOUND",
-                           "--enable-logging=stderr", "--window-size=1500,1000", "--virtual-time-budget=60000",
+                           f"--user-data-dir={os.path.join(folder, 'profile')}",
+                           "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--window-size=1500,1000", "--virtual-time-budget=60000",
                            "--dump-dom", f"file://{frames}"], capture_output=True, text=True, timeout=240, check=False)
     match = re.search(r'<pre id="out">(.*?)END</pre>', done.stdout, re.S)
     assert match, f"{done.stdout[:400]}\n{done.stderr[-2000:]}"
@@ -292,7 +328,8 @@ def main():
     build, tap = os.path.abspath(sys.argv[1]), Tap()
     missing = list(filter(lacks, GENERATOR))
     if missing:
-        tap.skip("the_site_builds_without_warnings", f"Python has no {', '.join(missing)}; tools/packages site installs them")
+        tap.skip("the_site_builds_without_warnings",
+                 f"Python has no {', '.join(missing)}; tools/packages site installs them")
         tap.end()
     with tempfile.TemporaryDirectory(prefix="lightnet-site-") as folder:
         site = os.path.join(folder, "site")
@@ -305,8 +342,10 @@ def main():
         tap.check("links_lead_somewhere", dead_links(site, pages))
         tap.check("pages_load_nothing_from_elsewhere", requests(site, pages))
         tap.check("pages_have_titles_and_descriptions", nameless(pages))
+        tap.check("pages_have_all_words_of_their_sources", lost_words(site))
         tap.check("wrong_links_are_found", unseen_links(folder))
         tap.check("each_public_function_of_c_is_in_the_reference", missing_c(build, pages))
+        tap.check("functions_of_c_have_their_docstrings", wrong_docstrings(site))
         tap.check("each_public_struct_and_constant_is_in_the_reference", missing_structs(pages))
         if os.path.isdir(os.path.join(build, "python/lightnet")):
             tap.check("each_public_name_of_python_is_in_the_reference", missing_python(build, pages))

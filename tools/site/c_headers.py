@@ -46,6 +46,11 @@ def docstring_text(comment):
     return "\n".join([first.strip(), *(re.sub(r"^ *\* {0,2}", "", line).rstrip() for line in others)])
 
 
+def is_function(head):
+    """True for what is before the body of a function, false for that of a struct, union or enum."""
+    return ")" in head and not re.match(r"\s*(typedef|struct|enum|union)\b[^()]*$", head)
+
+
 def end_of(text, start):
     """The index after the declaration that begins at `start`: its ';', or the '}' of its body."""
     depth, i = 0, start
@@ -61,7 +66,7 @@ def end_of(text, start):
             continue
         if char == "{":
             if depth == 0:
-                is_body = ")" in text[start:i] and not re.match(r"\s*(typedef|struct|enum|union)\b[^()]*$", text[start:i])
+                is_body = is_function(text[start:i])
             depth += 1
         depth -= char == "}"
         i += 1

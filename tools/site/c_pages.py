@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of C and C++: a page for each public header."""
-import itertools
 import os
 import re
 import subprocess
@@ -65,10 +64,10 @@ def enum_values(values, macros):
     return out
 
 
-def nested_enums(declaration, macros, numbers):
+def nested_enums(declaration, macros):
     """Constants that a member's type declares."""
     bodies = re.findall(r"\benum\s*\{([^}]*)\}", declaration.text)
-    return "".join(f".. c:enum:: @{next(numbers)}\n\n{indent(enum_values(c_headers.values_of(body), macros))}" for body in bodies)
+    return "".join(enum_values(c_headers.values_of(body), macros) for body in bodies)
 
 
 def macro_body(declaration):
@@ -77,17 +76,12 @@ def macro_body(declaration):
     return code(declaration.text, "c") if "(" not in declaration.signature or is_list else ""
 
 
-def body_of(declaration, macros, numbers):
+def body_of(declaration, macros):
     if declaration.kind == "struct" and "{" in declaration.text:
-        return struct_members(declaration) + nested_enums(declaration, macros, numbers)
+        return struct_members(declaration) + nested_enums(declaration, macros)
     if declaration.kind == "enum":
         return enum_values(declaration.values, macros)
     return macro_body(declaration) if declaration.kind == "macro" else ""
-
-
-def directive(declaration, number):
-    name = declaration.signature or f"@{number}"
-    return f".. {DIRECTIVES[declaration.kind]}:: {name}"
 
 
 def opaque(declaration):
@@ -97,39 +91,38 @@ def opaque(declaration):
     return declaration
 
 
-def entry_text(entry, numbers, defined, macros):
-    """Declarations of a kind without bodies share a directive, and all of an entry its docstring."""
-    out, group = "", []
-    doc = to_rst(entry.doc) if entry.doc else ""
-    shown = [d for d in map(opaque, entry.declarations) if d.name not in defined or d.kind != "type"]
-    last = len(shown) - 1
-    bodies = [body_of(declaration, macros, numbers) for declaration in shown]
-    for i, (declaration, body) in enumerate(zip(shown, bodies)):
-        group.append(declaration)
-        goes_on = i < last and not body and shown[i + 1].kind == declaration.kind and not bodies[i + 1]
+def groups_of(declarations, bodies):
+    """Indices of declarations that share a directive: adjacent ones of a kind, without bodies."""
+    groups = []
+    for i, declaration in enumerate(declarations):
+        goes_on = groups and not bodies[i] and not bodies[i - 1] and declarations[i - 1].kind == declaration.kind
         if goes_on:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def entry_text(entry, defined, macros):
+    """The docstring is below the first declaration that is more than a macro, if there is one."""
+    shown = [d for d in map(opaque, entry.declarations) if d.name not in defined or d.kind != "type"]
+    bodies = [body_of(declaration, macros) for declaration in shown]
+    described = next((i for i, d in enumerate(shown) if d.kind != "macro"), 0)
+    out = ""
+    for group in groups_of(shown, bodies):
+        text = (to_rst(entry.doc) if entry.doc and described in group else "") + bodies[group[0]]
+        if not shown[group[0]].name:  # an enum without a name: constants of the page
+            out += text
             continue
-        first, *others = group
-        lines = [directive(first, next(numbers)),
-                 *(" " * len(f".. {DIRECTIVES[d.kind]}:: ") + d.signature for d in others)]
-        text = (doc if i == last or body else "") + body
-        out += "\n".join(lines) + "\n\n" + indent(text) + ("\n" if text else "")
-        if i == last or body:
-            doc = ""  # an entry with several bodies: the first has the docstring
-        group = []
+        mark = f".. {DIRECTIVES[shown[group[0]].kind]}:: "
+        signatures = ("\n" + " " * len(mark)).join(shown[i].signature for i in group)
+        out += f"{mark}{signatures}\n\n{indent(text)}" + ("\n" if text else "")
     return out
-
-
-def counter(name):
-    """Names for enums without one, which must differ between all pages."""
-    stem = name.split(".")[0]
-    return (f"{stem}_{number}" for number in itertools.count(1))
 
 
 def header_page(library, name, text, macros):
     header = c_headers.read(text)
     summary = first_sentence(header.doc)
-    numbers = counter(name)
     defined = {d.name for section in header.sections for entry in section.entries
                for d in entry.declarations if d.kind in ("struct", "enum")}
     body = include_line(library, name) + to_rst(header.doc)
@@ -137,7 +130,7 @@ def header_page(library, name, text, macros):
         if section.title:
             body += heading(section.title, "-")
         body += to_rst(section.doc) if section.doc else ""
-        body += "".join(entry_text(entry, numbers, defined, macros) for entry in section.entries)
+        body += "".join(entry_text(entry, defined, macros) for entry in section.entries)
     return page(name, summary, body), summary
 
 

@@ -2,7 +2,8 @@
 """Sphinx's settings for the site; make.py runs Sphinx."""
 import os
 
-from sphinx.domains.c import CDomain
+from sphinx.addnodes import desc_name
+from sphinx.domains.c import CDomain, CObject
 
 project = "LightNet"
 copyright = "the authors of LightNet"  # noqa: A001: Sphinx's name
@@ -60,5 +61,16 @@ class CWithoutParameters(CDomain):
         return (entry for entry in super().get_objects() if entry[2] != "functionParam")
 
 
+def entry_parts(_, node):
+    """The name of an entry of C, for the contents of its page: Sphinx has none for C."""
+    return tuple(name.astext() for name in list(node.findall(desc_name))[:1])
+
+
+def entry_name(self, node):
+    """Constants of an enum are too many."""
+    return "".join(entry_parts(self, node)) if self.objtype != "enumerator" else ""
+
+
 def setup(app):
+    CObject._object_hierarchy_parts, CObject._toc_entry_name = entry_parts, entry_name
     app.add_domain(CWithoutParameters, override=True)

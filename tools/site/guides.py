@@ -112,6 +112,8 @@ class Site:
         marked = "".join(part if is_text else keep(part) for is_text, part in parts_outside_code(text))
         marked = LINK.sub(lambda match: self.link(path, match[1], match[2], match[3]), marked)
         marked = re.sub(r"^<!-- .*? -->\n", "", marked, flags=re.M)
+        # A line that begins with % is a comment of MyST, one with +++ a new block.
+        marked = re.sub(r"^( *)(%|\+\+\+)", r"\1\\\2", marked, flags=re.M)
         return front_matter(description_of(text)) + re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], marked)
 
 
@@ -133,24 +135,25 @@ def front_matter(description):
 
 
 def toctree(names, caption=None):
+    """Pages in the navigation, from the root; genindex is no page, but Sphinx's index of names."""
     options = f":caption: {caption}\n" if caption else ""
-    return "\n```{toctree}\n:hidden:\n" + options + "\n" + "\n".join(names) + "\n```\n"
+    listed = (name if name == "genindex" or "<" in name else "/" + name for name in names)
+    return "\n```{toctree}\n:hidden:\n" + options + "\n" + "\n".join(listed) + "\n```\n"
 
 
 def pages(root):
     """{path: text} of all pages, and the images that they show."""
     site = Site(root)
     made = {path: site.page(path) for path in sorted(site.pages)}
-    made["index.md"] = made.pop("README.md") + "".join(
-        toctree([name if name == "genindex" else "/" + name for name in names], caption) for caption, names in GROUPS.items())
+    made["index.md"] = made.pop("README.md") + "".join(toctree(names, caption) for caption, names in GROUPS.items())
     listed = {name for names in GROUPS.values() for name in names}
     rest = [path[:-len(".md")] for path in made if path[:-len(".md")] not in listed and path != "index.md"]
     examples = [name for name in rest if name.startswith("examples/")]
     parts = [name for name in rest if name.startswith(tuple(PARTS))]
-    made["examples/README.md"] += toctree(["/" + name for name in examples])
+    made["examples/README.md"] += toctree(examples)
     made["parts.md"] = (front_matter("The READMEs of the parts of the tree: terms, invariants, where to begin.")
-                        + "# Parts of the tree\n\nThe READMEs of the parts: their terms, their invariant, where to begin.\n"
-                        "[Architecture](/docs/dev/architecture.md) shows how they depend on each other.\n\n"
+                        + "# Parts of the tree\n\nThe READMEs of the parts: their terms, their invariant, "
+                        "where to begin.\n[Architecture](/docs/dev/architecture.md) shows how they depend on each other.\n\n"
                         + "".join(f"- [{name[:-len('/README')]}](/{name}.md)\n" for name in parts)
                         + toctree([f"{name[:-len('/README')]} </{name}>" for name in parts]))
     return made, site.images

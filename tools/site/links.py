@@ -3,8 +3,7 @@
 import os
 import re
 
-KEPT = re.compile(r"(<a\b.*?</a>|<h[1-6]\b.*?</h[1-6]>|<dt\b.*?</dt>|<(?:script|style|title)\b.*?</(?:script|style|title)>)",
-                  re.S)
+KEPT = re.compile(r"(<(a|h[1-6]|dt|script|style|title)\b.*?</\2>)", re.S)  # neither may contain a link
 NAME = r"((?:ln|tl|LN|TL)_\w+(?:\.hp*)?)"
 SPAN = re.compile(rf'(<span class="[a-z0-9]+">){NAME}(</span>)')
 LITERAL = re.compile(rf'<code class="docutils literal notranslate"><span class="pre">{NAME}(?:\(\))?</span></code>')
@@ -40,8 +39,12 @@ def linked(html, folder_of_page, known):
     def replaced(part):
         part = SPAN.sub(lambda m: link(m[2], m[0]), part)
         return LITERAL.sub(lambda m: link(m[1], m[0]), part)
-    parts = KEPT.split(html)
-    return "".join(part if i % 2 else replaced(part) for i, part in enumerate(parts))
+
+    at, out = 0, ""
+    for kept in KEPT.finditer(html):
+        out += replaced(html[at:kept.start()]) + kept[0]
+        at = kept.end()
+    return out + replaced(html[at:])
 
 
 def link_names(folder):

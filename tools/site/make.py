@@ -49,8 +49,9 @@ def remove_others(folder, kept):
 def stage(root, folder):
     """Writes all sources of the site to a folder."""
     made, images = guides.pages(root)
-    for pages in (c_pages.pages(root, version_of(root)), py_pages.pages(root), op_pages.pages(root), man_pages.pages(root)):
-        made.update(pages)
+    made.update(c_pages.pages(root, version_of(root)))
+    for generator in (py_pages, op_pages, man_pages):
+        made.update(generator.pages(root))
     for path, text in made.items():
         write(os.path.join(folder, path), text)
     for path in images:
@@ -72,7 +73,8 @@ def write_descriptions(out):
 
 
 def build(source, static, out, cache):
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-c", HERE, "-d", cache, source, out]
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q",
+               "-c", HERE, "-d", cache, source, out]
     env = dict(os.environ, LIGHTNET_VERSION=version_of(ROOT), LIGHTNET_STATIC=static,
                SOURCE_DATE_EPOCH=os.environ.get("SOURCE_DATE_EPOCH", "0"))
     return subprocess.run(command, env=env, check=False).returncode

@@ -74,7 +74,7 @@ def marked(found):
         if font == "R" or not core:
             out += escape(text)
             continue
-        word = f"``{core}``" if font == "B" and "``" not in core else f"*{escape(core)}*" if font == "I" else escape(core)
+        word = f"``{core}``" if font == "B" else f"*{escape(core)}*"
         out += f"{lead}\\ {word}\\ {trail}"
     return re.sub(r"\\ (\s)|(\s)\\ ", lambda match: match[1] or match[2] or "", out.strip()).strip()
 

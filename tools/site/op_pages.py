@@ -25,8 +25,8 @@ def sections_of(text):
         found = re.search(r"^Architecture `(\w+)`", section, re.M)
         if not found:
             raise ValueError(f"a section without an architecture: {section.splitlines()[0]}")
-        yield found[1], re.sub(r"^Architecture `\w+`(, )?(has side effects)?\. Described in",
-                               lambda m: "Has side effects. Described in" if m[2] else "Described in", section, flags=re.M)
+        section = re.sub(r"^Architecture `\w+`\. Described", "Described", section, flags=re.M)
+        yield found[1], re.sub(r"^Architecture `\w+`, has side effects", "Has side effects", section, flags=re.M)
 
 
 def front_matter(description):
@@ -46,10 +46,9 @@ def pages(root):
     made, rows, toc = {}, "", ""
     for arch in sorted(by_arch, key=list(TITLES).index):
         title, summary = TITLES[arch]
-        name = lambda section: section.split("\n")[0]
         made[f"reference/operators/{arch}.md"] = (
             front_matter(summary) + f"# {title}\n\n" + INTRODUCTION.format(summary=summary, arch=arch)
-            + "\n".join(sorted(by_arch[arch], key=name)))
+            + "\n".join(sorted(by_arch[arch])))
         rows += f"| [{title}]({arch}.md) | {len(by_arch[arch])} |\n"
         toc += f"{arch}\n"
     made["reference/operators/index.md"] = (

@@ -51,8 +51,16 @@ def depth(line):
     return len(line) - len(line.lstrip())
 
 
+def kind_of(line):
+    if ITEM.match(line):
+        return "item"
+    if line.startswith("|"):
+        return "table"
+    return "code" if depth(line) >= 4 else "text"
+
+
 def blocks(text):
-    """Consecutive lines of a kind: ("text", lines), ("item", lines) or ("code", lines)."""
+    """Consecutive lines of a kind: text, item, table or code."""
     found, after_blank = [], True
     for line in text.expandtabs().split("\n"):
         if not line.strip():
@@ -60,17 +68,30 @@ def blocks(text):
                 found[-1][1].append("")
             after_blank = True
             continue
-        kind = "item" if ITEM.match(line) else "code" if depth(line) >= 4 else "text"
+        kind = kind_of(line)
         if kind == "text" and depth(line) and found and found[-1][0] == "item" and not after_blank:
             found[-1][1].append(line)  # goes on
         elif kind == "code" and found and found[-1][0] == "item" and not after_blank:
             found[-1][1].append(line)
-        elif found and found[-1][0] == kind and kind != "item" and (kind == "code" or not after_blank):
+        elif found and found[-1][0] == kind and kind != "item" and (kind != "text" or not after_blank):
             found[-1][1].append(line)
         else:
             found.append((kind, [line]))
         after_blank = False
     return found
+
+
+def table(lines):
+    """A table in Markdown; a row whose first cell is empty continues the one above."""
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    merged = []
+    for row in (row for row in rows if not re.fullmatch(r"-*", "".join(row))):
+        if row[0] or not merged:
+            merged.append(row)
+        else:
+            merged[-1] = [" ".join(filter(None, pair)) for pair in zip(merged[-1], row)]
+    cells = "".join("   * - " + "\n     - ".join(inline(cell) for cell in row) + "\n" for row in merged)
+    return f".. list-table::\n   :header-rows: 1\n\n{cells}\n"
 
 
 def to_rst(text, language="c", split=None):
@@ -79,6 +100,8 @@ def to_rst(text, language="c", split=None):
     for kind, lines in blocks(textwrap.dedent(text).strip("\n")):
         if kind == "code":
             out.append(code("\n".join(lines), language))
+        elif kind == "table":
+            out.append(table(lines))
         elif kind == "item":
             out.append("- " + inline(" ".join(line.strip() for line in [lines[0][2:], *lines[1:]])) + "\n")
         else:
@@ -92,9 +115,9 @@ def to_rst(text, language="c", split=None):
 def paragraphs(lines, split):
     """A paragraph, or, from the first line that `split` matches, a list."""
     items, texts = [], []
-    for line in lines:
-        match = split and split.match(line)
-        if match:
+    for previous, line in zip(["."] + lines, lines):
+        # A sentence of the line before that goes on begins no item.
+        if split and split.match(line) and previous.rstrip()[-1] in ".:;])":
             items.append([line])
         elif items:
             items[-1].append(line.strip())

@@ -147,9 +147,11 @@ def attributes(node):
 def methods(node):
     """Public methods and operators; of a property with a setter the getter alone."""
     for item in node.body:
-        if not isinstance(item, ast.FunctionDef) or item.name in HIDDEN or any(".setter" in mark for mark in decorators(item)):
+        if not isinstance(item, ast.FunctionDef) or item.name in HIDDEN:
             continue
-        if is_public(item.name) or (item.name.startswith("__") and ast.get_docstring(item)):
+        is_setter = any(mark.endswith(".setter") for mark in decorators(item))
+        is_operator = item.name.startswith("__") and ast.get_docstring(item)
+        if (is_public(item.name) or is_operator) and not is_setter:
             yield item
 
 
@@ -159,8 +161,8 @@ def class_text(node):
     is_error = any(base.endswith(("Error", "Exception")) or base in ("Fail", "EngineError") for base in bases)
     is_data = any(mark.startswith(("dataclass", "dataclasses.")) for mark in decorators(node))
     args = signature(init, True).split(" -> ")[0] if init else ""
-    body = f"Bases: {', '.join(f':py:class:`{base}`' if base[0].isupper() else base for base in bases)}\n\n" if bases else ""
-    body = body if not is_data else "A data class.\n\n" + body
+    body = "A data class.\n\n" if is_data else ""
+    body += f"Bases: {', '.join(f':py:class:`{base}`' for base in bases)}\n\n" if bases else ""
     body += docs(node) + (docs(init) if init else "")
     body += attributes(node) + "".join(map(method, methods(node)))
     return f".. py:{'exception' if is_error else 'class'}:: {node.name}{args}\n\n{indent(body)}"
@@ -221,7 +223,8 @@ def pages(root):
     for module in public:
         made[f"reference/python/{module.name}.rst"] = module_page(modules, module, shown)
         rows += f"   * - :doc:`{module.name}`\n     - {first_line(module)}\n"
-        toc += f"   {module.name}\n"
+        short = module.name[len(PACKAGE) + 1:] or module.name  # names in the navigation fit in a line
+        toc += f"   {short} <{module.name}>\n"
     made["reference/python/index.rst"] = page(
         "Python", "Reference of the Python package: classes, functions, exceptions.",
         ":doc:`/python/README` introduces the package.\n\n"

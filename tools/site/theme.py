@@ -21,7 +21,8 @@ def script(folder):
     text = read(folder, "furo.js")
     modules = re.findall(r"""^import \w+ from ["']\./([\w.-]+)["'];?\n""", text, re.M)
     own = re.sub(r"""^import \w+ from ["'][^"']+["'];?\n""", "", text, flags=re.M)
-    return "".join(read(folder, name) + "\n" for name in modules) + (f"(function () {{\n{own}\n}})();\n" if modules else own)
+    parts = [read(folder, name) for name in modules]
+    return "\n".join([*parts, f"(function () {{\n{own}\n}})();\n"]) if modules else own
 
 
 def style(folder):
