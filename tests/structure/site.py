@@ -137,6 +137,16 @@ def missing_c(build, pages):
         yield from (f"{library}: {name}" for name in sorted(names) if f"c.{name}" not in ids)
 
 
+def missing_cpp(site):
+    """Structs and functions of the header of C++, which is shown as it is."""
+    text = text_of("lightnet/include/lightnet/lightnet.hpp")
+    names = set(re.findall(r"^(?:template <.*> )?(?:struct|class) (\w+)|^(?:inline|template <.*>) .*?(\w+)\(", text, re.M))
+    shown = text_of_page(site, "reference/c/lightnet-cpp.html")
+    yield from (name for name in sorted({first or second for first, second in names}) if not re.search(rf"\b{name}\b", shown))
+    if len(names) < 8 or "The exception of all calls" not in shown:
+        yield f"only {len(names)} names, or a docstring is missing"
+
+
 def words(text):
     return re.findall(r"\w+", text)
 
@@ -345,6 +355,7 @@ def main():
         tap.check("pages_have_all_words_of_their_sources", lost_words(site))
         tap.check("wrong_links_are_found", unseen_links(folder))
         tap.check("each_public_function_of_c_is_in_the_reference", missing_c(build, pages))
+        tap.check("each_struct_of_cpp_is_in_the_reference", missing_cpp(site))
         tap.check("functions_of_c_have_their_docstrings", wrong_docstrings(site))
         tap.check("each_public_struct_and_constant_is_in_the_reference", missing_structs(pages))
         if os.path.isdir(os.path.join(build, "python/lightnet")):

@@ -134,6 +134,15 @@ def header_page(library, name, text, macros):
     return page(name, summary, body), summary
 
 
+def cpp_name(text):
+    """The name of the first struct or function."""
+    text = re.sub(r"template <.*?>\s+(?=\w)", "", text, flags=re.S)
+    found = re.match(r"[^{(;]*?\b(?:struct|class) (\w+)", text) or re.search(r"(\w+)\(", text)
+    if not found:
+        raise ValueError(f"no name in {text[:60]!r}")
+    return found[1]
+
+
 def cpp_page(library, name, text, _):
     """A header of C++, with its paragraphs as they are: each docstring has the code below it."""
     lines = text.split("\n")
@@ -141,14 +150,12 @@ def cpp_page(library, name, text, _):
     doc = c_headers.comment_text(lines[1:begin])
     body = include_line(library, name) + to_rst(doc, "cpp")
     for part in re.split(r"\n\n(?=\S)", "\n".join(lines[begin:])):
-        match = re.match(r"(/\*\*.*?\*/)\n(.*)", part, re.S)
-        title = match and re.search(r"(?:struct|class|dtype|inline \w+) (\w+)", match[2])
-        if match:
-            if title:
-                body += heading(title[1], "-")
-            body += to_rst(c_headers.docstring_text(match[1]), "cpp") + code(match[2], "cpp")
-        elif not re.match(r"#(ifndef|include|endif)|\}", part.strip()) and part.strip():
-            body += code(part, "cpp")
+        part = re.sub(r"^(?:#.*|namespace \w+ \{|\}.*namespace.*)\n?", "", part + "\n", flags=re.M).strip("\n")
+        match = re.match(r"(?:(/\*\*.*?\*/)\n)?(.+)", part, re.S)
+        if match and match[2].strip("} \n"):
+            body += heading(cpp_name(match[2]), "-")
+            body += to_rst(c_headers.docstring_text(match[1]), "cpp") if match[1] else ""
+            body += code(match[2], "cpp")
     return page(name, first_sentence(doc), body), first_sentence(doc)
 
 
