@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-# Groups of the navigation. A page in no group is an error of Sphinx.
+# Groups of the navigation, in the order of reading.
 GROUPS = {
     "Get started": ["docs/getting-started", "docs/concepts", "python/README", "examples/README",
                     "docs/troubleshooting", "docs/glossary", "docs/README"],
@@ -25,8 +25,8 @@ GROUPS = {
                     "docs/dev/plan", "docs/dev/known-gaps", "docs/documents", "docs/versions", "CHANGELOG",
                     "SECURITY", "CODE_OF_CONDUCT", "parts"],
 }
-# Pages below others: examples, and the READMEs of parts.
-PARTS = ["tensorlight/", "lightnet/", "cli/", "fuzz/", "embed/"]
+# Groups of other pages, which follow at the end. All else is below the examples or the parts of the tree.
+FOLDERS = {"docs/dev/": "Development", "docs/": "Guides", "bench/": "Performance"}
 NOT_PAGES = re.compile(r"/test/|^\.")
 FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)[ ]*$", re.M | re.S)
 CODE = re.compile(r"(`+)(?:(?!\1).)+?\1", re.S)
@@ -141,16 +141,26 @@ def toctree(names, caption=None):
     return "\n```{toctree}\n:hidden:\n" + options + "\n" + "\n".join(listed) + "\n```\n"
 
 
+def grouped(names):
+    """The groups with all pages that belong to them, and the pages below others."""
+    groups = {caption: list(listed) for caption, listed in GROUPS.items()}
+    known = {name for listed in groups.values() for name in listed}
+    below = []
+    for name in (name for name in names if name not in known):
+        caption = next((caption for folder, caption in FOLDERS.items() if name.startswith(folder)), None)
+        groups.get(caption, below).append(name)
+    return groups, below
+
+
 def pages(root):
     """{path: text} of all pages, and the images that they show."""
     site = Site(root)
     made = {path: site.page(path) for path in sorted(site.pages)}
-    made["index.md"] = made.pop("README.md") + "".join(toctree(names, caption) for caption, names in GROUPS.items())
-    listed = {name for names in GROUPS.values() for name in names}
-    rest = [path[:-len(".md")] for path in made if path[:-len(".md")] not in listed and path != "index.md"]
-    examples = [name for name in rest if name.startswith("examples/")]
-    parts = [name for name in rest if name.startswith(tuple(PARTS))]
-    made["examples/README.md"] += toctree(examples)
+    made["index.md"] = made.pop("README.md")
+    groups, below = grouped([path[:-len(".md")] for path in made if path != "index.md"])
+    made["index.md"] += "".join(toctree(names, caption) for caption, names in groups.items())
+    made["examples/README.md"] += toctree([name for name in below if name.startswith("examples/")])
+    parts = [name for name in below if not name.startswith("examples/")]
     made["parts.md"] = (front_matter("The READMEs of the parts of the tree: terms, invariants, where to begin.")
                         + "# Parts of the tree\n\nThe READMEs of the parts: their terms, their invariant, "
                         "where to begin.\n[Architecture](/docs/dev/architecture.md) shows how they depend on each other.\n\n"

@@ -42,9 +42,9 @@ def strings_of(tree, name):
 def imports_of(tree, module, is_package):
     names = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
+        if isinstance(node, ast.ImportFrom):
             base = module.split(".")
-            base = base[:len(base) - node.level + is_package]
+            base = base[:len(base) - node.level + is_package] if node.level else []
             source = ".".join([*base, *(node.module.split(".") if node.module else [])])
             for alias in node.names:
                 names[alias.asname or alias.name] = (source, alias.name)
@@ -70,19 +70,28 @@ def read_modules(folder):
     return found
 
 
-def definition_of(modules, module, name):
-    """The node that defines a name, through imports; and the module that it is in. None: not there."""
-    for node in modules[module].tree.body:
-        if getattr(node, "name", None) == name:
-            return node, module
+def defined_in(tree, name):
+    """The node at the top level that defines a name; None: there is none."""
+    for node in tree.body:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and getattr(targets[0], "id", None) == name:
-            return node, module
-    if name in modules[module].names:
-        source, original = modules[module].names[name]
-        if source in modules:
-            return definition_of(modules, source, original)
-    return None, module
+        is_assigned = isinstance(node, (ast.Assign, ast.AnnAssign)) and getattr(targets[0], "id", None) == name
+        if getattr(node, "name", None) == name or is_assigned:
+            return node
+    return None
+
+
+def definition_of(modules, module, name):
+    """The node that defines a name of a module, through imports; None: not there."""
+    node = defined_in(modules[module].tree, name)
+    if node:
+        return node
+    source, original = modules[module].names.get(name) or modules[module].names.get("*", (None, None))
+    if source in modules and source != module:
+        return definition_of(modules, source, name if original == "*" else original)
+    # A package may import a module when a name is used first.
+    lazy = [defined_in(other.tree, name) for other in modules.values() if other.name.rpartition(".")[0] == module]
+    found = [node for node in lazy if node]
+    return found[0] if len(found) == 1 else None
 
 
 def signature(node, is_method):
@@ -117,15 +126,24 @@ def method(node):
     return f".. py:method:: {node.name}{text}\n{options}\n{indent(docs(node))}"
 
 
+def assigned(item):
+    """(target, value) of an assignment, also of `a, b = x, y`."""
+    for target in item.targets:
+        if isinstance(target, ast.Tuple) and isinstance(item.value, ast.Tuple):
+            yield from zip(target.elts, item.value.elts)
+        else:
+            yield target, item.value
+
+
 def fields_of(node):
     """(name, type, value) of the class's own public names, and of those that __init__ annotates."""
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and is_public(item.target.id):
             yield item.target.id, ast.unparse(item.annotation), item.value and ast.unparse(item.value)
         elif isinstance(item, ast.Assign):
-            for target in item.targets:
+            for target, value in assigned(item):
                 if isinstance(target, ast.Name) and is_public(target.id):
-                    yield target.id, None, ast.unparse(item.value)
+                    yield target.id, None, ast.unparse(value)
     init = next((item for item in node.body if getattr(item, "name", None) == "__init__"), None)
     for item in ast.walk(init) if init else []:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Attribute) and is_public(item.target.attr):
@@ -168,34 +186,28 @@ def class_text(node):
     return f".. py:{'exception' if is_error else 'class'}:: {node.name}{args}\n\n{indent(body)}"
 
 
-def alias_text(modules, module, name, node):
+def alias_text(name, node):
     value = ast.unparse(node.value) if node.value else ""
     return f".. py:data:: {name}\n" + (f"   :value: {value}\n" if len(value) <= 60 else "") + "\n"
 
 
 def entry(modules, module, name):
-    node, home = definition_of(modules, module, name)
+    node = definition_of(modules, module, name)
     if isinstance(node, ast.ClassDef):
         text = class_text(node).replace(f":: {node.name}", f":: {name}", 1)
         return text, "Exceptions" if text.startswith(".. py:exception") else "Classes"
     if isinstance(node, ast.FunctionDef):
         return function(node).replace(f":: {node.name}", f":: {name}", 1), "Functions"
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        return alias_text(modules, home, name, node), "Data"
+        return alias_text(name, node), "Data"
     raise ValueError(f"{module}: '{name}' is exported, but no file of the package defines it")
-
-
-def same_as(modules, module, name, shown):
-    """The page that has the entry already: a name that several modules export."""
-    node, _ = definition_of(modules, module, name)
-    return shown.get(id(node))
 
 
 def module_page(modules, module, shown):
     groups = {"Functions": "", "Classes": "", "Exceptions": "", "Data": ""}
     again = ""
     for name in sorted(dict.fromkeys(module.exported), key=str.lower):
-        node, _ = definition_of(modules, module.name, name)
+        node = definition_of(modules, module.name, name)
         if id(node) in shown:
             again += f"- :py:obj:`{name} <{shown[id(node)]}>`\n"
             continue
