@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli_options.h"
 #include "command/cli_decode.h"
 #include "command/cli_measure.h"
+#include "command/cli_timing.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
@@ -247,92 +247,20 @@ static int bench_shapes(const bench_options *opt)
 
 // One model with one set of shapes
 
-// From the start of the process to the first output.
-enum { PHASE_START, PHASE_READ, PHASE_LOAD, PHASE_INPUTS, PHASE_FIRST_RUN, N_PHASES };
-
-typedef struct timing {
-    cli_phase phases[N_PHASES];
-    double load;    // ms of all phases
-    double peak_kb; // the largest memory
-    cli_times runs;
-    cli_kept inputs; // of each run
-} timing;
-
-// Loading
-
-static void end_phase(timing *t, int phase, uint64_t *since)
-{
-    const uint64_t now = tl_clock();
-    t->phases[phase].ms = (double)(now - *since) * 1e-6;
-    *since = now;
-}
-
-// Returns 0 after the first run, or CLI_FAILED after a message.
-static int load_and_run(timing *t, ln_context *ctx, const bench_options *opt, uint64_t *since)
-{
-    if (cli_model_load(ctx, &opt->shared))
-        return CLI_FAILED;
-    end_phase(t, PHASE_LOAD, since);
-    cli_model_warn_constant(ctx);
-    if (cli_model_set_inputs(ctx, &opt->shared, 1))
-        return CLI_FAILED;
-    end_phase(t, PHASE_INPUTS, since);
-    if (cli_kept_take(&t->inputs, ctx))
-        return CLI_FAILED;
-    *since = tl_clock();
-    if (ln_context_run(ctx))
-        return cli_model_fail(ctx, &opt->shared);
-    end_phase(t, PHASE_FIRST_RUN, since);
-    return 0;
-}
-
 // Returns new: the context after its first run; NULL after a message.
-static ln_context *open_model(timing *t, const bench_options *opt)
+static ln_context *open_model(cli_timing *t, const cli_options *opt)
 {
-    uint64_t since = tl_clock();
-    // The CPU time of the process so far approximates the time before the command: the system
-    // reports a process's start to hundredths of a second only.
-    struct timespec before;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    *t = (timing){.phases = {{"start", (double)before.tv_sec * 1e3 + (double)before.tv_nsec * 1e-6},
-                             {"read", 0},
-                             {"compile and load", 0},
-                             {"set inputs", 0},
-                             {"first run", 0}}};
-    ln_context *ctx = cli_model_read(&opt->shared);
-    end_phase(t, PHASE_READ, &since);
-    if (ctx && load_and_run(t, ctx, opt, &since)) {
+    ln_context *ctx = cli_timing_read(t, opt);
+    if (ctx && cli_timing_load(t, ctx, opt)) {
         ln_context_free(ctx);
         return NULL;
     }
-    for (int i = 0; i < N_PHASES; i++)
-        t->load += t->phases[i].ms;
     return ctx;
-}
-
-// Running
-
-// As many runs as fit in --seconds, at least three. The first run is over, and caches are warm.
-static int measure_runs(timing *t, ln_context *ctx, const bench_options *opt)
-{
-    const uint64_t begin = tl_clock();
-    while (t->runs.n < 3 || (double)(tl_clock() - begin) * 1e-9 < opt->seconds) {
-        if (cli_kept_restore(&t->inputs, ctx))
-            return cli_model_fail(ctx, &opt->shared);
-        const uint64_t start = tl_clock();
-        if (ln_context_run(ctx))
-            return cli_model_fail(ctx, &opt->shared);
-        if (cli_times_add(&t->runs, (double)(tl_clock() - start) * 1e-6))
-            return CLI_FAILED;
-    }
-    cli_times_sort(&t->runs);
-    t->peak_kb = cli_peak_memory_kb();
-    return 0;
 }
 
 // The report
 
-static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)
+static void print_json(const ln_context *ctx, const cli_timing *t, const cli_op_times *times)
 {
     cli_json json = {.is_line = !times};
     cli_json_open(&json, NULL, '{');
@@ -348,10 +276,10 @@ static void print_json(const ln_context *ctx, const timing *t, const cli_op_time
     cli_json_close(&json);
 }
 
-static int report(const ln_context *ctx, const bench_options *opt, const timing *t,
+static int report(const ln_context *ctx, const bench_options *opt, const cli_timing *t,
                   const cli_op_times *times)
 {
-    if (opt->trace && cli_op_times_write_trace(times, ctx, t->phases, N_PHASES, opt->trace))
+    if (opt->trace && cli_op_times_write_trace(times, ctx, t->phases, CLI_N_PHASES, opt->trace))
         return CLI_FAILED;
     if (opt->shared.json) {
         print_json(ctx, t, opt->per_op ? times : NULL);
@@ -370,11 +298,11 @@ static int report(const ln_context *ctx, const bench_options *opt, const timing 
 }
 
 // Returns new: the context that was measured; NULL after a message.
-static ln_context *measure(timing *t, cli_op_times *times, const bench_options *opt)
+static ln_context *measure(cli_timing *t, cli_op_times *times, const bench_options *opt)
 {
     const int saved = cli_silence_output();
-    ln_context *ctx = saved < 0 ? NULL : open_model(t, opt);
-    int failed = ctx && measure_runs(t, ctx, opt);
+    ln_context *ctx = saved < 0 ? NULL : open_model(t, &opt->shared);
+    int failed = ctx && cli_timing_run(t, ctx, &opt->shared, opt->seconds);
     if (ctx && !failed && (opt->per_op || opt->trace)) {
         // As many runs as were measured, within reason.
         const int runs = t->runs.n < 100 ? t->runs.n : 100;
@@ -417,7 +345,7 @@ static int run_bench(const cli_options *shared)
         return bench_decode(opt);
     if (opt->run_shapes)
         return check_shapes(opt, "--shapes") ? CLI_WRONG_USAGE : bench_shapes(opt);
-    timing t = {.load = 0};
+    cli_timing t = {.load = 0};
     cli_op_times times = {.n = 0};
     int status = opt->trace ? cli_guard_output(&opt->shared, opt->trace, NULL) : CLI_OK;
     if (status)
@@ -425,8 +353,7 @@ static int run_bench(const cli_options *shared)
     ln_context *ctx = measure(&t, &times, opt);
     status = ctx ? report(ctx, opt, &t, &times) : CLI_FAILED;
     cli_op_times_free(&times);
-    cli_times_free(&t.runs);
-    cli_kept_free(&t.inputs);
+    cli_timing_free(&t);
     ln_context_free(ctx);
     return status;
 }

@@ -132,21 +132,6 @@ void cli_restore_output(int saved)
 
 // Operators
 
-enum { SHAPE_SIZE = 12 * LN_MAXDIM };
-
-// The measurements of an operator.
-typedef struct cli_op_time {
-    const ln_op_arg *op;
-    const char *algorithm;
-    const char *layout;
-    char output[SHAPE_SIZE]; // the shape of the first output
-    double ms;
-    double gflops; // GFLOP/s
-    double peak;   // GFLOP/s in percent of the machine's peak
-    double bytes;  // of inputs and outputs
-    double gbs;    // GB/s
-} cli_op_time;
-
 // Measuring
 
 // Writes the shortest times of all operators of ctx->ops to `min`.

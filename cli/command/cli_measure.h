@@ -67,8 +67,21 @@ void cli_restore_output(int saved);
 //     cli_op_times_print(&times, ctx);
 // cli_op_times_free(&times);
 
+/** The measurements of an operator. */
+typedef struct cli_op_time {
+    const ln_op_arg *op;
+    const char *algorithm;       // "-": it has one
+    const char *layout;          // "-": plain
+    char output[12 * LN_MAXDIM]; // the shape of the first output
+    double ms;
+    double gflops; // GFLOP/s
+    double peak;   // GFLOP/s in percent of the machine's peak
+    double bytes;  // of inputs and outputs
+    double gbs;    // GB/s
+} cli_op_time;
+
 typedef struct cli_op_times {
-    struct cli_op_time *items; // of the operators that compute in a run, in order
+    cli_op_time *items; // of the operators that compute in a run, in order
     int n;
     double ms;        // of all of them
     double flops;     // the machine's peak, with the context's threads: operations per second
