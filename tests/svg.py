@@ -3,10 +3,15 @@
 """usage: svg.py LIGHTNET. The pictures of lightnet show are XML, with a box for each operator or tensor. Speaks TAP."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "networks")]
+
+import small_networks
 
 NASTY = 'a<b>&"c\'\u0001\u007f\u00e9\U0001f600]]>'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,47 +43,116 @@ def weighted():
         op("y", "elew", [("src1", "x"), ("src2", "u")], "y", {"elew_op": "TL_SUM"})]}
 
 
-def show(folder, model, option):
-    """The boxes of the picture: (class, title, x, y, width, height)."""
-    path = os.path.join(folder, "model.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(model, file)
+def svg_of(folder, model, option):
+    """The picture of a model in IR, or of a file."""
+    path = model
+    if isinstance(model, dict):
+        path = os.path.join(folder, "model.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(model, file)
     result = subprocess.run([LIGHTNET, "show", option, path], capture_output=True, check=True)
     root = ElementTree.fromstring(result.stdout)
     assert root.tag == SVG + "svg" and not result.stderr
+    return root
+
+
+def boxes_of(root):
+    """The boxes of the picture: (class, title, x, y, width, height)."""
     return [(group.get("class"), group.findtext(SVG + "title"),
              *(float(group.find(SVG + "rect").get(key)) for key in ("x", "y", "width", "height")))
             for group in root.iter(SVG + "g") if group.find(SVG + "title") is not None]
 
 
+def show(folder, model, option):
+    return boxes_of(svg_of(folder, model, option))
+
+
 def overlaps(boxes):
-    """Pairs of boxes that overlap without one containing the other, beyond rounding."""
+    """Pairs of boxes that overlap beyond rounding; frames contain others."""
     edge = 0.05
     return [(a[1], b[1]) for i, a in enumerate(boxes) for b in boxes[:i]
             if a[2] + edge < b[2] + b[4] and b[2] + edge < a[2] + a[4] and
-            a[3] + edge < b[3] + b[5] and b[3] + edge < a[3] + a[5]]
+            a[3] + edge < b[3] + b[5] and b[3] + edge < a[3] + a[5] and not contains(a, b) and not contains(b, a)]
+
+
+def contains(frame, box):
+    return frame[0] == "f" and frame[2] <= box[2] and frame[3] <= box[3] and \
+        box[2] + box[4] <= frame[2] + frame[4] and box[3] + box[5] <= frame[3] + frame[5]
+
+
+def points_of(path):
+    """Points of a path of M, L, H, V and C, close to each other."""
+    points, at = [], (0.0, 0.0)
+    for letter, text in re.findall(r"([MLHVC])([^MLHVC]*)", path):
+        numbers = [float(number) for number in text.split()]
+        if letter == "C":
+            corners = [at, *zip(numbers[::2], numbers[1::2])]
+            points += [tuple(sum(weight * corner[axis] for weight, corner in zip(((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3), corners))
+                             for axis in (0, 1)) for t in (i / 24 for i in range(25))]
+            at = corners[-1]
+            continue
+        to = {"H": lambda: (numbers[0], at[1]), "V": lambda: (at[0], numbers[0])}.get(letter, lambda: tuple(numbers))()
+        if letter != "M":
+            n = 1 + int(max(abs(to[0] - at[0]), abs(to[1] - at[1])) / 4)
+            points += [(at[0] + (to[0] - at[0]) * i / n, at[1] + (to[1] - at[1]) * i / n) for i in range(n + 1)]
+        at = to
+    return points
+
+
+def hidden_edges(root):
+    """Boxes that an edge runs behind."""
+    boxes = [box for box in boxes_of(root) if box[0] != "f"]
+    return {box[1] for path in root.iter(SVG + "path") if (path.get("class") or "").split()[:1] == ["e"]
+            for x, y in points_of(path.get("d"))
+            for box in boxes if box[2] + 1 < x < box[2] + box[4] - 1 and box[3] + 1 < y < box[3] + box[5] - 1}
 
 
 def graph_has_a_box_for_each_operator(folder):
+    boxes = show(folder, weighted(), "--svg")
+    assert [box[0] for box in boxes] == ["b port", "b elementwise", "b port"], boxes
+    assert [box[1].split("\n")[0] for box in boxes] == ["make_x", "y", "y"], boxes
+
+
+def blocks_that_repeat_are_in_a_frame(folder):
     boxes = show(folder, chain(50), "--svg")
-    assert len(boxes) == 51 and [box[0] for box in boxes].count("o") == 1, boxes
+    frames = [box for box in boxes if box[0] == "f"]
+    assert len(frames) == 1 and sum(contains(frames[0], box) for box in boxes) >= 1, boxes
     assert not overlaps(boxes)
-    assert boxes[1][1].startswith("op" + NASTY[:9].replace("\u0001", "?")), boxes[1]
 
 
-def graph_leaves_constants_out(folder):
-    classes = [box[0] for box in show(folder, weighted(), "--svg")]
-    assert sorted(classes) == ["i", "n", "o"], classes
+def names_are_escaped(folder):
+    titles = [box[1] for box in show(folder, chain(50), "--svg")]
+    assert any(NASTY[:9].replace("\u0001", "?") in title for title in titles), titles
+
+
+def pictures_of_networks_are_clear(folder):
+    for name, function in small_networks.NETWORKS.items():
+        path = os.path.join(folder, name + ".onnx")
+        with open(path, "wb") as file:
+            file.write(function())
+        root = svg_of(folder, path, "--svg")
+        assert not overlaps(boxes_of(root)), (name, overlaps(boxes_of(root)))
+        assert not hidden_edges(root), (name, hidden_edges(root))
+        assert float(root.get("height")) <= 3000, (name, root.get("height"))
+        for box in boxes_of(root):
+            assert box[2] >= 0 and box[2] + box[4] <= float(root.get("width")) and box[3] + box[5] <= float(root.get("height")), (name, box)
 
 
 def graph_scales(folder):
-    assert len(show(folder, chain(2000), "--svg")) == 2001
+    assert show(folder, chain(2000), "--svg")
 
 
 def memory_has_a_box_for_each_piece(folder):
     boxes = show(folder, weighted(), "--svg-memory")
-    assert {box[1].split(":")[0]: box[0] for box in boxes if box[1][1] == ":"} == {
-        "x": "i", "u": "c", "v": "c", "w": "l", "y": "t"}, boxes
+    assert {box[1].split(":")[0]: box[0] for box in boxes} == {"x": "i", "y": "t"}, boxes
+
+
+def the_axis_of_memory_counts_what_is_drawn(folder):
+    root = svg_of(folder, weighted(), "--svg-memory")
+    ticks = [text.text for text in root.iter(SVG + "text") if text.get("class") == "r"]
+    assert ticks == ["0", "5", "10", "15", "20", "25", "30", "35", "B", "operators of a run"], ticks
+    texts = [text.text for text in root.iter(SVG + "text")]
+    assert any(text.startswith("32 B for the tensors of a run; weights and other constants, ") for text in texts), texts
 
 
 def pieces_of_memory_do_not_overlap(folder):
@@ -91,8 +165,9 @@ def memory_scales(folder):
 
 
 def main():
-    tests = [graph_has_a_box_for_each_operator, graph_leaves_constants_out, graph_scales,
-             memory_has_a_box_for_each_piece, pieces_of_memory_do_not_overlap, memory_scales]
+    tests = [graph_has_a_box_for_each_operator, blocks_that_repeat_are_in_a_frame, names_are_escaped, pictures_of_networks_are_clear,
+             graph_scales, memory_has_a_box_for_each_piece, the_axis_of_memory_counts_what_is_drawn, pieces_of_memory_do_not_overlap,
+             memory_scales]
     failed = 0
     print(f"1..{len(tests)}")
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
+#include "input/cli_params.h"
 #include "input/cli_session.h"
 #include "input/cli_source.h"
 #include "lightnet/lightnet.h"
@@ -183,8 +184,7 @@ static void print_dot(const ln_context *ctx)
 enum { NAME_WIDTH = 28 };
 
 typedef struct table {
-    const ln_context *ctx;
-    ln_hash *seen; // names of operators whose parameters are counted
+    cli_params counted;
     double params, macs, size;
 } table;
 
@@ -207,40 +207,6 @@ static const char *format_count(char text[16], double x)
     }
     snprintf(text, 16, "%.1f %c", x, *prefix);
     return text;
-}
-
-// Parameters: the model's constants on which the operator's inputs depend.
-
-static int push_producers(const table *t, const ln_op *op, ln_list **todo)
-{
-    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
-        const ln_op *producer = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
-        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !producer ||
-            ln_hash_find(t->seen, producer->op_arg->name))
-            continue;
-        ln_list *longer = ln_list_prepend(*todo, (void *)producer);
-        if (!longer || ln_hash_insert(t->seen, producer->op_arg->name, (void *)producer) < 0)
-            return cli_fail_memory();
-        *todo = longer;
-    }
-    return 0;
-}
-
-static int count_params(const table *t, const ln_op *op, double *params)
-{
-    ln_list *todo = NULL;
-    int status = push_producers(t, op, &todo);
-    *params = 0;
-    while (todo && !status) {
-        const ln_op *producer = todo->data;
-        todo = ln_list_remove_nth(todo, 0);
-        LN_FOREACH (const ln_tensor_list_entry *, tle,
-                    producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
-            *params += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
-        status = push_producers(t, producer, &todo);
-    }
-    ln_list_free(todo);
-    return status;
 }
 
 // Lines
@@ -274,7 +240,7 @@ static int count_op(table *t, const ln_op *op, op_printer print, void *data)
     if (op_arg->at_load || !op->run)
         return 0;
     table own = {.macs = op_arg->macs};
-    if (count_params(t, op, &own.params))
+    if (cli_params_count(&t->counted, op, &own.params))
         return CLI_FAILED;
     const ln_tensor_entry *te;
     LN_OUTPUTS_FOREACH (te, op_arg) {
@@ -292,11 +258,11 @@ static int count_op(table *t, const ln_op *op, op_printer print, void *data)
 // Calls print(data, ..) for each operator that a run computes. *t: their totals.
 static int each_op(table *t, const ln_context *ctx, op_printer print, void *data)
 {
-    *t = (table){.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    int status = t->seen ? 0 : cli_fail_memory();
+    *t = (table){.params = 0};
+    int status = cli_params_begin(&t->counted, ctx);
     LN_FOREACH (const ln_op *, op, ctx->ops)
         status = status ? status : count_op(t, op, print, data);
-    ln_hash_free(t->seen);
+    cli_params_end(&t->counted);
     return status;
 }
 
@@ -573,11 +539,10 @@ static int show_model(ln_context *ctx, const show_options *opt)
         print_dot(ctx);
         return CLI_OK;
     }
-    if (opt->svg)
-        return cli_svg_graph(ctx);
     if (cli_model_compile(ctx, &opt->shared))
         return CLI_FAILED;
-    return opt->svg_memory    ? cli_svg_memory(ctx)
+    return opt->svg           ? cli_svg_graph(ctx)
+           : opt->svg_memory  ? cli_svg_memory(ctx)
            : opt->shared.json ? print_json(ctx, &opt->shared)
                               : print_table(ctx, &opt->shared);
 }
@@ -628,7 +593,7 @@ static const cli_option options[] = {
     {"missing", 0, CLI_FLAG, OWN(missing), NULL,
      "list the operators that the model needs and LightNet lacks"},
     {"dot", 0, CLI_FLAG, OWN(dot), NULL, "print the graph for Graphviz"},
-    {"svg", 0, CLI_FLAG, OWN(svg), NULL, "print a diagram of the graph as SVG"},
+    {"svg", 0, CLI_FLAG, OWN(svg), NULL, "print a diagram of the compiled graph as SVG"},
     {"svg-memory", 0, CLI_FLAG, OWN(svg_memory), NULL, "print a diagram of the memory plan as SVG"},
     CLI_SHARED("threads", "threads"),
     CLI_SHARED("disable-rule", "tune"),

@@ -5,8 +5,7 @@
 
 #include "lightnet/lightnet.h"
 
-/** Prints the graph of operators, in layers from top to bottom, without the constants. Returns 0,
- * or CLI_FAILED after a message. */
+/** Prints the graph of a compiled model (cli_graph.h). Returns 0, or CLI_FAILED after a message. */
 int cli_svg_graph(const ln_context *ctx);
 
 /** Prints the memory plan of a compiled model: each piece of memory a box, time across, address up.

@@ -1,209 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of operators in SVG, drawn in layers.
-//
-// An operator's layer is the length of the longest path to it. Within a layer the order follows the
-// mean position of the neighbours in the layers before and after (barycentres), in some sweeps down
-// and up. An edge that spans several layers bends around the nodes between. Source: Sugiyama,
-// Tagawa, Toda: Methods for Visual Understanding of Hierarchical System Structures, IEEE
-// Transactions on Systems, Man, and Cybernetics 11 (2), 1981.
+// The graph of operators in SVG.
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
+#include "draw/cli_picture.h"
 #include "draw/cli_svg.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 
-enum { WIDTH = 150, HEIGHT = 34, GAP_X = 30, GAP_Y = 30, MARGIN = 20, SWEEPS = 8, LABEL = 24 };
+enum {
+    MARGIN = 24,
+    TOP = 106, // the title and the legend
+    LABEL = 36,
+    LINE = 42, // characters of small text
+    MIN_WIDTH = 420
+};
 
-typedef struct node {
-    const ln_op *op;
-    int layer;
-    double position; // in its layer, 0: the middle
-    double sum;      // of its neighbours' positions, and their number
-    int count;
-} node;
+// Edges
 
-// A node of a layer while that is sorted.
-typedef struct key {
-    double mean, position; // the mean position of its neighbours, and its own
-    int node;
-} key;
-
-typedef struct edge {
-    int from, to;
-    const char *tensor;
-} edge;
-
-typedef struct graph {
-    const ln_context *ctx;
-    node *nodes;
-    edge *edges;
-    int n, n_edges, n_layers;
-    double width;   // of the diagram
-    int *order;     // nodes by layer, then by position
-    int *layers;    // the index in it at which each layer begins, and its length
-    key *keys;      // of a layer
-    ln_hash *index; // operator name -> node + 1
-} graph;
-
-// The graph
-
-// Constants are hidden: they would be most of the diagram.
-static int is_hidden(const ln_context *ctx, const ln_op *op)
+static double left_of(const cli_picture *p, int node)
 {
-    const ln_list *outs = op->op_arg->tensors_out;
-    if (op->op_arg->tensors_in || !outs)
-        return 0;
-    return ln_entry_of(outs->data, ctx->tensor_table)->isconst;
+    return cli_picture_left(p, p->nodes[node].row) + p->nodes[node].x - p->nodes[node].width / 2;
 }
 
-static int allocate(graph *g)
+// Where edges enter (node 0 of the inner picture) or leave a node.
+static double port_of(const cli_picture *p, int node, int leaves)
 {
-    const size_t n = (size_t)ln_list_length(g->ctx->ops) + 2;
-    size_t n_inputs = 0;
-    LN_FOREACH (const ln_op *, op, g->ctx->ops)
-        n_inputs += (size_t)ln_list_length(op->op_arg->tensors_in);
-    g->nodes = calloc(n, sizeof(*g->nodes));
-    g->edges = calloc(n_inputs + 1, sizeof(*g->edges));
-    g->order = calloc(n, sizeof(*g->order));
-    g->layers = calloc(n, sizeof(*g->layers));
-    g->keys = calloc(n, sizeof(*g->keys));
-    g->index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    return g->nodes && g->edges && g->order && g->layers && g->keys && g->index ? 0
-                                                                                : cli_fail_memory();
+    const cli_picture *const inner = node && node <= p->n ? p->items[node - 1].inner : NULL;
+    const double middle = cli_picture_left(p, p->nodes[node].row) + p->nodes[node].x;
+    if (!inner)
+        return middle;
+    return middle - inner->layers.width / 2 + inner->nodes[leaves ? inner->n + 1 : 0].x;
 }
 
-// Operators come after those they read.
-static int add_node(graph *g, const ln_op *op)
+static void curve(double x, double y, double to_x, double to_y)
 {
-    node *v = &g->nodes[g->n];
-    *v = (struct node){.op = op};
-    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in) {
-        const ln_op *producer = ln_context_creater(g->ctx, tle->name);
-        const int from =
-            producer ? (int)(size_t)ln_hash_find(g->index, producer->op_arg->name) - 1 : -1;
-        if (from < 0)
-            continue;
-        g->edges[g->n_edges++] = (edge){from, g->n, tle->name};
-        if (g->nodes[from].layer >= v->layer)
-            v->layer = g->nodes[from].layer + 1;
+    const double middle = (y + to_y) / 2;
+    if (x - to_x < 1.5 && to_x - x < 1.5)
+        cli_print("L%.1f %.1f", to_x, to_y);
+    else
+        cli_print("C%.1f %.1f %.1f %.1f %.1f %.1f", x, middle, to_x, middle, to_x, to_y);
+}
+
+// From the bottom of a row to the top of the next one, which may be in the next column.
+static void draw_step(const cli_picture *p, int row, double x, double to_x, int lane)
+{
+    const double y = cli_picture_bottom(p, row), to_y = cli_picture_top(p, row + 1);
+    const int c = cli_picture_column(p, row + 1);
+    if (cli_picture_column(p, row) == c) {
+        curve(x, y, to_x, to_y);
+        return;
     }
-    if (v->layer >= g->n_layers)
-        g->n_layers = v->layer + 1;
-    g->n++;
-    return ln_hash_insert(g->index, op->op_arg->name, (void *)(size_t)g->n) < 0 ? cli_fail_memory()
-                                                                                : 0;
+    const double left = p->x + p->columns[c].x + p->columns[c].left;
+    const double side = left - CLI_PICTURE_COLUMN_GAP / 2.0 + 5 * (lane % 5 - 2);
+    cli_print("V%.1fH%.1fV%.1fH%.1fV%.1f", y + 7 + 3 * (lane % 5), side, to_y - 16 - 3 * (lane % 5),
+              to_x, to_y);
 }
 
-// Layers
-
-static void set_positions(const graph *g, int layer)
+static void draw_edge(const cli_picture *p, int e)
 {
-    const int begin = g->layers[layer], end = g->layers[layer + 1];
-    for (int i = begin; i < end; i++)
-        g->nodes[g->order[i]].position = i - begin - (end - begin - 1) / 2.0;
-}
-
-// Sorts the nodes by layer, by counting.
-static void fill_layers(const graph *g)
-{
-    int *const next = g->layers + 1; // the index of each layer's next node; at last the layer's end
-    for (int i = 0; i < g->n; i++)
-        next[g->nodes[i].layer + 1]++;
-    for (int l = 0; l < g->n_layers; l++)
-        next[l + 1] += next[l];
-    for (int i = 0; i < g->n; i++)
-        g->order[next[g->nodes[i].layer]++] = i;
-    for (int l = 0; l < g->n_layers; l++)
-        set_positions(g, l);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const key *x = a, *y = b;
-    if (x->mean != y->mean)
-        return x->mean < y->mean ? -1 : 1;
-    return x->position < y->position ? -1 : x->position > y->position;
-}
-
-static void sort_layer(const graph *g, int layer)
-{
-    int *order = g->order + g->layers[layer];
-    const int n = g->layers[layer + 1] - g->layers[layer];
-    for (int i = 0; i < n; i++) {
-        const node *v = &g->nodes[order[i]];
-        g->keys[i] = (key){v->count ? v->sum / v->count : v->position, v->position, order[i]};
+    const cli_link *const link = &p->links[e];
+    const int from = p->nodes[link->from].row, to = p->nodes[link->to].row;
+    const int is_outside = p->is_inner && !link->from, ends_outside = link->to == p->n + 1;
+    double x = port_of(p, link->from, 1);
+    cli_print("<path class=\"%s\" d=\"M%.1f %.1fV%.1f", ends_outside ? "e" : "e a", x,
+              is_outside ? p->y - CLI_PICTURE_HEAD
+                         : cli_picture_top(p, from) + p->nodes[link->from].height,
+              cli_picture_bottom(p, from));
+    for (int r = from + 1; r < to; r++) {
+        const double bend = cli_picture_left(p, r) + cli_layers_bend(&p->layers, link->from, r);
+        draw_step(p, r - 1, x, bend, e);
+        cli_print("V%.1f", cli_picture_bottom(p, r));
+        x = bend;
     }
-    qsort(g->keys, (size_t)n, sizeof(*g->keys), compare_keys);
-    for (int i = 0; i < n; i++)
-        order[i] = g->keys[i].node;
-    set_positions(g, layer);
+    draw_step(p, to - 1, x, port_of(p, link->to, 0), e);
+    if (ends_outside)
+        cli_print("V%.1f", p->y + p->layers.height + CLI_PICTURE_PAD);
+    cli_print("\"/>\n");
 }
 
-static void sweep(const graph *g, int down)
-{
-    for (node *v = g->nodes; v < g->nodes + g->n; v++)
-        v->sum = v->count = 0;
-    // The positions of the producers, or of the readers, of each node.
-    for (const edge *e = g->edges; e < g->edges + g->n_edges; e++) {
-        node *v = &g->nodes[down ? e->to : e->from];
-        v->sum += g->nodes[down ? e->from : e->to].position;
-        v->count++;
-    }
-    for (int l = 0; l < g->n_layers; l++)
-        sort_layer(g, l);
-}
+// Boxes
 
-static double find_width(const graph *g)
-{
-    int max = 1; // nodes in a layer
-    for (int l = 0; l < g->n_layers; l++)
-        if (g->layers[l + 1] - g->layers[l] > max)
-            max = g->layers[l + 1] - g->layers[l];
-    return max * (WIDTH + GAP_X) + 2.0 * MARGIN + WIDTH;
-}
-
-// Drawing
-
-static double x_of(const graph *g, const node *v)
-{
-    return g->width / 2 + v->position * (WIDTH + GAP_X);
-}
-
-static double y_of(const node *v)
-{
-    return MARGIN + v->layer * (double)(HEIGHT + GAP_Y);
-}
-
-static void draw_edge(const graph *g, const edge *e)
-{
-    const node *from = &g->nodes[e->from], *to = &g->nodes[e->to];
-    const double x = x_of(g, from), y = y_of(from) + HEIGHT, to_x = x_of(g, to), to_y = y_of(to);
-    const int span = to->layer - from->layer;
-    cli_print("<path class=\"e\" d=\"M%.1f %.1f", x, y);
-    if (span == 1)
-        cli_print("C%.1f %.1f %.1f %.1f", x, y + GAP_Y / 2.0, to_x, to_y - GAP_Y / 2.0);
-    else {
-        const double side = (x > to_x ? x : to_x) + WIDTH * 0.7 + (span < 10 ? span : 10) * 3;
-        cli_print("C%.1f %.1f %.1f %.1f", side, y + GAP_Y, side, to_y - GAP_Y);
-    }
-    cli_print(" %.1f %.1f\"><title>", to_x, to_y);
-    cli_svg_tensor(ln_tensor_table_find(g->ctx->tensor_table, e->tensor));
-    cli_print("</title></path>\n");
-}
-
-static const ln_tensor_entry *output_of(const graph *g, const ln_op *op)
-{
-    const ln_list *outs = op->op_arg->tensors_out;
-    return outs ? ln_entry_of(outs->data, g->ctx->tensor_table) : NULL;
-}
-
-static void draw_title(const graph *g, const ln_op *op)
+static void draw_title(const cli_graph *g, const cli_box *box)
 {
     cli_print("<title>");
-    cli_svg_text(op->op_arg->name, LN_MAX_NAME_LEN);
-    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
+    cli_svg_text(box->op->op_arg->name, LN_MAX_NAME_LEN);
+    LN_FOREACH (const ln_tensor_list_entry *, tle, box->op->op_arg->tensors_out) {
         cli_print("\n");
         cli_svg_text(tle->arg_name, LN_MAX_NAME_LEN);
         cli_print(" ");
@@ -212,59 +96,175 @@ static void draw_title(const graph *g, const ln_op *op)
     cli_print("</title>");
 }
 
-static void draw_node(const graph *g, const node *v)
+static void draw_text(const char *class, double x, double y, const char *text, int max)
 {
-    char shape[LN_MAX_SHAPE] = "";
-    const double x = x_of(g, v), y = y_of(v);
-    const ln_tensor_entry *te = output_of(g, v->op);
-    const int is_source = !v->op->op_arg->tensors_in;
-    const char *class = is_source ? "i" : te && ln_entry_is_output(te) ? "o" : "n";
-    const char *label = is_source && te ? te->name : v->op->op_arg->optype;
-    if (te)
-        ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims);
-    cli_print("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"5\"/>"
-              "<text x=\"%.1f\" y=\"%.1f\">",
-              class, x - WIDTH / 2.0, y, WIDTH, HEIGHT, x, y + 14);
-    cli_svg_text(label, LABEL);
-    cli_print("</text><text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y + 27);
-    cli_svg_text(shape, LABEL);
+    cli_print("<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
+    cli_svg_text(text, max);
     cli_print("</text>");
-    draw_title(g, v->op);
+}
+
+static void draw_names(const cli_box *box, const char *prefix, double x, double y)
+{
+    char shape[LN_MAX_SHAPE] = "", name[LN_MAX_NAME_LEN + 8];
+    if (box->te)
+        ln_sprint_shape(shape, sizeof(shape), box->te->tensor->ndim, box->te->tensor->dims);
+    const int room = LINE - (int)strlen(shape) - 3;
+    snprintf(name, sizeof(name), "%s%s", prefix, cli_box_name(box));
+    draw_text("s", x + 13, y, name, room > 6 ? room : 6);
+    draw_text("s r", x + CLI_PICTURE_WIDTH - 10, y, shape, LINE - 12);
+}
+
+static void draw_operator(const cli_box *box, double x, double y)
+{
+    const ln_op_arg *const op = box->op->op_arg;
+    char kernel[2 * LN_MAX_NAME_LEN];
+    snprintf(kernel, sizeof(kernel), "%s%s%s", op->optype, op->algorithm ? ", " : "",
+             op->algorithm ? op->algorithm : "");
+    draw_text("l", x + 13, y + 15, box->label, LABEL);
+    draw_names(box, "", x, y + 29);
+    draw_text("s", x + 13, y + 43, kernel, LINE);
+}
+
+static void draw_box(const cli_picture *p, const cli_box *box, double x, double y)
+{
+    const int is_op = box->what == CLI_BOX_OP;
+    cli_print("<g class=\"b %s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" "
+              "rx=\"%d\"/>",
+              cli_kind_id(box->kind), x, y, CLI_PICTURE_WIDTH,
+              is_op ? CLI_PICTURE_HEIGHT : CLI_PICTURE_PORT, is_op ? 5 : 11);
+    if (is_op) {
+        cli_print("<path class=\"k\" d=\"M%.1f %.1fh-1a4 4 0 0 0 -4 4v%da4 4 0 0 0 4 4h1z\"/>",
+                  x + 5, y, CLI_PICTURE_HEIGHT - 8);
+        draw_operator(box, x, y);
+    } else
+        draw_names(box, box->what == CLI_BOX_INPUT ? "input " : "output ", x, y + 15);
+    draw_title(p->graph, box);
     cli_print("</g>\n");
 }
 
-static void draw(const graph *g)
+static void draw_picture(const cli_picture *p);
+
+// A closed part, or a frame with its picture.
+static void draw_group(const cli_picture *p, int node, double x, double y)
 {
-    cli_svg_begin(g->width, 2.0 * MARGIN + g->n_layers * (double)(HEIGHT + GAP_Y),
-                  "text{text-anchor:middle}.s{fill:#555;font-size:10px}.e{fill:none;stroke:#888}"
-                  ".n rect{fill:#eef3fb;stroke:#4a6fa5}.i rect{fill:#e8f5e9;stroke:#388e3c}"
-                  ".o rect{fill:#fff3e0;stroke:#ef6c00}");
-    for (int i = 0; i < g->n_edges; i++)
-        draw_edge(g, &g->edges[i]);
-    for (int i = 0; i < g->n; i++)
-        draw_node(g, &g->nodes[i]);
+    const cli_item *const i = &p->items[node - 1];
+    char text[64];
+    int n = 0;
+    for (int b = i->first; b < i->end; b++)
+        n += p->graph->boxes[b].what == CLI_BOX_OP;
+    if (i->inner)
+        snprintf(text, sizeof(text), "\xc3\x97 %d", i->group->count);
+    else
+        snprintf(text, sizeof(text), "%d operators", n);
+    cli_print("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+              "rx=\"8\"/>",
+              i->inner ? "f" : "b other", x, y, p->nodes[node].width, p->nodes[node].height);
+    draw_text("l", x + (i->inner ? 9 : 13), y + (i->inner ? 15 : 29), text, LABEL);
+    cli_print("<title>%d operators%s</title></g>\n", n, i->inner ? " in all copies" : "");
+    if (!i->inner)
+        return;
+    i->inner->x = x + (p->nodes[node].width - i->inner->layers.width) / 2;
+    i->inner->y = y + CLI_PICTURE_HEAD;
+    draw_picture(i->inner);
+}
+
+static void draw_picture(const cli_picture *p)
+{
+    for (int e = 0; e < p->n_links; e++)
+        draw_edge(p, e);
+    for (int node = 1; node <= p->n; node++) {
+        const cli_box *const box = cli_picture_box(p, &p->items[node - 1]);
+        const double x = left_of(p, node), y = cli_picture_top(p, p->nodes[node].row);
+        if (box)
+            draw_box(p, box, x, y);
+        else
+            draw_group(p, node, x, y);
+    }
+}
+
+// The diagram
+
+static const char style[] =
+    "text{fill:#17202b}.l{font-size:12px;font-weight:600}.s{fill:#596675;font-size:10.5px}"
+    ".r{text-anchor:end}.t{font-size:18px;font-weight:600}"
+    ".e{fill:none;stroke:#8a97a6;stroke-width:1.3}.a{marker-end:url(#arrow)}"
+    ".b rect{fill:#fff;stroke:#c5ccd5}.port rect{fill:#eef1f5;stroke:none}"
+    ".f rect{fill:none;stroke:#8a97a6;stroke-dasharray:5 4}"
+    ".convolution .k{fill:#3d72b4}.product .k{fill:#a3397f}.attention .k{fill:#dd5468}"
+    ".normalization .k{fill:#26853a}.reduction .k{fill:#2a9fc0}.elementwise .k{fill:#b5990a}"
+    ".movement .k{fill:#8b939d}.quantization .k{fill:#dd7c4f}.other .k{fill:#5f6670}";
+
+static void draw_legend(const cli_graph *g)
+{
+    double x = MARGIN;
+    for (int kind = 0; kind < CLI_PORT; kind++) {
+        int is_used = 0;
+        for (int i = 0; i < g->folding.n && !is_used; i++)
+            is_used = g->boxes[i].kind == (cli_kind_of_op)kind;
+        if (!is_used)
+            continue;
+        const char *const name = cli_kind_name((cli_kind_of_op)kind);
+        cli_print("<g class=\"%s\"><path class=\"k\" d=\"M%.1f 58h10v10h-10z\"/></g>",
+                  cli_kind_id((cli_kind_of_op)kind), x);
+        draw_text("s", x + 15, 67, name, LINE);
+        x += 34 + 5.6 * (double)strlen(name);
+    }
+    cli_print("\n");
+}
+
+static double legend_width(const cli_graph *g)
+{
+    int is_used[CLI_N_KINDS] = {0};
+    double width = 2 * MARGIN;
+    for (int i = 0; i < g->folding.n; i++)
+        is_used[g->boxes[i].kind] = 1;
+    for (int kind = 0; kind < CLI_PORT; kind++)
+        if (is_used[kind])
+            width += 34 + 5.6 * (double)strlen(cli_kind_name((cli_kind_of_op)kind));
+    return width;
+}
+
+static void draw_heading(const cli_graph *g)
+{
+    char text[160];
+    int n = 0;
+    for (int i = 0; i < g->folding.n; i++)
+        n += g->boxes[i].what == CLI_BOX_OP;
+    const char *const slash = strrchr(g->ctx->source, '/');
+    draw_text("t", MARGIN, 28, slash ? slash + 1 : g->ctx->source, 60);
+    snprintf(text, sizeof(text), "%d operators of a run, compiled for %.64s", n, g->ctx->target);
+    draw_text("s", MARGIN, 46, text, 160);
+    draw_legend(g);
+}
+
+static void draw(cli_picture *p)
+{
+    double columns, height;
+    cli_picture_arrange(p, &columns, &height);
+    const double width = fmax(MIN_WIDTH, fmax(legend_width(p->graph), 2 * MARGIN + columns));
+    p->x = (width - columns) / 2; // in the middle of a diagram that its legend makes wider
+    p->y = TOP;
+    cli_svg_begin(width, TOP + height + MARGIN, style);
+    cli_print("<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" "
+              "markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" "
+              "orient=\"auto\"><path d=\"M0 .6L8 4L0 7.4z\" fill=\"#8a97a6\"/></marker></defs>\n");
+    draw_heading(p->graph);
+    draw_picture(p);
     cli_svg_end();
 }
 
 int cli_svg_graph(const ln_context *ctx)
 {
-    graph g = {.ctx = ctx};
-    int status = allocate(&g);
-    LN_FOREACH (const ln_op *, op, ctx->ops)
-        if (!status && !is_hidden(ctx, op))
-            status = add_node(&g, op);
+    cli_graph graph;
+    cli_picture *p = NULL;
+    int status = cli_graph_create(&graph, ctx);
     if (!status) {
-        fill_layers(&g);
-        for (int i = 0; i < SWEEPS; i++)
-            sweep(&g, i % 2 == 0);
-        g.width = find_width(&g);
-        draw(&g);
+        p = cli_picture_create(&graph);
+        status = p ? 0 : cli_fail_memory();
     }
-    free(g.nodes);
-    free(g.edges);
-    free(g.order);
-    free(g.layers);
-    free(g.keys);
-    ln_hash_free(g.index);
+    if (!status)
+        draw(p);
+    cli_picture_free(p);
+    cli_graph_free(&graph);
     return status;
 }

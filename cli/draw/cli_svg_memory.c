@@ -1,229 +1,257 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory plan in SVG: time across, address up, a box for each piece of memory.
+// The memory plan of a run in SVG: operators across, offsets up, a box for each block of memory.
 //
-// Time counts operators that compute: first those that run at load, then those of a run. A tensor
-// and all that shares its memory (views, parts) are one box, from the first operator that produces
-// any of it to the last that reads any.
+// Constants are left out: they are always there, and most of the memory. Offsets that only they use
+// are left out, too, so the axis counts the memory of the run.
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "draw/cli_svg.h"
+#include "lightnet/ln_memory_plan.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 
-enum { LEFT = 90, TOP = 40, PLOT_WIDTH = 1100, PLOT_HEIGHT = 640, WIDEST = 60, LABEL_WIDTH = 7 };
+enum {
+    LEFT = 64,
+    TOP = 84,
+    PLOT_WIDTH = 1100,
+    PLOT_HEIGHT = 560,
+    MARGIN = 24,
+    LABEL_HEIGHT = 14,
+    CHAR_WIDTH = 6, // of labels
+    N_TICKS = 7
+};
 
+// A block of a run.
 typedef struct box {
-    const ln_tensor_entry *te; // the root, or NULL: scratch memory of `op`
-    const ln_op *op;
-    int first, last; // times, inclusive
-    int is_read;
+    ln_memory_block block;
+    double offset;   // without the constants below it, in bytes
+    int first, last; // operators, from 0
 } box;
 
 typedef struct plan {
     const ln_context *ctx;
     box *boxes;
-    int n, n_load, n_times;
-    ln_hash *index; // name of a root -> its box + 1
+    int n, capacity;
+    int *before; // [position]: operators of a run before that position in the list
+    int n_run, n_ops;
+    double constants, size; // bytes of constants, and of the run
 } plan;
 
-static int computes(const ln_op *op)
+static int runs(const ln_op *op)
 {
-    return op->run != NULL;
+    return op->run && !op->op_arg->at_load;
 }
 
-static box *box_of(const plan *p, const char *tname)
-{
-    const ln_hash *table = p->ctx->tensor_table;
-    const ln_tensor_entry *root = ln_tensor_table_root(table, ln_tensor_table_find(table, tname));
-    const size_t at = (size_t)ln_hash_find(p->index, root->name);
-    return at ? &p->boxes[at - 1] : NULL;
-}
+// Times
 
-static int add_box(plan *p, const char *tname, int time)
+static int count_operators(plan *p)
 {
-    const ln_hash *table = p->ctx->tensor_table;
-    const ln_tensor_entry *root = ln_tensor_table_root(table, ln_tensor_table_find(table, tname));
-    if (box_of(p, tname))
-        return 0;
-    const int is_kept = root->isstatic && !root->isload;
-    p->boxes[p->n++] = (box){.te = root,
-                             .op = ln_entry_creater(root),
-                             .first = time,
-                             .last = is_kept ? p->n_times - 1 : time};
-    return ln_hash_insert(p->index, root->name, (void *)(size_t)p->n) < 0 ? cli_fail_memory() : 0;
-}
-
-static void extend_box(const plan *p, const char *tname, int time)
-{
-    box *b = box_of(p, tname);
-    if (time > b->last)
-        b->last = time;
-}
-
-static void read_box(const plan *p, const char *tname, int time)
-{
-    box *b = box_of(p, tname);
-    // Data of files is loaded when an operator reads it.
-    if (b->te->isload && !b->is_read && !b->op->op_arg->tensors_in)
-        b->first = time;
-    b->is_read = 1;
-    extend_box(p, tname, time);
-}
-
-// Adds the outputs and inputs of the operator at `time`.
-static int add_op(plan *p, const ln_op *op, int time)
-{
-    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
-        read_box(p, tle->name, time);
-    LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_out) {
-        if (add_box(p, tle->name, time))
-            return CLI_FAILED;
-        extend_box(p, tle->name, time);
-        if (ln_context_is_output(p->ctx, tle->name))
-            extend_box(p, tle->name, p->n_times - 1);
-    }
-    if (op->op_arg->scratch_size)
-        p->boxes[p->n++] = (box){.op = op, .first = time, .last = time};
-    return 0;
-}
-
-// An operator that computes nothing has the time of the next one that computes.
-static int fill(plan *p)
-{
-    int at_load = 0, run = p->n_load;
+    p->n_ops = ln_list_length(p->ctx->ops);
+    p->before = calloc((size_t)p->n_ops + 3, sizeof(*p->before));
+    if (!p->before)
+        return -1;
+    int position = 0;
     LN_FOREACH (const ln_op *, op, p->ctx->ops) {
-        const int is_early = op->op_arg->at_load || !op->op_arg->tensors_in;
-        int *time = is_early ? &at_load : &run;
-        const int now = *time < p->n_times ? *time : p->n_times - 1;
-        if (add_op(p, op, now))
-            return CLI_FAILED;
-        *time += computes(op) != 0 && (op->op_arg->at_load || !is_early);
+        p->before[++position] = p->n_run;
+        p->n_run += runs(op);
     }
+    p->before[p->n_ops + 1] = p->before[p->n_ops + 2] = p->n_run;
     return 0;
+}
+
+// Operators of a run before a time of the plan.
+static int operators_before(const plan *p, int time)
+{
+    return time <= 0 ? 0 : p->before[time < p->n_ops + 2 ? time : p->n_ops + 2];
+}
+
+// Blocks
+
+static int add_block(void *data, const ln_memory_block *block)
+{
+    plan *const p = data;
+    if (block->mtype != LN_MEM_CPU || block->last < 0 || block->reuses || !block->size)
+        return 0;
+    if (block->is_constant) {
+        p->constants += (double)block->size;
+        return 0;
+    }
+    if (p->n == p->capacity) {
+        const int capacity = p->capacity ? 2 * p->capacity : 64;
+        box *const longer = realloc(p->boxes, (size_t)capacity * sizeof(*longer));
+        if (!longer)
+            return -1;
+        p->boxes = longer;
+        p->capacity = capacity;
+    }
+    const int first = operators_before(p, block->first),
+              last = operators_before(p, block->last + 1);
+    p->boxes[p->n++] = (box){*block, 0, first, last > first ? last - 1 : first};
+    return 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const size_t x = ((const box *)a)->block.offset, y = ((const box *)b)->block.offset;
+    return x < y ? -1 : x > y;
+}
+
+// Moves blocks down over gaps between all of them.
+static void pack(plan *p)
+{
+    double end = 0, gaps = 0;
+    if (p->n)
+        qsort(p->boxes, (size_t)p->n, sizeof(*p->boxes), by_offset);
+    for (box *b = p->boxes; b < p->boxes + p->n; b++) {
+        const double offset = (double)b->block.offset;
+        gaps += offset > end ? offset - end : 0;
+        end = fmax(end, offset + (double)b->block.size);
+        b->offset = offset - gaps;
+    }
+    p->size = end - gaps;
 }
 
 // Drawing
 
-static double min_double(double a, double b)
+// The largest unit of which there is at least one.
+static const char *unit_of(double bytes, double *unit)
 {
-    return a < b ? a : b;
+    static const char *const names[] = {"B", "kB", "MB", "GB", "TB"};
+    int i = 0;
+    for (*unit = 1; bytes >= 1000 * *unit && i < 4; i++)
+        *unit *= 1000;
+    return names[i];
 }
 
-// Where a time begins: loading has a quarter of the width at most.
-static double x_at(const plan *p, int time)
+static void print_bytes(double bytes)
 {
-    const int n_run = p->n_times - p->n_load;
-    const double run = min_double(WIDEST, 0.75 * PLOT_WIDTH / (n_run ? n_run : 1));
-    const double load = p->n_load ? min_double(run, 0.25 * PLOT_WIDTH / p->n_load) : 0;
-    return LEFT + (time < p->n_load ? time * load : p->n_load * load + (time - p->n_load) * run);
+    double unit;
+    const char *const name = unit_of(bytes, &unit);
+    cli_print("%.3g %s", bytes / unit, name);
 }
 
-static double y_scale(const plan *p)
+// A round number of bytes, N_TICKS or fewer of which are at least `max`.
+static double step_of(double max)
 {
-    const size_t size = p->ctx->mem_sizes[LN_MEM_CPU];
-    return (double)PLOT_HEIGHT / (size ? (double)size : 1);
+    const double rough = fmax(max, 1) / N_TICKS, power = pow(10, floor(log10(rough)));
+    return power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
 }
 
-static const char *class_of(const plan *p, const box *b)
+static double x_of(const plan *p, int op)
 {
-    if (!b->te)
-        return "s";
-    if (b->te->isload)
-        return "l";
-    if (b->te->isconst)
-        return "c";
-    return b->first < p->n_load || b->te->isstatic ? "i" : "t";
+    return LEFT + (double)PLOT_WIDTH * op / (p->n_run ? p->n_run : 1);
 }
 
-static void draw_box(const plan *p, const box *b)
+static double y_of(double bytes, double max)
 {
-    const ln_op_arg *op_arg = b->op->op_arg;
-    const size_t offset = b->te ? b->te->offset : op_arg->scratch_offset;
-    const size_t size = b->te ? ln_tensor_entry_capacity(b->te) : op_arg->scratch_size;
-    const char *name = b->te ? b->te->name : "scratch";
-    const double x = x_at(p, b->first), w = x_at(p, b->last + 1) - x;
-    const double h = (double)size * y_scale(p);
-    const double y = TOP + PLOT_HEIGHT - (double)offset * y_scale(p) - h;
+    return TOP + PLOT_HEIGHT * (1 - bytes / max);
+}
+
+static const char *class_of(const box *b)
+{
+    return b->block.is_scratch ? "s" : b->block.first <= 0 ? "i" : "t";
+}
+
+static void draw_label(const box *b, double x, double y, double w, double h)
+{
+    if (h < LABEL_HEIGHT || w < CHAR_WIDTH * (double)(strlen(b->block.name) + 2))
+        return;
+    cli_print("<text class=\"n\" x=\"%.2f\" y=\"%.2f\">", x + w / 2, y + h / 2 + 4);
+    cli_svg_text(b->block.name, LN_MAX_NAME_LEN);
+    cli_print("</text>");
+}
+
+static void draw_box(const plan *p, const box *b, double max)
+{
+    const double x = x_of(p, b->first), w = x_of(p, b->last + 1) - x;
+    const double y = y_of(b->offset + (double)b->block.size, max), h = y_of(b->offset, max) - y;
     cli_print("<g class=\"%s\"><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>",
-              class_of(p, b), x, y, w, h > 0.2 ? h : 0.2);
-    if (h > 12 && w > 4 * LABEL_WIDTH) {
-        cli_print("<text x=\"%.2f\" y=\"%.2f\">", x + 3, y + h / 2 + 4);
-        cli_svg_text(name, (int)(w / LABEL_WIDTH) - 2);
-        cli_print("</text>");
-    }
+              class_of(b), x, y, w, h > 0.2 ? h : 0.2);
+    draw_label(b, x, y, w, h);
     cli_print("<title>");
-    if (b->te)
-        cli_svg_tensor(b->te);
-    else
-        cli_print("scratch memory, %zu bytes", size);
-    cli_print(" at %zu\n", offset);
-    cli_svg_text(op_arg->name, LN_MAX_NAME_LEN);
-    cli_print(", times %d to %d</title></g>\n", b->first - p->n_load + 1, b->last - p->n_load + 1);
+    if (b->block.is_scratch)
+        cli_print("scratch memory of ");
+    cli_svg_text(b->block.name, LN_MAX_NAME_LEN);
+    cli_print(": %zu bytes at %zu\noperators %d to %d</title></g>\n", b->block.size,
+              b->block.offset, b->first + 1, b->last + 1);
 }
 
-static void draw_axes(const plan *p)
+static void draw_axes(const plan *p, double step, double max)
 {
-    const double right = x_at(p, p->n_times), load = x_at(p, p->n_load);
-    const size_t size = p->ctx->mem_sizes[LN_MEM_CPU];
-    for (int i = 0; i <= 4; i++) {
-        const double y = TOP + PLOT_HEIGHT * (1 - i / 4.0);
-        cli_print("<path class=\"a\" d=\"M%d %.1fH%.1f\"/><text class=\"r\" x=\"%d\" y=\"%.1f\">"
-                  "%.1f KB</text>\n",
-                  LEFT, y, right, LEFT - 6, y + 4, (double)size * i / 4 / 1024);
+    double unit;
+    const char *const name = unit_of(max, &unit);
+    const int every = (int)fmax(1, step_of(p->n_run)), n = (int)(max / step + 0.5);
+    for (int i = 0; i <= n; i++) {
+        const double at = step * i;
+        cli_print("<path class=\"a\" d=\"M%d %.1fH%d\"/><text class=\"r\" x=\"%d\" y=\"%.1f\">"
+                  "%g</text>\n",
+                  LEFT, y_of(at, max), LEFT + PLOT_WIDTH, LEFT - 7, y_of(at, max) + 4, at / unit);
     }
-    if (p->n_load)
-        cli_print("<path class=\"a\" d=\"M%.1f %dV%d\"/>\n", load, TOP - 10,
-                  TOP + PLOT_HEIGHT + 10);
-    cli_print("<text x=\"%d\" y=\"%d\">%d operators at load, then %d of a run; %zu bytes</text>\n",
-              LEFT, TOP - 16, p->n_load, p->n_times - p->n_load, size);
+    for (int i = 0; i <= p->n_run; i += every)
+        cli_print("<text class=\"m\" x=\"%.1f\" y=\"%d\">%d</text>\n", x_of(p, i),
+                  TOP + PLOT_HEIGHT + 18, i);
+    cli_print("<text class=\"r\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT - 7, TOP - 14, name);
+    cli_print("<text class=\"r\" x=\"%d\" y=\"%d\">operators of a run</text>\n", LEFT + PLOT_WIDTH,
+              TOP + PLOT_HEIGHT + 38);
+}
+
+static void draw_heading(const plan *p)
+{
+    const char *const slash = strrchr(p->ctx->source, '/');
+    const double size = (double)p->ctx->mem_sizes[LN_MEM_CPU];
+    cli_print("<text class=\"h\" x=\"%d\" y=\"30\">", MARGIN);
+    cli_svg_text(slash ? slash + 1 : p->ctx->source, LN_MAX_NAME_LEN);
+    cli_print("</text><text x=\"%d\" y=\"50\">", MARGIN);
+    print_bytes(p->size);
+    cli_print(" for the tensors of a run; weights and other constants, ");
+    print_bytes(p->constants);
+    cli_print(", are not drawn; memory in all ");
+    print_bytes(size);
+    cli_print("</text>\n");
 }
 
 static void draw_legend(void)
 {
-    static const char *const rows[][2] = {{"c", "constants"},
-                                          {"i", "inputs"},
-                                          {"t", "tensors of a run"},
-                                          {"s", "scratch memory"},
-                                          {"l", "at load only"}};
-    for (int i = 0; i < 5; i++)
+    static const char *const rows[][2] = {
+        {"i", "input"}, {"t", "tensor"}, {"s", "scratch memory of an operator"}};
+    for (int i = 0; i < 3; i++)
         cli_print("<g class=\"%s\"><rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/></g>"
                   "<text x=\"%d\" y=\"%d\">%s</text>\n",
-                  rows[i][0], LEFT + i * 130, TOP + PLOT_HEIGHT + 22, LEFT + i * 130 + 17,
-                  TOP + PLOT_HEIGHT + 32, rows[i][1]);
+                  rows[i][0], LEFT + i * 90, TOP + PLOT_HEIGHT + 28, LEFT + i * 90 + 18,
+                  TOP + PLOT_HEIGHT + 38, rows[i][1]);
 }
 
 static void draw(const plan *p)
 {
-    const double width = x_at(p, p->n_times) + 20;
-    cli_svg_begin(width > 800 ? width : 800, TOP + PLOT_HEIGHT + 50,
-                  "rect{stroke:#333;stroke-width:.3}.c rect{fill:#b0bec5}.i rect{fill:#a5d6a7}"
-                  ".t rect{fill:#90caf9}.s rect{fill:#ffcc80}.l rect{fill:#e1bee7}"
-                  ".a{stroke:#999;stroke-dasharray:3 3}.r{text-anchor:end}");
-    draw_axes(p);
+    const double step = step_of(p->size), max = step * fmax(1, ceil(p->size / step - 1e-9));
+    cli_svg_begin(LEFT + PLOT_WIDTH + MARGIN, TOP + PLOT_HEIGHT + 56,
+                  "text{fill:#4a5562}.h{font-size:18px;font-weight:600;fill:#17202b}"
+                  ".n{fill:#17202b;font-size:10.5px;text-anchor:middle}rect{stroke:#fff;"
+                  "stroke-width:.6}.i rect{fill:#9bcfa5}.t rect{fill:#8fb4dd}.s rect{fill:#f0b48c}"
+                  ".a{stroke:#d5dbe3}.r{text-anchor:end}.m{text-anchor:middle}");
+    draw_heading(p);
+    draw_axes(p, step, max);
     for (int i = 0; i < p->n; i++)
-        draw_box(p, &p->boxes[i]);
+        draw_box(p, &p->boxes[i], max);
     draw_legend();
     cli_svg_end();
 }
 
 int cli_svg_memory(const ln_context *ctx)
 {
-    int n_ops = 0, n_boxes = 1;
     plan p = {.ctx = ctx};
-    LN_FOREACH (const ln_op *, op, ctx->ops) {
-        n_ops += computes(op);
-        n_boxes += 1 + ln_list_length(op->op_arg->tensors_out);
-        p.n_load += computes(op) && op->op_arg->at_load;
-    }
-    p.n_times = n_ops ? n_ops : 1;
-    p.boxes = calloc((size_t)n_boxes, sizeof(*p.boxes));
-    p.index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    const int status = p.boxes && p.index ? fill(&p) : cli_fail_memory();
-    if (!status)
+    int status = count_operators(&p) ? cli_fail_memory() : 0;
+    if (!status && ln_context_memory_plan(ctx, add_block, &p, NULL))
+        status = cli_fail("%s: %s", ctx->source, ln_context_error(ctx));
+    if (!status) {
+        pack(&p);
         draw(&p);
+    }
     free(p.boxes);
-    ln_hash_free(p.index);
+    free(p.before);
     return status;
 }

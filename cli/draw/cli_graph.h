@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of a model as diagrams draw it: boxes, edges, and groups of boxes (cli_fold.h).
+//
+//     cli_graph graph;
+//     if (!cli_graph_create(&graph, ctx))
+//         for (const cli_box *b = graph.boxes; b < graph.boxes + graph.folding.n; b++) ...
+//     cli_graph_free(&graph);
+//
+// Constants, operators at load, and compiled views of one tensor have no boxes: edges lead from the
+// producer of a view's memory to its readers. Inputs are beside their first readers, outputs beside
+// their producers, so that the caches of a decoder's layer belong to the layer.
+
+#pragma once
+
+#include "draw/cli_fold.h"
+#include "lightnet/lightnet.h"
+
+/** What an operator computes, for colors. */
+typedef enum cli_kind_of_op {
+    CLI_CONVOLUTION,
+    CLI_PRODUCT,
+    CLI_ATTENTION,
+    CLI_NORMALIZATION,
+    CLI_REDUCTION,
+    CLI_ELEMENTWISE,
+    CLI_MOVEMENT,
+    CLI_QUANTIZATION,
+    CLI_OTHER,
+    CLI_PORT, // an input or output of the model
+    CLI_N_KINDS
+} cli_kind_of_op;
+
+/** Its identifier, such as "convolution", and its name for people. */
+const char *cli_kind_id(cli_kind_of_op kind);
+const char *cli_kind_name(cli_kind_of_op kind);
+
+enum { CLI_BOX_LABEL = 96 };
+
+typedef enum cli_box_what { CLI_BOX_OP, CLI_BOX_INPUT, CLI_BOX_OUTPUT } cli_box_what;
+
+typedef struct cli_box {
+    cli_box_what what;
+    const ln_op *op;           // of an input or output: its producer
+    const ln_tensor_entry *te; // the first output of an operator; NULL: it has none
+    cli_kind_of_op kind;
+    char label[CLI_BOX_LABEL]; // of an operator: types of the model's nodes, such as "Conv + Relu"
+} cli_box;
+
+typedef struct cli_graph {
+    const ln_context *ctx;
+    cli_box *boxes;
+    cli_edge *edges;
+    int *tokens;
+    const ln_tensor_entry **tensors; // by their numbers in edges
+    cli_folding folding;             // of the boxes, with the number of boxes and edges
+} cli_graph;
+
+/** Borrows the context's operators and tensors. Returns 0, or CLI_FAILED after a message; free in
+ * any case. */
+int cli_graph_create(cli_graph *graph, const ln_context *ctx);
+
+void cli_graph_free(cli_graph *graph);
+
+/** The name of a box: that of the first node of the model, else of the operator or the tensor.
+ * Returns borrowed. */
+const char *cli_box_name(const cli_box *box);
