@@ -162,7 +162,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_short_command, cli_run_command, cli_compile_command,
     cli_convert_command, cli_quantize_command, cli_show_command, cli_verify_command,
-    cli_bench_command, cli_ops_command, cli_env_command, cli_version_command,
+    cli_bench_command, cli_report_command, cli_ops_command, cli_env_command, cli_version_command,
     cli_completion_command;
 
 /** Option `i` of the command, from 0, in the order of the help; NULL after the last one. */

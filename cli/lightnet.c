@@ -19,13 +19,12 @@ enum { CALL_SIZE = 32 };
 
 static const cli_command help_command;
 
-static const cli_command *const commands[] = {&cli_short_command,      &cli_run_command,
-                                              &cli_compile_command,    &cli_convert_command,
-                                              &cli_quantize_command,   &cli_show_command,
-                                              &cli_verify_command,     &cli_bench_command,
-                                              &cli_ops_command,        &cli_env_command,
-                                              &help_command,           &cli_version_command,
-                                              &cli_completion_command, NULL};
+static const cli_command *const commands[] = {
+    &cli_short_command,   &cli_run_command,        &cli_compile_command,
+    &cli_convert_command, &cli_quantize_command,   &cli_show_command,
+    &cli_verify_command,  &cli_bench_command,      &cli_report_command,
+    &cli_ops_command,     &cli_env_command,        &help_command,
+    &cli_version_command, &cli_completion_command, NULL};
 
 static const cli_command *find_command(const char *name)
 {

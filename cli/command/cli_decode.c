@@ -8,6 +8,7 @@
 #include "command/cli_decode.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/cli_measure.h"
@@ -24,6 +25,8 @@ typedef struct decoder {
     double first;      // ms of the first prompt, which compiles a program
     cli_times prompts; // ms of each prompt after the first round
     cli_times steps;   // ms of the steps of a round, together
+    int is_warm;       // the first round, which compiles programs, is over
+    double *each_step; // [n_new]: the shortest ms of each; 0: none yet
 } decoder;
 
 // Inputs
@@ -120,9 +123,12 @@ static int run_round(decoder *d, double *prompt, double *steps)
     if (run(d, d->prompt, prompt))
         return CLI_FAILED;
     *steps = 0;
-    for (int i = 0; i < d->n_new; i++, *steps += ms)
+    for (int i = 0; i < d->n_new; i++, *steps += ms) {
         if (run(d, 1, &ms))
             return CLI_FAILED;
+        if (d->is_warm && (d->each_step[i] <= 0 || ms < d->each_step[i]))
+            d->each_step[i] = ms;
+    }
     return 0;
 }
 
@@ -130,8 +136,10 @@ static int run_round(decoder *d, double *prompt, double *steps)
 static int measure(decoder *d)
 {
     double prompt, steps;
+    d->is_warm = 0;
     if (run_round(d, &d->first, &steps))
         return CLI_FAILED;
+    d->is_warm = 1;
     const uint64_t begin = tl_clock();
     do {
         if (run_round(d, &prompt, &steps) || cli_times_add(&d->prompts, prompt) ||
@@ -226,21 +234,101 @@ static int read_options(decoder *d)
                      d->opt->lengths);
 }
 
-int cli_decode_measure(const cli_decode *decode)
+// Returns 0, or the exit status after a message; free in any case.
+static int begin(decoder *d)
 {
-    decoder d = {.opt = decode};
-    if (read_options(&d))
+    if (read_options(d))
         return CLI_WRONG_USAGE;
+    d->each_step = calloc((size_t)d->n_new, sizeof(*d->each_step));
+    return d->each_step ? 0 : cli_fail_memory();
+}
+
+static int measure_quietly(decoder *d)
+{
     const int saved = cli_silence_output();
     if (saved < 0)
         return CLI_FAILED;
-    const int failed = prepare(&d) || measure(&d);
+    const int failed = prepare(d) || measure(d);
     cli_restore_output(saved);
-    if (!failed)
+    return failed ? CLI_FAILED : 0;
+}
+
+static void end(decoder *d)
+{
+    free(d->each_step);
+    cli_times_free(&d->prompts);
+    cli_times_free(&d->steps);
+    ln_session_free(d->session);
+    ln_model_free(d->model);
+}
+
+int cli_decode_measure(const cli_decode *decode)
+{
+    decoder d = {.opt = decode};
+    int status = begin(&d);
+    status = status ? status : measure_quietly(&d);
+    if (!status)
         report(&d);
-    cli_times_free(&d.prompts);
-    cli_times_free(&d.steps);
-    ln_session_free(d.session);
-    ln_model_free(d.model);
-    return failed ? CLI_FAILED : CLI_OK;
+    end(&d);
+    return status;
+}
+
+// For reports
+
+// "NAME=1x4x128x64" for input `i` of a step after the prompt. Returns new (free); NULL: no memory.
+static char *step_shape(const decoder *d, int i)
+{
+    const tl_tensor *const info = ln_model_input_info(d->model, i);
+    const char *const name = ln_model_input_name(d->model, i);
+    const size_t room = strlen(name) + 2 + 12 * TL_MAXDIM;
+    char *const text = malloc(room), *at = text;
+    int dims[TL_MAXDIM];
+    const int ndim = shape_of(d, i, 1, dims);
+    for (int k = 0; k < ndim && is_state(d, i); k++)
+        dims[k] = info->dims[k] >= 0 ? info->dims[k] : k ? d->prompt : 1;
+    if (text)
+        at += snprintf(text, room, "%s=", name);
+    for (int k = 0; text && k < ndim; k++)
+        at += snprintf(at, room - (size_t)(at - text), "%s%d", k ? "x" : "", dims[k]);
+    return text;
+}
+
+static int take_shapes(decoder *d, cli_decoded *decoded)
+{
+    const int n = ln_model_num_inputs(d->model);
+    decoded->shapes = calloc((size_t)n + 1, sizeof(*decoded->shapes));
+    if (!decoded->shapes)
+        return cli_fail_memory();
+    d->past = d->prompt;
+    for (; decoded->n_shapes < n; decoded->n_shapes++) {
+        decoded->shapes[decoded->n_shapes] = step_shape(d, decoded->n_shapes);
+        if (!decoded->shapes[decoded->n_shapes])
+            return cli_fail_memory();
+    }
+    return 0;
+}
+
+int cli_decode_take(const cli_decode *decode, cli_decoded *decoded)
+{
+    decoder d = {.opt = decode};
+    *decoded = (cli_decoded){.n_shapes = 0};
+    int status = begin(&d);
+    status = status ? status : measure_quietly(&d) || take_shapes(&d, decoded);
+    if (!status) {
+        decoded->prompt = d.prompt;
+        decoded->n_new = d.n_new;
+        decoded->prompt_ms = cli_times_quantile(&d.prompts, 0.5);
+        decoded->steps = d.each_step;
+        d.each_step = NULL;
+    }
+    end(&d);
+    return status;
+}
+
+void cli_decoded_free(cli_decoded *decoded)
+{
+    for (int i = 0; i < decoded->n_shapes; i++)
+        free(decoded->shapes[i]);
+    free(decoded->shapes);
+    free(decoded->steps);
 }

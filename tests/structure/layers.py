@@ -30,11 +30,14 @@ PUBLIC_WITHOUT_SOURCE = {
     "ln_queue.h": "lightnet/base",  # in ln_list.c
     "ln_stack.h": "lightnet/base",  # in ln_list.c
 }
+GENERATED = {"ln_op_docs.h", "ln_report_page.h"}
 UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their library: for users
 
 # Golden files of generators and other test data are no part's sources.
 TEST_DATA = "/test/"
 FOUND = "/found/"  # what searches found is named by its hash
+
+VENDOR = "/vendor/"  # libraries of others, with their own names and licences: cli/report/vendor
 
 SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]
 
@@ -142,10 +145,10 @@ def dotted():
 
 
 def cli_sees_public_only():
-    """ln_op_docs.h is generated for the command, from the descriptions of operators."""
+    """GENERATED are made for the command: from the descriptions of operators, and from the page of reports."""
     for path, line, mark, name in includes():
         folders = ["cli", "tests/support"] if path.endswith("_test.c") else ["cli"]
-        own = name == "ln_op_docs.h" or any(os.path.exists(os.path.join(ROOT, folder, name)) for folder in folders)
+        own = name in GENERATED or any(os.path.exists(os.path.join(ROOT, folder, name)) for folder in folders)
         if path.startswith("cli/") and not path.startswith("cli/il/") and mark == '"' and not own and not name.startswith(("lightnet/", "tensorlight/")):
             yield f"{path}:{line}: \"{name}\" is not public"
 
@@ -167,7 +170,7 @@ def repeated_names():
     repeatable = {"meson.build", "README.md", "Makefile", "__init__.py", "pyproject.toml", "backend.py"}
     places = collections.defaultdict(list)
     for path in tracked():
-        if os.path.basename(path) not in repeatable and TEST_DATA not in path and FOUND not in path:
+        if os.path.basename(path) not in repeatable and not any(part in path for part in (TEST_DATA, FOUND, VENDOR)):
             places[os.path.basename(path)].append(path)
     # Each target may have a description of the same name: the C made of it names the file.
     return (f"{name}: {', '.join(paths)}" for name, paths in places.items()

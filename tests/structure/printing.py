@@ -12,6 +12,7 @@ OTHERS = {
     "cli/output/cli_print.c": "escapes by ln_escape_char",
     "cli/output/cli_json.c": "escapes as JSON, and what ln_escape_char escapes",
     "cli/output/cli_json_outputs.c": "numbers",
+    "cli/report/cli_report_page.c": "JSON of cli_json.c, in which it escapes '<'",
     "cli/draw/cli_svg.c": "escapes as XML, and what ln_escape_char escapes",
     "cli/tool_options.c": "errors of the library, which are escaped, and help",
 }

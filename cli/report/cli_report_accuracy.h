@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error of each operator, relative to a program of another precision, as JSON for a report.
+
+#pragma once
+
+#include "cli_options.h"
+#include "output/cli_json.h"
+
+/** Runs the program of the options and that of `precision` once, with equal inputs, and adds
+ * "accuracy": the max difference of operators that compute the same nodes, relative to the max
+ * magnitude. Returns 0, or CLI_FAILED after a message. */
+int cli_report_add_accuracy(cli_json *json, const cli_options *opt, const char *precision);

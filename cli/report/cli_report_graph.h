@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of a model and its memory plan as JSON, for the page of `lightnet report`.
+
+#pragma once
+
+#include "command/cli_measure.h"
+
+/** Adds the graph of the context as member `key`: boxes, edges and groups (draw/cli_graph.h).
+ * `times` NULL: no operator has a time. Returns 0, or CLI_FAILED after a message. */
+int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
+                         const cli_op_times *times);
+
+/** Adds the memory plan of a compiled context as "memory". Times of blocks are positions in the
+ * list of operators, as those of boxes. Returns 0, or CLI_FAILED after a message. */
+int cli_report_add_memory(cli_json *json, const ln_context *ctx, const cli_options *opt);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two models side by side: the times of operators that compute the same nodes.
+'use strict';
+
+// Operators of both models that share nodes, directly or through others, form a row: [{label, name, boxes: [[..], [..]], ms: [a, b]}].
+// Nodes are equal if their names are; operators without named nodes are compared by their own names.
+function matched(models) {
+  const parent = new Map(), owners = new Map();
+  const find = key => {
+    while (parent.get(key) !== key) key = parent.get(key);
+    return key;
+  };
+  const keysOf = box => {
+    const names = (box.nodes || []).map(node => node.name).filter(name => name);
+    return names.length ? names.map(name => `node ${name}`) : [`operator ${box.operator}`];
+  };
+  models.forEach((model, side) => model.graphs.compiled.timed.forEach(box => {
+    const keys = keysOf(box);
+    for (const key of keys) if (!parent.has(key)) parent.set(key, key);
+    for (const key of keys) parent.set(find(key), find(keys[0]));
+    owners.set(`${side} ${box.index}`, {side, box, key: keys[0]});
+  }));
+  const rows = new Map();
+  for (const {side, box, key} of owners.values()) {
+    const root = find(key);
+    if (!rows.has(root)) rows.set(root, {boxes: [[], []], ms: [0, 0]});
+    rows.get(root).boxes[side].push(box);
+    rows.get(root).ms[side] += box.ms;
+  }
+  return [...rows.values()].map(row => {
+    const box = [...row.boxes[0], ...row.boxes[1]].reduce((best, other) => other.ms > best.ms ? other : best);
+    return {...row, label: box.label, name: box.name, box};
+  });
+}
+
+const LETTERS = ['A', 'B'];
+
+function compareRow(page, models, row, max) {
+  const sides = row.ms.map((ms, side) => `${LETTERS[side]}: ${row.boxes[side].length ? `${msText(ms)}, ${row.boxes[side].map(box => box.label).join('; ')}` : 'no operator'}`);
+  const ratio = row.ms[0] > 0 && row.ms[1] > 0 ? `${digits(row.ms[1] / row.ms[0], 2)} ×` : '';
+  const side = row.boxes[0].length ? 0 : 1;
+  return withTip(el('button', {type: 'button', class: 'row pair', on: {click: () => page.pick(models[side], row.boxes[side][0])}},
+    el('span', {class: 'name'}, row.label, ' ', el('span', {class: 'muted'}, row.name)),
+    el('span', {class: 'track'}, row.ms.map((ms, i) => el('i', {color: i ? 'var(--b)' : 'var(--a)', style: {width: `${100 * ms / max}%`}}))),
+    el('span', {class: 'value'}, msText(row.ms[0]), el('br'), msText(row.ms[1])), el('span', {class: 'value muted'}, ratio)), () => sides.join('\n'));
+}
+
+function compareSection(page, models) {
+  const rows = matched(models), max = Math.max(...rows.flatMap(row => row.ms), 1e-9);
+  const orders = {
+    difference: [...rows].sort((a, b) => Math.abs(b.ms[1] - b.ms[0]) - Math.abs(a.ms[1] - a.ms[0])),
+    longest: [...rows].sort((a, b) => Math.max(...b.ms) - Math.max(...a.ms)), run: rows,
+  };
+  const list = el('div', {class: 'rows'});
+  let order = 'difference', isWhole = rows.length <= MAX_ROWS + 5;
+  function draw() {
+    const shown = isWhole ? orders[order] : orders[order].slice(0, MAX_ROWS);
+    list.replaceChildren(...shown.map(row => compareRow(page, models, row, max)));
+    if (!isWhole) list.append(el('button', {type: 'button', on: {click: () => { isWhole = true; draw(); }}}, `Show all ${rows.length}`));
+  }
+  draw();
+  const [a, b] = models.map(model => model.times.median);
+  const controls = switchOf('order', {difference: 'Largest difference', longest: 'Longest', run: 'In order'}, order, value => { order = value; draw(); });
+  return sectionOf('compare', 'Comparison', controls,
+    el('p', null, models.map((model, i) => [i ? ', ' : '', el('b', null, `${LETTERS[i]} `), `${model.name} ${msText(model.times.median)}`]).flat(),
+      `: ${b > a ? 'B is slower' : 'B is faster'}, ${digits(Math.max(a, b) / Math.min(a, b), 3)} times.`),
+    el('div', {class: 'legend'}, models.map((model, i) => el('span', {color: i ? 'var(--b)' : 'var(--a)'}, el('i'), `${LETTERS[i]} ${model.name}`))),
+    list, el('p', {class: 'note'}, 'Operators that compute the same nodes of the model share a row. The last column is B divided by A.'));
+}

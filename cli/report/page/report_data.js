@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data of the page: models with their graphs, and figures derived from them.
+'use strict';
+
+const KINDS = {
+  convolution: 'convolution', product: 'matrix product', attention: 'attention, recurrence',
+  normalization: 'normalization, softmax', reduction: 'pooling, reduction, resizing', elementwise: 'element-wise',
+  movement: 'data movement', quantization: 'quantization', other: 'other',
+};
+
+// The operations per second of the arithmetic that the operator uses.
+function peakOf(model, box) {
+  const peaks = model.machine.peaks;
+  return peaks[box.algorithm] || peaks.float32;
+}
+
+const flopsOf = box => 2 * (box.macs || 0);
+const rateOf = box => box.ms > 0 ? flopsOf(box) / (box.ms * 1e-3) : 0; // operations per second
+const bandwidthOf = box => box.ms > 0 ? box.bytes / (box.ms * 1e-3) : 0; // bytes per second
+const typesOf = box => (box.nodes || []).map(node => node.type);
+const isTimed = box => box.ms !== undefined;
+
+function prepareGraph(graph) {
+  graph.boxes.forEach((box, index) => {
+    box.index = index;
+    box.ms = box.ms === undefined ? undefined : Number(box.ms);
+  });
+  graph.timed = graph.boxes.filter(isTimed);
+  graph.ms = graph.timed.reduce((sum, box) => sum + box.ms, 0);
+  graph.boxes.forEach(box => { box.share = graph.ms > 0 && isTimed(box) ? box.ms / graph.ms : 0; });
+  graph.root = treeOf(graph);
+  return graph;
+}
+
+function prepareModel(model) {
+  model.name = model.source.split('/').pop();
+  model.graphs = {compiled: prepareGraph(model.compiled)};
+  const errors = new Map((model.accuracy ? model.accuracy.operators : []).map(({operator, error}) => [operator, error]));
+  for (const box of model.graphs.compiled.timed) box.error = errors.get(box.operator);
+  if (model.model) model.graphs.model = prepareGraph(model.model);
+  return model;
+}
+
+function readData() {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  data.models.forEach(prepareModel);
+  return data;
+}
+
+// [{kind, ms}], the kinds of operators by the time of a run, most first.
+function timesByKind(graph) {
+  const sums = new Map();
+  for (const box of graph.timed) sums.set(box.kind, (sums.get(box.kind) || 0) + box.ms);
+  return [...sums].map(([kind, ms]) => ({kind, ms})).sort((a, b) => b.ms - a.ms);
+}
+
+// The figures of an operator, as lines of a tooltip.
+function describeBox(model, box) {
+  const lines = [box.label, box.name];
+  if (isTimed(box)) lines.push(`${msText(box.ms)}, ${percentText(box.share)} of the run`);
+  if (isTimed(box) && box.macs) lines.push(`${withPrefix(rateOf(box), 'FLOP/s')}, ${percentText(rateOf(box) / peakOf(model, box))} of the peak`);
+  return lines.join('\n');
+}

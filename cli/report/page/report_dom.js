@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements, the tooltip, and numbers as text.
+'use strict';
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+// Attributes of an element: `on` has listeners, `style` properties, `color` a CSS color; null and false are left out.
+function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === 'on') {
+      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    } else if (name === 'color') {
+      element.style.setProperty('--color', value);
+    } else if (name === 'style') {
+      for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+    } else {
+      element.setAttribute(name, value === true ? '' : value);
+    }
+  }
+  return element;
+}
+
+function el(tag, attributes, ...children) {
+  const element = setAttributes(document.createElement(tag), attributes);
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+function svg(tag, attributes, ...children) {
+  const element = setAttributes(document.createElementNS(SVG, tag), attributes);
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+// Listeners of an element that acts as a button.
+const pressed = act => ({
+  click: act,
+  keydown: event => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    act();
+  },
+});
+
+const colorOf = kind => `var(--${kind})`;
+
+// A group of buttons, one of which is pressed: options {value: text}.
+function switchOf(label, options, chosen, choose) {
+  const buttons = Object.entries(options).map(([value, text]) => el('button', {
+    type: 'button', 'aria-pressed': String(value === chosen), 'data-value': value, on: {click: () => press(value)}}, text));
+  function press(value) {
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.value === value));
+    choose(value);
+  }
+  return el('div', {class: 'switch', role: 'group', 'aria-label': label}, buttons);
+}
+
+// A section with a heading, and controls beside it.
+function sectionOf(id, title, controls, ...content) {
+  return el('section', {id, 'aria-label': title}, el('header', null, el('h2', null, title), controls), content);
+}
+
+// The tooltip: text() is evaluated when it is shown.
+function withTip(element, text) {
+  const tip = document.getElementById('tip');
+  function move(event) {
+    const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 16;
+    tip.style.left = `${Math.max(8, x)}px`;
+    tip.style.top = `${below + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : below}px`;
+  }
+  element.addEventListener('pointerenter', event => {
+    tip.textContent = text();
+    tip.hidden = false;
+    move(event);
+  });
+  element.addEventListener('pointermove', move);
+  element.addEventListener('pointerleave', () => { tip.hidden = true; });
+  return element;
+}
+
+// Numbers
+
+function digits(value, n) {
+  return value.toLocaleString('en', {maximumSignificantDigits: n, useGrouping: false});
+}
+
+// "97.7 MB": three digits, or all of those before the point.
+function withPrefix(value, unit, step = 1000) {
+  const prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
+  let i = 0;
+  while (Math.abs(value) >= 999.5 && i < prefixes.length - 1) {
+    value /= step;
+    i++;
+  }
+  return `${digits(value, 3)} ${prefixes[i]}${unit}`.trim();
+}
+
+const bytesText = bytes => withPrefix(bytes, 'B');
+const countText = n => n < 10000 ? String(n) : withPrefix(n, '');
+const msText = ms => ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : ms >= 100 ? `${ms.toFixed(0)} ms` : ms >= 10 ? `${ms.toFixed(1)} ms`
+  : ms >= 0.0995 ? `${ms.toFixed(ms >= 1 ? 2 : 3)} ms` : `${(ms * 1000).toFixed(1)} µs`;
+const percentText = share => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
+const shapeText = shape => !shape ? '' : shape.length ? shape.map(n => n === null ? '?' : n).join(' × ') : 'scalar';
+const typeText = dtype => String(dtype).replace(/^TL_/, '').toLowerCase();
+const plural = (n, word) => `${countText(n)} ${word}${n === 1 ? '' : 's'}`;
+
+// Widths of text in the font of the page
+const measure = document.createElement('canvas').getContext('2d');
+function widthOf(text, size, weight = 400) {
+  measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return measure.measureText(text).width;
+}
+
+// The longest cut(n) that fits into `width` pixels; cut(length) is the whole text.
+function longestFit(length, cut, width, size, weight) {
+  let low = 0, high = length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (widthOf(cut(middle), size, weight) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return cut(low);
+}
+
+// Names keep both ends, since they often differ in the last part; other text keeps its beginning.
+function fitted(text, width, size, weight = 400) {
+  const cut = n => n === text.length ? text : `${text.slice(0, Math.ceil(n * 0.5))}…${text.slice(text.length - Math.floor(n * 0.5))}`;
+  return longestFit(text.length, cut, width, size, weight);
+}
+function fittedStart(text, width, size, weight = 400) {
+  return longestFit(text.length, n => n === text.length ? text : `${text.slice(0, n)}…`, width, size, weight);
+}

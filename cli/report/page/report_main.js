@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: its header and sections, for one model or two.
+'use strict';
+
+function factOf(name, value, detail, isWords) {
+  return el('div', null, el('dt', null, name), el('dd', {class: isWords ? 'words' : null}, value, detail ? el('small', null, detail) : null));
+}
+
+function summaryOf(model) {
+  const {times, stats, machine, memory} = model;
+  return el('dl', {class: 'facts summary'},
+    factOf('Time', msText(times.median), `median of ${plural(times.runs, 'run')}, min ${msText(times.min)}`),
+    factOf('Throughput', `${digits(1000 / times.median, 3)} runs/s`, `first output after ${msText(times.load)}`),
+    factOf('Operators', countText(model.graphs.compiled.timed.length), stats.nodes ? `of ${plural(stats.nodes, 'node')} of the model` : 'of a compiled model'),
+    factOf('Parameters', countText(stats.parameters), bytesText(stats.parameter_bytes)),
+    factOf('Work', stats.macs ? withPrefix(2 * stats.macs, 'FLOP') : 'none', stats.macs ? `${withPrefix(2 * stats.macs / (times.median * 1e-3), 'FLOP/s')}` : null),
+    factOf('Memory', bytesText(memory.size), `${bytesText(times.peak_kb * 1024)} peak of the process`),
+    factOf('Precision', machine.peaks.quantized ? `${model.precision}, 8 bit` : model.precision, `target ${model.target}`, true),
+    factOf('Processor', machine.processor || 'unknown', `${machine.isa}, ${plural(machine.threads, 'thread')}`, true));
+}
+
+function portsOf(model) {
+  const rows = [...model.inputs.map(port => ['input', port]), ...model.outputs.map(port => ['output', port])];
+  const MAX_PORTS = 12, shown = rows.slice(0, MAX_PORTS), rest = rows.slice(MAX_PORTS);
+  const row = ([what, port]) => el('tr', null, el('td', {class: 'muted'}, what), el('td', null, el('code', null, port.name)),
+                                   el('td', null, typeText(port.dtype)), el('td', {class: 'number'}, port.shape));
+  const body = el('tbody', null, shown.map(row));
+  const more = rest.length ? el('button', {type: 'button', class: 'more', on: {click: event => { body.append(...rest.map(row)); event.target.remove(); }}},
+                                `Show ${rest.length} more`) : null;
+  return sectionOf('ports', 'Inputs and outputs', null, el('div', {class: 'scroll'}, el('table', null,
+    el('thead', null, el('tr', null, ['', 'name', 'type', 'shape'].map(text => el('th', null, text)))), body)), more);
+}
+
+// The theme: that of the system until the reader chooses.
+function themeSwitch() {
+  const root = document.documentElement, system = matchMedia('(prefers-color-scheme: dark)');
+  let chosen = 'system';
+  const apply = () => { root.dataset.theme = chosen === 'system' ? (system.matches ? 'dark' : 'light') : chosen; };
+  system.addEventListener('change', apply);
+  apply();
+  return switchOf('theme', {system: 'Auto', light: 'Light', dark: 'Dark'}, chosen, value => { chosen = value; apply(); });
+}
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.model = data.models[0];
+    this.links = new Map(); // box -> elements that show it
+    this.view = new GraphView((model, node) => this.chosen(model, node));
+    this.panel = el('aside', {class: 'panel', 'aria-live': 'polite'});
+    this.body = el('div');
+  }
+
+  element() {
+    const {models, version} = this.data;
+    const names = models.map(model => model.name).join(' and ');
+    document.title = `${names} - LightNet report`;
+    const which = models.length > 1 ? switchOf('model', Object.fromEntries(models.map((model, i) => [i, `${LETTERS[i]} ${model.name}`])), '0',
+                                               i => this.show(models[i])) : null;
+    this.which = which;
+    return [el('div', {class: 'top'}, el('div', null, el('h1', null, names), el('p', null, `LightNet ${version}`)), el('div', null, which, themeSwitch())),
+            models.length > 1 ? compareSection(this, models) : null, this.body];
+  }
+
+  show(model) {
+    this.model = model;
+    this.links.clear();
+    const sections = [summaryOf(model), model.decode ? decodeSection(model) : null, this.graphSection(model), timesSection(this, model),
+                      el('div', {class: 'columns'}, rooflineSection(this, model), memorySection(this, model)), model.accuracy ? accuracySection(this, model) : null, portsOf(model)];
+    this.body.replaceChildren(...sections.filter(section => section));
+    if (this.which) [...this.which.children].forEach((button, i) => button.setAttribute('aria-pressed', String(this.data.models[i] === model)));
+    this.showGraph('compiled');
+  }
+
+  graphSection(model) {
+    const graphs = model.graphs.model ? switchOf('graph', {compiled: 'Compiled', model: 'Model'}, 'compiled', name => this.showGraph(name)) : null;
+    const search = searchOf(text => findBoxes(this.graph, text), box => this.reveal(box));
+    const kinds = Object.keys(KINDS).filter(kind => Object.values(model.graphs).some(graph => graph.boxes.some(box => box.kind === kind)));
+    const open = el('button', {type: 'button', on: {click: () => this.view.setAll(true)}}, 'Open all');
+    const close = el('button', {type: 'button', on: {click: () => this.view.setAll(false)}}, 'Close all');
+    return sectionOf('graph', 'Graph', [search, graphs, open, close], legendOf(kinds.map(kind => ({kind}))),
+      el('div', {class: 'graph'}, this.view.element, this.panel),
+      el('p', {class: 'note'}, 'Drag to move; pinch, or Ctrl and the wheel, to zoom. A box is an operator: the types and the name of the nodes that it computes, its shape, its time, and at the bottom a bar for its share of the run. The graph "Compiled" leaves out constants, and views, which need no time.'));
+  }
+
+  showGraph(name) {
+    this.graph = this.model.graphs[name];
+    this.panel.replaceChildren(...emptyPanel(this.model, box => this.pick(this.model, box)));
+    this.view.show(this.model, this.graph);
+  }
+
+  // Remembers that an element shows a box.
+  linked(box, element) {
+    if (!this.links.has(box)) this.links.set(box, []);
+    this.links.get(box).push(element);
+    return element;
+  }
+
+  // The graph chose a node: the panel and the plots follow.
+  chosen(model, node) {
+    this.panel.replaceChildren(...panelOf(model, node, box => this.reveal(box)).flat());
+    this.panel.scrollTop = 0;
+    for (const [box, elements] of this.links)
+      for (const element of elements) element.classList.toggle('selected', box === node.box);
+  }
+
+  reveal(box) {
+    const node = this.graph.leaves[box.index];
+    this.view.reveal(node);
+    this.chosen(this.model, node);
+  }
+
+  // A plot chose an operator of a compiled model.
+  pick(model, box) {
+    if (model !== this.model) this.show(model);
+    if (this.graph !== model.graphs.compiled) {
+      document.querySelector('#graph [data-value="compiled"]').click();
+    }
+    this.reveal(box);
+    const section = document.getElementById('graph');
+    const edge = section.getBoundingClientRect();
+    if (edge.bottom < 120 || edge.top > innerHeight - 120) section.scrollIntoView({block: 'start', behavior: 'smooth'});
+  }
+}
+
+const page = new Page(readData());
+document.getElementById('page').append(...page.element().filter(part => part));
+page.show(page.model);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of each operator: by kind, as a time line, and as bars.
+'use strict';
+
+const MAX_ROWS = 30; // until all are wanted
+
+function legendOf(kinds) {
+  return el('div', {class: 'legend'}, kinds.map(({kind, ms}) => el('span', {color: colorOf(kind)}, el('i'), KINDS[kind] || kind,
+    ms === undefined ? null : el('span', {class: 'number'}, msText(ms)))));
+}
+
+// A strip of operators in the order of the run, as wide as their times.
+function timeLine(page, model) {
+  const {timed} = model.graphs.compiled;
+  return el('div', {class: 'stack', role: 'group', 'aria-label': 'time line'}, timed.filter(box => box.ms > 0).map(box => page.linked(box, withTip(
+    el('button', {type: 'button', color: colorOf(box.kind), style: {'flex-grow': box.ms * 1e6}, 'aria-label': `${box.label} ${box.name}`, tabindex: -1,
+                  on: {click: () => page.pick(model, box)}}), () => describeBox(model, box)))));
+}
+
+function barRow(page, model, box, max) {
+  return page.linked(box, withTip(el('button', {type: 'button', class: 'row', color: colorOf(box.kind), on: {click: () => page.pick(model, box)}},
+    el('span', {class: 'name'}, box.label, ' ', el('span', {class: 'muted'}, box.name)),
+    el('span', {class: 'track'}, el('i', {style: {width: `${100 * box.ms / max}%`}})),
+    el('span', {class: 'value'}, msText(box.ms)), el('span', {class: 'value muted'}, percentText(box.share))), () => describeBox(model, box)));
+}
+
+function timesSection(page, model) {
+  const graph = model.graphs.compiled;
+  const max = Math.max(...graph.timed.map(box => box.ms), 1e-9);
+  const sorted = [...graph.timed].sort((a, b) => b.ms - a.ms);
+  const rows = el('div', {class: 'rows'});
+  let order = 'longest', isWhole = graph.timed.length <= MAX_ROWS + 5;
+  function draw() {
+    const all = order === 'longest' ? sorted : graph.timed, shown = isWhole ? all : all.slice(0, MAX_ROWS);
+    rows.replaceChildren(...shown.map(box => barRow(page, model, box, max)));
+    if (!isWhole) rows.append(el('button', {type: 'button', on: {click: () => { isWhole = true; draw(); }}}, `Show all ${all.length}`));
+  }
+  draw();
+  const order_switch = switchOf('order', {longest: 'Longest first', run: 'In order'}, order, value => { order = value; draw(); });
+  return sectionOf('times', 'Time per operator', order_switch, legendOf(timesByKind(graph)),
+    el('h3', {class: 'spaced'}, 'Time line of a run'), timeLine(page, model), rows,
+    el('p', {class: 'note'}, `The shortest time of each operator in several runs: together ${msText(graph.ms)}. A run takes ${msText(model.times.median)} (median).`));
+}

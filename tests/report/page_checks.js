@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of a page of `lightnet report`, for report_pages.py: each returns a list of faults.
+'use strict';
+
+const pageChecks = (function () {
+  const rectOf = element => element.getBoundingClientRect();
+  const nameOf = element => (element.querySelector('.label, .sub, .title') || element).textContent.slice(0, 60);
+  const EDGE = 1; // pixels of rounding and of lines
+
+  function overlap(a, b) {
+    return a.left + EDGE < b.right && b.left + EDGE < a.right && a.top + EDGE < b.bottom && b.top + EDGE < a.bottom;
+  }
+
+  // Boxes and open groups; one may contain another one only as its part.
+  function boxes() {
+    const all = [...document.querySelectorAll('#graph .box, #graph .frame')].map(element => ({
+      element, rect: rectOf(element.matches('.frame') ? element.querySelector(':scope > .card') : element)}));
+    const faults = [];
+    all.sort((a, b) => a.rect.top - b.rect.top);
+    all.forEach((a, i) => {
+      for (let k = i + 1; k < all.length && all[k].rect.top < a.rect.bottom; k++) {
+        const b = all[k];
+        const contains = (a.element.contains(b.element) && inside(b.rect, a.rect)) || (b.element.contains(a.element) && inside(a.rect, b.rect));
+        if (!contains && overlap(a.rect, b.rect)) faults.push(`'${nameOf(a.element)}' overlaps '${nameOf(b.element)}'`);
+      }
+    });
+    return faults;
+  }
+
+  function inside(a, b) {
+    return a.left >= b.left - EDGE && a.right <= b.right + EDGE && a.top >= b.top - EDGE && a.bottom <= b.bottom + EDGE;
+  }
+
+  // Points of edges are outside of all boxes, and of titles.
+  function edges() {
+    const solid = [...document.querySelectorAll('#graph .box, #graph .frame > .head')].map(element => ({
+      element, rect: rectOf(element.querySelector('.card') || element)}));
+    const faults = [];
+    for (const path of document.querySelectorAll('#graph .edge')) {
+      const matrix = path.getScreenCTM(), length = path.getTotalLength();
+      for (let at = 0; at < length; at += 6) {
+        const point = path.getPointAtLength(at).matrixTransform(matrix);
+        const hit = solid.find(({rect}) => point.x > rect.left + 2 && point.x < rect.right - 2 && point.y > rect.top + 2 && point.y < rect.bottom - 2);
+        if (hit) {
+          faults.push(`an edge runs behind '${nameOf(hit.element)}'`);
+          break;
+        }
+      }
+    }
+    return faults;
+  }
+
+  // The texts of a box are within it, and apart.
+  function labels() {
+    const faults = [];
+    for (const box of document.querySelectorAll('#graph .box')) {
+      const card = rectOf(box.querySelector('.card:last-of-type') || box), texts = [...box.querySelectorAll('text')].filter(text => text.textContent);
+      const rects = texts.map(rectOf);
+      rects.forEach((rect, i) => {
+        if (rect.left < card.left - EDGE || rect.right > card.right + EDGE + 4) faults.push(`'${texts[i].textContent}' leaves its box`);
+        rects.slice(0, i).forEach((other, k) => {
+          const rows = Math.abs(other.top - rect.top) < 3;
+          if (rows && overlap(rect, other)) faults.push(`'${texts[i].textContent}' overlaps '${texts[k].textContent}'`);
+        });
+      });
+    }
+    return faults;
+  }
+
+  // The texts of each plot are apart, and within the page.
+  function plots() {
+    const faults = [];
+    for (const plot of document.querySelectorAll('.plot')) {
+      const texts = [...plot.querySelectorAll('text')];
+      texts.forEach((text, i) => {
+        const rect = rectOf(text);
+        if (rect.left < 0 || rect.right > innerWidth) faults.push(`'${text.textContent}' leaves the page`);
+        for (const other of texts.slice(0, i))
+          if (overlap(rect, rectOf(other))) faults.push(`'${text.textContent}' overlaps '${other.textContent}' in ${plot.getAttribute('aria-label')}`);
+      });
+      if (!plot.querySelector('.block, .dot, .line')) faults.push(`${plot.getAttribute('aria-label')} is empty`);
+    }
+    return faults;
+  }
+
+  function width() {
+    const over = document.documentElement.scrollWidth - innerWidth;
+    return over > 0 ? [`the page is ${over} pixels too wide`] : [];
+  }
+
+  return {graph: () => [...boxes(), ...edges(), ...labels()], page: () => [...plots(), ...width()]};
+}());
