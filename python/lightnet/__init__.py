@@ -6,7 +6,7 @@
     outputs = session.run(None, {session.get_inputs()[0].name: array})
 
 Beyond it: Model, sessions that share it, deadline=, cancel(), profile(), memory_plan(), and the functions convert,
-compile_model, quantize, verify and explain. as_onnxruntime() makes `import onnxruntime` import LightNet.
+compile_model, quantize, verify, explain and report. as_onnxruntime() makes `import onnxruntime` import LightNet.
 """
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _LAZY: Dict[str, Tuple[str, ...]] = {
     "_quantize": ("QuantizationReport", "QuantizedLayer", "quantize"),
     "_sparse": ("SparseTensor",),
     "_states": ("StatefulSession",),
-    "_tools": ("compile_model", "convert", "explain", "verify"),
+    "_tools": ("compile_model", "convert", "explain", "report", "verify"),
     "capi": ("capi",),
 }
 _MODULES: Dict[str, str] = {name: module for module, names in _LAZY.items() for name in names}
@@ -129,8 +129,8 @@ __all__ = ["AdapterFormat", "Cancelled", "Detection", "Detections", "EPFail", "E
            "cuda_version", "detections", "disable_telemetry_events", "enable_telemetry_events", "explain",
            "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_ep_devices",
            "get_version_string", "has_collective_ops", "package_name", "preload_dlls", "print_debug_info", "quantize",
-           "set_default_logger_severity", "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed",
-           "verify", "version"]
+           "report", "set_default_logger_severity", "set_default_logger_verbosity", "set_global_thread_pool_sizes",
+           "set_seed", "verify", "version"]
 
 # `from lightnet import *` must not hide Python's own NotImplemented.
 _NAMES = [*__all__, "NotImplemented"]

@@ -21,6 +21,7 @@ from ._binding import IOBinding
 from ._device import (PROVIDER, OrtEpAssignedNode, OrtEpAssignedSubgraph, OrtEpDevice, OrtMemoryInfo, check_device, cpu_memory,
                       get_ep_devices)
 from ._errors import Error, Fail, InvalidArgument, ModelLoadCanceled, NotImplemented, warn
+from ._html import ProfileRows, model_html
 from ._initializers import with_denotations, with_files, with_initializers
 from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
@@ -216,6 +217,14 @@ class Model:
         """{key: value}; "format" always exists."""
         variant = self if self._compound is None else self._compound.any_variant()
         return {"format": "ONNX"} if variant is None else variant._model.metadata
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: inputs, outputs, and the size of the file."""
+        if self.path is None:
+            size: Optional[int] = len(self._bytes or b"")
+        else:
+            size = os.path.getsize(self.path) if os.path.exists(self.path) else None
+        return model_html(os.path.basename(self.path or "model"), size, self._inputs, self._outputs)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _open_model, (self.path or self._bytes, self._changes, {**self._options, "log_severity_level": self._severity})
@@ -658,8 +667,9 @@ class InferenceSession:
             session.run(dict(input_feed), self._names)
         return MemoryPlan(*session.memory_plan())
 
-    def profile(self, input_feed: Feed, trace: Union[str, "os.PathLike[str]", None] = None) -> List[Dict[str, Any]]:
-        """One run: [{"name", "type", "ns"}, ..] of its operators in order. trace: a file that becomes a Chrome trace."""
+    def profile(self, input_feed: Feed, trace: Union[str, "os.PathLike[str]", None] = None) -> ProfileRows:
+        """One run: a list [{"name", "type", "ns"}, ..] of its operators in order, which notebooks show as bars. trace: a file
+        that becomes a Chrome trace."""
         session = _lightnet.Session(self._model._model)
         rows: List[Any] = []
         for name, value in input_feed.items():
@@ -669,7 +679,7 @@ class InferenceSession:
         if trace is not None:
             with open(trace, "w", encoding="utf-8") as file:
                 json.dump(trace_of([Run(0, threading.get_native_id(), rows)], 0), file)
-        return [{"name": name, "type": kind, "ns": ns} for name, kind, ns in rows]
+        return ProfileRows({"name": name, "type": kind, "ns": ns} for name, kind, ns in rows)
 
     def get_profiling_start_time_ns(self) -> int:
         """When profiling began, in ns of time.perf_counter_ns; 0: it is off."""

@@ -108,6 +108,14 @@ def verify(model: AnyModel, feed: Optional[Mapping[str, Any]] = None, **options:
         return _run("verify", path, "--reference", *inputs, *_options(options))
 
 
+def report(model: AnyModel, to: AnyPath, other: Optional[AnyModel] = None, feed: Optional[Mapping[str, Any]] = None, **options: Any) -> None:
+    """Writes a page to the file `to`, HTML, that shows the model: its graph, times, roofline and memory. other: a second model,
+    which is compared. feed: {name: array}; default: random data. options: those of `lightnet report`."""
+    with contextlib.ExitStack() as files:
+        models = [files.enter_context(_file_of(one)) for one in (model, other) if one is not None]
+        _run("report", *models, "-o", _as_word(to), *files.enter_context(_input_files(feed)), *_options(options))
+
+
 def explain(model: AnyModel, **options: Any) -> str:
     """A text: inputs, outputs, and the operators of the compiled program. options: those of `lightnet show`."""
     with _file_of(model) as path:

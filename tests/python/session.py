@@ -5,10 +5,12 @@ import ctypes
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
 import time
+import xml.etree.ElementTree as ElementTree
 
 sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../structure"),
                 os.path.join(os.path.dirname(os.path.abspath(__file__)), "../onnx")]
@@ -18,6 +20,7 @@ from tap import ROOT, Tap
 
 import lightnet
 import onnx_writer as w
+from lightnet._html import ProfileRows
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 tests = []
@@ -496,6 +499,42 @@ def or_that_a_computed_condition_sends_there():
 def profiles_list_operators():
     rows = digits().profile({"image": image()})
     return [] if {"name", "type", "ns"} == set(rows[0]) and any("conv2d" in row["type"] for row in rows) else [str(rows)]
+
+
+def cells(html):
+    """The texts of each row of a table, and the widths of its bars."""
+    root = ElementTree.fromstring(f"<x>{html}</x>")
+    return [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")], \
+        [float(re.search(r"width:([0-9.]+)%", bar.get("style"))[1]) for bar in root.iter("div") if "width:1px" in (bar.get("style") or "")]
+
+
+@test
+def notebooks_show_profiles_as_bars():
+    rows = digits().profile({"image": image()})
+    table, bars = cells(rows._repr_html_())
+    longest = max(rows, key=lambda row: row["ns"])
+    faults = [] if rows == list(rows) and isinstance(rows, list) else ["no list"]
+    if table[1][:2] != [longest["name"], longest["type"]] or len(table) != len(rows) + 1:
+        faults.append(f"{table}, expected first {longest}")
+    expected = [100 * ns / longest["ns"] for ns in sorted((row["ns"] for row in rows), reverse=True)]
+    return faults + [f"bar of {bar} %, expected {width}" for bar, width in zip(bars, expected) if abs(bar - width) > 0.06]
+
+
+@test
+def notebooks_sum_up_long_profiles():
+    rows = ProfileRows({"name": f"<{i}>", "type": "t", "ns": 100 - i} for i in range(50))
+    table, _ = cells(rows._repr_html_())
+    return [] if len(table) == 42 and table[1][0] == "<0>" and table[-1][0] == "10 others" and table[-1][3] == "0.0006" else [str(table)]
+
+
+@test
+def notebooks_show_models_as_tables():
+    model = lightnet.Model(DIGITS)
+    table, _ = cells(model._repr_html_())
+    expected = [["", "name", "type", "shape"], ["input", "image", "tensor(float)", "[1, 1, 28, 28]"],
+                ["output", "probabilities", "tensor(float)", "[1, 10]"]]
+    size = f"{os.path.getsize(DIGITS) / 1000:.3g} kB"
+    return ([] if table == expected else [f"{table}, expected {expected}"]) + ([] if size in model._repr_html_() else [f"no {size}"])
 
 
 def main():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: tools.py PACKAGE LIGHTNET. The functions of the Python package that are commands of LIGHTNET."""
+import json
 import os
 import shutil
 import sys
@@ -41,6 +42,23 @@ def failing(kind, function, word):
     return ["raised nothing"]
 
 
+def reported(path):
+    """Faults unless pages of one model and of two have their data."""
+    session = lightnet.InferenceSession(DIGITS)
+    lightnet.report(session, path("one.html"), feed={"image": image(3)}, seconds=0)
+    with open(DIGITS, "rb") as file:
+        lightnet.report(DIGITS, path("two.html"), other=lightnet.Model(file.read()), seconds=0, threads=1)
+    faults = []
+    for name, n in (("one.html", 1), ("two.html", 2)):
+        with open(path(name), encoding="utf-8") as file:
+            text = file.read()
+        data = json.loads(text.partition('<script id="data" type="application/json">')[2].partition("</script>")[0])
+        operators = [box["type"] for model in data["models"] for box in model["compiled"]["boxes"] if "ms" in box]
+        if len(data["models"]) != n or operators.count("softmax_cpu") != n:
+            faults.append(f"{name}: {len(data['models'])} models, operators {operators}")
+    return faults
+
+
 def dashed(folder):
     """Faults unless models in files "-o.onnx" and "-x.safetensors" of the current folder work."""
     before = os.getcwd()
@@ -67,6 +85,7 @@ def main():
         tap.check("verify_reports_what_agrees",
                   contains(lightnet.verify(lightnet.InferenceSession(DIGITS), {"image": image(2)}), "agrees"))
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
+        tap.check("report_writes_a_page", reported(path))
         tap.check("wrong_options_are_invalid_arguments",
                   failing(lightnet.InvalidArgument, lambda: lightnet.explain(DIGITS, nonsense=1), "nonsense"))
         tap.check("a_missing_file_is_named",
