@@ -24,8 +24,10 @@ static const char *emit_unpacked(ln_onnx_scope *scope, const char *bytes, const 
         LN_EMIT(&n.emit, LN_EMIT_TEMP, LN_OP_UNPACK_BITS, LN_ARG("src", bytes),
                 LN_DTYPE("dtype", ln_raw_dtype(p->dtype)), LN_INTS("dims", p->ndim, p->dims),
                 LN_INT("bits", p->bits));
-    return LN_EMIT(&n.emit, LN_EMIT_TEMP, LN_OP_BITCAST, LN_ARG("src", elements),
-                   LN_DTYPE("dtype", p->dtype));
+    const char *const cast = LN_EMIT(&n.emit, LN_EMIT_TEMP, LN_OP_BITCAST, LN_ARG("src", elements),
+                                     LN_DTYPE("dtype", p->dtype));
+    ln_emit_begin(&n.emit, NULL); // drops the node
+    return cast;
 }
 
 const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto, const char *name)

@@ -440,6 +440,7 @@ static void add_compound(ln_onnx_scope *scope, compound *c, int index)
     if (c->form != LN_FORM_SEQUENCE && c->len >= 0)
         value = ln_onnx_optional_of(&n, value);
     ln_onnx_scope_set(scope, c->name, value);
+    ln_emit_begin(&n.emit, NULL); // drops the node
     if (!m->base.failed &&
         ln_fixed_note_value(m->base.ctx->fixed, 0, c->name, c->form, first, c->len))
         ln_translation_fail_memory(&m->base);

@@ -175,6 +175,7 @@ static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, co
         ln_translation_output(&m->base, tensor);
     if (!m->base.failed)
         ln_onnx_note_sizes(m, output, tensor);
+    ln_emit_begin(&n.emit, NULL); // drops the node
 }
 
 // An output that is not a tensor.

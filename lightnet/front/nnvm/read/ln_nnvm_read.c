@@ -290,6 +290,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     ln_nnvm_node own = ln_nnvm_node_init(m, &head);
     if (!ln_translation_can_output(&m->base, tensor, head.name) || ln_hash_find(taken, tensor))
         tensor = ln_emit_simple(&own.emit, LN_OP_FORWARD, tensor, 0);
+    ln_emit_begin(&own.emit, NULL); // drops the node
     if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
         ln_translation_fail_memory(&m->base);
     if (tensor)
