@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lightnet/ln_optypes.h"
 #include "output/cli_msg.h"
 
 // Kinds
@@ -16,7 +17,7 @@ static const struct kind_name {
 } kind_names[CLI_N_KINDS] = {
     [CLI_CONVOLUTION] = {"convolution", "convolution"},
     [CLI_PRODUCT] = {"product", "matrix product"},
-    [CLI_ATTENTION] = {"attention", "attention, recurrence"},
+    [CLI_ATTENTION] = {"heads", "attention, recurrence"},
     [CLI_NORMALIZATION] = {"normalization", "normalization, softmax"},
     [CLI_REDUCTION] = {"reduction", "pooling, reduction, resizing"},
     [CLI_ELEMENTWISE] = {"elementwise", "element-wise"},
@@ -41,57 +42,57 @@ static const struct kind_word {
     const char *word;
     cli_kind_of_op kind;
 } kind_words[] = {
-    {"attention", CLI_ATTENTION},
-    {"recurrent", CLI_ATTENTION},
-    {"rotate", CLI_ATTENTION},
+    {LN_OP_ATTENTION, CLI_ATTENTION},
+    {LN_OP_RECURRENT, CLI_ATTENTION},
+    {LN_OP_ROTATE, CLI_ATTENTION},
     {"conv", CLI_CONVOLUTION},
-    {"matmul", CLI_PRODUCT},
-    {"dot_product", CLI_PRODUCT},
-    {"batchnorm", CLI_NORMALIZATION},
+    {LN_OP_MATMUL, CLI_PRODUCT},
+    {LN_OP_DOT_PRODUCT, CLI_PRODUCT},
+    {LN_OP_BATCHNORM, CLI_NORMALIZATION},
     {"norm", CLI_NORMALIZATION},
     {"softmax", CLI_NORMALIZATION},
-    {"lrn", CLI_NORMALIZATION},
-    {"affine", CLI_NORMALIZATION},
+    {LN_OP_LRN, CLI_NORMALIZATION},
+    {LN_OP_AFFINE, CLI_NORMALIZATION},
     {"pool", CLI_REDUCTION},
-    {"reduce", CLI_REDUCTION},
-    {"cumulate", CLI_REDUCTION},
-    {"topk", CLI_REDUCTION},
+    {LN_OP_REDUCE, CLI_REDUCTION},
+    {LN_OP_CUMULATE, CLI_REDUCTION},
+    {LN_OP_TOPK, CLI_REDUCTION},
     {"sort", CLI_REDUCTION},
     {"resize", CLI_REDUCTION},
-    {"resample", CLI_REDUCTION},
-    {"upsample", CLI_REDUCTION},
+    {LN_OP_RESAMPLE, CLI_REDUCTION},
+    {LN_OP_UPSAMPLE, CLI_REDUCTION},
     {"add_quantized", CLI_ELEMENTWISE},
     {"quantize", CLI_QUANTIZATION},
-    {"unpack_bits", CLI_QUANTIZATION},
-    {"round_blocks", CLI_QUANTIZATION},
-    {"binary", CLI_ELEMENTWISE},
-    {"unary", CLI_ELEMENTWISE},
+    {LN_OP_UNPACK_BITS, CLI_QUANTIZATION},
+    {LN_OP_ROUND_BLOCKS, CLI_QUANTIZATION},
+    {LN_OP_BINARY, CLI_ELEMENTWISE},
+    {LN_OP_UNARY, CLI_ELEMENTWISE},
     {"relu", CLI_ELEMENTWISE},
-    {"sigmoid", CLI_ELEMENTWISE},
-    {"elew", CLI_ELEMENTWISE},
-    {"compare", CLI_ELEMENTWISE},
-    {"where", CLI_ELEMENTWISE},
-    {"cast", CLI_ELEMENTWISE},
+    {LN_OP_SIGMOID, CLI_ELEMENTWISE},
+    {LN_OP_ELEW, CLI_ELEMENTWISE},
+    {LN_OP_COMPARE, CLI_ELEMENTWISE},
+    {LN_OP_WHERE, CLI_ELEMENTWISE},
+    {LN_OP_CAST, CLI_ELEMENTWISE},
     {"chain", CLI_ELEMENTWISE},
     {"lookup", CLI_ELEMENTWISE},
     {"blocked", CLI_MOVEMENT},
-    {"transpose", CLI_MOVEMENT},
-    {"reshape", CLI_MOVEMENT},
-    {"view", CLI_MOVEMENT},
-    {"squeeze", CLI_MOVEMENT},
-    {"flatten", CLI_MOVEMENT},
-    {"slice", CLI_MOVEMENT},
+    {LN_OP_TRANSPOSE, CLI_MOVEMENT},
+    {LN_OP_RESHAPE, CLI_MOVEMENT},
+    {LN_OP_VIEW, CLI_MOVEMENT},
+    {LN_OP_SQUEEZE, CLI_MOVEMENT},
+    {LN_OP_FLATTEN, CLI_MOVEMENT},
+    {LN_OP_SLICE, CLI_MOVEMENT},
     {"split", CLI_MOVEMENT},
-    {"concat", CLI_MOVEMENT},
-    {"join", CLI_MOVEMENT},
-    {"gather", CLI_MOVEMENT},
-    {"scatter", CLI_MOVEMENT},
-    {"take", CLI_MOVEMENT},
+    {LN_OP_CONCAT, CLI_MOVEMENT},
+    {LN_OP_JOIN, CLI_MOVEMENT},
+    {LN_OP_GATHER, CLI_MOVEMENT},
+    {LN_OP_SCATTER, CLI_MOVEMENT},
+    {LN_OP_TAKE, CLI_MOVEMENT},
     {"put", CLI_MOVEMENT},
-    {"pad", CLI_MOVEMENT},
-    {"tile", CLI_MOVEMENT},
-    {"expand", CLI_MOVEMENT},
-    {"rearange", CLI_MOVEMENT},
+    {LN_OP_PAD, CLI_MOVEMENT},
+    {LN_OP_TILE, CLI_MOVEMENT},
+    {LN_OP_EXPAND, CLI_MOVEMENT},
+    {LN_OP_REARANGE, CLI_MOVEMENT},
     {"flip", CLI_MOVEMENT},
     {"forward", CLI_MOVEMENT},
     {"rows", CLI_MOVEMENT},
@@ -109,14 +110,15 @@ static cli_kind_of_op kind_of(const char *optype)
 // Labels
 
 // Names for operators that compute no node, but move the tensors of one.
-static const char *const own_names[][2] = {
-    {"to_blocked", "layout change"}, {"from_blocked", "layout change"}, {"cast", "type change"}};
+static const char *const own_names[][2] = {{"to_blocked", "layout change"},
+                                           {"from_blocked", "layout change"},
+                                           {LN_OP_CAST, "type change"}};
 
 // Names for operators that compute many nodes, instead of all their types.
 static const char *const whole_names[][2] = {
-    {"attention", "Attention"},      {"layernorm", "LayerNormalization"},
-    {"rmsnorm", "RMSNormalization"}, {"groupnorm", "GroupNormalization"},
-    {"rotate", "RotaryEmbedding"},   {"recurrent", "recurrent layer"},
+    {LN_OP_ATTENTION, "Attention"},      {LN_OP_LAYERNORM, "LayerNormalization"},
+    {LN_OP_RMSNORM, "RMSNormalization"}, {LN_OP_GROUPNORM, "GroupNormalization"},
+    {LN_OP_ROTATE, "RotaryEmbedding"},   {LN_OP_RECURRENT, "recurrent layer"},
     {"chain", "element-wise chain"}};
 
 static const char *name_of(const char *optype, const char *const (*names)[2], size_t n)
@@ -132,7 +134,7 @@ static const char *name_of(const char *optype, const char *const (*names)[2], si
 // Of an operator that computes no node; NULL for others, such as that of the node Cast.
 static const char *own_name(const ln_op_arg *op)
 {
-    const int is_cast = ln_op_num_nodes(op) > 0 && strcasestr(ln_op_node(op, 0)->type, "cast");
+    const int is_cast = ln_op_num_nodes(op) > 0 && strcasestr(ln_op_node(op, 0)->type, LN_OP_CAST);
     return ln_op_num_nodes(op) && !is_cast ? NAME_OF(op->optype, own_names) : NULL;
 }
 

@@ -190,7 +190,7 @@ static const char style[] =
     ".e{fill:none;stroke:#8a97a6;stroke-width:1.3}.a{marker-end:url(#arrow)}"
     ".b rect{fill:#fff;stroke:#c5ccd5}.port rect{fill:#eef1f5;stroke:none}"
     ".f rect{fill:none;stroke:#8a97a6;stroke-dasharray:5 4}"
-    ".convolution .k{fill:#3d72b4}.product .k{fill:#a3397f}.attention .k{fill:#dd5468}"
+    ".convolution .k{fill:#3d72b4}.product .k{fill:#a3397f}.heads .k{fill:#dd5468}"
     ".normalization .k{fill:#26853a}.reduction .k{fill:#2a9fc0}.elementwise .k{fill:#b5990a}"
     ".movement .k{fill:#8b939d}.quantization .k{fill:#dd7c4f}.other .k{fill:#5f6670}";
 

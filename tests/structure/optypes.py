@@ -5,8 +5,8 @@ import re
 
 from tap import Tap, text_of, tracked
 
-# Names that are also attributes, options and keys of files, and operators of NNVM in its front end.
-WORDS = set("forward inverse quantize relu resize shape softmax source split zeros".split())
+# Names that are also attributes, options, keys of files and families of detectors, and operators of NNVM in its front end.
+WORDS = set("forward inverse nms quantize relu resize shape softmax source split zeros".split())
 NNVM = set("cast concat conv2d flatten lrn matmul nms pad reshape sigmoid slice squeeze take tile topk transpose where".split())
 
 # Where a string can be nothing but a type.
