@@ -273,6 +273,20 @@ def _check_is_wanted(settings: SessionOptions) -> None:
         raise ModelLoadCanceled("SessionOptions.set_load_cancellation_flag(True) ended the opening of the model")
 
 
+def _model_of_known(source: Source, settings: SessionOptions, options: Mapping[str, Any]) -> Model:
+    """The model of a session. Keywords that are no options are ignored, as by onnxruntime, with a warning."""
+    known = dict(options)
+    while True:
+        try:
+            return _model_for(source, settings, known)
+        except InvalidArgument as error:
+            key = next((key for key in known if str(error).startswith(f"unknown option '{key}'; known options: ")), None)
+            if key is None:
+                raise
+            warn(f"{error}: it has no effect")
+            del known[key]
+
+
 def _open_model(source: Source, changes: Tuple[Any, Any], options: Dict[str, Any]) -> Model:
     return Model(source, *changes, **options)
 
@@ -358,7 +372,7 @@ class InferenceSession:
             warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet")
         _check_spelling(options)
         if not isinstance(path_or_bytes, Model):
-            model = _model_for(path_or_bytes, settings, options)
+            model = _model_of_known(path_or_bytes, settings, options)
         elif options or settings._changes_model():
             raise InvalidArgument("options that change a model belong to the Model, not to a session that shares it")
         else:

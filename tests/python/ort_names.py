@@ -170,6 +170,13 @@ def nodes_are_recorded_on_request():
 
 
 @test
+def keywords_that_are_no_options_are_ignored():
+    told = warnings_of(lambda: lightnet.InferenceSession(scaled(), nonsense=1, threads=1))
+    return ([] if "nonsense" in str(told) else [str(told)]) + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(scaled(), provider=["CPUExecutionProvider"]), "providers")
+
+
+@test
 def options_without_effect_say_so():
     session, options = lightnet.InferenceSession(scaled()), lightnet.SessionOptions()
     options.add_provider("NoExecutionProvider", {})

@@ -215,7 +215,7 @@ def errors_name_what_is_wrong():
         (lightnet.NoSuchFile, lambda: lightnet.InferenceSession("no.onnx"), "no.onnx"),
         (lightnet.InvalidGraph, lambda: lightnet.InferenceSession(b"nothing at all"), ""),
         (lightnet.NotImplemented, lambda: lightnet.InferenceSession(tiny(op="Foo")), "operators that are not supported: Foo (1 node)"),
-        (lightnet.InvalidArgument, lambda: lightnet.InferenceSession(DIGITS, nonsense=1), "nonsense"),
+        (lightnet.InvalidArgument, lambda: lightnet.Model(DIGITS, nonsense=1), "nonsense"),
         (TypeError, lambda: s.run("probabilities", {"image": x}), "list of names"),
         (TypeError, lambda: lightnet.InferenceSession(5), ""),
         (ValueError, lambda: s.run(None, {"image\0": x}), "null"),
