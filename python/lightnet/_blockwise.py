@@ -9,7 +9,7 @@ elements are q = round(w / s + z), of `bits` bits, the first in the lowest bits 
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Tuple
 
 from ._arrays import numpy
 from ._errors import InvalidArgument
@@ -68,19 +68,32 @@ def _fill(target: Any, values: np.ndarray, what: str) -> None:
     target[...] = values.reshape(target.shape)
 
 
-def _quantize(bits: int, dst: Any, src: Any, scale: Any, zero_points: Any, block_size: int, n: int, k: int, is_symmetric: bool) -> None:
-    np = numpy()
+def check_block_size(block_size: int) -> None:
+    """InvalidArgument: MatMulNBits has no such blocks."""
     if block_size < 16 or block_size & (block_size - 1):
         raise InvalidArgument(f"block_size is {block_size}, expected a power of two, 16 or more")
+
+
+def in_blocks(src: Any, bits: int, block_size: int, n: int, k: int, is_symmetric: bool, dtype: Any) -> Tuple[Any, Any, Any]:
+    """Of the matrix src [k, n]: packed elements [n, blocks, block_size * bits / 8], scales [n, blocks] of a type, and packed zero
+    points of each column."""
+    np = numpy()
+    check_block_size(block_size)
     blocks = _blocks(src, block_size, n, k)
     scales, zeros = _parameters(blocks, bits, is_symmetric)
-    stored = scales.astype(scale.dtype).astype(np.float32)
+    scales = scales.astype(dtype)
+    stored = scales.astype(np.float32)
     with np.errstate(divide="ignore"):
         factors = np.where(stored != 0, np.float32(1) / stored, np.float32(0))
     elements = np.clip(blocks * factors[:, :, None] + zeros[:, :, None], 0, (1 << bits) - 1)
-    _fill(dst, _packed(_rounded(elements).astype(np.uint8), bits), "packed weights")
+    return _packed(_rounded(elements).astype(np.uint8), bits), scales, _packed(zeros, bits)
+
+
+def _quantize(bits: int, dst: Any, src: Any, scale: Any, zero_points: Any, block_size: int, n: int, k: int, is_symmetric: bool) -> None:
+    packed, scales, zeros = in_blocks(src, bits, block_size, n, k, is_symmetric, scale.dtype)
+    _fill(dst, packed, "packed weights")
     _fill(scale, scales, "scales")
-    _fill(zero_points, _packed(zeros, bits), "zero points")
+    _fill(zero_points, zeros, "zero points")
 
 
 def quantize_matmul_4bits(dst: np.ndarray, src: np.ndarray, scale: np.ndarray, zero_points: np.ndarray, block_size: int, N: int,

@@ -8,9 +8,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence
 
 from .._arrays import numpy
+from .._blockwise import check_block_size, in_blocks
 from .._errors import InvalidArgument, NotImplemented
 from ._graph import CONTRIB, FLOAT, FLOAT16, Node, Tensor
 from .onnx_model import ONNXModel
@@ -55,8 +56,7 @@ class MatMulNBitsQuantizer:
         config = self._config
         if config.bits not in BITS:
             raise InvalidArgument(f"bits is {config.bits}, expected one of {BITS}")
-        if config.block_size < 16 or config.block_size & config.block_size - 1:
-            raise InvalidArgument(f"block_size is {config.block_size}, expected a power of 2, at least 16")
+        check_block_size(config.block_size)
         if config.quant_format is not QuantFormat.QOperator:
             raise NotImplemented(f"QuantFormat.{config.quant_format}: expected QOperator, which writes MatMulNBits")
         others = set(config.op_types_to_quantize or ()) - {"MatMul"}
@@ -76,10 +76,13 @@ class MatMulNBitsQuantizer:
     def _quantize(self, node: Node, tensor: Tensor) -> None:
         model, config = self.model._model, self._config
         k, n = tensor.dims
-        parts = blocks_of(tensor.array(), config.bits, config.block_size, config.is_symmetric)
+        weight = tensor.array()
+        if not numpy().isfinite(weight).all():
+            raise InvalidArgument(f"weight '{tensor.name}' is not finite; exclude its nodes by nodes_to_exclude")
+        parts = in_blocks(weight, config.bits, config.block_size, n, k, config.is_symmetric, weight.dtype)
         suffix = f"Q{config.bits}"
         names = [model.shared(f"{tensor.name}_{suffix}{what}", array)
-                 for what, array in zip(("", "_scales", "_zero_points"), parts) if array is not None]
+                 for what, array in zip(("", "_scales") if config.is_symmetric else ("", "_scales", "_zero_points"), parts)]
         attributes = {"K": k, "N": n, "bits": config.bits, "block_size": config.block_size}
         if config.accuracy_level:
             attributes["accuracy_level"] = config.accuracy_level
@@ -90,41 +93,6 @@ class MatMulNBitsQuantizer:
 
 class MatMul4BitsQuantizer(MatMulNBitsQuantizer):
     """The same with 4 bits, by its older name."""
-
-
-def blocks_of(weight: Any, bits: int, block: int, is_symmetric: bool) -> Tuple[Any, Any, Optional[Any]]:
-    """(numbers, scales, zero points) of a matrix [K, N], as MatMulNBits reads them: uint8 [N, K / block, block * bits / 8],
-    [N, K / block] of the type of the weight, uint8 [N, (K / block * bits + 7) / 8] or None, where the zero point is
-    2 ** (bits - 1). The last block is filled up with zeros."""
-    np = numpy()
-    k, n = weight.shape
-    count, most, half = -(-k // block), 2 ** bits - 1, 2 ** (bits - 1)
-    padded = np.zeros((n, count * block), "f4")
-    padded[:, :k] = weight.T
-    values = padded.reshape(n, count, block)
-    if not np.isfinite(values).all():
-        raise InvalidArgument("a weight has elements that are not finite; exclude its node by nodes_to_exclude")
-    if is_symmetric:
-        extreme = np.take_along_axis(values, np.abs(values).argmax(2)[:, :, None], 2)[:, :, 0]
-        scales, zeros = extreme / -half, np.full((n, count), half, "u1")  # the extreme becomes the number 0
-    else:
-        low, high = np.minimum(values.min(2), 0), np.maximum(values.max(2), 0)
-        scales = (high - low) / most
-        zeros = np.clip(np.rint(-low / np.where(scales == 0, 1, scales)), 0, most).astype("u1")
-    scales = np.where(scales == 0, 1, scales).astype(weight.dtype)
-    numbers = np.clip(np.rint(values / scales[:, :, None].astype("f4")) + zeros[:, :, None], 0, most).astype("u1")
-    packed = _packed(numbers.reshape(n, -1), bits).reshape(n, count, -1)
-    return packed, scales, None if is_symmetric else _packed(zeros, bits)
-
-
-def _packed(numbers: Any, bits: int) -> Any:
-    """Rows of bytes, the first number in the lowest bits."""
-    np = numpy()
-    n, each = len(numbers), 8 // bits
-    filled = np.zeros((n, -(-numbers.shape[1] // each) * each), "u1")
-    filled[:, :numbers.shape[1]] = numbers
-    shifts = np.arange(each, dtype="u1") * bits
-    return np.bitwise_or.reduce(filled.reshape(n, -1, each) << shifts, 2).astype("u1")
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
