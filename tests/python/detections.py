@@ -9,18 +9,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx"), os.path.join(HERE, "..")]
 
 import numpy as np
-from tap import Tap
+from checks import run_tests, same, test
 
 import detectors as d
 import lightnet
 
 SIZE = (151, 80)
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
 
 
 def raises(function, *texts):
@@ -29,10 +23,6 @@ def raises(function, *texts):
     except lightnet.InvalidArgument as error:
         return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
     return ["raised nothing"]
-
-
-def same(seen, wanted):
-    return [] if seen == wanted else [f"{seen!r}, expected {wanted!r}"]
 
 
 def close(seen, wanted, tolerance=2e-3):
@@ -153,16 +143,5 @@ def wrong_arguments_raise():
             + raises(lambda: lightnet.detections(outputs, SIZE, input_size=size, score=float("nan")), "is NaN"))
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

@@ -16,7 +16,8 @@ sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HE
 os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
 
 import numpy as np
-from tap import ROOT, Tap
+from checks import equal, raises, run_tests, same, test
+from tap import ROOT
 
 import lightnet
 import onnx_writer as w
@@ -24,31 +25,6 @@ from lightnet import OrtValue
 from lightnet.capi import _pybind_state as C
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-def raises(kind, function, *texts):
-    """Faults unless function() raises `kind` with these texts in its message."""
-    try:
-        function()
-    except kind as error:
-        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
-    except BaseException as error:  # of another kind: that is the fault
-        return [f"raised {type(error).__name__}: {error}"]
-    return ["raised nothing"]
-
-
-def same(seen, wanted):
-    return [] if seen == wanted else [f"{seen!r}, expected {wanted!r}"]
-
-
-def equal(a, b):
-    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
 
 
 def warnings_of(function):
@@ -712,16 +688,5 @@ def debug_information_is_printed():
             if text not in done.stdout]
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

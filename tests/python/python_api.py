@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
 
 import numpy as np
-from tap import ROOT, Tap
+from checks import equal, raises, run_tests, same, test
+from tap import ROOT
 
 import lightnet
 import onnx_writer as w
@@ -25,31 +26,6 @@ from lightnet import OrtValue
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 BFLOAT16 = 16  # of onnx.TensorProto
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-def raises(kind, function, *texts):
-    """Faults unless function() raises `kind` with these texts in its message."""
-    try:
-        function()
-    except kind as error:
-        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
-    except BaseException as error:  # of another kind: that is the fault
-        return [f"raised {type(error).__name__}: {error}"]
-    return ["raised nothing"]
-
-
-def same(seen, wanted):
-    return [] if seen == wanted else [f"{seen!r}, expected {wanted!r}"]
-
-
-def equal(a, b):
-    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
 
 
 def unary(op="Abs", dtype="float", shape=(2, "n"), x="x", y="y"):
@@ -1033,16 +1009,5 @@ def links_that_do_not_fit_are_rejected():
         raises(TypeError, lambda: state(sums()).run("twice", FEED), "output_names is a list")
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

@@ -13,21 +13,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
 
 import numpy as np
-from tap import Tap
+from checks import equal, run_tests, test
 
 import lightnet
 import onnx_writer as w
-
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-def equal(a, b):
-    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
 
 
 def absolute():
@@ -246,16 +235,5 @@ def cancel_after_terminate_does_not_reach_other_runs():
     return faults[:3]
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

@@ -12,7 +12,8 @@ sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file
                 os.path.join(os.path.dirname(os.path.abspath(__file__)), "../onnx")]
 
 import numpy as np
-from tap import ROOT, Tap
+from checks import raises, run_tests, test
+from tap import ROOT
 
 import lightnet
 import onnx_writer as w
@@ -23,27 +24,10 @@ from lightnet.quantization._graph import read
 os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
 RNG = np.random.default_rng(5)
 FOLDER = tempfile.TemporaryDirectory(prefix="lightnet-test-")
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
 
 
 def path(name="model8.onnx"):
     return os.path.join(FOLDER.name, name)
-
-
-def raises(kind, function, *texts):
-    """Faults unless function() raises `kind` with these texts in its message."""
-    try:
-        function()
-    except kind as error:
-        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
-    except BaseException as error:  # of another kind: that is the fault
-        return [f"raised {type(error).__name__}: {error}"]
-    return ["raised nothing"]
 
 
 def warns(function, *texts):
@@ -764,18 +748,5 @@ def scales_and_zero_points_of_ranges():
     return faults
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("default")
-                faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

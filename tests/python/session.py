@@ -16,30 +16,14 @@ sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file
                 os.path.join(os.path.dirname(os.path.abspath(__file__)), "../onnx")]
 
 import numpy as np
-from tap import ROOT, Tap
+from checks import equal, raises, run_tests, test
+from tap import ROOT
 
 import lightnet
 import onnx_writer as w
 from lightnet._html import ProfileRows
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-def raises(kind, function, *texts):
-    """Faults unless function() raises `kind` with these texts in its message."""
-    try:
-        function()
-    except kind as error:
-        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
-    except BaseException as error:  # of another kind: that is the fault
-        return [f"raised {type(error).__name__}: {error}"]
-    return ["raised nothing"]
 
 
 def digits(**options):
@@ -48,10 +32,6 @@ def digits(**options):
 
 def image(seed=0):
     return np.random.default_rng(seed).random((1, 1, 28, 28), np.float32)
-
-
-def equal(a, b):
-    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
 
 
 def tiny(dtype="float", shape=(2, "n"), op="Abs"):
@@ -537,16 +517,5 @@ def notebooks_show_models_as_tables():
     return ([] if table == expected else [f"{table}, expected {expected}"]) + ([] if size in model._repr_html_() else [f"no {size}"])
 
 
-def main():
-    tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
-    tap.end()
-
-
 if __name__ == "__main__":
-    main()
+    run_tests()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the Python package share: a test is a function that returns faults, texts of what is wrong.
+
+    from checks import raises, run_tests, same, test
+
+    @test
+    def sums_are_right():
+        return same(1 + 1, 2) + raises(ZeroDivisionError, lambda: 1 / 0, "division")
+
+    if __name__ == "__main__":
+        run_tests()
+"""
+import numpy as np
+from tap import Tap
+
+_tests = []
+
+
+def test(function):
+    """Adds a test."""
+    _tests.append(function)
+    return function
+
+
+def raises(kind, function, *texts):
+    """Faults unless function() raises `kind` with these texts in its message."""
+    try:
+        function()
+    except kind as error:
+        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
+    except BaseException as error:  # of another kind: that is the fault
+        return [f"raised {type(error).__name__}: {error}"]
+    return ["raised nothing"]
+
+
+def same(seen, wanted):
+    return [] if seen == wanted else [f"{seen!r}, expected {wanted!r}"]
+
+
+def equal(a, b):
+    """Faults unless both arrays have one type, shape and elements."""
+    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
+
+
+def run_tests():
+    """Runs the tests in their order, and leaves."""
+    tap = Tap()
+    for function in _tests:
+        try:
+            faults = function()
+        except BaseException as error:  # counts as a fault of this test
+            faults = [f"{type(error).__name__}: {error}"]
+        tap.check(function.__name__, faults)
+    tap.end()
