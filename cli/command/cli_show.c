@@ -283,28 +283,6 @@ static int print_ops(const ln_context *ctx)
 
 // The same as JSON
 
-static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
-{
-    cli_json *doc = data;
-    cli_json_open(doc, NULL, '{');
-    cli_json_text(doc, "name", name);
-    cli_json_text(doc, "dtype", tl_dtype_name(info->dtype));
-    cli_json_shape(doc, "shape", info->ndim, info->dims);
-    cli_json_text(doc, "shape_text", shape);
-    cli_json_close(doc);
-}
-
-static int add_ports(cli_json *doc, const ln_context *ctx, const cli_options *opt)
-{
-    cli_json_open(doc, "inputs", '[');
-    int status = ln_context_describe(ctx, add_port, NULL, doc);
-    cli_json_close(doc);
-    cli_json_open(doc, "outputs", '[');
-    status = status || ln_context_describe(ctx, NULL, add_port, doc);
-    cli_json_close(doc);
-    return status ? cli_model_fail(ctx, opt) : 0;
-}
-
 static void add_memory(cli_json *doc, const ln_context *ctx, const ln_stats *stats)
 {
     cli_json_open(doc, "memory", '{');
@@ -355,7 +333,7 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
     cli_json_open(&doc, NULL, '{');
     cli_json_text(&doc, "model", ctx->source);
     cli_json_text(&doc, "target", ctx->target);
-    int status = add_ports(&doc, ctx, opt);
+    int status = cli_model_add_ports(&doc, ctx, opt);
     cli_json_count(&doc, "parameters", stats.params);
     cli_json_count(&doc, "parameter_bytes", stats.param_size);
     cli_json_number(&doc, "macs", stats.macs);
@@ -463,13 +441,13 @@ static int print_interface_as_json(const ln_model *model, const cli_options *opt
     cli_json_text(&doc, "format", ln_model_metadata(model, "format"));
     cli_json_open(&doc, "inputs", '[');
     for (int i = 0; i < ln_model_num_inputs(model); i++)
-        add_port(&doc, ln_model_input_name(model, i), ln_model_input_info(model, i),
-                 cli_session_input_shape(model, i, text));
+        cli_model_add_port(&doc, ln_model_input_name(model, i), ln_model_input_info(model, i),
+                           cli_session_input_shape(model, i, text));
     cli_json_close(&doc);
     cli_json_open(&doc, "outputs", '[');
     for (int i = 0; i < ln_model_num_outputs(model); i++)
-        add_port(&doc, ln_model_output_name(model, i), ln_model_output_info(model, i),
-                 cli_session_output_shape(model, i, text));
+        cli_model_add_port(&doc, ln_model_output_name(model, i), ln_model_output_info(model, i),
+                           cli_session_output_shape(model, i, text));
     cli_json_close(&doc);
     cli_json_open(&doc, "programs", '[');
     for (int n = 1; (shapes = ln_model_metadata(model, key)); n++) {

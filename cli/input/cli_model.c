@@ -415,3 +415,27 @@ int cli_data_file(char *file, const char *dir, const char *what, int k, const ch
     const int len = snprintf(file, LN_MAXLINE, "%s/%s_%d.%s", dir, what, k, ending);
     return len < LN_MAXLINE ? 0 : cli_fail("%.64s...: the name of the folder is too long", dir);
 }
+
+// Inputs and outputs as JSON
+
+void cli_model_add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    cli_json *const json = data;
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "name", name);
+    cli_json_text(json, "dtype", tl_dtype_name(info->dtype));
+    cli_json_shape(json, "shape", info->ndim, info->dims);
+    cli_json_text(json, "shape_text", shape);
+    cli_json_close(json);
+}
+
+int cli_model_add_ports(cli_json *json, const ln_context *ctx, const cli_options *opt)
+{
+    cli_json_open(json, "inputs", '[');
+    int status = ln_context_describe(ctx, cli_model_add_port, NULL, json);
+    cli_json_close(json);
+    cli_json_open(json, "outputs", '[');
+    status = status || ln_context_describe(ctx, NULL, cli_model_add_port, json);
+    cli_json_close(json);
+    return status ? cli_model_fail(ctx, opt) : 0;
+}

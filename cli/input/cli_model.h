@@ -8,6 +8,7 @@
 
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
+#include "output/cli_json.h"
 #include "output/cli_msg.h"
 #include "tensorlight/tensorlight.h"
 
@@ -78,3 +79,10 @@ int cli_data_file(char *file, const char *dir, const char *what, int k, const ch
 /** The record of tensor `name`, with its data after the last run. Returns borrowed (until the
  * context is unloaded), or NULL after a message. */
 const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name);
+
+/** Adds an input or output to the list of a document, `data`: its name, type and shape. */
+void cli_model_add_port(void *data, const char *name, const tl_tensor *info, const char *shape);
+
+/** Adds the members "inputs" and "outputs": lists of names, types and shapes. Returns 0, or
+ * CLI_FAILED after a message. */
+int cli_model_add_ports(cli_json *json, const ln_context *ctx, const cli_options *opt);

@@ -17,27 +17,6 @@
 
 // The summary
 
-static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
-{
-    cli_json *const json = data;
-    cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", name);
-    cli_json_text(json, "dtype", tl_dtype_name(info->dtype));
-    cli_json_text(json, "shape", shape);
-    cli_json_close(json);
-}
-
-static int add_ports(cli_json *json, const ln_context *ctx, const cli_options *opt)
-{
-    cli_json_open(json, "inputs", '[');
-    int failed = ln_context_describe(ctx, add_port, NULL, json);
-    cli_json_close(json);
-    cli_json_open(json, "outputs", '[');
-    failed = failed || ln_context_describe(ctx, NULL, add_port, json);
-    cli_json_close(json);
-    return failed ? cli_model_fail(ctx, opt) : 0;
-}
-
 static int add_stats(cli_json *json, const ln_context *ctx, const cli_options *opt)
 {
     ln_stats stats;
@@ -149,7 +128,7 @@ static int add_compiled(cli_json *json, ln_context *ctx, const cli_options *opt,
     cli_json_text(json, "precision", precision_of(ctx));
     add_times(json, t);
     add_machine(json, ctx, times);
-    return add_ports(json, ctx, opt) || add_stats(json, ctx, opt) ||
+    return cli_model_add_ports(json, ctx, opt) || add_stats(json, ctx, opt) ||
            cli_report_add_graph(json, "compiled", ctx, times) ||
            cli_report_add_memory(json, ctx, opt);
 }

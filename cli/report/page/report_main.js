@@ -23,7 +23,7 @@ function portsOf(model) {
   const rows = [...model.inputs.map(port => ['input', port]), ...model.outputs.map(port => ['output', port])];
   const MAX_PORTS = 12, shown = rows.slice(0, MAX_PORTS), rest = rows.slice(MAX_PORTS);
   const row = ([what, port]) => el('tr', null, el('td', {class: 'muted'}, what), el('td', null, el('code', null, port.name)),
-                                   el('td', null, typeText(port.dtype)), el('td', {class: 'number'}, port.shape));
+                                   el('td', null, typeText(port.dtype)), el('td', {class: 'number'}, port.shape_text));
   const body = el('tbody', null, shown.map(row));
   const more = rest.length ? el('button', {type: 'button', class: 'more', on: {click: event => { body.append(...rest.map(row)); event.target.remove(); }}},
                                 `Show ${rest.length} more`) : null;
