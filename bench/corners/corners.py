@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
 from beside import Measuring
 from rows_bodies import BODIES
 from rows_detection import DETECTION

@@ -15,6 +15,7 @@
 
 typedef struct options {
     int check; // compare instead of measuring
+    int json;  // print the measurements as JSON
     int threads;
     double seconds;             // for each measurement
     tl_isa only;                // this instruction set, or TL_ISA_INVALID for all
@@ -26,6 +27,14 @@ typedef struct isa_peak {
     tl_exec exec;
     double flops;
 } isa_peak;
+
+enum { MAX_SETS = 9 };
+
+// The speeds of a kernel on a shape: operations per second, or bytes if it has no operations.
+typedef struct row_speeds {
+    double of[MAX_SETS]; // with each of the instruction sets; 0: it failed
+    double dnnl;         // 0: oneDNN does not compute it
+} row_speeds;
 
 typedef struct bench {
     options opt;
@@ -40,13 +49,15 @@ typedef struct bench {
     int n_rows, n_failed;
 } bench;
 
-static const char usage[] = "usage: tl_bench [OPTION...] [TEXT...]\n"
-                            "Times the kernels whose line contains a TEXT, or all.\n\n"
-                            "  --threads N   threads (default 1; 0: all cores)\n"
-                            "  --seconds S   for each measurement (default 0.2)\n"
-                            "  --isa NAME    only the instruction set NAME\n"
-                            "  --check       do not measure: compare all kernels and instruction "
-                            "sets, and oneDNN, on small shapes\n";
+static const char usage[] =
+    "usage: tl_bench [OPTION...] [TEXT...]\n"
+    "Times the kernels whose line contains a TEXT, or all.\n\n"
+    "  --threads N   threads (default 1; 0: all cores)\n"
+    "  --seconds S   for each measurement (default 0.2)\n"
+    "  --isa NAME    only the instruction set NAME\n"
+    "  --json        print peaks, and all speeds in 1e9 per second, as JSON\n"
+    "  --check       do not measure: compare all kernels and instruction "
+    "sets, and oneDNN, on small shapes\n";
 
 static int fail(const char *reason)
 {
@@ -126,25 +137,66 @@ static void print_head(const bench *b)
     printf(version ? " %8s  ratio\n" : "\n", "oneDNN");
 }
 
-static void print_row(const bench *b, const bench_kernel *kernel, bench_job *job,
-                      bench_dnnl_kind kind)
+static void measure_row(const bench *b, const bench_kernel *kernel, bench_job *job,
+                        bench_dnnl_kind kind, row_speeds *speeds)
 {
     const double amount = job->flops > 0 ? job->flops : job->bytes;
-    double time = 0;
+    for (int i = 0; i < b->n_peaks; i++) {
+        kernel_run r = {kernel, job, &b->peaks[i].exec};
+        const double time = shortest(run_kernel, &r, b->opt.seconds);
+        speeds->of[i] = time > 0 ? amount / time : 0;
+    }
+    const double time = time_dnnl(b, kind, job);
+    speeds->dnnl = time > 0 ? amount / time : 0;
+}
+
+static void print_row(const bench *b, const bench_kernel *kernel, const bench_job *job,
+                      const row_speeds *speeds)
+{
     printf("%-28s %-23s %-7s", job->shape.name, kernel->name,
            job->flops > 0 ? units[b->numbers] : "GB/s");
-    for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++) {
-        kernel_run r = {kernel, job, &p->exec};
-        time = shortest(run_kernel, &r, b->opt.seconds);
-        const double speed = time > 0 ? amount / time : 0;
-        printf(" %10.2f %4.0f", speed * 1e-9,
-               100 * speed / (job->flops > 0 ? p->flops : b->bandwidth));
-        fflush(stdout);
-    }
-    const double other = time_dnnl(b, kind, job);
-    if (other > 0 && time > 0)
-        printf(" %8.2f %6.2f", amount / other * 1e-9, other / time);
+    for (int i = 0; i < b->n_peaks; i++)
+        printf(" %10.2f %4.0f", speeds->of[i] * 1e-9,
+               100 * speeds->of[i] / (job->flops > 0 ? b->peaks[i].flops : b->bandwidth));
+    if (speeds->dnnl > 0 && b->n_peaks > 0 && speeds->of[b->n_peaks - 1] > 0)
+        printf(" %8.2f %6.2f", speeds->dnnl * 1e-9, speeds->of[b->n_peaks - 1] / speeds->dnnl);
     printf("\n");
+    fflush(stdout);
+}
+
+// The same as JSON: an object with the peaks of all instruction sets, and a list of rows.
+
+static const char *const numbers_names[BENCH_NUMBERS_SIZE] = {"float32", "bytes", "bfloat16"};
+
+static void begin_json(const bench *b)
+{
+    const char *const version = bench_dnnl_version();
+    printf("{\"threads\": %d, \"seconds\": %g, \"onednn\": \"%s\", \"copy_gbs\": %.2f,\n",
+           b->opt.threads, b->opt.seconds, version ? version : "", b->bandwidth * 1e-9);
+    printf(" \"peaks\": {");
+    for (int n = 0; n < BENCH_NUMBERS_SIZE; n++) {
+        printf("%s\"%s\": {", n ? ", " : "", numbers_names[n]);
+        for (int i = 0; i < b->n_peaks_of[n]; i++)
+            printf("%s\"%s\": %.2f", i ? ", " : "", tl_isa_name(b->peaks_of[n][i].exec.isa),
+                   b->peaks_of[n][i].flops * 1e-9);
+        printf("}");
+    }
+    printf("},\n \"rows\": [");
+}
+
+static void print_json_row(const bench *b, const bench_kernel *kernel, const bench_job *job,
+                           const row_speeds *speeds)
+{
+    printf("%s\n  {\"shape\": \"%s\", \"kernel\": \"%s\", \"numbers\": \"%s\", "
+           "\"unit\": \"%s\"",
+           b->n_rows ? "," : "", job->shape.name, kernel->name, numbers_names[b->numbers],
+           job->flops > 0 ? units[b->numbers] : "GB/s");
+    for (int i = 0; i < b->n_peaks; i++)
+        printf(", \"%s\": %.3f", tl_isa_name(b->peaks[i].exec.isa), speeds->of[i] * 1e-9);
+    if (speeds->dnnl > 0)
+        printf(", \"onednn\": %.3f", speeds->dnnl * 1e-9);
+    printf("}");
+    fflush(stdout);
 }
 
 // Comparing
@@ -251,6 +303,18 @@ static int is_wanted(const bench *b, const char *shape, const char *kernel)
     return 0;
 }
 
+static void measure_and_print(bench *b, const bench_group *group, const bench_kernel *kernel,
+                              bench_job *job)
+{
+    row_speeds speeds = {.dnnl = 0};
+    if (!b->opt.json && !b->has_head)
+        print_head(b);
+    b->has_head = 1;
+    measure_row(b, kernel, job, group->dnnl, &speeds);
+    (b->opt.json ? print_json_row : print_row)(b, kernel, job, &speeds);
+    b->n_rows++;
+}
+
 // One kernel on one shape. `wanted` NULL: measures.
 static int do_row(bench *b, const bench_group *group, const bench_kernel *kernel,
                   const bench_shape *shape, tl_tensor *wanted)
@@ -261,13 +325,8 @@ static int do_row(bench *b, const bench_group *group, const bench_kernel *kernel
         check_row(b, kernel, &job, wanted);
     if (!status && wanted && kernel == group->kernels[0])
         check_dnnl(b, group->dnnl, &job, wanted);
-    if (!status && !wanted) {
-        if (!b->has_head)
-            print_head(b);
-        b->has_head = 1;
-        print_row(b, kernel, &job, group->dnnl);
-        b->n_rows++;
-    }
+    if (!status && !wanted)
+        measure_and_print(b, group, kernel, &job);
     bench_job_free(&job);
     return status < 0 ? fail(tl_last_error()) : 0;
 }
@@ -286,6 +345,8 @@ static int do_shape(bench *b, const bench_group *group, const bench_shape *shape
 
 static int do_all(bench *b)
 {
+    if (b->opt.json)
+        begin_json(b);
     for (int i = 0; i < bench_n_groups; i++) {
         const bench_group *const group = &bench_groups[i];
         b->has_head &= b->numbers == group->numbers;
@@ -296,14 +357,14 @@ static int do_all(bench *b)
             if (do_shape(b, group, s))
                 return -1;
     }
+    if (b->opt.json)
+        printf("\n ]\n}\n");
     if (b->opt.check)
         printf("1..%d\n", b->n_rows);
     return b->n_rows ? 0 : fail("no line contains such a text");
 }
 
 // Beginning
-
-enum { MAX_SETS = 9 };
 
 // Sets with kernels, and their peak rates; TL_ISA_SIZE ends.
 static const struct numbers_sets {
@@ -347,9 +408,13 @@ static int begin(bench *b)
 }
 
 static const struct option longs[] = {
-    {"check", no_argument, NULL, 'c'},         {"threads", required_argument, NULL, 't'},
-    {"seconds", required_argument, NULL, 's'}, {"isa", required_argument, NULL, 'i'},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    {"check", no_argument, NULL, 'c'},
+    {"json", no_argument, NULL, 'j'},
+    {"threads", required_argument, NULL, 't'},
+    {"seconds", required_argument, NULL, 's'},
+    {"isa", required_argument, NULL, 'i'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 // The number that `text` is, or NaN.
@@ -368,6 +433,8 @@ static int read_option(options *opt, int c)
         return -1;
     if (c == 'c')
         opt->check = 1;
+    else if (c == 'j')
+        opt->json = 1;
     else if (c == 't')
         opt->threads = (int)number ? (int)number : tl_cpu_count();
     else if (c == 's')
@@ -383,6 +450,8 @@ static int read_options(options *opt, int argc, char **argv)
     *opt = (options){.threads = 1, .seconds = 0.2, .only = TL_ISA_INVALID};
     while (!status && (c = getopt_long(argc, argv, "", longs, NULL)) != -1)
         status = read_option(opt, c);
+    if (!status && opt->check && opt->json)
+        status = -1; // a check prints TAP
     if (status)
         fputs(usage, status > 0 ? stdout : stderr);
     opt->filters = (const char *const *)argv + optind;

@@ -7,8 +7,9 @@
 //     ln_session_bench random MODEL SIZE=FROM..TO [..]   2,000 runs with sizes drawn at random
 //     ln_session_bench call [N]                          of a model with one operator, in N threads
 //
-// SIZE is the name of an open size of the model; one that is not given is 1. LIGHTNET_NUM_THREADS
-// decides how many threads runs use, but for `threads` and `memory`, where it is one.
+// Prints an object of JSON. SIZE is the name of an open size of the model; one that is not given
+// is 1. LIGHTNET_NUM_THREADS decides how many threads runs use, but for `threads` and `memory`,
+// where it is one.
 
 #include <pthread.h>
 #include <stdint.h>
@@ -249,7 +250,8 @@ static void show_memory(const char *file, const sizes *s)
     run(session);
     const double one = resident();
     const double more = measure(model, s, N_SESSIONS - 1, 0).resident;
-    printf("memory: one session %.1f MB, %d sessions %+.1f MB\n", one, N_SESSIONS, more - one);
+    printf("{\"one_mb\": %.1f, \"sessions\": %d, \"more_mb\": %.1f}\n", one, N_SESSIONS,
+           more - one);
     ln_session_free(session);
     ln_model_free(model);
 }
@@ -271,12 +273,9 @@ static void show_threads(const char *file, const sizes *s)
         }
         ratio = each[1] / each[0] > ratio ? each[1] / each[0] : ratio;
     }
-    printf(
-        "threads: one session %.2f runs/s, two %.2f: %.2f x, best pair %.2f x; a core's time for "
-        "a run %.2f and %.2f ms: %.2f x\n",
-        best[0].runs_per_second, best[1].runs_per_second,
-        best[1].runs_per_second / best[0].runs_per_second, ratio, best[0].cpu, best[1].cpu,
-        2 * best[0].cpu / best[1].cpu);
+    printf("{\"one_per_second\": %.2f, \"two_per_second\": %.2f, \"best_pair_ratio\": %.2f, "
+           "\"one_cpu_ms\": %.2f, \"two_cpu_ms\": %.2f}\n",
+           best[0].runs_per_second, best[1].runs_per_second, ratio, best[0].cpu, best[1].cpu);
     ln_model_free(model);
 }
 
@@ -305,7 +304,8 @@ static void show_first(const char *file, const sizes *s)
             best = again < best ? again : best;
         }
         if (value == range->from) { // packs the weights
-            printf("first: %s=%d %.2f ms, then %.2f ms\n", range->name, value, first, best);
+            printf("{\"size\": \"%s\", \"from\": %d, \"first_ms\": %.2f, \"then_ms\": %.2f",
+                   range->name, value, first, best);
             continue;
         }
         more[n++] = first - best;
@@ -314,8 +314,9 @@ static void show_first(const char *file, const sizes *s)
     qsort(more, (size_t)n, sizeof(*more), by_value);
     if (n)
         printf(
-            "first: %d more sizes: %.2f ms more than a run at least, %.2f median, %.2f at most\n",
+            ", \"more_sizes\": %d, \"more_ms\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}",
             n, more[0], more[n / 2], worst);
+    printf("}\n");
     ln_session_free(session);
     ln_model_free(model);
 }
@@ -337,8 +338,9 @@ static void show_random(const char *file, const sizes *s)
         settled = i < N_SETTLED && r > settled ? r : settled;
         max = r > max ? r : max;
     }
-    printf("random: %d runs %.0f ms; resident %.1f MB after %d, at most %.1f MB\n", N_RANDOM, total,
-           settled, N_SETTLED, max);
+    printf("{\"runs\": %d, \"total_ms\": %.0f, \"settled_after\": %d, \"settled_mb\": %.1f, "
+           "\"max_mb\": %.1f}\n",
+           N_RANDOM, total, N_SETTLED, settled, max);
     ln_session_free(session);
     ln_model_free(model);
 }
@@ -418,8 +420,7 @@ static void show_call(int n)
         const double each = run_round(&gate, callers, n);
         best = each < best ? each : best;
     }
-    printf("call: %.3f us for set_input, run and output of one operator, in each of %d threads\n",
-           best * 1e3, n);
+    printf("{\"call_us\": %.3f, \"threads\": %d}\n", best * 1e3, n);
     for (int i = 0; i < n; i++) {
         pthread_join(callers[i].thread, NULL);
         ln_session_free(callers[i].session);

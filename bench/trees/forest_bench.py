@@ -3,7 +3,7 @@
 """A random forest, LightNet beside ONNX Runtime: same machine, same inputs, in turns.
 
 usage: forest_bench.py [--lightnet PATH] [--ort] [--trees N] [--depth N] [--features N] [--targets N] [--double] [--uneven]
-                       [--rows N ..] [--threads N ..] [--rounds N] [--seconds S]
+                       [--rows N ..] [--threads N ..] [--rounds N] [--seconds S] [--json]
 
 Makes TreeEnsembleRegressor with random splits, and prints the least time of all rounds for each number of rows and threads.
 With --ort also that of ONNX Runtime, the ratio (above 1: LightNet is faster), and the largest difference of the results by
@@ -11,6 +11,7 @@ the largest number. --uneven: each branch has a leaf as one of its children with
 node and the npm package onnxruntime-node where NODE_PATH or ~/.cache/lightnet-bench/node_modules has it.
 """
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import tempfile
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path += [os.path.join(ROOT, "bench", "corners"), os.path.join(ROOT, "tests", "onnx")]
+sys.path += [os.path.join(ROOT, "bench", "measure"), os.path.join(ROOT, "tests", "onnx")]
 from beside import Measuring
 from onnx_writer import graph, model, node, value
 
@@ -67,28 +68,47 @@ def options():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--json", action="store_true", help="print a list of rows instead of the table")
     return parser.parse_args()
+
+
+def write_forest(args, rng, path):
+    kind = "double" if args.double else "float"
+    trees = node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **attributes(args, rng))
+    with open(path, "wb") as file:
+        file.write(model(graph([trees], [value("x", kind, ["N", args.features])], [value("y", "float", ["N", args.targets])]),
+                         opset={"": 17, "ai.onnx.ml": 3}))
+
+
+def measure(args, rng, folder, path):
+    """Yields a row for each number of rows of the input, and of threads."""
+    for rows in args.rows:
+        x = rng.normal(size=(rows, args.features)).astype(np.float64 if args.double else np.float32)
+        measuring = Measuring(args.lightnet, folder, path, [x])
+        error = measuring.error(1) if args.ort else None
+        for threads in args.threads:
+            ours, theirs = measuring.times(threads, args.rounds, args.seconds, args.ort)
+            row = {"rows": rows, "threads": threads, "lightnet_ms": ours}
+            yield {**row, "ort_ms": theirs, "ratio_min": theirs / ours, "error": error} if args.ort else row
+
+
+def print_row(row):
+    beside = f'{row["ort_ms"]:9.3f} {row["ratio_min"]:6.2f}  {row["error"]:.1e}' if "ort_ms" in row else ""
+    print(f'{row["rows"]:7} {row["threads"]:7} {row["lightnet_ms"]:11.3f} {beside}', flush=True)
 
 
 def main():
     args = options()
     rng = np.random.default_rng(5)
-    kind = "double" if args.double else "float"
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "forest.onnx")
-        with open(path, "wb") as file:
-            trees = node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **attributes(args, rng))
-            file.write(model(graph([trees], [value("x", kind, ["N", args.features])], [value("y", "float", ["N", args.targets])]),
-                             opset={"": 17, "ai.onnx.ml": 3}))
+        write_forest(args, rng, path)
+        if args.json:
+            print(json.dumps(list(measure(args, rng, folder, path))))
+            return
         print(f'{"rows":>7} {"threads":>7} {"LightNet ms":>11} {"ORT ms":>9} {"ratio":>6}  error')
-        for rows in args.rows:
-            x = rng.normal(size=(rows, args.features)).astype(np.float64 if args.double else np.float32)
-            measuring = Measuring(args.lightnet, folder, path, [x])
-            error = f"{measuring.error(1):.1e}" if args.ort else ""
-            for threads in args.threads:
-                ours, theirs = measuring.times(threads, args.rounds, args.seconds, args.ort)
-                beside = f"{theirs:9.3f} {theirs / ours:6.2f}  {error}" if args.ort else ""
-                print(f"{rows:7} {threads:7} {ours:11.3f} {beside}", flush=True)
+        for row in measure(args, rng, folder, path):
+            print_row(row)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an ONNX model with ONNX Runtime, for corners.py.
+// Runs an ONNX model with ONNX Runtime, for beside.py.
 //
+//   node ort.js load MODEL THREADS - IN.npy...            prints {"load_ms": ..}: session and first run
 //   node ort.js time MODEL THREADS SECONDS IN.npy...      prints {"min_ms": ..}
 //   node ort.js run MODEL THREADS PREFIX IN.npy...        writes PREFIX0.npy, PREFIX1.npy, ...
 const fs = require('fs');
@@ -53,6 +54,7 @@ async function time(session, feeds, seconds) {
 
 async function main() {
   const [mode, model, threads, argument, ...inputs] = process.argv.slice(2);
+  const start = performance.now();
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: Number(threads),
     interOpNumThreads: 1,
@@ -62,6 +64,7 @@ async function main() {
   const feeds = Object.fromEntries(session.inputNames.map((name, k) => [name, readNpy(inputs[k])]));
   if (mode === 'time') return time(session, feeds, Number(argument));
   const results = await session.run(feeds);
+  if (mode === 'load') return console.log(JSON.stringify({ load_ms: performance.now() - start }));
   session.outputNames.forEach((name, k) => writeNpy(`${argument}${k}.npy`, results[name]));
 }
 

@@ -36,6 +36,10 @@ class Measuring:
         given = [text for file in self.inputs for text in ("-i", file)]
         return run([self.command, command, self.path, *given, "--threads", str(threads), *options], **self.variables)
 
+    def bench(self, threads, seconds, *options):
+        """What `lightnet bench --json` prints."""
+        return json.loads(self.lightnet(threads, "bench", "--seconds", str(seconds), "--json", *options))
+
     def ort(self, threads, mode, argument):
         return run(["node", ORT, mode, self.path, str(threads), argument, *self.inputs])
 
@@ -58,7 +62,7 @@ class Measuring:
         """The least ms of all rounds: LightNet's, ONNX Runtime's."""
         ours, theirs = math.inf, math.inf
         for _ in range(rounds):
-            ours = min(ours, json.loads(self.lightnet(threads, "bench", "--seconds", str(seconds), "--json"))["min_ms"])
+            ours = min(ours, self.bench(threads, seconds)["min_ms"])
             if with_ort:
                 theirs = min(theirs, json.loads(self.ort(threads, "time", str(seconds)))["min_ms"])
         return ours, theirs
