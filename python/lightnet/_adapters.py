@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._arrays import BITS, ELEMENT_TYPES, NAMES, OrtValue, as_array, numpy
 from ._errors import InvalidArgument, InvalidGraph, NoSuchFile
+from ._files import AnyPath, whole_file
 
 IDENTIFIER = b"TORT"
 FORMAT_VERSION = 1
 MAX_NDIM = 8  # of a tensor
 MAX_SIZE = 255  # of an axis beside one of length 0: the product of all stays below 2 ** 63
 SIZE = 4  # of an offset, a length and an int32
-AnyPath = Union[str, "os.PathLike[str]"]
 
 
 # ---- reading ----
@@ -187,7 +187,7 @@ class AdapterFormat:
     def export_adapter(self, file_path: AnyPath) -> None:
         """Writes a file."""
         data = _message(self._content["adapter_version"], self._content["model_version"], self._content["parameters"])
-        with open(file_path, "wb") as file:
+        with whole_file(file_path) as file:
             file.write(data)
 
     def get_format_version(self) -> int:

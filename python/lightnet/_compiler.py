@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, NoSuchFile
 from ._options import GraphOptimizationLevel, SessionOptions
 from ._session import Model, _merged
 from ._tools import compile_model
@@ -50,16 +50,22 @@ class ModelCompiler:
         to = output_model_path or f"{os.path.splitext(self._model.path or '')[0]}_ctx.onnx"
         if self._flags & OrtCompileApiFlags.ERROR_IF_OUTPUT_FILE_EXISTS and os.path.exists(to):
             raise InvalidArgument(f"{os.fsdecode(to)}: the file exists already")
-        made = f"{os.fsdecode(to)}.safetensors"  # the suffix of compiled models, which are recognised by their content
-        compile_model(self._model, made, **self._options)
-        os.replace(made, to)
+        folder = os.path.dirname(os.path.realpath(os.fsdecode(to)))
+        if not os.path.isdir(folder):
+            raise NoSuchFile(f"{os.fsdecode(to)}: no such folder")
+        with tempfile.TemporaryDirectory(prefix=".lightnet-", dir=folder) as made:
+            os.replace(self._compiled(made), os.path.realpath(os.fsdecode(to)))
 
     def compile_to_bytes(self) -> bytes:
         """The compiled model."""
-        with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
-            path = pathlib.Path(folder, "compiled.safetensors")
-            compile_model(self._model, path, **self._options)
-            return path.read_bytes()
+        with tempfile.TemporaryDirectory(prefix="lightnet-") as made:
+            return self._compiled(made).read_bytes()
+
+    def _compiled(self, folder: str) -> pathlib.Path:
+        """Writes the compiled model to a file in the folder, with the suffix that compile_model demands."""
+        path = pathlib.Path(folder, "compiled.safetensors")
+        compile_model(self._model, path, **self._options)
+        return path
 
     def compile_to_stream(self, write_function: Callable[[bytes], Any]) -> None:
         """Calls write_function(bytes) with the compiled model."""

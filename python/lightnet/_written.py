@@ -6,13 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from ._errors import InvalidGraph, NotImplemented, warn
+from ._files import MAX_ONNX, whole_file
 from ._initializers import files_of, with_files
 from ._sequences import interface_of
 
 if TYPE_CHECKING:
     from ._session import Model
-
-MAX_MESSAGE = 2 ** 31 - 1  # bytes of an ONNX file
 
 
 def _beside(path: str, name: str) -> str:
@@ -30,13 +29,12 @@ def write_model(model: Model, path: str) -> None:
     if interface_of(None, content) is None:
         raise NotImplemented(f"optimized_model_filepath: the model is of the format {model.metadata['format']}, expected ONNX")
     sources = {name: _beside(model.path or "", name) for name in files_of(content)}
-    if sum(os.path.getsize(source) for source in sources.values()) + len(content) > MAX_MESSAGE:
+    if sum(os.path.getsize(source) for source in sources.values()) + len(content) > MAX_ONNX:
         raise NotImplemented("optimized_model_filepath: the model and its data are larger than an ONNX file of 2 GB")
     files = {}
     for name, source in sources.items():
         with open(source, "rb") as file:
             files[name] = file.read()
-    with open(f"{path}~", "wb") as file:
+    with whole_file(path) as file:  # it may be the model's
         file.write(with_files(content, files))
-    os.replace(f"{path}~", path)  # the file may be the model's
     warn(f"optimized_model_filepath: '{path}' has the model without optimizations, which no file of ONNX can hold")

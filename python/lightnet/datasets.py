@@ -16,6 +16,7 @@ import tempfile
 from typing import Callable, Dict, List, Optional, Sequence
 
 from ._errors import NoSuchFile
+from ._files import whole_file
 from ._initializers import put_bytes, put_number
 
 FLOAT, INT64 = 1, 7  # of onnx.TensorProto.DataType
@@ -117,7 +118,6 @@ def get_example(name: str) -> str:
         atexit.register(_remove, _folder, os.getpid())
     path = os.path.join(_folder, name)
     if not os.path.exists(path):
-        with open(path + "~", "wb") as file:
+        with whole_file(path) as file:
             file.write(EXAMPLES[name]())
-        os.replace(path + "~", path)
     return path

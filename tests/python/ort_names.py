@@ -450,9 +450,14 @@ def a_compiled_model_is_a_file_bytes_or_a_stream():
     compiler = lightnet.ModelCompiler(lightnet.SessionOptions(), DIGITS, flags=lightnet.OrtCompileApiFlags.ERROR_IF_OUTPUT_FILE_EXISTS)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "digits_ctx.onnx")
+        neighbour = f"{path}.safetensors"
+        with open(neighbour, "w", encoding="utf-8") as file:
+            file.write("stays")
         compiler.compile_to_file(path)
         compiler.compile_to_stream(parts.append)
-        faults = raises(lightnet.InvalidArgument, lambda: compiler.compile_to_file(path), "exists already")
+        faults = same((sorted(os.listdir(folder)), os.path.getsize(neighbour)), (["digits_ctx.onnx", "digits_ctx.onnx.safetensors"], 5))
+        faults += raises(lightnet.NoSuchFile, lambda: compiler.compile_to_file(os.path.join(folder, "none/x.onnx")), "none/x.onnx")
+        faults += raises(lightnet.InvalidArgument, lambda: compiler.compile_to_file(path), "exists already")
         for source in (path, compiler.compile_to_bytes(), b"".join(parts)):
             session = lightnet.InferenceSession(source)
             off = np.abs(session.run(None, image)[0] - wanted).max()
@@ -475,6 +480,8 @@ def the_model_is_written_to_the_path_of_the_options():
         with open(os.path.join(folder, "w.bin"), "wb") as file:
             file.write(np.array([10, 20, 30, 40], np.float32).tobytes())
         os.mkdir(os.path.join(folder, "other"))
+        with open(os.path.join(folder, "d.onnx~"), "w", encoding="utf-8") as file:
+            file.write("stays")
         pair = {"x": np.array([1, 2], np.float32), "c": np.array(True)}
         for source, feed, name in ((DIGITS, image, "d.onnx"), (scaled(), {"x": X}, "s.bin"), (scaled(), {"x": X}, "s.bin"), (data, pair, "other/w.onnx")):
             options.optimized_model_filepath = os.path.join(folder, name)
@@ -486,6 +493,7 @@ def the_model_is_written_to_the_path_of_the_options():
             faults += [] if np.allclose(again.run(None, feed)[0], session.run(None, feed)[0], atol=1e-6) else [f"{name} differs"]
             faults += same([(i.name, i.shape) for i in again.get_inputs()], [(i.name, i.shape) for i in session.get_inputs()])
             faults += same(again._model.metadata["format"], "ONNX")
+        faults += same(os.path.getsize(os.path.join(folder, "d.onnx~")), 5)
         options.optimized_model_filepath = data  # the model's own file
         warnings_of(lambda: lightnet.InferenceSession(data, options))
         faults += equal(lightnet.InferenceSession(data).run(None, pair)[0], np.array([11, 22], np.float32))

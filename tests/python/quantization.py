@@ -595,6 +595,48 @@ def external_data_is_read_and_written():
 
 
 @test
+def models_replace_themselves_with_external_data():
+    weights = {"m": normal(32, 32), "v": normal(32, 32)}
+    nodes = [w.node("MatMul", ["x", "m"], ["y"], name="first"), w.node("MatMul", ["x", "v"], ["z"], name="second")]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["n", 32])], [w.value(name, "float", ["n", 32]) for name in "yz"],
+                              [constant(name, array) for name, array in weights.items()]), opset=17)
+    model = read(content)
+    for _ in range(2):  # the second time from the data of the first
+        model.write(path("self.onnx"), True)
+    os.chmod(path("self.onnx"), 0o600)
+    q.quantize_dynamic(path("self.onnx"), path("self.onnx"), nodes_to_exclude=["second"], use_external_data_format=True)
+    written = read(path("self.onnx"))
+    faults = [] if [n.op_type for n in written.nodes if n.op_type.startswith("MatMul")] == ["MatMulInteger", "MatMul"] else ["nodes"]
+    faults += [] if np.array_equal(written.initializers["v"].array(), weights["v"]) else ["'v' changed"]
+    faults += [] if os.stat(path("self.onnx")).st_mode & 0o777 == 0o600 else ["the mode changed"]
+    faults += raises(FileNotFoundError, lambda: written.write(path("none/model.onnx"), True), "none/model.onnx")
+    written.initializers["v"].content = b"\x09"  # a number that has no end
+    faults += raises(lightnet.InvalidGraph, lambda: written.write(path("self.onnx"), True), "truncated")
+    faults += [] if np.array_equal(read(path("self.onnx")).initializers["v"].array(), weights["v"]) else ["a failure changed the file"]
+    return faults + [name for name in os.listdir(FOLDER.name) if name.startswith(".lightnet")]
+
+
+@test
+def external_data_of_all_types_and_sizes_is_inlined():
+    entries = [w.field(13, w.field(1, key) + w.field(2, value)) for key, value in (("location", "bits"), ("length", "8"))]
+    bits = w.Tensor(w.field(1, 4) + w.field(2, 16) + w.field(8, "c") + b"".join(entries) + w.field(14, 1))  # bfloat16
+    nodes = [w.node("Cast", ["c"], ["f"], to=1), w.node("MatMul", ["x", "m"], ["a"]), w.node("Add", ["a", "f"], ["y"])]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])],
+                              [bits, constant("m", normal(4, 4))]), opset=17)
+    for name, data in (("bits.onnx", content), ("bits", np.array([0x3F80] * 4, "<u2").tobytes())):
+        with open(path(name), "wb") as file:
+            file.write(data)
+    os.makedirs(path("elsewhere"), exist_ok=True)
+    feed, faults = {"x": normal(2, 4)}, []
+    wanted, = lightnet.InferenceSession(path("bits.onnx")).run(None, feed)
+    for has_data in (False, True):
+        q.quantize_dynamic(path("bits.onnx"), path("elsewhere/bits8.onnx"), use_external_data_format=has_data)
+        found, = lightnet.InferenceSession(path("elsewhere/bits8.onnx")).run(None, feed)
+        faults += [] if np.abs(found - wanted).max() < 0.1 else [f"differs by {np.abs(found - wanted).max()}"]
+    return faults
+
+
+@test
 def external_data_outside_the_folder_is_refused():
     faults = []
     for location in ("../secret", "/etc/passwd", "a/../../b"):

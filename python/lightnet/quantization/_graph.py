@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple, Un
 
 from .._arrays import as_array, numpy
 from .._errors import InvalidGraph, NoSuchFile, NotImplemented
+from .._files import MAX_ONNX, AnyPath, whole_file
 from .._initializers import BYTES, FOUR, VARINT, fields, put_bytes, put_number, put_varint, tensor_message, text_of, varint
 
 # Numbers of fields.
@@ -28,7 +29,6 @@ ELEMENTS = {1: ("<f4", 4), 2: ("u1", 5), 3: ("i1", 5), 4: ("<u2", 5), 5: ("<i2",
             10: ("<f2", 5), 11: ("<f8", 10), 12: ("<u4", 11), 13: ("<u8", 11)}
 ONNX = ""  # the domain
 CONTRIB = "com.microsoft"
-LARGEST = 2 ** 31 - 1  # bytes of a message
 EXTERNAL_SIZE = 1024  # bytes from which on the data of an initializer is in a file of its own, if any is
 
 Attribute = Union[int, float, str, List[int], "Tensor"]
@@ -110,11 +110,18 @@ class Tensor:
 
     def without_data(self, location: str, offset: int, length: int) -> bytes:
         """The message that refers to external data."""
-        keep = b"".join(bytes(whole) for number, _, whole, _ in fields(memoryview(self.content))
-                        if number in (TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME))
         entries = {"location": location, "offset": str(offset), "length": str(length)}
-        return keep + b"".join(put_bytes(TENSOR_EXTERNAL, _put_text(1, key) + _put_text(2, value))
-                               for key, value in entries.items()) + put_number(TENSOR_LOCATION, 1)
+        return self._head() + b"".join(put_bytes(TENSOR_EXTERNAL, _put_text(1, key) + _put_text(2, value))
+                                       for key, value in entries.items()) + put_number(TENSOR_LOCATION, 1)
+
+    def inlined(self) -> bytes:
+        """The message with its data."""
+        return self._head() + put_bytes(TENSOR_RAW, self.external()) if self.is_external() else self.content
+
+    def _head(self) -> bytes:
+        """The fields of shape, type and name."""
+        return b"".join(bytes(whole) for number, _, whole, _ in fields(memoryview(self.content))
+                        if number in (TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME))
 
     def _raw(self) -> Optional[bytes]:
         found = [bytes(value) for number, kind, _, value in fields(memoryview(self.content))
@@ -359,33 +366,37 @@ class Model:
                   for domain, version in self.opsets.items()]
         return b"".join([put_number(MODEL_IR, self.ir_version), *self._model, put_bytes(MODEL_GRAPH, graph), *opsets])
 
-    def write(self, path: Union[str, "os.PathLike[str]"], has_external_data: bool = False) -> None:
-        """Writes the file; with external data, initializers of 1 KB or more go to the file PATH.data."""
+    def write(self, path: AnyPath, has_external_data: bool = False) -> None:
+        """Writes the file, which may be the one that was read; with external data, initializers of 1 KB or more go to the file
+        PATH.data. InvalidGraph: too large for one file."""
         path = os.fspath(path)
-        if not has_external_data:
-            content = self.inlined_message()
-            if len(content) > LARGEST:
-                raise InvalidGraph(f"{path}: the model has {len(content)} bytes, a file at most {LARGEST}: "
-                                   "set use_external_data_format")
-            with open(path, "wb") as file:
-                file.write(content)
+        if has_external_data:
+            self._write_two(path)
             return
-        messages = []
-        with open(path + ".data", "wb") as data:
-            for tensor in self.initializers.values():
+        content = self.inlined_message()
+        if len(content) > MAX_ONNX:
+            raise InvalidGraph(f"{path}: the model has {len(content)} bytes, a file at most {MAX_ONNX}: set use_external_data_format")
+        with whole_file(path) as file:
+            file.write(content)
+
+    def _write_two(self, path: str) -> None:
+        """Writes PATH and PATH.data, from which the initializers are read from then on."""
+        written: Dict[str, Tensor] = {}
+        location, folder = os.path.basename(path) + ".data", os.path.dirname(os.path.abspath(path))
+        with whole_file(path) as file, whole_file(path + ".data") as data:
+            for name, tensor in self.initializers.items():
                 raw = tensor.external() if tensor.is_external() else tensor._raw()
                 if raw is None or len(raw) < EXTERNAL_SIZE:
-                    messages.append(tensor.content)
-                    continue
-                messages.append(tensor.without_data(os.path.basename(path) + ".data", data.tell(), len(raw)))
-                data.write(raw)
-        with open(path, "wb") as file:
-            file.write(self.message(messages))
+                    written[name] = Tensor(tensor.inlined())
+                else:
+                    written[name] = Tensor(tensor.without_data(location, data.tell(), len(raw)), folder)
+                    data.write(raw)
+            file.write(self.message(tensor.content for tensor in written.values()))
+        self.initializers = written
 
     def inlined_message(self) -> bytes:
         """The message without external data."""
-        return self.message([tensor_message(tensor.name, tensor.array()) if tensor.is_external() else tensor.content
-                             for tensor in self.initializers.values()])
+        return self.message([tensor.inlined() for tensor in self.initializers.values()])
 
 
 def read(model: Any) -> Model:
