@@ -6,7 +6,7 @@ a length and bytes (2), or 4 bytes (5). Fields that do not change are copied as 
 """
 from __future__ import annotations
 
-from typing import Callable, Iterator, List, Mapping, Optional, Tuple
+from typing import Callable, Iterator, List, Mapping, Optional, Tuple, Type
 
 from ._arrays import ELEMENT_TYPES, as_array, packed
 from ._errors import InvalidArgument, InvalidGraph, warn
@@ -157,18 +157,19 @@ def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
     return result
 
 
-def _part(content: bytes, entries: Mapping[str, str], name: str) -> bytes:
-    """The bytes of a tensor in the content of its file: from "offset", "length" or all that follow."""
+def extent(entries: Mapping[str, str], size: int, name: str, too_short: Type[Exception]) -> Tuple[int, int]:
+    """(offset, length) of an initializer in its file of `size` bytes: "length", or all that follow "offset". InvalidGraph: they
+    are not numbers; too_short: the file ends before."""
     try:
         offset = int(entries.get("offset") or 0)
-        length = int(entries.get("length") or len(content) - offset)
+        length = int(entries.get("length") or size - offset)
     except ValueError:
-        raise InvalidGraph(f"initializer '{name}': offset '{entries.get('offset')}', length '{entries.get('length')}', "
-                           "expected numbers") from None
-    if min(offset, length) < 0 or offset + length > len(content):
-        raise InvalidArgument(f"initializer '{name}' is at bytes {offset} to {offset + length} of file "
-                              f"'{entries['location']}', which has {len(content)}")
-    return content[offset:offset + length]
+        raise InvalidGraph(f"initializer '{name}' is at offset '{entries.get('offset', 0)}', length '{entries.get('length', '')}' of "
+                           f"file '{entries['location']}', expected numbers") from None
+    if min(offset, length) < 0 or offset + length > size:
+        raise too_short(f"initializer '{name}' is at bytes {offset} to {offset + length} of file '{entries['location']}', "
+                        f"which has {size}")
+    return offset, length
 
 
 def _with_tensors(model: bytes, edit: Edit) -> bytes:
@@ -188,9 +189,14 @@ def _with_tensors(model: bytes, edit: Edit) -> bytes:
         raise InvalidGraph("the subgraphs of the model are nested too deeply") from None
 
 
-def _external(tensor: memoryview) -> Mapping[str, str]:
+def external_entries(tensor: memoryview) -> Mapping[str, str]:
     """Where the elements of a tensor lie: "location", a file, "offset", "length"; empty: in the model."""
     return {text_of(entry, 1): text_of(entry, 2) for n, kind, _, entry in fields(tensor) if n == EXTERNAL and kind == BYTES}
+
+
+def with_data(tensor: memoryview, data: bytes) -> bytes:
+    """The tensor with these bytes as its elements."""
+    return b"".join(bytes(whole) for n, _, whole, _ in fields(tensor) if n not in (RAW, EXTERNAL, LOCATION)) + put_bytes(RAW, data)
 
 
 def files_of(model: bytes) -> List[str]:
@@ -198,7 +204,7 @@ def files_of(model: bytes) -> List[str]:
     found: List[str] = []
 
     def note(tensor: memoryview) -> bytes:
-        found.extend(location for location in [_external(tensor).get("location")] if location)
+        found.extend(location for location in [external_entries(tensor).get("location")] if location)
         return b""
     _with_tensors(model, note)
     return sorted(set(found))
@@ -210,13 +216,13 @@ def with_files(model: bytes, files: Mapping[str, bytes]) -> bytes:
     used = set()
 
     def fill(tensor: memoryview) -> bytes:
-        entries = _external(tensor)
+        entries = external_entries(tensor)
         location = entries.get("location", "")
         if location not in files:
             return bytes(tensor)
         used.add(location)
-        rest = b"".join(bytes(whole) for n, _, whole, _ in fields(tensor) if n not in (RAW, EXTERNAL, LOCATION))
-        return rest + put_bytes(RAW, _part(files[location], entries, text_of(tensor, 8)))
+        offset, length = extent(entries, len(files[location]), text_of(tensor, 8), InvalidArgument)
+        return with_data(tensor, files[location][offset:offset + length])
 
     result = _with_tensors(model, fill)
     for name in files:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ._errors import InvalidGraph, NotImplemented, warn
-from ._files import MAX_ONNX, whole_file
+from ._errors import NotImplemented, warn
+from ._files import MAX_ONNX, beside, whole_file
 from ._initializers import files_of, with_files
 from ._sequences import interface_of
 
@@ -14,21 +14,12 @@ if TYPE_CHECKING:
     from ._session import Model
 
 
-def _beside(path: str, name: str) -> str:
-    """The path of a file of a model. InvalidGraph: it is not in the model's folder."""
-    folder = os.path.realpath(os.path.dirname(path) or ".")
-    found = os.path.realpath(os.path.join(folder, name))
-    if os.path.commonpath([folder, found]) != folder:
-        raise InvalidGraph(f"the model has data in '{name}', which is not in its folder")
-    return found
-
-
 def write_model(model: Model, path: str) -> None:
     """Writes an ONNX model as it was given, with the data of its other files. Warns that it is not optimized."""
     content = model._changed_bytes() or model._read()
     if interface_of(None, content) is None:
         raise NotImplemented(f"optimized_model_filepath: the model is of the format {model.metadata['format']}, expected ONNX")
-    sources = {name: _beside(model.path or "", name) for name in files_of(content)}
+    sources = {name: beside(os.path.dirname(model.path or "") or ".", name) for name in files_of(content)}
     if sum(os.path.getsize(source) for source in sources.values()) + len(content) > MAX_ONNX:
         raise NotImplemented("optimized_model_filepath: the model and its data are larger than an ONNX file of 2 GB")
     files = {}

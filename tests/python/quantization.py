@@ -639,15 +639,29 @@ def external_data_of_all_types_and_sizes_is_inlined():
 @test
 def external_data_outside_the_folder_is_refused():
     faults = []
-    for location in ("../secret", "/etc/passwd", "a/../../b"):
-        entry = w.field(1, "location") + w.field(2, location)
-        tensor = w.Tensor(w.repeated(1, [2, 2]) + w.field(2, 1) + w.field(8, "m") + w.field(13, entry) + w.field(14, 1))
+    for name, target in (("link", "/etc/passwd"), ("short", None)):
+        if target:
+            os.symlink(target, path(name))
+        else:
+            with open(path(name), "wb") as file:
+                file.write(bytes(9))
+    os.mkfifo(path("pipe"))
+    wrong = lightnet.InvalidGraph
+    for location, length, kind, text in (
+            ("../secret", "16", wrong, "folder of the model"), ("/etc/passwd", "16", wrong, "folder of the model"),
+            ("a/../../b", "16", wrong, "folder of the model"), ("link", "16", wrong, "folder of the model"),
+            ("", "16", wrong, "folder of the model"), ("a\0b", "16", wrong, "folder of the model"),
+            ("none", "16", lightnet.NoSuchFile, "no such file"), ("pipe", "16", lightnet.NoSuchFile, "no such file"),
+            ("short", "16", wrong, "which has 9"), ("short", "9" * 16, wrong, "which has 9"), ("short", "9" * 30, wrong, "which has 9"),
+            ("short", "-1", wrong, "which has 9"), ("short", "many", wrong, "'many'")):
+        entries = [w.field(13, w.field(1, key) + w.field(2, value)) for key, value in (("location", location), ("length", length))]
+        tensor = w.Tensor(w.repeated(1, [2, 2]) + w.field(2, 1) + w.field(8, "m") + b"".join(entries) + w.field(14, 1))
         content = w.model(w.graph([w.node("MatMul", ["x", "m"], ["y"])], [w.value("x", "float", ["n", 2])],
                                   [w.value("y", "float", ["n", 2])], [tensor]), opset=17)
         with open(path("outside.onnx"), "wb") as file:
             file.write(content)
-        faults += raises(lightnet.NoSuchFile, lambda: q.quantize_static(path("outside.onnx"), path(), [{"x": normal(1, 2)}]), location)
-    return faults
+        faults += raises(kind, lambda: q.quantize_dynamic(path("outside.onnx"), path()), text, location)  # pylint: disable=cell-var-from-loop
+    return faults + raises(lightnet.InvalidGraph, lambda: q.quantize_dynamic(content, path()), "'m'", "'short'")
 
 
 @test

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from .._arrays import numpy
 from .._errors import InvalidArgument
 from ._graph import CONTRIB, FLOAT, ONNX, Model, Node, Tensor
-from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, weight_step
+from .quant_utils import QuantType, dtype_of, is_signed, limits, quantized, weight_step
 
 OPSET = 11  # has DynamicQuantizeLinear
 

@@ -11,10 +11,11 @@ import os
 import struct
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
-from .._arrays import as_array, numpy
+from .._arrays import numpy
 from .._errors import InvalidGraph, NoSuchFile, NotImplemented
-from .._files import MAX_ONNX, AnyPath, whole_file
-from .._initializers import BYTES, FOUR, VARINT, fields, put_bytes, put_number, put_varint, tensor_message, text_of, varint
+from .._files import MAX_ONNX, AnyPath, external_data, whole_file
+from .._initializers import (BYTES, FOUR, VARINT, external_entries, fields, put_bytes, put_number, put_varint, tensor_message, text_of,
+                             varint, with_data)
 
 # Numbers of fields.
 MODEL_IR, MODEL_GRAPH, MODEL_OPSET = 1, 7, 8
@@ -90,38 +91,25 @@ class Tensor:
                    for number, _, _, value in fields(memoryview(self.content)))
 
     def external(self) -> bytes:
-        """The bytes of the file that its external data names, which is in the folder of the model."""
-        entries = {text_of(value, 1): text_of(value, 2) for number, _, _, value in fields(memoryview(self.content))
-                   if number == TENSOR_EXTERNAL}
-        location = entries.get("location", "")
-        if self._folder is None or not location or os.path.isabs(location) or ".." in location.replace("\\", "/").split("/"):
-            raise NoSuchFile(f"initializer '{self.name}': external data '{location}' is not in the folder of the model")
-        path = os.path.join(self._folder, location)
-        try:
-            offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
-            with open(path, "rb") as file:
-                file.seek(offset)
-                data = file.read(length)
-        except (OSError, ValueError) as error:
-            raise NoSuchFile(f"initializer '{self.name}': external data '{path}': {error}") from error
-        if len(data) < length:
-            raise InvalidGraph(f"initializer '{self.name}': '{path}' ends after {len(data)} of {length} bytes")
-        return data
+        """The bytes in the file that its external data names. InvalidGraph: the model was not read from a file, or has the file
+        elsewhere."""
+        entries = external_entries(memoryview(self.content))
+        if self._folder is None:
+            raise InvalidGraph(f"initializer '{self.name}' has its data in the file '{entries.get('location', '')}', which needs a "
+                               "model that is a file, too")
+        return external_data(self._folder, entries, self.name)
 
     def without_data(self, location: str, offset: int, length: int) -> bytes:
         """The message that refers to external data."""
         entries = {"location": location, "offset": str(offset), "length": str(length)}
-        return self._head() + b"".join(put_bytes(TENSOR_EXTERNAL, _put_text(1, key) + _put_text(2, value))
-                                       for key, value in entries.items()) + put_number(TENSOR_LOCATION, 1)
+        head = b"".join(bytes(whole) for number, _, whole, _ in fields(memoryview(self.content))
+                        if number in (TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME))
+        return head + b"".join(put_bytes(TENSOR_EXTERNAL, _put_text(1, key) + _put_text(2, value))
+                               for key, value in entries.items()) + put_number(TENSOR_LOCATION, 1)
 
     def inlined(self) -> bytes:
         """The message with its data."""
-        return self._head() + put_bytes(TENSOR_RAW, self.external()) if self.is_external() else self.content
-
-    def _head(self) -> bytes:
-        """The fields of shape, type and name."""
-        return b"".join(bytes(whole) for number, _, whole, _ in fields(memoryview(self.content))
-                        if number in (TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME))
+        return with_data(memoryview(self.content), self.external()) if self.is_external() else self.content
 
     def _raw(self) -> Optional[bytes]:
         found = [bytes(value) for number, kind, _, value in fields(memoryview(self.content))

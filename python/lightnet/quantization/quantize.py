@@ -6,9 +6,9 @@ The model stays as it is but for what is quantized: names, open sizes, metadata,
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
-from .._errors import InvalidArgument, NotImplemented, warn
+from .._errors import NotImplemented, warn
 from . import _dynamic, _static
 from ._fold import simplify
 from ._graph import BFLOAT16, DOUBLE, FLOAT16, Model, read
