@@ -13,7 +13,7 @@ from ._errors import InvalidArgument, InvalidGraph, warn
 
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
 GRAPH = 7                                          # of ModelProto
-INITIALIZER, INPUT, SPARSE_INITIALIZER = 5, 11, 15  # of GraphProto
+NODE, INITIALIZER, INPUT, SPARSE_INITIALIZER = 1, 5, 11, 15  # of GraphProto
 RAW, EXTERNAL, LOCATION = 9, 13, 14                # of TensorProto
 Edit = Callable[[memoryview], Optional[bytes]]
 
@@ -172,21 +172,32 @@ def extent(entries: Mapping[str, str], size: int, name: str, too_short: Type[Exc
     return offset, length
 
 
-def _with_tensors(model: bytes, edit: Edit) -> bytes:
-    """The model with each tensor of its graphs and attributes replaced by edit(tensor)."""
+def _edited_graph(graph: memoryview, edit: Edit) -> bytes:
+    return edited(graph, {NODE: lambda node: _edited_node(node, edit), INITIALIZER: edit})
+
+
+def _edited_node(node: memoryview, edit: Edit) -> bytes:
     def graph(content: memoryview) -> bytes:
-        return edited(content, {1: node, INITIALIZER: edit})
+        return _edited_graph(content, edit)
 
-    def node(content: memoryview) -> bytes:
-        return edited(content, {5: attribute})
+    return edited(node, {5: lambda attribute: edited(attribute, {5: edit, 6: graph, 10: edit, 11: graph})})
 
-    def attribute(content: memoryview) -> bytes:
-        return edited(content, {5: edit, 6: graph, 10: edit, 11: graph})
 
+def _edited_tensors(content: memoryview, walk: Callable[[memoryview, Edit], bytes], edit: Edit) -> bytes:
     try:
-        return edited(memoryview(model), {GRAPH: graph})
+        return walk(content, edit)
     except RecursionError:
         raise InvalidGraph("the subgraphs of the model are nested too deeply") from None
+
+
+def _with_tensors(model: bytes, edit: Edit) -> bytes:
+    """The model with each tensor of its graphs and attributes replaced by edit(tensor)."""
+    return edited(memoryview(model), {GRAPH: lambda graph: _edited_tensors(graph, _edited_graph, edit)})
+
+
+def node_with_tensors(node: memoryview, edit: Edit) -> bytes:
+    """The NodeProto with each tensor of its attributes and subgraphs replaced by edit(tensor)."""
+    return _edited_tensors(node, _edited_node, edit)
 
 
 def external_entries(tensor: memoryview) -> Mapping[str, str]:

@@ -637,6 +637,29 @@ def external_data_of_all_types_and_sizes_is_inlined():
 
 
 @test
+def external_data_of_subgraphs_and_attributes_is_inlined():
+    entries = [w.field(13, w.field(1, key) + w.field(2, value)) for key, value in (("location", "inner.bin"), ("length", "16"))]
+    inner = w.Tensor(w.field(1, 4) + w.field(2, 1) + w.field(8, "k") + b"".join(entries) + w.field(14, 1))
+    added = w.graph([w.node("Add", ["x", "k"], ["o"])], [], [w.value("o", "float", None)], [inner])
+    same = w.graph([w.node("Identity", ["x"], ["o"])], [], [w.value("o", "float", None)])
+    nodes = [w.node("MatMul", ["x", "m"], ["a"]), w.node("If", ["c"], ["i"], then_branch=added, else_branch=same),
+             w.node("Constant", [], ["k2"], value=inner), w.node("Add", ["a", "i"], ["b"]), w.node("Add", ["b", "k2"], ["y"])]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["n", 4]), w.value("c", "bool", [])], [w.value("y", "float", ["n", 4])],
+                              [constant("m", normal(4, 4))]), opset=17)
+    for name, data in (("inner.onnx", content), ("inner.bin", np.array([1, 2, 3, 4], "<f4").tobytes())):
+        with open(path(name), "wb") as file:
+            file.write(data)
+    os.makedirs(path("inside"), exist_ok=True)
+    feed, faults = {"x": normal(2, 4), "c": np.array(True)}, []
+    wanted, = lightnet.InferenceSession(path("inner.onnx")).run(None, feed)
+    for quantize in (lambda *files: q.quantize_static(*files, [feed]), q.quantize_dynamic):
+        quantize(path("inner.onnx"), path("inside/inner8.onnx"))
+        found, = lightnet.InferenceSession(path("inside/inner8.onnx")).run(None, feed)
+        faults += [] if np.abs(found - wanted).max() < 0.2 else [f"differs by {np.abs(found - wanted).max()}"]
+    return faults
+
+
+@test
 def external_data_outside_the_folder_is_refused():
     faults = []
     for name, target in (("link", "/etc/passwd"), ("short", None)):

@@ -14,8 +14,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple, Un
 from .._arrays import numpy
 from .._errors import InvalidGraph, NoSuchFile, NotImplemented
 from .._files import MAX_ONNX, AnyPath, external_data, whole_file
-from .._initializers import (BYTES, FOUR, VARINT, external_entries, fields, put_bytes, put_number, put_varint, tensor_message, text_of,
-                             varint, with_data)
+from .._initializers import (BYTES, FOUR, VARINT, external_entries, fields, node_with_tensors, put_bytes, put_number, put_varint, tensor_message,
+                             text_of, varint, with_data)
 
 # Numbers of fields.
 MODEL_IR, MODEL_GRAPH, MODEL_OPSET = 1, 7, 8
@@ -203,6 +203,16 @@ class Node:
                     yield from _reads(value)
 
 
+def _inlined(node: memoryview, folder: str) -> memoryview:
+    """The NodeProto with the external data of its attributes and subgraphs."""
+    def fill(tensor: memoryview) -> bytes:
+        entries = external_entries(tensor)
+        return with_data(tensor, external_data(folder, entries, text_of(tensor, TENSOR_NAME))) if entries else bytes(tensor)
+
+    has_entries = b"location" in bytes(node)  # a key of external data: without it, there is none
+    return memoryview(node_with_tensors(node, fill)) if has_entries else node
+
+
 def _reads(graph: memoryview) -> Iterator[str]:
     for number, _, _, value in fields(graph):
         if number == GRAPH_NODE:
@@ -270,7 +280,7 @@ class Model:
         self._graphs += 1
         for number, _, whole, value in fields(graph):
             if number == GRAPH_NODE:
-                self.nodes.append(Node.read(value))
+                self.nodes.append(Node.read(value if folder is None else _inlined(value, folder)))
             elif number == GRAPH_INITIALIZER:
                 tensor = Tensor(bytes(value), folder)
                 self.initializers[tensor.name] = tensor
