@@ -798,6 +798,39 @@ def damaged_files_are_refused():
     return faults
 
 
+def one_node(node, weight):
+    """A model of a node that reads 'm', of these bytes."""
+    return w.model(w.graph([node], [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])], [w.Tensor(weight)]), opset=17)
+
+
+def nested(depth):
+    """A model of subgraphs within subgraphs."""
+    graph = b""
+    for _ in range(depth):
+        graph = w.field(1, w.field(2, "y") + w.field(4, "If") + w.field(5, w.field(1, "then_branch") + w.field(6, graph) + w.field(20, 5)))
+    return w.field(1, 8) + w.field(7, graph) + w.field(8, w.field(2, 17))
+
+
+@test
+def contradictory_models_are_refused():
+    product, head, faults = w.node("MatMul", ["x", "m"], ["y"]), w.field(2, 1) + w.field(8, "m"), []
+    elements, wrong_alpha = w.field(9, bytes(64)), w.Node(w.node("Gemm", ["x", "m"], ["y"]) +
+                                                          w.field(5, w.field(1, "alpha") + w.field(2, b"ab") + w.field(20, 1)))
+    for content, *texts in (
+            (one_node(w.node("Identity", ["x"], []), w.repeated(1, [4, 4]) + head + elements), "(Identity) has no outputs"),
+            (one_node(product, w.repeated(1, [-4, -4]) + head + elements), "'m'", "shape [-4, -4]"),
+            (one_node(product, w.repeated(1, [1] * 70 + [4, 4]) + head + elements), "'m'", "shape [1, 1"),
+            (one_node(product, w.repeated(1, [4, 4]) + head + w.field(4, b"abc")), "'m'", "3 bytes", "multiple of 4"),
+            (nested(300), "more than 64 deep"), (nested(5000), "more than 64 deep")):
+        faults += raises(lightnet.InvalidGraph, lambda: q.quantize_dynamic(content, path()), *texts)  # pylint: disable=cell-var-from-loop
+    for node in (w.node("MatMul", ["x"], ["y"]), w.node("Gather", [], ["y"]), w.node("Identity", [], ["y"]), wrong_alpha):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # no operator was quantized
+            q.quantize_dynamic(one_node(node, w.repeated(1, [4, 4]) + head + elements), path())
+    largest = w.Tensor(w.field(1, 1) + w.field(2, 13) + w.field(8, "u") + w.field(11, 2 ** 64 - 1))
+    return faults + ([] if read(one_node(product, largest)).initializers["u"].array()[0] == 2 ** 64 - 1 else ["the largest uint64 differs"])
+
+
 @test
 def arguments_are_checked():
     infinite = [{"x": np.full((1, 3, 8, 8), np.inf, "f4")}]

@@ -56,7 +56,7 @@ class Quantizer:
         """The constant floats that are quantized; None: the operator stays."""
         if not self.settings.wants(node):
             return None
-        tensor = self.model.constant(node.inputs[0 if node.op_type == "Gather" else 1])
+        tensor = self.model.constant(node.input(0 if node.op_type == "Gather" else 1))
         if tensor is None or tensor.type != FLOAT or 0 in tensor.dims or not _is_supported(node, tensor, self.opset):
             return None
         return tensor if numpy().isfinite(tensor.array()).all() else None
@@ -101,11 +101,11 @@ class Quantizer:
         is_transposed = node.is_a("Gemm") and bool(node.attribute("transB", 0))
         is_by_column = self.settings.is_per_channel and len(tensor.dims) == 2
         numbers, scale, zero = self._numbers(tensor, is_transposed, is_by_column, self.settings.weight)
-        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        bias = node.input(2)
         if self.opset < OPSET:
-            self._product_of_old(node, [node.inputs[0], numbers, scale, zero], bias)
+            self._product_of_old(node, [node.input(0), numbers, scale, zero], bias)
             return
-        source, source_scale, source_zero = self._source(node.inputs[0])
+        source, source_scale, source_zero = self._source(node.input(0))
         sums = self._put("MatMulInteger", [source, numbers, source_zero, zero], f"{node.name or node.outputs[0]}_quant")[0]
         self._scaled(node, sums, [source_scale, scale], bias)
 
@@ -120,11 +120,11 @@ class Quantizer:
     def conv(self, node: Node, tensor: Tensor) -> None:
         """Conv becomes ConvInteger. Its weights are always unsigned, as ONNX Runtime has no other kernel."""
         numbers, scale, zero = self._numbers(tensor, False, False, QuantType.QUInt8)
-        source, source_scale, source_zero = self._source(node.inputs[0])
+        source, source_scale, source_zero = self._source(node.input(0))
         name = node.name or node.outputs[0]
         sums = self._put("ConvInteger", [source, numbers, source_zero, zero], f"{name}_quant")[0]
         self.nodes[-1].attributes = dict(node.attributes)
-        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        bias = node.input(2)
         if bias:
             shape = self.model.add(numpy().array([1, -1] + [1] * (len(tensor.dims) - 2), "i8"), f"{name}_bias_shape")
             bias = self._put("Reshape", [bias, shape], f"{name}_bias_reshaped")[0]
@@ -133,7 +133,7 @@ class Quantizer:
     def gather(self, node: Node, tensor: Tensor) -> None:
         """Gather from a table of 8 bits, whose rows become floats."""
         numbers, scale, zero = self._numbers(tensor, False, False, self.settings.weight)
-        rows = self._put("Gather", [numbers, node.inputs[1]], f"{node.name or node.outputs[0]}_quant")[0]
+        rows = self._put("Gather", [numbers, node.input(1)], f"{node.name or node.outputs[0]}_quant")[0]
         self.nodes[-1].attributes = dict(node.attributes)
         self._put("DequantizeLinear", [rows, scale, zero], f"{node.outputs[0]}_DequantizeLinear", output=node.outputs[0])
 

@@ -36,7 +36,7 @@ def _remove_identities(model: Model) -> None:
     for node in model.nodes:
         node.inputs = [renamed.get(name, name) for name in node.inputs]
         if node.is_a("Identity") and node.outputs[0] not in inner and node.outputs[0] not in model.outputs:
-            renamed[node.outputs[0]] = node.inputs[0]
+            renamed[node.outputs[0]] = node.input(0)
         else:
             kept.append(node)
     model.nodes = kept
@@ -52,9 +52,10 @@ def _fold_normalizations(model: Model) -> None:
     readers, producers = model.readers(), model.producers()
     folded = set()
     for norm in model.nodes:
-        conv = producers.get(norm.inputs[0]) if norm.is_a("BatchNormalization") else None
-        if (conv is not None and conv.is_a("Conv") and len(readers[norm.inputs[0]]) == 1
-                and norm.inputs[0] not in model.outputs and not any(norm.outputs[1:]) and _fold(model, conv, norm)):
+        source = norm.input(0)
+        conv = producers.get(source) if norm.is_a("BatchNormalization") else None
+        if (conv is not None and conv.is_a("Conv") and len(readers[source]) == 1 and source not in model.outputs
+                and not any(norm.outputs[1:]) and _fold(model, conv, norm)):
             folded.add(id(norm))
     model.nodes = [node for node in model.nodes if id(node) not in folded]
 
@@ -62,12 +63,10 @@ def _fold_normalizations(model: Model) -> None:
 def _fold(model: Model, conv: Node, norm: Node) -> bool:
     """Whether it could: with constants, weights' * = scale / sqrt(variance + epsilon), and the bias accordingly."""
     np = numpy()
-    weight, bias = _floats(model, conv.inputs[1]), None
-    if len(conv.inputs) > 2 and conv.inputs[2]:
-        bias = _floats(model, conv.inputs[2])
-        if bias is None:
-            return False
-    numbers = [_floats(model, name) for name in norm.inputs[1:5]]
+    weight, bias = _floats(model, conv.input(1)), _floats(model, conv.input(2))
+    if bias is None and conv.input(2):
+        return False
+    numbers = [_floats(model, norm.input(i)) for i in range(1, 5)]
     if weight is None or any(array is None or array.shape != weight.shape[:1] for array in numbers):
         return False
     scale, shift, mean, variance = (array.astype("f8") for array in numbers)

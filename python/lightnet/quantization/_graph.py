@@ -30,6 +30,7 @@ ELEMENTS = {1: ("<f4", 4), 2: ("u1", 5), 3: ("i1", 5), 4: ("<u2", 5), 5: ("<i2",
             10: ("<f2", 5), 11: ("<f8", 10), 12: ("<u4", 11), 13: ("<u8", 11)}
 ONNX = ""  # the domain
 CONTRIB = "com.microsoft"
+MAX_DEPTH = 64  # of subgraphs
 EXTERNAL_SIZE = 1024  # bytes from which on the data of an initializer is in a file of its own, if any is
 
 Attribute = Union[int, float, str, List[int], "Tensor"]
@@ -44,7 +45,8 @@ def _put_text(number: int, text: str) -> bytes:
 
 
 def _signed(number: int) -> int:
-    return number - (1 << 64) if number >> 63 else number
+    """The int64 of a varint, whose bits beyond 64 do not count."""
+    return ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
 def _numbers(kind: int, content: memoryview) -> Iterator[int]:
@@ -79,12 +81,17 @@ class Tensor:
             raise NotImplemented(f"initializer '{self.name}' is of type {self.type}, expected one that NumPy has")
         dtype, field = ELEMENTS[self.type]
         raw = self.external() if self.is_external() else self._raw()
-        if raw is not None and len(raw) % numpy().dtype(dtype).itemsize:
-            raise InvalidGraph(f"initializer '{self.name}' has {len(raw)} bytes of data, which are no whole number of elements")
-        flat = self._typed(dtype, field) if raw is None else numpy().frombuffer(raw, dtype)
-        if flat.size != numpy().prod(self.dims, dtype=object):
-            raise InvalidGraph(f"initializer '{self.name}' has {flat.size} elements, expected those of the shape {self.dims}")
-        return flat.reshape(self.dims)
+        flat = self._typed(dtype, field) if raw is None else self._elements(raw, dtype)
+        try:
+            return flat.reshape(self.dims)
+        except ValueError:
+            raise InvalidGraph(f"initializer '{self.name}' has {flat.size} elements, expected those of the shape {self.dims}") from None
+
+    def _elements(self, data: Any, dtype: str) -> Any:
+        size = numpy().dtype(dtype).itemsize
+        if len(data) % size:
+            raise InvalidGraph(f"initializer '{self.name}' has {len(data)} bytes of data, expected a multiple of {size}")
+        return numpy().frombuffer(data, dtype)
 
     def is_external(self) -> bool:
         return any(number == TENSOR_LOCATION and varint(value, 0)[0] == 1
@@ -123,9 +130,9 @@ class Tensor:
             if number != field:
                 continue
             if field in (4, 10):
-                parts.append(numpy().frombuffer(value, "<f4" if field == 4 else "<f8"))
+                parts.append(self._elements(value, "<f4" if field == 4 else "<f8"))
             else:
-                parts.append(numpy().array(list(_numbers(kind, value)), "i8" if self.type != 13 else "u8"))
+                parts.append(numpy().array(list(_numbers(kind, value)), "i8"))
         flat = numpy().concatenate(parts) if parts else numpy().zeros(0)
         return flat.astype("u2").view("<f2") if self.type == FLOAT16 else flat.astype(dtype)
 
@@ -168,6 +175,10 @@ class Node:
                          *(put_bytes(NODE_ATTRIBUTE, content) for content in self.attributes.values()),
                          _put_text(NODE_DOMAIN, self.domain) if self.domain else b"", *self._others])
 
+    def input(self, i: int) -> str:
+        """The name of input i; "": it is absent."""
+        return self.inputs[i] if i < len(self.inputs) else ""
+
     def is_a(self, *op_types: str) -> bool:
         """Whether it is one of these operators of ONNX's own domain."""
         return self.domain == ONNX and self.op_type in op_types
@@ -178,11 +189,11 @@ class Node:
             return default
         found: List[int] = []
         for number, kind, _, value in fields(memoryview(self.attributes[name])):
-            if number == ATTRIBUTE_INT and isinstance(default, int):
+            if (number, kind) == (ATTRIBUTE_INT, VARINT) and isinstance(default, int):
                 return _signed(varint(value, 0)[0])
-            if number == ATTRIBUTE_FLOAT and isinstance(default, float):
+            if (number, kind) == (ATTRIBUTE_FLOAT, FOUR) and isinstance(default, float):
                 return struct.unpack("<f", value)[0]
-            if number == ATTRIBUTE_TEXT and isinstance(default, str):
+            if (number, kind) == (ATTRIBUTE_TEXT, BYTES) and isinstance(default, str):
                 return _text(value)
             if number == ATTRIBUTE_INTS:
                 found += _numbers(kind, value)
@@ -195,12 +206,19 @@ class Node:
                 return Tensor(bytes(value))
         return None
 
-    def subgraph_reads(self) -> Iterator[str]:
-        """The names that graphs within the node read."""
+    def subgraph_reads(self, depth: int = 0) -> Iterator[str]:
+        """The names that graphs within the node read. InvalidGraph: they are nested too deeply."""
+        if depth > MAX_DEPTH:
+            raise InvalidGraph(f"node '{self.name}' ({self.op_type}): subgraphs are nested more than {MAX_DEPTH} deep")
         for content in self.attributes.values():
             for number, _, _, value in fields(memoryview(content)):
                 if number == ATTRIBUTE_GRAPH:
-                    yield from _reads(value)
+                    yield from _reads(value, depth + 1)
+
+
+def _check_outputs(node: Node) -> None:
+    if not node.outputs:
+        raise InvalidGraph(f"node '{node.name}' ({node.op_type}) has no outputs, expected at least 1")
 
 
 def _inlined(node: memoryview, folder: str) -> memoryview:
@@ -213,12 +231,12 @@ def _inlined(node: memoryview, folder: str) -> memoryview:
     return memoryview(node_with_tensors(node, fill)) if has_entries else node
 
 
-def _reads(graph: memoryview) -> Iterator[str]:
+def _reads(graph: memoryview, depth: int) -> Iterator[str]:
     for number, _, _, value in fields(graph):
         if number == GRAPH_NODE:
             node = Node.read(value)
             yield from node.inputs
-            yield from node.subgraph_reads()
+            yield from node.subgraph_reads(depth)
         elif number == GRAPH_OUTPUT:
             yield text_of(value, 1)
 
@@ -281,6 +299,7 @@ class Model:
         for number, _, whole, value in fields(graph):
             if number == GRAPH_NODE:
                 self.nodes.append(Node.read(value if folder is None else _inlined(value, folder)))
+                _check_outputs(self.nodes[-1])
             elif number == GRAPH_INITIALIZER:
                 tensor = Tensor(bytes(value), folder)
                 self.initializers[tensor.name] = tensor
@@ -301,7 +320,7 @@ class Model:
 
     def constant(self, name: str) -> Optional[Tensor]:
         """The constant of that name. An initializer that is also an input is none: a caller may set it."""
-        return None if name in self.inputs else self.initializers.get(name)
+        return self.initializers.get(name) if name and name not in self.inputs else None
 
     def readers(self) -> Dict[str, List[Node]]:
         """The nodes that read each name; one that reads it within a subgraph is among them."""

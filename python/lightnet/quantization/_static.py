@@ -112,7 +112,7 @@ class Quantizer:
             return
         kept: List[Node] = []
         for node in self.model.nodes:
-            before = self.producers.get(node.inputs[0]) if node.inputs else None
+            before = self.producers.get(node.input(0))
             if (before is not None and self.settings.wants(node) and ROLES.get(node.op_type) is Role.CLIP
                     and self.settings.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
                     and self._can_be_quantized(before) and len(before.outputs) == 1
@@ -149,13 +149,13 @@ class Quantizer:
     def _can_be_quantized(self, node: Node) -> bool:
         if ROLES[node.op_type] is not Role.PRODUCT:
             return self._is_float(node.outputs[0]) and not self._has_scalar(node)
-        if not self._is_float(node.inputs[0]):
+        if not self._is_float(node.input(0)):
             return False
-        tensor = self.model.constant(node.inputs[1])
-        if tensor is None and node.inputs[1] in self.model.initializers:
+        tensor = self.model.constant(node.input(1))
+        if tensor is None and node.input(1) in self.model.initializers:
             return False  # a caller may set it
         if tensor is None:
-            return (node.is_a("MatMul", "Gemm") and self._is_float(node.inputs[1])
+            return (node.is_a("MatMul", "Gemm") and self._is_float(node.input(1))
                     and not self.settings.options.get("MatMulConstBOnly"))
         return tensor.type == FLOAT
 
@@ -189,7 +189,7 @@ class Quantizer:
                         self.sources.setdefault(name, name)
 
     def _choose_move(self, node: Node, is_forced: bool) -> None:
-        source = node.inputs[0]
+        source = node.input(0)
         if not self._is_float(source) or not (is_forced or source in self.sources):
             return
         self.roles[id(node)] = Role.MOVE
@@ -261,7 +261,7 @@ class Quantizer:
         return 0 if node.is_a("Gemm") and node.attribute("transB", 0) else 1
 
     def _quantize_weight(self, node: Node) -> None:
-        tensor = self.model.constant(node.inputs[1])
+        tensor = self.model.constant(node.input(1))
         if tensor is None:
             return
         weight = tensor.array()
@@ -270,11 +270,11 @@ class Quantizer:
             del self.roles[id(node)]
             return
         axis = self._axis(node, weight)
-        bias = self.model.constant(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else None
+        bias = self.model.constant(node.input(2))
         scaled = None if bias is None or bias.type != FLOAT or node.inputs[0] not in self.sources \
             else (self.step(node.inputs[0]).scale, bias.array())
         node.inputs[1], step = self._constant(tensor.name, weight, axis, self.settings.weight, True, scaled)
-        if len(node.inputs) > 2 and node.inputs[2] and self.settings.options.get("QuantizeBias", True):
+        if node.input(2) and self.settings.options.get("QuantizeBias", True):
             self._quantize_bias(node, step)
 
     @staticmethod

@@ -67,7 +67,7 @@ class MatMulNBitsQuantizer:
         """Quantizes self.model."""
         model = self.model._model
         for node in model.nodes:
-            tensor = model.constant(node.inputs[1]) if node.is_a("MatMul") else None
+            tensor = model.constant(node.input(1)) if node.is_a("MatMul") else None
             is_wanted = node.name not in self._excluded and (not self._included or node.name in self._included)
             if tensor is not None and is_wanted and tensor.type in (FLOAT, FLOAT16) and len(tensor.dims) == 2 and 0 not in tensor.dims:
                 self._quantize(node, tensor)
@@ -86,7 +86,7 @@ class MatMulNBitsQuantizer:
         attributes = {"K": k, "N": n, "bits": config.bits, "block_size": config.block_size}
         if config.accuracy_level:
             attributes["accuracy_level"] = config.accuracy_level
-        made = Node("MatMulNBits", [node.inputs[0], *names], node.outputs, node.name and f"{node.name}_{suffix}", CONTRIB, **attributes)
+        made = Node("MatMulNBits", [node.input(0), *names], node.outputs, node.name and f"{node.name}_{suffix}", CONTRIB, **attributes)
         model.nodes[model.nodes.index(node)] = made
         model.opsets.setdefault(CONTRIB, 1)
 

@@ -79,8 +79,8 @@ def _checked(options: Options, known: Any) -> Dict[str, Any]:
 def _tell(count: int, model: Model, model_input: Any) -> None:
     """Warns of what stays as it is, and why."""
     name = os.fspath(model_input) if isinstance(model_input, (str, os.PathLike)) else "the model"
-    given = [node.inputs[1] for node in model.nodes if node.is_a("Conv", "ConvTranspose", "Gemm", "MatMul")
-             and node.inputs[1] in model.initializers and node.inputs[1] in model.inputs]
+    given = [node.input(1) for node in model.nodes if node.is_a("Conv", "ConvTranspose", "Gemm", "MatMul")
+             and node.input(1) in model.initializers and node.input(1) in model.inputs]
     others = sorted({tensor.type for tensor in model.initializers.values()} & {FLOAT16, DOUBLE, BFLOAT16})
     if given:
         warn(f"{name}: weights that are inputs, which callers may set, stay floats: {given[:5]}")
