@@ -510,6 +510,45 @@ def moving_averages_and_symmetric_ranges():
 
 
 @test
+def values_that_are_not_finite_are_refused_in_any_sample():
+    faults = []
+    for value in (np.nan, np.inf, -np.inf):
+        bad = {"x": np.full((2, 3, 8, 8), 0.5, "f4")}
+        bad["x"][1, 2, 3, 4] = value
+        for method in (q.CalibrationMethod.MinMax, q.CalibrationMethod.Percentile, q.CalibrationMethod.Entropy):
+            for samples in ([bad], [images(1)[0], bad, images(1)[0]]):
+                faults += raises(lightnet.InvalidArgument, lambda: static(conv_net(), samples, calibrate_method=method),  # pylint: disable=cell-var-from-loop
+                                 "'x'", "not finite", "nodes_to_exclude")
+    mask = w.model(w.graph([w.node("MatMul", ["x", "m"], ["a"]), w.node("Add", ["a", "mask"], ["y"])], [w.value("x", "float", ["n", 4])],
+                           [w.value("y", "float", ["n", 4])], [constant("m", normal(4, 4)), constant("mask", np.array([0, -np.inf, 0, 0], "f4"))]), opset=17)
+    return faults + raises(lightnet.InvalidArgument, lambda: static(mask, [{"x": normal(1, 4)}]), "'mask'", "not finite", "nodes_to_exclude")
+
+
+@test
+def options_of_another_calibration_warn():
+    method = q.CalibrationMethod.Percentile
+    return warns(lambda: static(conv_net(), images(), calibrate_method=method, extra_options={"CalibMovingAverage": True}),
+                 "CalibMovingAverage has no effect") + \
+        warns(lambda: static(conv_net(), images(), extra_options={"CalibPercentile": 99.0}), "CalibPercentile has no effect") + \
+        raises(lightnet.InvalidArgument, lambda: calibrate.create_calibrator(conv_net(), extra_options={"percentile": 9}), "'percentile'")
+
+
+@test
+def sparse_constants_stay():
+    dense = np.zeros((4, 4), "f4")
+    dense[0, 1], dense[2, 3] = 2, -3
+    values, indices = constant("k", np.array([2, -3], "f4")), constant("", np.array([1, 11]))
+    graph = w.Graph(w.graph([w.node("MatMul", ["x", "m"], ["a"]), w.node("MatMul", ["a", "k"], ["y"])], [w.value("x", "float", ["n", 4])],
+                            [w.value("y", "float", ["n", 4])], [constant("m", normal(4, 4))]) +
+                    w.field(15, w.field(1, values) + w.field(2, indices) + w.repeated(3, [4, 4])))
+    feed = {"x": normal(3, 4)}
+    model, (wanted,) = static(w.model(graph, opset=17), [feed]), lightnet.InferenceSession(w.model(graph, opset=17)).run(None, feed)
+    found, = lightnet.InferenceSession(path()).run(None, feed)
+    faults = [] if np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max() else [f"{found}, expected {wanted}"]
+    return faults + ([] if nodes_of(model, "MatMul")[1].inputs[1] == "k" else ["the sparse constant is quantized"])
+
+
+@test
 def readers_of_data_are_classes_with_get_next():
     class Reader(q.CalibrationDataReader):
         def __init__(self):
@@ -842,6 +881,7 @@ def arguments_are_checked():
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), images(), extra_options={"TensorQuantOverrides": {"no": [{}]}}), "'no'") +
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), images(), extra_options={"TensorQuantOverrides": {"x": [{"axis": 0}]}}),
                    "'x'", "axis") + raises(TypeError, lambda: static(conv_net(), None), "NoneType", "CalibrationDataReader") +
+            raises(TypeError, lambda: static(conv_net(), [images(1)[0], [1]]), "sample 1", "list", "dict") +
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), images(), op_types_to_quantize=["Erf"]), "Erf", "Conv") +
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), infinite), "'x'", "not finite", "nodes_to_exclude") +
             raises(lightnet.NoSuchFile, lambda: q.quantize_dynamic(path("none.onnx"), path()), "none.onnx") +

@@ -7,9 +7,10 @@ weight's. An engine that has kernels of integers for an operator joins these nod
 """
 from __future__ import annotations
 
+import contextlib
 import enum
 import math
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._arrays import numpy
 from .._errors import InvalidArgument, warn
@@ -230,11 +231,9 @@ class Quantizer:
             np = numpy()
             return Step(np.float32(override["scale"]), np.asarray(override.get("zero_point", 0), dtype_of(kind)))
         low, high = override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1])
-        try:
+        with _errors_of(name):
             return step_of(low, high, kind, override.get("symmetric", self.settings.is_activation_symmetric),
                            bool(override.get("reduce_range", False)), self.settings.options.get("MinimumRealRange"))
-        except InvalidArgument as error:
-            raise InvalidArgument(f"tensor '{name}': {error}; exclude its operators by nodes_to_exclude") from None
 
     # Constants
 
@@ -300,7 +299,8 @@ class Quantizer:
             kind = override.get("quant_type", kind)
             is_symmetric = override.get("symmetric", settings.is_weight_symmetric if is_weight else settings.is_activation_symmetric)
             is_reduced = bool(override.get("reduce_range", settings.is_reduced and is_weight))
-            step = weight_step(array, kind, axis, is_symmetric, is_reduced)
+            with _errors_of(name):
+                step = weight_step(array, kind, axis, is_symmetric, is_reduced)
             if is_weight and bias is not None:
                 step = self._for_bias(step, *bias)
             numbers = quantized(array, step, axis, limits(kind, is_reduced, is_symmetric))
@@ -376,6 +376,15 @@ class Quantizer:
                     nodes += self.added[name]
                     written.add(name)
         self.model.nodes = nodes
+
+
+@contextlib.contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Errors of a step name its tensor."""
+    try:
+        yield
+    except InvalidArgument as error:
+        raise InvalidArgument(f"tensor '{name}': {error}; exclude its operators by nodes_to_exclude") from None
 
 
 def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool, activation: QuantType,

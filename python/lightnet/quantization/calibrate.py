@@ -106,6 +106,7 @@ class CalibraterBase(abc.ABC):
         self._path = model_path
         self._is_symmetric = symmetric
         self._names = self._select(op_types_to_calibrate)
+        self._not_finite: Dict[str, Tuple[float, float]] = {}
         self._set(options)
         self._n = 0
 
@@ -116,7 +117,8 @@ class CalibraterBase(abc.ABC):
     def _select(self, op_types: Optional[Sequence[str]]) -> List[str]:
         nodes = [node for node in self.model.nodes if op_types is None or node.op_type in op_types]
         names = itertools.chain.from_iterable((*node.inputs, *node.outputs) for node in nodes)
-        return [name for name in dict.fromkeys(names) if name and name not in self.model.initializers]
+        values = {*self.model.inputs, *self.model.producers()} - {*self.model.initializers}
+        return [name for name in dict.fromkeys(names) if name in values]
 
     def collect_data(self, data_reader: Any) -> None:
         """Runs the samples. InvalidArgument: there is none."""
@@ -126,6 +128,8 @@ class CalibraterBase(abc.ABC):
                 self.model.add_output(name)
         session, before = None, self._n
         for sample in _samples(data_reader):
+            if not isinstance(sample, Mapping):
+                raise TypeError(f"sample {self._n - before} is of type {type(sample).__name__}, expected a dict of arrays by name")
             session = session or InferenceSession(Opened(self._content()))
             outputs = session.run(None, dict(sample))
             found = dict(zip([output.name for output in session.get_outputs()], outputs))
@@ -144,20 +148,24 @@ class CalibraterBase(abc.ABC):
 
     def _note(self, name: str, value: Any) -> None:
         array = value.numpy() if isinstance(value, OrtValue) else numpy().asarray(value)
-        if array.dtype == "f4" and array.size:
+        if array.dtype != "f4" or not array.size:
+            return
+        if numpy().isfinite(array).all():
             self.note(name, array)
+        else:
+            self._not_finite[name] = float(array.min()), float(array.max())  # NaN if any value is
 
     @abc.abstractmethod
     def note(self, name: str, array: Any) -> None:
-        """Takes the values of a tensor in a sample."""
+        """Takes the values of a tensor in a sample, all finite."""
 
     @abc.abstractmethod
     def ranges(self) -> Dict[str, Tuple[float, float]]:
         """(low, high) of each tensor."""
 
     def compute_data(self) -> TensorsData:
-        """The ranges."""
-        found = self.ranges()
+        """The ranges. That of a tensor with NaN or infinity in a sample is not finite."""
+        found = {**self.ranges(), **self._not_finite}
         if self._is_symmetric:
             found = {name: (-max(abs(low), abs(high)), max(abs(low), abs(high))) for name, (low, high) in found.items()}
         np = numpy()
@@ -207,8 +215,6 @@ class _Histogram:
         np = numpy()
         self.low, self.high = min(self.low, float(array.min())), max(self.high, float(array.max()))
         most = max(-self.low, self.high)
-        if not np.isfinite(most):
-            return  # the range is that of the extremes, which step_of refuses
         if self.reach == 0:
             self.reach = most or 1e-30
         while self.reach < most:

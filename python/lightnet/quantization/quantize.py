@@ -18,9 +18,12 @@ from .quant_utils import QuantFormat, QuantType
 Path = Union[str, "os.PathLike[str]"]
 Options = Optional[Mapping[str, Any]]
 
-# Options of quantize_static by onnxruntime's names: those of calibration -> the calibrater's, and all that have an effect.
-_CALIBRATION = {"CalibMovingAverage": "moving_average", "CalibMovingAverageConstant": "averaging_constant",
-                "CalibTensorRangeSymmetric": "symmetric", "CalibPercentile": "percentile"}
+# Options of quantize_static by onnxruntime's names: those of calibration -> the calibrater's, and its methods (none: all); and all
+# that have an effect.
+_CALIBRATION = {"CalibMovingAverage": ("moving_average", (CalibrationMethod.MinMax,)),
+                "CalibMovingAverageConstant": ("averaging_constant", (CalibrationMethod.MinMax,)),
+                "CalibTensorRangeSymmetric": ("symmetric", ()),
+                "CalibPercentile": ("percentile", (CalibrationMethod.Percentile,))}
 _STATIC = {"ActivationSymmetric", "ForceQuantizeNoInputCheck", "MatMulConstBOnly", "MinimumRealRange",
            "OpTypesToExcludeOutputQuantization", "QDQKeepRemovableActivations", "QuantizeBias", "TensorQuantOverrides",
            "UseQDQContribOps", "WeightSymmetric", *_CALIBRATION}
@@ -76,6 +79,18 @@ def _checked(options: Options, known: Any) -> Dict[str, Any]:
     return dict(options or {})
 
 
+def _of_calibration(options: Mapping[str, Any], method: CalibrationMethod) -> Dict[str, Any]:
+    """The calibrater's options. Warns of those that its method does not have."""
+    found = {}
+    for key in _CALIBRATION.keys() & options.keys():
+        name, methods = _CALIBRATION[key]
+        if methods and method not in methods:
+            warn(f"extra_options: {key} has no effect with {method}")
+        else:
+            found[name] = options[key]
+    return found
+
+
 def _tell(count: int, model: Model, model_input: Any) -> None:
     """Warns of what stays as it is, and why."""
     name = os.fspath(model_input) if isinstance(model_input, (str, os.PathLike)) else "the model"
@@ -115,7 +130,7 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
     simplify(model)
     calibrater = create_calibrator(
         model.inlined_message(), settings.op_types, calibrate_method=calibrate_method,
-        extra_options={_CALIBRATION[key]: value for key, value in options.items() if key in _CALIBRATION})
+        extra_options=_of_calibration(options, calibrate_method))
     calibrater.collect_data(calibration_data_reader)
     ranges = {name: data.range_value for name, data in calibrater.compute_data().items()}
     _tell(_static.Quantizer(model, ranges, settings).run(), model, model_input)
