@@ -370,6 +370,28 @@ def extra_options_have_effect():
 
 
 @test
+def overrides_hold_for_weights_and_between_operators():
+    def overridden(name, **members):
+        return static(conv_net(), images(), extra_options={"TensorQuantOverrides": {name: [members]}})
+    def weight_step(model):
+        found = producer(model, next(node for node in model.nodes if node.name == "dense").inputs[1])
+        return [model.initializers[name].array() for name in found.inputs[1:]]
+    faults = near(weight_step(overridden("w3", scale=0.05, zero_point=3)), [0.05, 3], "scale and zero point")
+    faults += near(weight_step(overridden("w3", rmin=-8.0, rmax=4.0))[0], 8 / 127, "bounds")
+    model = overridden("s2", scale=0.25, zero_point=-7)
+    faults += near(step_at(model, "s2"), [0.25, -7], "the sum before relu2")
+    faults += agree(model, images(1)[0]) + ([] if nodes_of(model, "Relu") else ["relu2 is gone, and the override with it"])
+    wrong = lightnet.InvalidArgument
+    for members, *texts in (({"scale": -1.0}, "'x'", "-1.0"), ({"scale": float("nan")}, "nan"), ({"scale": 1.0, "zero_point": 300}, "300", "127"),
+                            ({"scale": [1.0, 2.0]}, "positive")):
+        faults += raises(wrong, lambda: overridden("x", **members), *texts)  # pylint: disable=cell-var-from-loop
+    for value in ([], [3], [{}, {}], 5):
+        faults += raises(wrong, lambda: static(conv_net(), images(), extra_options={"TensorQuantOverrides": {"x": value}}), "'x'", "list of one dict")  # pylint: disable=cell-var-from-loop
+    return faults + raises(wrong, lambda: static(conv_net(), images(), per_channel=True,
+                                                 extra_options={"TensorQuantOverrides": {"w3": [{"scale": 1.0}]}}), "'w3'", "per_channel")
+
+
+@test
 def lengths_of_samples_may_differ():
     model = static(word_net(), words())
     faults = [fault for n in (1, 2, 30) for fault in agree(model, {"ids": RNG.integers(0, 50, n)}, 2.001)]

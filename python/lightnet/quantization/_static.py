@@ -71,15 +71,16 @@ class Quantizer:
 
     def __init__(self, model: Model, ranges: Mapping[str, Tuple[float, float]], settings: Settings) -> None:
         self.model, self.ranges, self.settings = model, dict(ranges), settings
-        self.overrides: Mapping[str, Any] = settings.options.get("TensorQuantOverrides", {})
         self.readers, self.producers = model.readers(), model.producers()
+        known = {*model.initializers, *model.inputs, *self.producers}
+        self.overrides = _checked_overrides(settings.options.get("TensorQuantOverrides") or {}, known)
         self.roles: Dict[int, Role] = {}
         self.steps: Dict[str, Step] = {}
         self.sources: Dict[str, str] = {}              # tensor that is quantized -> the tensor with its step
         self.constants: Dict[Tuple[str, Optional[int]], Tuple[str, Step]] = {}  # (name, axis) -> dequantized, its step
         self.added: Dict[str, List[Node]] = {}         # tensor -> its nodes, to be inserted after its producer
         self.heads: List[Node] = []                    # nodes of constants and inputs
-        kinds = [settings.activation, settings.weight, *(o["quant_type"] for o in self._all_overrides() if "quant_type" in o)]
+        kinds = [settings.activation, settings.weight, *(one["quant_type"] for one in self.overrides.values() if "quant_type" in one)]
         is_wide = any(dtype_of(kind).itemsize > 1 for kind in kinds)
         needed = OPSET_OF_16_BITS if is_wide else OPSET_OF_CHANNELS if settings.is_per_channel else OPSET_OF_STEPS
         is_old = model.opsets.get(ONNX, 1) < needed
@@ -117,7 +118,7 @@ class Quantizer:
             if (before is not None and self.settings.wants(node) and ROLES.get(node.op_type) is Role.CLIP
                     and self.settings.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
                     and self._can_be_quantized(before) and len(before.outputs) == 1
-                    and len(self.readers[node.inputs[0]]) == 1 and node.inputs[0] not in self.model.outputs
+                    and len(self.readers[node.inputs[0]]) == 1 and node.inputs[0] not in {*self.model.outputs, *self.overrides}
                     and self._writes_output(before) and self._is_implied(node, before)):
                 before.outputs[0] = node.outputs[0]
                 self.producers[node.outputs[0]] = before
@@ -202,20 +203,7 @@ class Quantizer:
     # Steps
 
     def _override(self, name: str) -> Mapping[str, Any]:
-        found = self.overrides.get(name, [{}])
-        return found[0] if isinstance(found, (list, tuple)) else found
-
-    def _all_overrides(self) -> List[Mapping[str, Any]]:
-        """All overrides. InvalidArgument: of a tensor that the model lacks, or with another member."""
-        known = {*self.model.initializers, *self.model.inputs, *self.producers}
-        for name in self.overrides:
-            unknown = set(self._override(name)) - OVERRIDES
-            if name not in known:
-                raise InvalidArgument(f"TensorQuantOverrides: the model has no tensor '{name}'")
-            if unknown or isinstance(self.overrides[name], (list, tuple)) and len(self.overrides[name]) != 1:
-                raise InvalidArgument(f"TensorQuantOverrides of '{name}': expected a list of one dict with some of "
-                                      f"{sorted(OVERRIDES)}, got {self.overrides[name]}")
-        return [self._override(name) for name in self.overrides]
+        return self.overrides.get(name, {})
 
     def step(self, name: str) -> Step:
         """The step of a tensor, which may be that of another one."""
@@ -225,15 +213,12 @@ class Quantizer:
         return self.steps[source]
 
     def _make_step(self, name: str) -> Step:
-        override = self._override(name)
-        kind = override.get("quant_type", self.settings.activation)
-        if "scale" in override:
-            np = numpy()
-            return Step(np.float32(override["scale"]), np.asarray(override.get("zero_point", 0), dtype_of(kind)))
-        low, high = override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1])
+        override, settings = self._override(name), self.settings
         with _errors_of(name):
-            return step_of(low, high, kind, override.get("symmetric", self.settings.is_activation_symmetric),
-                           bool(override.get("reduce_range", False)), self.settings.options.get("MinimumRealRange"))
+            return _overridden(override, override.get("quant_type", settings.activation)) or step_of(
+                override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1]),
+                override.get("quant_type", settings.activation), override.get("symmetric", settings.is_activation_symmetric),
+                bool(override.get("reduce_range", False)), settings.options.get("MinimumRealRange"))
 
     # Constants
 
@@ -300,10 +285,11 @@ class Quantizer:
             is_symmetric = override.get("symmetric", settings.is_weight_symmetric if is_weight else settings.is_activation_symmetric)
             is_reduced = bool(override.get("reduce_range", settings.is_reduced and is_weight))
             with _errors_of(name):
-                step = weight_step(array, kind, axis, is_symmetric, is_reduced)
-            if is_weight and bias is not None:
+                fixed = _overridden(override, kind, axis)
+                step = fixed or weight_step(array, kind, axis, is_symmetric, is_reduced, override.get("rmin"), override.get("rmax"))
+            if is_weight and fixed is None and bias is not None:
                 step = self._for_bias(step, *bias)
-            numbers = quantized(array, step, axis, limits(kind, is_reduced, is_symmetric))
+            numbers = quantized(array, step, axis, None if fixed else limits(kind, is_reduced, is_symmetric))
             self.constants[name, axis] = self._dequantized(name, numbers, step, axis), step
         return self.constants[name, axis]
 
@@ -376,6 +362,36 @@ class Quantizer:
                     nodes += self.added[name]
                     written.add(name)
         self.model.nodes = nodes
+
+
+def _checked_overrides(overrides: Mapping[str, Any], known: Set[str]) -> Dict[str, Mapping[str, Any]]:
+    """TensorQuantOverrides by tensor: of each the only dict in its list. InvalidArgument: of a tensor that the model lacks, or
+    with another member."""
+    found: Dict[str, Mapping[str, Any]] = {}
+    for name, value in overrides.items():
+        if name not in known:
+            raise InvalidArgument(f"TensorQuantOverrides: the model has no tensor '{name}'")
+        dicts = value if isinstance(value, (list, tuple)) else [value]
+        if len(dicts) != 1 or not isinstance(dicts[0], Mapping) or set(dicts[0]) - OVERRIDES:
+            raise InvalidArgument(f"TensorQuantOverrides of '{name}': expected a list of one dict with some of {sorted(OVERRIDES)}, "
+                                  f"got {value}")
+        found[name] = dicts[0]
+    return found
+
+
+def _overridden(override: Mapping[str, Any], kind: QuantType, axis: Optional[int] = None) -> Optional[Step]:
+    """The step that an override states as scale and zero point; None: it does not. InvalidArgument: they are no step of one
+    scale."""
+    if "scale" not in override:
+        return None
+    np, (least, most) = numpy(), limits(kind)
+    scale, zero = np.asarray(override["scale"], "f4"), np.asarray(override.get("zero_point", 0))
+    if scale.size != 1 or not 0 < scale.item() < math.inf or zero.size != 1 or not least <= zero.item() <= most:
+        raise InvalidArgument(f"TensorQuantOverrides has scale {override['scale']} and zero_point {zero.tolist()}, expected a positive "
+                              f"number and one from {least} to {most}")
+    if axis is not None:
+        raise InvalidArgument("TensorQuantOverrides has one scale, but per_channel is set")
+    return Step(scale.reshape(()), zero.reshape(()).astype(dtype_of(kind)))
 
 
 @contextlib.contextmanager

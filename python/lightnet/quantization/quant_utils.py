@@ -143,15 +143,17 @@ def quantized(array: Any, step: Step, axis: Optional[int] = None, kind_limits: O
     return np.clip(rounded, least, most).astype(zero.dtype)
 
 
-def weight_step(array: Any, kind: QuantType, axis: Optional[int], is_symmetric: bool, is_reduced: bool) -> Step:
-    """The step of a constant, or those of its channels along an axis."""
+def weight_step(array: Any, kind: QuantType, axis: Optional[int], is_symmetric: bool, is_reduced: bool,
+                low: Optional[float] = None, high: Optional[float] = None) -> Step:
+    """The step of a constant, or those of its channels along an axis. low, high: bounds in place of its extremes."""
     np = numpy()
     others = None if axis is None else tuple(i for i in range(array.ndim) if i != axis)
     if array.size == 0:
-        low = high = np.zeros([] if axis is None else [array.shape[axis]])
+        least = most = np.zeros([] if axis is None else [array.shape[axis]])
     else:
-        low, high = array.min(axis=others), array.max(axis=others)
-    return step_of(low, high, kind, is_symmetric, is_reduced)
+        least, most = array.min(axis=others), array.max(axis=others)
+    return step_of(least if low is None else np.full_like(least, low), most if high is None else np.full_like(most, high), kind,
+                   is_symmetric, is_reduced)
 
 
 def load_model_with_shape_infer(model_path: Any) -> Model:
