@@ -632,7 +632,11 @@ def products_of_few_bits_are_selected():
     quantizer = MatMul4BitsQuantizer(quant_utils.load_model_with_shape_infer(word_net()), 16, True, nodes_to_exclude=["last"])
     quantizer.process()
     found = [node.op_type for node in quantizer.model._model.nodes]
-    return [] if (found.count("MatMulNBits"), found.count("MatMul")) == (2, 3) else [str(found)]
+    faults = [] if (found.count("MatMulNBits"), found.count("MatMul")) == (2, 3) else [str(found)]
+    for name in ("nodes_to_exclude", "nodes_to_include", "op_types_to_quantize"):
+        faults += raises(lightnet.InvalidArgument, lambda: MatMul4BitsQuantizer(word_net(), 16, **{name: "last"}), name, "'last'", "list")  # pylint: disable=cell-var-from-loop
+    MatMul4BitsQuantizer(word_net(), 16, quant_axes=(("MatMul", 0), ("Gather", 1)))
+    return faults + raises(lightnet.NotImplemented, lambda: MatMul4BitsQuantizer(word_net(), 16, quant_axes=(("MatMul", 1),)), "axis 1")
 
 
 # Files
@@ -907,6 +911,8 @@ def arguments_are_checked():
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), images(), op_types_to_quantize=["Erf"]), "Erf", "Conv") +
             raises(lightnet.InvalidArgument, lambda: static(conv_net(), infinite), "'x'", "not finite", "nodes_to_exclude") +
             raises(lightnet.NoSuchFile, lambda: q.quantize_dynamic(path("none.onnx"), path()), "none.onnx") +
+            raises(lightnet.InvalidArgument, lambda: dynamic(conv_net(), nodes_to_exclude="conv1"), "nodes_to_exclude", "list") +
+            raises(lightnet.InvalidArgument, lambda: dynamic(conv_net(), op_types_to_quantize="Conv"), "op_types_to_quantize", "list") +
             raises(TypeError, lambda: q.quantize(conv_net(), path(), 3), "StaticQuantConfig") +
             warns(lambda: static(word_net(), words(), nodes_to_quantize=["nobody"]), "no operator was quantized"))
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from .._arrays import numpy
 from .._errors import InvalidArgument
 from ._graph import CONTRIB, FLOAT, ONNX, Model, Node, Tensor
+from ._selection import Selection
 from .quant_utils import QuantType, dtype_of, is_signed, limits, quantized, weight_step
 
 OPSET = 11  # has DynamicQuantizeLinear
@@ -19,13 +20,7 @@ class Settings(NamedTuple):
     is_per_channel: bool
     is_reduced: bool
     is_symmetric: bool
-    op_types: Sequence[str]
-    nodes: Sequence[str]
-    excluded: Sequence[str]
-
-    def wants(self, node: Node) -> bool:
-        return (node.domain == ONNX and node.op_type in self.op_types and node.name not in self.excluded
-                and (not self.nodes or node.name in self.nodes))
+    selection: Selection
 
 
 class Quantizer:
@@ -54,7 +49,7 @@ class Quantizer:
 
     def _weight(self, node: Node) -> Optional[Tensor]:
         """The constant floats that are quantized; None: the operator stays."""
-        if not self.settings.wants(node):
+        if not self.settings.selection.wants(node):
             return None
         tensor = self.model.constant(node.input(0 if node.op_type == "Gather" else 1))
         if tensor is None or tensor.type != FLOAT or 0 in tensor.dims or not _is_supported(node, tensor, self.opset):
@@ -150,13 +145,8 @@ def _is_supported(node: Node, weight: Tensor, opset: int) -> bool:
     return not node.is_a("MatMul") or len(weight.dims) >= 2
 
 
-def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool, weight: QuantType,
-                nodes: Optional[Sequence[str]], excluded: Optional[Sequence[str]], options: Mapping[str, Any]) -> Settings:
-    """The arguments of quantize_dynamic, checked. InvalidArgument: an operator or type that cannot be quantized."""
+def settings_of(selection: Selection, per_channel: bool, reduce_range: bool, weight: QuantType, options: Mapping[str, Any]) -> Settings:
+    """The arguments of quantize_dynamic. InvalidArgument: a type that is not of 8 bits."""
     if dtype_of(weight).itemsize != 1:
         raise InvalidArgument(f"weight_type is {weight}, expected QInt8 or QUInt8")
-    for name in op_types or ():
-        if name not in OPERATORS:
-            raise InvalidArgument(f"operator '{name}' cannot be quantized, expected some of {sorted(OPERATORS)}")
-    return Settings(weight, per_channel, reduce_range, bool(options.get("WeightSymmetric", is_signed(weight))),
-                    list(op_types or OPERATORS), list(nodes or ()), list(excluded or ()))
+    return Settings(weight, per_channel, reduce_range, bool(options.get("WeightSymmetric", is_signed(weight))), selection)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import enum
 import math
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from .._arrays import numpy
 from .._errors import InvalidArgument, warn
 from ._graph import CONTRIB, FLOAT, ONNX, Model, Node
+from ._selection import Selection
 from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, step_of, weight_step
 
 
@@ -56,14 +57,8 @@ class Settings(NamedTuple):
     is_reduced: bool
     is_activation_symmetric: bool
     is_weight_symmetric: bool
-    op_types: Sequence[str]
-    nodes: Sequence[str]     # the names to quantize; none: all
-    excluded: Sequence[str]
+    selection: Selection
     options: Mapping[str, Any]
-
-    def wants(self, node: Node) -> bool:
-        return (node.domain == ONNX and node.op_type in self.op_types and node.name not in self.excluded
-                and (not self.nodes or node.name in self.nodes))
 
 
 class Quantizer:
@@ -115,8 +110,8 @@ class Quantizer:
         kept: List[Node] = []
         for node in self.model.nodes:
             before = self.producers.get(node.input(0))
-            if (before is not None and self.settings.wants(node) and ROLES.get(node.op_type) is Role.CLIP
-                    and self.settings.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
+            if (before is not None and self.settings.selection.wants(node) and ROLES.get(node.op_type) is Role.CLIP
+                    and self.settings.selection.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
                     and self._can_be_quantized(before) and len(before.outputs) == 1
                     and len(self.readers[node.inputs[0]]) == 1 and node.inputs[0] not in {*self.model.outputs, *self.overrides}
                     and self._writes_output(before) and self._is_implied(node, before)):
@@ -173,7 +168,7 @@ class Quantizer:
         """Decides in the order of the nodes, as results of MOVE depend on their inputs."""
         is_forced = bool(self.settings.options.get("ForceQuantizeNoInputCheck"))
         for node in self.model.nodes:
-            if not self.settings.wants(node):
+            if not self.settings.selection.wants(node):
                 continue
             role = ROLES[node.op_type]
             if role is Role.MOVE:
@@ -403,18 +398,9 @@ def _errors_of(name: str) -> Iterator[None]:
         raise InvalidArgument(f"tensor '{name}': {error}; exclude its operators by nodes_to_exclude") from None
 
 
-def settings_of(op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool, activation: QuantType,
-                weight: QuantType, nodes: Optional[Sequence[str]], excluded: Optional[Sequence[str]],
+def settings_of(selection: Selection, per_channel: bool, reduce_range: bool, activation: QuantType, weight: QuantType,
                 options: Mapping[str, Any]) -> Settings:
-    """The arguments of quantize_static, checked. InvalidArgument: an operator that cannot be quantized."""
-    for kind in (activation, weight):
-        dtype_of(kind)
-    for name, value in {"op_types_to_quantize": op_types, "nodes_to_quantize": nodes, "nodes_to_exclude": excluded}.items():
-        if isinstance(value, str):
-            raise InvalidArgument(f"{name} is '{value}', expected a list")
-    for name in op_types or ():
-        if name not in ROLES:
-            raise InvalidArgument(f"operator '{name}' cannot be quantized, expected some of {sorted(ROLES)}")
+    """The arguments of quantize_static. NotImplemented: a type."""
+    dtype_of(activation)
     return Settings(activation, weight, per_channel, reduce_range, bool(options.get("ActivationSymmetric", False)),
-                    bool(options.get("WeightSymmetric", is_signed(weight))), list(op_types or set(ROLES) - ON_REQUEST), list(nodes or ()),
-                    list(excluded or ()), options)
+                    bool(options.get("WeightSymmetric", is_signed(weight))), selection, options)

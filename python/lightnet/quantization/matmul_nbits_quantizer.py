@@ -14,6 +14,7 @@ from .._arrays import numpy
 from .._blockwise import check_block_size, in_blocks
 from .._errors import InvalidArgument, NotImplemented
 from ._graph import CONTRIB, FLOAT, FLOAT16, Node, Tensor
+from ._selection import Selection, names_of
 from .onnx_model import ONNXModel
 from .quant_utils import QuantFormat
 
@@ -27,7 +28,8 @@ class DefaultWeightOnlyQuantConfig:
                  quant_format: QuantFormat = QuantFormat.QOperator, op_types_to_quantize: Optional[Sequence[str]] = None,
                  quant_axes: Any = None, bits: int = 4, channel_wised_quantize: bool = False) -> None:
         self.block_size, self.is_symmetric, self.accuracy_level = block_size, is_symmetric, accuracy_level
-        self.quant_format, self.op_types_to_quantize, self.bits = quant_format, op_types_to_quantize, bits
+        self.quant_format, self.op_types_to_quantize = quant_format, op_types_to_quantize
+        self.quant_axes, self.bits = quant_axes, bits
         if channel_wised_quantize:
             raise NotImplemented("channel_wised_quantize: expected blocks")
 
@@ -48,7 +50,8 @@ class MatMulNBitsQuantizer:
             raise NotImplemented(f"algo_config is of type {type(algo_config).__name__}, expected DefaultWeightOnlyQuantConfig")
         self._config = algo_config or DefaultWeightOnlyQuantConfig(
             block_size, is_symmetric, accuracy_level, quant_format, op_types_to_quantize, quant_axes, bits, channel_wised_quantize)
-        self._excluded, self._included = list(nodes_to_exclude or ()), list(nodes_to_include or ())
+        self._selection = Selection(frozenset({"MatMul"}), names_of("nodes_to_include", nodes_to_include),
+                                    names_of("nodes_to_exclude", nodes_to_exclude))
         self._check()
         self.model = ONNXModel(model)
 
@@ -59,17 +62,19 @@ class MatMulNBitsQuantizer:
         check_block_size(config.block_size)
         if config.quant_format is not QuantFormat.QOperator:
             raise NotImplemented(f"QuantFormat.{config.quant_format}: expected QOperator, which writes MatMulNBits")
-        others = set(config.op_types_to_quantize or ()) - {"MatMul"}
+        others = names_of("op_types_to_quantize", config.op_types_to_quantize) - {"MatMul"}
         if others:
             raise NotImplemented(f"op_types_to_quantize has {sorted(others)}, expected MatMul")
+        axis = dict(config.quant_axes or ()).get("MatMul", 0)
+        if axis != 0:
+            raise NotImplemented(f"quant_axes has axis {axis} of MatMul, expected 0: blocks of rows")
 
     def process(self) -> None:
         """Quantizes self.model."""
         model = self.model._model
         for node in model.nodes:
-            tensor = model.constant(node.input(1)) if node.is_a("MatMul") else None
-            is_wanted = node.name not in self._excluded and (not self._included or node.name in self._included)
-            if tensor is not None and is_wanted and tensor.type in (FLOAT, FLOAT16) and len(tensor.dims) == 2 and 0 not in tensor.dims:
+            tensor = model.constant(node.input(1)) if self._selection.wants(node) else None
+            if tensor is not None and tensor.type in (FLOAT, FLOAT16) and len(tensor.dims) == 2 and 0 not in tensor.dims:
                 self._quantize(node, tensor)
         model.remove_unused()
 

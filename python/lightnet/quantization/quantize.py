@@ -12,6 +12,7 @@ from .._errors import NotImplemented, warn
 from . import _dynamic, _static
 from ._fold import simplify
 from ._graph import BFLOAT16, DOUBLE, FLOAT16, Model, read
+from ._selection import selection_of
 from .calibrate import CalibrationMethod, create_calibrator
 from .quant_utils import QuantFormat, QuantType
 
@@ -124,12 +125,12 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
     if quant_format is not QuantFormat.QDQ:
         raise NotImplemented(f"quant_format is {quant_format!r}, expected QuantFormat.QDQ, whose models run as fast")
     options = _checked(extra_options, _STATIC)
-    settings = _static.settings_of(op_types_to_quantize, per_channel, reduce_range, activation_type, weight_type,
-                                   nodes_to_quantize, nodes_to_exclude, options)
+    selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _static.ROLES, set(_static.ROLES) - _static.ON_REQUEST)
+    settings = _static.settings_of(selection, per_channel, reduce_range, activation_type, weight_type, options)
     model = read(model_input)
     simplify(model)
     calibrater = create_calibrator(
-        model.inlined_message(), settings.op_types, calibrate_method=calibrate_method,
+        model.inlined_message(), selection.op_types, calibrate_method=calibrate_method,
         extra_options=_of_calibration(options, calibrate_method))
     calibrater.collect_data(calibration_data_reader)
     ranges = {name: data.range_value for name, data in calibrater.compute_data().items()}
@@ -146,8 +147,8 @@ def quantize_dynamic(model_input: Any, model_output: Path, op_types_to_quantize:
 
     Arguments and errors are those of quantize_static. Weights of Conv are always QUInt8.
     """
-    settings = _dynamic.settings_of(op_types_to_quantize, per_channel, reduce_range, weight_type, nodes_to_quantize,
-                                    nodes_to_exclude, _checked(extra_options, _DYNAMIC))
+    selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _dynamic.OPERATORS, _dynamic.OPERATORS)
+    settings = _dynamic.settings_of(selection, per_channel, reduce_range, weight_type, _checked(extra_options, _DYNAMIC))
     model = read(model_input)
     simplify(model)
     _tell(_dynamic.Quantizer(model, settings).run(), model, model_input)
