@@ -851,6 +851,14 @@ def preprocessing_folds_and_keeps_results():
 
 
 @test
+def normalizations_of_batches_stay():
+    nodes = [w.node("Conv", ["x", "w1", "b1"], ["c"]), w.node("BatchNormalization", ["c", "gain", "shift", "mean", "variance"], ["y"], training_mode=1)]
+    content = w.model(w.graph(nodes, [w.value("x", "float", ["N", 3, 8, 8])], [w.value("y", "float", ["N", 8, 6, 6])],
+                              [constant(name, CONV[name]) for name in ("w1", "b1", "gain", "shift", "mean", "variance")]), opset=17)
+    return [] if nodes_of(dynamic(content), "BatchNormalization") else ["statistics of a batch are folded as constants"]
+
+
+@test
 def damaged_files_are_refused():
     content, faults = conv_net(), []
     for n in range(0, len(content), 97):

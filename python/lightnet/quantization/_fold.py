@@ -55,7 +55,7 @@ def _fold_normalizations(model: Model) -> None:
         source = norm.input(0)
         conv = producers.get(source) if norm.is_a("BatchNormalization") else None
         if (conv is not None and conv.is_a("Conv") and len(readers[source]) == 1 and source not in model.outputs
-                and not any(norm.outputs[1:]) and _fold(model, conv, norm)):
+                and not any(norm.outputs[1:]) and not norm.attribute("training_mode", 0) and _fold(model, conv, norm)):
             folded.add(id(norm))
     model.nodes = [node for node in model.nodes if id(node) not in folded]
 
