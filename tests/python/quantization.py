@@ -3,6 +3,8 @@
 """usage: quantization.py PACKAGE LIGHTNET. Quantized ONNX models of the Python package in the folder PACKAGE, against NumPy.
 
 Steps are computed here from the samples and weights, and the nodes of quantized models by loops of NumPy in double precision."""
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -837,8 +839,19 @@ def modules_are_commands():
         file.write(word_net())
     preprocess.main(["--input", path("net.onnx"), "--output", path("ready.onnx")])
     matmul_4bits_quantizer.main(["--input_model", path("words.onnx"), "--output_model", path("words4.onnx"), "--block_size", "16"])
-    return ([] if not nodes_of(read(path("ready.onnx")), "BatchNormalization") else ["a normalization is left"]) + \
-        ([] if len(nodes_of(read(path("words4.onnx")), "MatMulNBits")) == 3 else ["matrices are left"])
+    faults = [] if not nodes_of(read(path("ready.onnx")), "BatchNormalization") else ["a normalization is left"]
+    faults += [] if len(nodes_of(read(path("words4.onnx")), "MatMulNBits")) == 3 else ["matrices are left"]
+    few_bits = ["--input_model", path("words.onnx"), "--output_model", path("words4.onnx"), "--symmetric"]
+    matmul_4bits_quantizer.main([*few_bits, "0"])
+    faults += [] if len(nodes_of(read(path("words4.onnx")), "MatMulNBits")[0].inputs) == 4 else ["symmetric"]
+    for main, arguments, *texts in ((preprocess.main, ["--input", path("none.onnx"), "--output", path("x.onnx")], "none.onnx: no such file"),
+                                    (preprocess.main, ["--input", path("net.onnx"), "--output", path("none/x.onnx")], "none/x.onnx"),
+                                    (preprocess.main, ["--input", "a", "--output", "b", "--skip_optimization", "yes"], "neither true nor false"),
+                                    (matmul_4bits_quantizer.main, [*few_bits[:-1], "--block_size", "3"], "block_size is 3")):
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            faults += raises(SystemExit, lambda: main(arguments))  # pylint: disable=cell-var-from-loop
+        faults += [f"'{text}' is not in: {errors.getvalue()}" for text in texts if text not in errors.getvalue()]
+    return faults
 
 
 @test
@@ -846,7 +859,8 @@ def preprocessing_folds_and_keeps_results():
     shape_inference.quant_pre_process(conv_net(), path("ready.onnx"))
     ready, feed = read(path("ready.onnx")), images(1)[0]
     a, b = (lightnet.InferenceSession(model).run(None, feed)[0] for model in (conv_net(), path("ready.onnx")))
-    return ([] if not nodes_of(ready, "BatchNormalization") else ["a normalization is left"]) + \
+    told = warns(lambda: shape_inference.quant_pre_process(conv_net(), path("ready.onnx"), save_as_externl_data=True), "save_as_externl_data")
+    return told + ([] if not nodes_of(ready, "BatchNormalization") else ["a normalization is left"]) + \
         ([] if np.abs(a - b).max() < 1e-5 * np.abs(a).max() else [f"results differ by {np.abs(a - b).max()}"])
 
 

@@ -12,6 +12,7 @@ from typing import Any, Optional, Sequence
 
 from .._arrays import numpy
 from .._blockwise import check_block_size, in_blocks
+from .._command import errors_end, truth
 from .._errors import InvalidArgument, NotImplemented
 from ._graph import CONTRIB, FLOAT, FLOAT16, Node, Tensor
 from ._selection import Selection, names_of
@@ -107,15 +108,16 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     parser.add_argument("--output_model", required=True, help="the file to write")
     parser.add_argument("--bits", type=int, default=4, choices=BITS)
     parser.add_argument("--block_size", type=int, default=32, help="rows that share a scale: a power of 2, at least 16")
-    parser.add_argument("--symmetric", nargs="?", const=True, default=True, type=lambda text: text.lower() != "false")
+    parser.add_argument("--symmetric", nargs="?", const=True, default=True, type=truth)
     parser.add_argument("--accuracy_level", type=int, help="of MatMulNBits")
     parser.add_argument("--nodes_to_exclude", nargs="+", default=[], help="names of nodes that stay")
     parser.add_argument("--use_external_data_format", action="store_true", help="constants of 1 KB or more go to a file beside it")
     given = parser.parse_args(arguments)
-    quantizer = MatMulNBitsQuantizer(given.input_model, given.block_size, given.symmetric, given.accuracy_level,
-                                     given.nodes_to_exclude, bits=given.bits)
-    quantizer.process()
-    quantizer.model.save_model_to_file(given.output_model, given.use_external_data_format)
+    with errors_end(parser):
+        quantizer = MatMulNBitsQuantizer(given.input_model, given.block_size, given.symmetric, given.accuracy_level,
+                                         given.nodes_to_exclude, bits=given.bits)
+        quantizer.process()
+        quantizer.model.save_model_to_file(given.output_model, given.use_external_data_format)
 
 
 if __name__ == "__main__":
