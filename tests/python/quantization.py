@@ -947,7 +947,22 @@ def scales_and_zero_points_of_ranges():
             (2.0, 4.0, 0, 255, False): (0, 4 / 255), (-4.0, -2.0, 0, 255, False): (255, 4 / 255)}.items():
         found = quant_utils.compute_scale_zp(low, high, least, most, is_symmetric)
         faults += near(found, [zero, scale], f"{low} .. {high}")
-    return faults
+    for qmin, qmax, symmetric, zero in ((np.uint8(0), np.uint8(127), True, 64), (np.array(0, "u2"), np.array(65535, "u2"), True, 32768),
+                                        (np.array(-128, "i1"), np.array(127, "i1"), True, 0), (np.uint8(0), np.uint8(15), False, 8)):
+        found = quant_utils.compute_scale_zp(np.float32(-3), np.float32(3), qmin, qmax, symmetric)[0]
+        faults += [] if found.dtype == qmin.dtype and found == zero else [f"{qmin} .. {qmax}: {found!r}"]
+    return faults + raises(lightnet.InvalidArgument, lambda: quant_utils.compute_scale_zp(0, np.inf, 0, 255), "not finite") + \
+        raises(lightnet.InvalidArgument, lambda: quant_utils.compute_scale_zp(0, 1, 3, 255), "qmin is 3")
+
+
+@test
+def types_and_formats_have_names_and_numbers():
+    numbers = {"QInt8": 3, "QUInt8": 2, "QFLOAT8E4M3FN": 17, "QInt16": 5, "QUInt16": 4, "QInt4": 22, "QUInt4": 21}  # of onnx.proto
+    found = {str(q.QuantType.from_string(name)): q.QuantType[name].tensor_type for name in numbers}
+    return ([] if found == numbers else [str(found)]) + \
+        ([] if (q.QuantFormat.from_string("QDQ"), q.QuantizationMode.from_string("QLinearOps")) ==
+         (q.QuantFormat.QDQ, q.QuantizationMode.QLinearOps) else ["members"]) + \
+        raises(ValueError, lambda: q.QuantType.from_string("Int8"), "'Int8'", "QUInt8")
 
 
 if __name__ == "__main__":

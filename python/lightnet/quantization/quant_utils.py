@@ -8,34 +8,42 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple, Optional, Tuple
 
-from .._arrays import numpy
+from .._arrays import BITS, ELEMENT_TYPES, numpy
 from .._errors import InvalidArgument, NotImplemented
 from ._graph import Model, read
 
 SMALLEST_SCALE = 2.0 ** -126  # below it, a range counts as a single value
 
 
-class QuantFormat(enum.Enum):
+class _Named(enum.Enum):
+    """Members that print as their names."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def from_string(cls, name: str) -> Any:
+        """The member of that name. ValueError: there is none."""
+        if name not in cls.__members__:
+            raise ValueError(f"'{name}' is no {cls.__name__}, expected one of {list(cls.__members__)}")
+        return cls[name]
+
+
+class QuantFormat(_Named):
     """The form of a quantized model: QDQ has QuantizeLinear and DequantizeLinear around operators of floats."""
 
     QOperator = 0
     QDQ = 1
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class QuantizationMode(enum.Enum):
+class QuantizationMode(_Named):
     """The forms of dynamic and of QOperator models."""
 
     IntegerOps = 0
     QLinearOps = 1
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class QuantType(enum.Enum):
+class QuantType(_Named):
     """The type of quantized numbers."""
 
     QInt8 = 0
@@ -46,26 +54,23 @@ class QuantType(enum.Enum):
     QInt4 = 5
     QUInt4 = 6
 
-    def __str__(self) -> str:
-        return self.name
-
-    @staticmethod
-    def from_string(name: str) -> QuantType:
-        try:
-            return QuantType[name]
-        except KeyError:
-            raise ValueError(f"'{name}' is no QuantType, expected one of {[kind.name for kind in QuantType]}") from None
+    @property
+    def tensor_type(self) -> int:
+        """The number of onnx.TensorProto.DataType."""
+        return ELEMENT_TYPES[_ELEMENTS[self]]
 
 
-_DTYPES = {QuantType.QInt8: "int8", QuantType.QUInt8: "uint8", QuantType.QInt16: "int16", QuantType.QUInt16: "uint16"}
+_ELEMENTS = {QuantType.QInt8: "int8", QuantType.QUInt8: "uint8", QuantType.QFLOAT8E4M3FN: "float8_e4m3fn", QuantType.QInt16: "int16",
+             QuantType.QUInt16: "uint16", QuantType.QInt4: "int4", QuantType.QUInt4: "uint4"}
+SUPPORTED = tuple(kind for kind, name in _ELEMENTS.items() if name not in BITS)  # those that NumPy has
 HALVED = 2  # reduce_range: the divisor of the range of 8 bits
 
 
 def dtype_of(kind: QuantType) -> Any:
     """The type of NumPy. NotImplemented: of 4 bits, or a float."""
-    if kind not in _DTYPES:
-        raise NotImplemented(f"the type is {kind!r}, expected one of {[str(known) for known in _DTYPES]} of QuantType")
-    return numpy().dtype(_DTYPES[kind])
+    if kind not in SUPPORTED:
+        raise NotImplemented(f"the type is {kind!r}, expected one of {[str(known) for known in SUPPORTED]} of QuantType")
+    return numpy().dtype(_ELEMENTS[kind])
 
 
 def is_signed(kind: QuantType) -> bool:
@@ -88,45 +93,43 @@ class Step(NamedTuple):
     zero: Any
 
 
-def step_of(low: Any, high: Any, kind: QuantType, is_symmetric: bool = False, is_reduced: bool = False,
-            smallest_range: Optional[float] = None) -> Step:
-    """The step whose numbers cover [low, high] and 0, numbers or an array for each channel."""
+def _scale_and_zero(low: Any, high: Any, least: int, most: int, is_symmetric: bool, smallest_range: Optional[float]) -> Tuple[Any, Any]:
+    """Scales, and zero points as floats, with which least .. most cover [low, high] and 0. InvalidArgument: a range is not finite."""
     np = numpy()
     low, high = np.minimum(np.asarray(low, "f8"), 0), np.maximum(np.asarray(high, "f8"), 0)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise InvalidArgument(f"the range [{low.min()}, {high.max()}] is not finite")
-    least, most = limits(kind, is_reduced, is_symmetric)
     if smallest_range is not None:
         high = np.maximum(high, low + smallest_range)
     if is_symmetric:
-        high = np.maximum(np.abs(low), high)
+        high = np.maximum(-low, high)
         low = -high
     with np.errstate(all="ignore"):
-        scale = ((high - low) / (most - least)).astype("f4")
+        scale = (high - low) / (most - least)
         is_point = scale < SMALLEST_SCALE
-        scale = np.where(is_point, np.float32(1), scale)
-        middle = (least + most + 1) // 2 if is_symmetric else least - low / scale
-    zero = np.where(is_point & ~np.asarray(is_symmetric), np.clip(0, least, most), np.clip(np.rint(middle), least, most))
+        zero = (least + most + 1) // 2 if is_symmetric else np.rint(least - low / scale)
+    return np.where(is_point, 1, scale).astype("f4"), np.clip(np.where(is_point, 0, zero), least, most)
+
+
+def step_of(low: Any, high: Any, kind: QuantType, is_symmetric: bool = False, is_reduced: bool = False,
+            smallest_range: Optional[float] = None) -> Step:
+    """The step whose numbers cover [low, high] and 0, numbers or an array for each channel."""
+    scale, zero = _scale_and_zero(low, high, *limits(kind, is_reduced, is_symmetric), is_symmetric, smallest_range)
     return Step(scale, zero.astype(dtype_of(kind)))
 
 
-def compute_scale_zp(rmin: Any, rmax: Any, qmin: int, qmax: int, symmetric: bool = False,
+def compute_scale_zp(rmin: Any, rmax: Any, qmin: Any, qmax: Any, symmetric: bool = False,
                      min_real_range: Optional[float] = None) -> Tuple[Any, Any]:
-    """(zero point, scale) of numbers qmin .. qmax that cover [rmin, rmax] and 0."""
-    kind = next((k for k in _DTYPES if numpy().iinfo(dtype_of(k)).min <= qmin and qmax <= numpy().iinfo(dtype_of(k)).max), None)
-    if kind is None or qmin >= qmax:
-        raise InvalidArgument(f"qmin is {qmin} and qmax {qmax}, expected a range of integers of 8 or 16 bits")
-    np = numpy()
-    low, high = min(float(np.asarray(rmin)), 0.0), max(float(np.asarray(rmax)), 0.0)
-    if min_real_range is not None:
-        high = max(high, low + min_real_range)
-    if symmetric:
-        high = max(-low, high)
-        low = -high
-    scale = (high - low) / (qmax - qmin)
-    if scale < SMALLEST_SCALE:
-        return np.array(0, dtype_of(kind)), np.array(1, "f4")
-    return np.array(round(qmin - low / scale), dtype_of(kind)), np.array(scale, "f4")
+    """(zero point, scale) of numbers qmin .. qmax that cover [rmin, rmax] and 0. The zero point has the type of qmin, or, if that is
+    an int, the smallest that has both. InvalidArgument: qmin and qmax are no range of 8 or 16 bits with 0."""
+    dtypes = [dtype_of(kind) for kind in SUPPORTED]
+    given = getattr(qmin, "dtype", None)
+    least, most = int(qmin), int(qmax)
+    fits = [dtype for dtype in dtypes if numpy().iinfo(dtype).min <= least and most <= numpy().iinfo(dtype).max]
+    if not fits or not least <= 0 <= most or least == most:
+        raise InvalidArgument(f"qmin is {qmin} and qmax {qmax}, expected a range of integers of 8 or 16 bits with 0")
+    scale, zero = _scale_and_zero(rmin, rmax, least, most, symmetric, min_real_range)
+    return zero.astype(given if given in dtypes else fits[0]), scale
 
 
 def quantized(array: Any, step: Step, axis: Optional[int] = None, kind_limits: Optional[Tuple[int, int]] = None) -> Any:
