@@ -60,11 +60,13 @@ def _packed(elements: np.ndarray, bits: int) -> np.ndarray:
     return np.bitwise_or.reduce(parts, axis=-1)
 
 
-def _fill(target: Any, values: np.ndarray, what: str) -> None:
-    if target is None or target.size == 0:
+def _fill(target: Any, values: np.ndarray, what: str, is_optional: bool = False) -> None:
+    """Copies values to the caller's array; an optional one may be None or empty. InvalidArgument: it has another type or size."""
+    if is_optional and (target is None or target.size == 0):
         return
-    if target.size != values.size:
-        raise InvalidArgument(f"{what} have {target.size} elements, expected {values.size}")
+    if getattr(target, "dtype", None) != values.dtype or target.size != values.size:
+        found = "missing" if target is None else f"an array of {target.size} elements of {target.dtype}"
+        raise InvalidArgument(f"{what} are {found}, expected {values.size} elements of {values.dtype}")
     target[...] = values.reshape(target.shape)
 
 
@@ -90,10 +92,12 @@ def in_blocks(src: Any, bits: int, block_size: int, n: int, k: int, is_symmetric
 
 
 def _quantize(bits: int, dst: Any, src: Any, scale: Any, zero_points: Any, block_size: int, n: int, k: int, is_symmetric: bool) -> None:
+    if scale.dtype.kind in "iub":
+        raise InvalidArgument(f"scales are of type {scale.dtype}, expected floats")
     packed, scales, zeros = in_blocks(src, bits, block_size, n, k, is_symmetric, scale.dtype)
     _fill(dst, packed, "packed weights")
     _fill(scale, scales, "scales")
-    _fill(zero_points, zeros, "zero points")
+    _fill(zero_points, zeros, "zero points", is_symmetric)
 
 
 def quantize_matmul_4bits(dst: np.ndarray, src: np.ndarray, scale: np.ndarray, zero_points: np.ndarray, block_size: int, N: int,

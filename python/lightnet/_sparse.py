@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def _indices(values: Any, what: str) -> np.ndarray:
-    """An array of int64. InvalidArgument: it has other elements."""
+    """An array of int64; an empty one may be a list. InvalidArgument: it has other elements."""
     array = numpy().asarray(values)
-    if array.dtype.kind not in "iu":
+    if array.size and array.dtype.kind not in "iu":
         raise InvalidArgument(f"{what} are of type {array.dtype}, expected int64")
     return numpy().ascontiguousarray(array, numpy().int64)
 

@@ -370,6 +370,7 @@ def sparse_tensors_keep_values_and_places():
              (lightnet.InvalidArgument, lambda: csr([2, 3], values, columns, [0, 3], device), "for 2 rows"),
              (lightnet.InvalidArgument, lambda: csr([2, 3], values, columns, [0, 4, 3], device), "do not ascend"),
              (TypeError, lambda: lightnet.SparseTensor(values), "ndarray")]
+    faults += same(coo([2, 3], values[:0], [], device).as_coo_view().indices().dtype.name, "int64")
     return faults + [f"case {i}: {f}" for i, (kind, call, *texts) in enumerate(cases) for f in raises(kind, call, *texts)]
 
 
@@ -388,6 +389,10 @@ def values_are_made_by_the_signatures_of_the_lower_layer():
     vector.push_back_batch([X], [X.ctypes.data], [np.float32], [[3]], [device])
     faults += same((len(vector), vector.element_type_at(0), vector.bool_tensor_indices(), vector[2].data_ptr()), (3, 1, [1], X.ctypes.data))
     arrays = [np.from_dlpack(v) for v in (vector[0], vector[2])]
+    capsule = vector.dlpack_at(1)
+    faults += same((C.is_dlpack_uint8_tensor(capsule), C.OrtValue.from_dlpack(capsule, True).numpy().tolist()), (True, [True, False]))
+    faults += same([C.is_dlpack_uint8_tensor(np.zeros(2, kind)) for kind in ("u1", "i1", "f4", "u2")], [True, False, False, False])
+    faults += raises(TypeError, lambda: C.is_dlpack_uint8_tensor(capsule), "still to be read") + raises(TypeError, lambda: C.is_dlpack_uint8_tensor(3), "int")
     return faults + equal(arrays[0], X) + equal(arrays[1], X) + same(C.is_dlpack_uint8_tensor(vector.dlpack_at(1)), True) + \
         same(C.is_dlpack_uint8_tensor(vector.to_dlpacks()[0]), False) + \
         raises(ValueError, lambda: lightnet.copy_tensors([value], [OrtValue(np.zeros(2, np.float32))]), "(3,)", "(2,)") + \
@@ -544,7 +549,11 @@ def weights_of_few_bits_are_quantized_in_blocks():
                     faults += same((got, scales[column * blocks + b], got_zero), (wanted, scale, zero))
     return faults[:3] + raises(lightnet.InvalidArgument, lambda: quantize(packed, matrix, scales, zeros, 10, 2, 16, True), "block_size is 10") + \
         raises(lightnet.InvalidArgument, lambda: quantize(packed, matrix, scales, zeros, 16, 3, 16, True), "[16, 2], expected [16, 3]") + \
-        raises(lightnet.InvalidArgument, lambda: quantize(packed[:1], matrix, scales, zeros, 16, 2, 16, True), "packed weights")
+        raises(lightnet.InvalidArgument, lambda: quantize(packed[:1], matrix, scales, zeros, 16, 2, 16, True), "packed weights") + \
+        raises(lightnet.InvalidArgument, lambda: quantize(packed[:0], matrix, scales, zeros, 16, 2, 16, True), "packed weights", "0 elements") + \
+        raises(lightnet.InvalidArgument, lambda: quantize(packed.astype("f4"), matrix, scales, zeros, 16, 2, 16, True), "float32", "uint8") + \
+        raises(lightnet.InvalidArgument, lambda: quantize(packed, matrix, scales.astype("i4"), zeros, 16, 2, 16, True), "int32", "floats") + \
+        raises(lightnet.InvalidArgument, lambda: quantize(packed, matrix, scales, None, 16, 2, 16, False), "zero points are missing")
 
 
 @test
@@ -604,6 +613,8 @@ def types_are_those_of_numpy():
                    [np.int64, np.bool_, np.float16, np.object_])
     return faults + same(helper.get_input_type(session, "image"), "tensor(float)") + \
         raises(lightnet.InvalidArgument, lambda: helper.get_output_type(session, "x"), "'x'", "probabilities") + \
+        raises(lightnet.InvalidArgument, lambda: helper.numpy_type_to_torch_type(np.complex64), "'complex64'") + \
+        raises(lightnet.InvalidArgument, lambda: helper.torch_type_to_numpy_type("torch.qint8"), "'qint8'") + \
         raises(lightnet.InvalidArgument, lambda: helper.ort_type_to_numpy_type("seq(tensor(float))"), "'seq(tensor(float))'")
 
 
@@ -619,6 +630,8 @@ def the_backend_prepares_and_runs():
     for source in (model, scaled(3), lightnet.InferenceSession(scaled(3))):
         rep = backend.prepare(source, "CPU")
         faults += equal(rep.run(X)[0], 2 * X) + equal(rep.run([X])[0], 2 * X) + equal(backend.run(rep, X)[0], 2 * X)
+    node = onnx.helper.make_node("Neg", ["x"], ["y"])
+    faults += equal(backend.backend.OnnxRuntimeBackend.run_node(node, [X])[0], -X)
     return faults + same((backend.supports_device("CPU"), backend.supports_device("GPU")), (True, False)) + \
         raises(lightnet.InvalidArgument, lambda: backend.prepare(model, "GPU"), "'GPU'") + \
         raises(lightnet.InvalidArgument, lambda: rep.run([X, X]), "2 inputs are given, expected 1: x")

@@ -46,6 +46,12 @@ class OnnxRuntimeBackend(Backend):
         """prepare(model, device, **kwargs).run(inputs, **kwargs)"""
         return cls.prepare(model, device, **kwargs).run(inputs, **kwargs)
 
+    @classmethod
+    def run_node(cls, node, inputs, device=None, outputs_info=None, **kwargs):
+        """The outputs of one node, as lightnet.onnx_backend.run_node."""
+        from .. import onnx_backend
+        return onnx_backend.run_node(node, inputs, device or "CPU", outputs_info, **kwargs)
+
 
 is_compatible = OnnxRuntimeBackend.is_compatible
 prepare = OnnxRuntimeBackend.prepare

@@ -8,6 +8,7 @@ initialize_session.
 """
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import lightnet as _package
@@ -15,7 +16,7 @@ from lightnet import *  # noqa: F401,F403
 from lightnet import NotImplemented  # noqa: F401  pylint: disable=redefined-builtin
 
 from .. import _lightnet
-from .._arrays import OrtValueVector, numpy  # noqa: F401
+from .._arrays import OrtValueVector  # noqa: F401
 from .._blockwise import quantize_matmul_2bits, quantize_matmul_4bits, quantize_matmul_8bits  # noqa: F401
 from .._device import PROVIDER
 from .._errors import InvalidArgument
@@ -29,9 +30,29 @@ def get_default_session_options() -> SessionOptions:
     return SessionOptions()
 
 
+class _DLTensor(ctypes.Structure):
+    """The first members of a DLTensor (dlpack.h)."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+DLPACK_UINT = 1  # kDLUInt
+# The names of DLPack's capsules, and where their DLTensor is: after the version, two pointers and flags, or first.
+_CAPSULES = {b"dltensor": 0, b"dltensor_versioned": 2 * ctypes.sizeof(ctypes.c_void_p) + 16}
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
 def is_dlpack_uint8_tensor(dlpack: Any) -> bool:
-    """Whether a DLPack capsule is a tensor of uint8, which may be bools."""
-    return bool(_package.OrtValue.from_dlpack(dlpack)._array.dtype == numpy().uint8)
+    """Whether a DLPack capsule, which stays valid, is a tensor of uint8, which may be bools. TypeError: it is not, or no longer, a
+    capsule of DLPack."""
+    capsule = dlpack.__dlpack__() if hasattr(dlpack, "__dlpack__") else dlpack
+    name = next((name for name in _CAPSULES if _is_valid(capsule, name)), None)
+    if name is None:
+        raise TypeError(f"DLPack: the {type(dlpack).__name__} is not a capsule of a tensor that is still to be read")
+    tensor = _DLTensor.from_address(_pointer_of(capsule, name) + _CAPSULES[name])
+    return (tensor.code, tensor.bits, tensor.lanes) == (DLPACK_UINT, 8, 1)
 
 
 class KernelDef(NamedTuple):

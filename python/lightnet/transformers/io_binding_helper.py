@@ -16,6 +16,12 @@ def _name(tensor_type: str) -> str:
     return _NAMES[tensor_type]
 
 
+def _tensor_type(name: str) -> str:
+    if name not in TENSOR_TYPES:
+        raise InvalidArgument(f"tensors have no elements of type '{name}'")
+    return TENSOR_TYPES[name]
+
+
 class TypeHelper:
     """Types by those of NodeArg.type, such as "tensor(float)"."""
 
@@ -53,13 +59,13 @@ class TypeHelper:
 
     @staticmethod
     def numpy_type_to_torch_type(numpy_type: Any) -> Any:
-        """The type of PyTorch for one of NumPy."""
-        return TypeHelper.ort_type_to_torch_type(TENSOR_TYPES[numpy().dtype(numpy_type).name])
+        """The type of PyTorch for one of NumPy. InvalidArgument: tensors have no such elements."""
+        return TypeHelper.ort_type_to_torch_type(_tensor_type(numpy().dtype(numpy_type).name))
 
     @staticmethod
     def torch_type_to_numpy_type(torch_type: Any) -> Any:
-        """The type of NumPy for one of PyTorch."""
-        return TypeHelper.ort_type_to_numpy_type(TENSOR_TYPES[str(torch_type).rpartition(".")[2]])
+        """The type of NumPy for one of PyTorch. InvalidArgument: tensors have no such elements."""
+        return TypeHelper.ort_type_to_numpy_type(_tensor_type(str(torch_type).rpartition(".")[2]))
 
     @staticmethod
     def get_io_numpy_type_map(ort_session: Any) -> Dict[str, Any]:
