@@ -19,7 +19,7 @@ from ._files import AnyPath, whole_file
 IDENTIFIER = b"TORT"
 FORMAT_VERSION = 1
 MAX_NDIM = 8  # of a tensor
-MAX_SIZE = 255  # of an axis beside one of length 0: the product of all stays below 2 ** 63
+MAX_SPAN = 2 ** 63 - 1  # bytes of an array, axes of length 0 left out
 SIZE = 4  # of an offset, a length and an int32
 
 
@@ -90,28 +90,33 @@ def _parameter(message: _Message, table: int) -> Tuple[str, OrtValue]:
     if number not in NAMES or NAMES[number] == "str":
         raise InvalidGraph(f"the adapter is damaged: element type {number} of parameter '{name}'")
     kind = numpy().dtype(BITS.get(NAMES[number], NAMES[number]))
-    data, count = message.content(table, 3), 1
+    data, n_bytes, span = message.content(table, 3), kind.itemsize, kind.itemsize
     for size in dims:
-        count *= size
-    if min(dims, default=0) < 0 or count * kind.itemsize != len(data) or (not count and max(dims) > MAX_SIZE):
+        n_bytes, span = n_bytes * size, span * max(size, 1)
+    if min(dims, default=0) < 0 or n_bytes != len(data) or span > MAX_SPAN:
         raise InvalidGraph(f"the adapter is damaged: parameter '{name}' {dims} of {NAMES[number]} has {len(data)} bytes")
     array = numpy().frombuffer(data, kind.newbyteorder("<")).astype(kind, copy=False).reshape(dims)
     return name, OrtValue(array, NAMES[number])
 
 
 def _read(path: AnyPath) -> Dict[str, Any]:
-    """{"adapter_version", "model_version", "format_version", "parameters"} of a file."""
+    """{"adapter_version", "model_version", "format_version", "parameters"} of a file. Errors name it."""
     try:
         with open(path, "rb") as file:
-            message = _Message(file.read())
+            return _content(_Message(file.read()))
     except FileNotFoundError as error:
         raise NoSuchFile(f"{os.fsdecode(path)}: no such file") from error
+    except InvalidGraph as error:
+        raise InvalidGraph(f"{os.fsdecode(path)}: {error}") from None
+
+
+def _content(message: _Message) -> Dict[str, Any]:
     if message.data[SIZE:2 * SIZE] != IDENTIFIER:
-        raise InvalidGraph(f"{os.fsdecode(path)}: not an adapter, expected the identifier 'TORT'")
+        raise InvalidGraph("not an adapter, expected the identifier 'TORT'")
     root = message.follow(0)
     version = message.int32(root, 0)
     if version != FORMAT_VERSION:
-        raise InvalidGraph(f"{os.fsdecode(path)}: an adapter of format version {version}, expected {FORMAT_VERSION}")
+        raise InvalidGraph(f"an adapter of format version {version}, expected {FORMAT_VERSION}")
     start, length = message.vector(root, 3, SIZE)
     tables = [message.follow(start + SIZE * k) for k in range(length)]
     return {"format_version": version, "adapter_version": message.int32(root, 1), "model_version": message.int32(root, 2),
@@ -152,7 +157,7 @@ class _Writer:
         return start + SIZE
 
 
-def _message(adapter_version: int, model_version: int, parameters: Mapping[str, OrtValue]) -> bytes:
+def _bytes_of(adapter_version: int, model_version: int, parameters: Mapping[str, OrtValue]) -> bytes:
     writer = _Writer()
     writer.append(bytes(SIZE) + IDENTIFIER)
     root, *_, values = writer.table([FORMAT_VERSION, adapter_version, model_version, 0])
@@ -171,6 +176,12 @@ def _message(adapter_version: int, model_version: int, parameters: Mapping[str, 
     return bytes(writer.data)
 
 
+def _checked_version(version: int) -> int:
+    if not isinstance(version, int) or not -2 ** 31 <= version < 2 ** 31:
+        raise InvalidArgument(f"the version is {version!r}, expected an integer of 32 bits")
+    return version
+
+
 class AdapterFormat:
     """The content of a file of an adapter."""
 
@@ -186,7 +197,7 @@ class AdapterFormat:
 
     def export_adapter(self, file_path: AnyPath) -> None:
         """Writes a file."""
-        data = _message(self._content["adapter_version"], self._content["model_version"], self._content["parameters"])
+        data = _bytes_of(self._content["adapter_version"], self._content["model_version"], self._content["parameters"])
         with whole_file(file_path) as file:
             file.write(data)
 
@@ -199,16 +210,16 @@ class AdapterFormat:
         return self._content["adapter_version"]
 
     def set_adapter_version(self, adapter_version: int) -> None:
-        """The version of the adapter."""
-        self._content["adapter_version"] = adapter_version
+        """The version of the adapter, an int32."""
+        self._content["adapter_version"] = _checked_version(adapter_version)
 
     def get_model_version(self) -> int:
         """The version of the model that it is for."""
         return self._content["model_version"]
 
     def set_model_version(self, model_version: int) -> None:
-        """The version of the model that it is for."""
-        self._content["model_version"] = model_version
+        """The version of the model that it is for, an int32."""
+        self._content["model_version"] = _checked_version(model_version)
 
     def get_parameters(self) -> Dict[str, OrtValue]:
         """{name of an input: value}"""

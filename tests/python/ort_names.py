@@ -289,6 +289,8 @@ def adapters_are_files_of_flatbuffers():
         again = lightnet.AdapterFormat.read_adapter(path)
         faults += same((again.get_format_version(), again.get_adapter_version(), again.get_model_version()), (1, 3, 7))
         faults += equal(again.get_parameters()["first"].numpy(), a) + equal(again.get_parameters()["zw\u00f6lf"].numpy(), b)
+        none = adapter_file(os.path.join(folder, "none.onnx_adapter"), none=np.zeros((0, 768), np.float32))
+        faults += same(lightnet.AdapterFormat.read_adapter(none).get_parameters()["none"].shape(), [0, 768])
         for at in range(len(data)):  # any damage is an error of the library, or changes a value
             for kept in (data[:at], data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:]):
                 with open(path, "wb") as file:
@@ -302,11 +304,12 @@ def adapters_are_files_of_flatbuffers():
         for n, text in ((1, None), (2, "names share bytes")):
             with open(path, "wb") as file:
                 file.write(shared_names(n, 4000))
-            faults += raises(lightnet.InvalidGraph, lambda: lightnet.AdapterFormat.read_adapter(path), text) if text else \
+            faults += raises(lightnet.InvalidGraph, lambda: lightnet.AdapterFormat.read_adapter(path), path, text) if text else \
                 same(list(lightnet.AdapterFormat.read_adapter(path).get_parameters()), ["x" * 4000])
     return faults[:3] + same(data[4:8], b"TORT") + \
         raises(lightnet.NoSuchFile, lambda: lightnet.LoraAdapter().Load("none.onnx_adapter"), "none.onnx_adapter") + \
-        raises(lightnet.InvalidGraph, lambda: lightnet.LoraAdapter().Load(DIGITS), "not an adapter") + \
+        raises(lightnet.InvalidGraph, lambda: lightnet.LoraAdapter().Load(DIGITS), DIGITS, "not an adapter") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.AdapterFormat().set_adapter_version(1 << 31), "2147483648", "32 bits") + \
         raises(TypeError, lambda: lightnet.AdapterFormat().set_parameters({"k": a}), "'k'", "OrtValue")
 
 
