@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from typing import Any, Iterator, List, Mapping, Optional, Union
+from typing import Any, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._arrays import as_array, message_of, numpy
 from ._errors import Fail, InvalidArgument, NoSuchFile
@@ -29,25 +29,27 @@ def command() -> str:
 
 
 @contextlib.contextmanager
-def _file_of(model: AnyModel) -> Iterator[str]:
-    """The file of a model: a path, or a temporary one with its bytes."""
+def _words_of(model: AnyModel) -> Iterator[List[str]]:
+    """A model as arguments of the command: its file, or a temporary one with its bytes, which may name files of its folder."""
     if isinstance(model, InferenceSession):
         model = model._model
-    source = _source_of(model) if isinstance(model, Model) else model
+    source, folder = _source_of(model) if isinstance(model, Model) else (model, None)
     if isinstance(source, (str, os.PathLike)):
         if not os.path.exists(source):
             raise NoSuchFile(f"{os.fsdecode(source)}: no such file")
-        yield _as_word(source)
+        yield [_as_word(source)]
         return
-    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
-        path = os.path.join(folder, "model")
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as made:
+        path = os.path.join(made, "model")
         pathlib.Path(path).write_bytes(source)
-        yield path
+        yield [path] if folder is None else [path, f"--include={folder}"]
 
 
-def _source_of(model: Model) -> Union[str, bytes]:
-    """Its path, or its bytes where initializers or sizes were changed."""
-    return model.path if model.path and not any(model._changes) else model._changed_bytes()
+def _source_of(model: Model) -> Tuple[Union[str, bytes], Optional[str]]:
+    """(its path, None); where initializers or sizes were changed, or it has no path, (its bytes, the folder of its path)."""
+    if model.path and not any(model._changes):
+        return model.path, None
+    return model._changed_bytes(), os.path.dirname(model.path) if model.path else None
 
 
 def _as_word(path: AnyPath) -> str:
@@ -61,7 +63,8 @@ def _run(*words: Any) -> str:
     done = subprocess.run([command(), *map(str, words)], capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
         message = message_of(re.sub("^lightnet: error: ", "", done.stderr.strip()))
-        raise (InvalidArgument if done.returncode == 2 else Fail)(message)
+        status = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+        raise (InvalidArgument if done.returncode == 2 else Fail)(message or f"lightnet {words[0]} ended with {status}")
     return done.stdout
 
 
@@ -91,32 +94,32 @@ def _input_files(feed: Optional[Mapping[str, Any]]) -> Iterator[List[str]]:
 
 def convert(model: AnyModel, to: AnyPath, **options: Any) -> None:
     """Writes the model in another format, that of the suffix of `to`. options: those of `lightnet convert`."""
-    with _file_of(model) as path:
-        _run("convert", path, "-o", _as_word(to), *_options(options))
+    with _words_of(model) as words:
+        _run("convert", *words, "-o", _as_word(to), *_options(options))
 
 
 def compile_model(model: AnyModel, to: AnyPath, **options: Any) -> None:
     """Compiles the model to the file `to`, which loads faster. options: those of `lightnet compile`."""
-    with _file_of(model) as path:
-        _run("compile", path, "-o", _as_word(to), *_options(options))
+    with _words_of(model) as words:
+        _run("compile", *words, "-o", _as_word(to), *_options(options))
 
 
 def verify(model: AnyModel, feed: Optional[Mapping[str, Any]] = None, **options: Any) -> str:
     """Compares the compiled program with the reference program, tensor by tensor. feed: {name: array}; default: random
     data. Returns the report; raises Fail where they differ."""
-    with _file_of(model) as path, _input_files(feed) as inputs:
-        return _run("verify", path, "--reference", *inputs, *_options(options))
+    with _words_of(model) as words, _input_files(feed) as inputs:
+        return _run("verify", *words, "--reference", *inputs, *_options(options))
 
 
 def report(model: AnyModel, to: AnyPath, other: Optional[AnyModel] = None, feed: Optional[Mapping[str, Any]] = None, **options: Any) -> None:
     """Writes a page to the file `to`, HTML, that shows the model: its graph, times, roofline and memory. other: a second model,
     which is compared. feed: {name: array}; default: random data. options: those of `lightnet report`."""
     with contextlib.ExitStack() as files:
-        models = [files.enter_context(_file_of(one)) for one in (model, other) if one is not None]
-        _run("report", *models, "-o", _as_word(to), *files.enter_context(_input_files(feed)), *_options(options))
+        words = [word for one in (model, other) if one is not None for word in files.enter_context(_words_of(one))]
+        _run("report", *words, "-o", _as_word(to), *files.enter_context(_input_files(feed)), *_options(options))
 
 
 def explain(model: AnyModel, **options: Any) -> str:
     """A text: inputs, outputs, and the operators of the compiled program. options: those of `lightnet show`."""
-    with _file_of(model) as path:
-        return _run("show", path, *_options(options))
+    with _words_of(model) as words:
+        return _run("show", *words, *_options(options))

@@ -7,13 +7,15 @@ import shutil
 import sys
 import tempfile
 
-sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../structure")]
+sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../structure"),
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), "../onnx")]
 os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
 
 import numpy as np
 from tap import ROOT, Tap
 
 import lightnet
+import onnx_writer as w
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 
@@ -71,6 +73,35 @@ def dashed(folder):
         os.chdir(before)
 
 
+def with_files(folder):
+    """Faults unless a changed model finds the data beside its file."""
+    entries = b"".join(w.field(13, w.field(1, key) + w.field(2, value)) for key, value in (("location", "k.bin"), ("length", "8")))
+    outside = w.Tensor(w.field(1, 2) + w.field(2, 1) + w.field(8, "k") + entries + w.field(14, 1))
+    nodes = [w.node("Mul", ["x", "k"], ["a"]), w.node("Add", ["a", "b"], ["y"])]
+    content = w.model(w.graph(nodes, [w.value("x", "float", [2])], [w.value("y", "float", [2])], [outside, w.tensor("b", "float", [1], [0])]), opset=17)
+    for name, data in (("k.onnx", content), ("k.bin", np.array([2, 3], "<f4").tobytes())):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+    changed, made = lightnet.Model(os.path.join(folder, "k.onnx"), {"b": np.array([10], np.float32)}), os.path.join(folder, "k.safetensors")
+    lightnet.compile_model(changed, made)
+    lightnet.report(changed, os.path.join(folder, "k.html"), other=changed, seconds=0)
+    found = lightnet.InferenceSession(made).run(None, {"x": np.ones(2, np.float32)})[0].tolist()
+    return [] if found == [12, 13] else [f"{found}, expected [12, 13]"]
+
+
+def killed(folder):
+    """Faults unless the signal that ends a command is named."""
+    path, before = os.path.join(folder, "killed"), os.environ["LIGHTNET_COMMAND"]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nkill -9 $$\n")
+    os.chmod(path, 0o755)
+    os.environ["LIGHTNET_COMMAND"] = path
+    try:
+        return failing(lightnet.Fail, lambda: lightnet.explain(DIGITS), "lightnet show ended with signal 9")
+    finally:
+        os.environ["LIGHTNET_COMMAND"] = before
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +113,8 @@ def main():
             lightnet.compile_model(lightnet.Model(file.read()), path("compiled.safetensors"))
         tap.check("a_compiled_model_computes_the_same", same(path("compiled.safetensors"), 1e-6))
         tap.check("a_path_may_begin_with_a_dash", dashed(folder))
+        tap.check("changed_models_have_the_data_beside_their_file", with_files(folder))
+        tap.check("signals_are_named", killed(folder))
         tap.check("verify_reports_what_agrees",
                   contains(lightnet.verify(lightnet.InferenceSession(DIGITS), {"image": image(2)}), "agrees"))
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
