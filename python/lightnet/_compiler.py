@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from ._errors import InvalidArgument, NoSuchFile
+from ._errors import InvalidArgument, NoSuchFile, warn
 from ._options import GraphOptimizationLevel, SessionOptions
 from ._session import Model, _merged
 from ._tools import compile_model
@@ -27,8 +27,9 @@ class OrtCompileApiFlags(enum.IntFlag):
 
 class ModelCompiler:
     """Compiles a model for this CPU; InferenceSession opens the result. A compiled model holds its data itself, so
-    embed_compiled_data_into_model and the external_initializers_* have no effect; sizes that are open need
-    sess_options.add_free_dimension_override_by_name, or stay open up to a bound with the entry "lightnet.shape"."""
+    embed_compiled_data_into_model, external_initializers_* and get_initializer_location_func have no effect; it is optimized at
+    each graph_optimization_level. Sizes that are open need sess_options.add_free_dimension_override_by_name, or stay open up to a
+    bound with the entry "lightnet.shape"."""
 
     def __init__(self, sess_options: SessionOptions, input_model_path_or_bytes: Source,
                  embed_compiled_data_into_model: bool = False,
@@ -39,6 +40,8 @@ class ModelCompiler:
         if not isinstance(sess_options, SessionOptions):
             raise TypeError(f"sess_options is of type {type(sess_options).__name__}, expected SessionOptions")
         self._options = _merged({}, sess_options._pairs())
+        if self._options.pop("unoptimized", None) or graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
+            warn("ORT_DISABLE_ALL has no effect: compiled models are optimized")
         self._model = Model(input_model_path_or_bytes, *sess_options._changes())
         self._flags = OrtCompileApiFlags(flags)
 

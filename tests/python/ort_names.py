@@ -473,6 +473,12 @@ def a_compiled_model_is_a_file_bytes_or_a_stream():
             faults += [] if session._model.metadata["format"] != "ONNX" else ["the result is the ONNX model"]
         with open(DIGITS, "rb") as file:
             unnamed = lightnet.ModelCompiler(lightnet.SessionOptions(), file.read())
+    options = lightnet.SessionOptions()
+    options.graph_optimization_level = level = lightnet.GraphOptimizationLevel.ORT_DISABLE_ALL
+    for arguments in ((options, DIGITS), (lightnet.SessionOptions(), DIGITS, False, None, 1024, 0, level)):
+        made = []
+        faults += same(warnings_of(lambda: made.append(lightnet.ModelCompiler(*arguments).compile_to_bytes())),  # pylint: disable=cell-var-from-loop
+                       ["ORT_DISABLE_ALL has no effect: compiled models are optimized"]) + same(made == [compiler.compile_to_bytes()], True)
     return faults + raises(lightnet.InvalidArgument, unnamed.compile_to_file, "pass output_model_path") + \
         raises(TypeError, lambda: lightnet.ModelCompiler({}, DIGITS), "SessionOptions")
 
