@@ -92,8 +92,8 @@ def _of_calibration(options: Mapping[str, Any], method: CalibrationMethod) -> Di
     return found
 
 
-def _tell(count: int, model: Model, model_input: Any) -> None:
-    """Warns of what stays as it is, and why."""
+def _warn_of_floats(count: int, model: Model, model_input: Any) -> None:
+    """Warns of weights that stay floats because they are inputs, and of a model without a quantized operator."""
     name = os.fspath(model_input) if isinstance(model_input, (str, os.PathLike)) else "the model"
     given = [node.input(1) for node in model.nodes if node.is_a("Conv", "ConvTranspose", "Gemm", "MatMul")
              and node.input(1) in model.initializers and node.input(1) in model.inputs]
@@ -134,7 +134,7 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
         extra_options=_of_calibration(options, calibrate_method))
     calibrater.collect_data(calibration_data_reader)
     ranges = {name: data.range_value for name, data in calibrater.compute_data().items()}
-    _tell(_static.Quantizer(model, ranges, settings).run(), model, model_input)
+    _warn_of_floats(_static.Quantizer(model, ranges, settings).run(), model, model_input)
     model.write(model_output, use_external_data_format)
 
 
@@ -151,7 +151,7 @@ def quantize_dynamic(model_input: Any, model_output: Path, op_types_to_quantize:
     settings = _dynamic.settings_of(selection, per_channel, reduce_range, weight_type, _checked(extra_options, _DYNAMIC))
     model = read(model_input)
     simplify(model)
-    _tell(_dynamic.Quantizer(model, settings).run(), model, model_input)
+    _warn_of_floats(_dynamic.Quantizer(model, settings).run(), model, model_input)
     model.write(model_output, use_external_data_format)
 
 
