@@ -6,8 +6,10 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from .._arrays import numpy
 from .._errors import InvalidArgument
-from ._graph import CONTRIB, FLOAT, ONNX, Model, Node, Tensor
+from ._graph import Model
+from ._node import CONTRIB, ONNX, Node
 from ._selection import Selection
+from ._tensor import FLOAT, Tensor
 from .quant_utils import QuantType, dtype_of, is_signed, limits, quantized, weight_step
 
 OPSET = 11  # has DynamicQuantizeLinear

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional
 
 from .._arrays import numpy
-from ._graph import FLOAT, Model, Node
+from ._graph import Model
+from ._node import Node
+from ._tensor import FLOAT
 
 
 def simplify(model: Model) -> None:

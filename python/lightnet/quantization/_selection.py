@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Collection, FrozenSet, NamedTuple, Optional, Sequence
 
 from .._errors import InvalidArgument
-from ._graph import ONNX, Node
+from ._node import ONNX, Node
 
 
 class Selection(NamedTuple):

@@ -14,8 +14,10 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set
 
 from .._arrays import numpy
 from .._errors import InvalidArgument, warn
-from ._graph import CONTRIB, FLOAT, ONNX, Model, Node
+from ._graph import Model
+from ._node import CONTRIB, ONNX, Node
 from ._selection import Selection
+from ._tensor import FLOAT
 from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, step_of, weight_step
 
 

@@ -14,8 +14,9 @@ from .._arrays import numpy
 from .._blockwise import check_block_size, in_blocks
 from .._command import errors_end, truth
 from .._errors import InvalidArgument, NotImplemented
-from ._graph import CONTRIB, FLOAT, FLOAT16, Node, Tensor
+from ._node import CONTRIB, Node
 from ._selection import Selection, names_of
+from ._tensor import FLOAT, FLOAT16, Tensor
 from .onnx_model import ONNXModel
 from .quant_utils import QuantFormat
 

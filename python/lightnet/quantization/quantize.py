@@ -11,8 +11,9 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 from .._errors import NotImplemented, warn
 from . import _dynamic, _static
 from ._fold import simplify
-from ._graph import BFLOAT16, DOUBLE, FLOAT16, Model, read
+from ._graph import Model, read
 from ._selection import selection_of
+from ._tensor import BFLOAT16, DOUBLE, FLOAT16
 from .calibrate import CalibrationMethod, create_calibrator
 from .quant_utils import QuantFormat, QuantType
 
