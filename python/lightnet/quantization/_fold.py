@@ -65,15 +65,14 @@ def _fold_normalizations(model: Model) -> None:
 def _fold(model: Model, conv: Node, norm: Node) -> bool:
     """Whether it could: with constants, weights' * = scale / sqrt(variance + epsilon), and the bias accordingly."""
     np = numpy()
-    weight, bias = _floats(model, conv.input(1)), _floats(model, conv.input(2))
-    if bias is None and conv.input(2):
+    weight = _floats(model, conv.input(1))
+    names = [norm.input(i) for i in range(1, 5)] + [conv.input(2)] * bool(conv.input(2))
+    arrays = [_floats(model, name) for name in names]
+    if weight is None or any(array is None or array.shape != weight.shape[:1] for array in arrays):
         return False
-    numbers = [_floats(model, norm.input(i)) for i in range(1, 5)]
-    if weight is None or any(array is None or array.shape != weight.shape[:1] for array in numbers):
-        return False
-    scale, shift, mean, variance = (array.astype("f8") for array in numbers)
+    scale, shift, mean, variance, *bias = (array.astype("f8") for array in arrays)
     factor = scale / np.sqrt(variance + norm.attribute("epsilon", 1e-5))
-    total = ((0 if bias is None else bias) - mean) * factor + shift
+    total = ((bias[0] if bias else 0) - mean) * factor + shift
     new = (weight * factor.reshape(-1, *[1] * (weight.ndim - 1))).astype("f4")
     conv.inputs[1:] = [model.add(new, f"{conv.inputs[1]}_folded"),
                        model.add(total.astype("f4"), f"{norm.outputs[0]}_bias")]

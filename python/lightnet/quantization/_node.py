@@ -14,7 +14,8 @@ from ._tensor import TENSOR_NAME, Tensor, numbers_of, put_text, signed, text_fro
 # Numbers of fields.
 GRAPH_NODE, GRAPH_OUTPUT = 1, 12
 NODE_INPUT, NODE_OUTPUT, NODE_NAME, NODE_OPERATOR, NODE_ATTRIBUTE, NODE_DOMAIN = 1, 2, 3, 4, 5, 7
-ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_TEXT, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_INTS, ATTRIBUTE_TYPE = 2, 3, 4, 5, 6, 8, 20
+ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_TEXT, ATTRIBUTE_TENSOR, ATTRIBUTE_INTS, ATTRIBUTE_TYPE = 2, 3, 4, 5, 8, 20
+ATTRIBUTE_GRAPHS = (6, 11)  # one, or several
 ONNX = ""  # the domain
 CONTRIB = "com.microsoft"
 MAX_DEPTH = 64  # of subgraphs
@@ -100,7 +101,7 @@ class Node:
             raise InvalidGraph(f"node '{self.name}' ({self.op_type}): subgraphs are nested more than {MAX_DEPTH} deep")
         for content in self.attributes.values():
             for number, _, _, value in fields(memoryview(content)):
-                if number == ATTRIBUTE_GRAPH:
+                if number in ATTRIBUTE_GRAPHS:
                     yield from _reads(value, depth + 1)
 
 
