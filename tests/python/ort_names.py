@@ -605,8 +605,13 @@ def validation_and_collection_are_modules():
     collection = __import__("lightnet.capi.onnxruntime_inference_collection", fromlist=["x"])
     validation = __import__("lightnet.capi.onnxruntime_validation", fromlist=["x"])
     normalize = collection.check_and_normalize_provider_args
-    faults = same(normalize(["A", ("B", {"x": 1}), "A"], None, ["A"]), (["A", "B"], [{}, {"x": "1"}]))
-    faults += same(normalize(["A", "B"], [{"x": 1}, {}], []), (["A", "B"], [{"x": "1"}, {}])) + same(normalize(None, None, []), ([], []))
+    known = ["A", "B"]
+    faults = same(normalize(["A", ("B", {"x": 1}), "A"], None, known), (["A", "B"], [{}, {"x": "1"}]))
+    faults += same(normalize(["A", "B"], [{"x": 1}, {}], known), (["A", "B"], [{"x": "1"}, {}])) + same(normalize(None, None, []), ([], []))
+    faults += same(normalize("A", None, known), (["A"], [{}]))
+    faults += same(warnings_of(lambda: normalize(["B"], None, ["A"])), ["providers ['B'] are not available, expected some of ['A']"])
+    for wrong in (3, ("A",), ("A", 1), ["A", {}]):
+        faults += raises(lightnet.InvalidArgument, lambda: normalize([wrong], None, known), repr(wrong), "(name, options)")  # pylint: disable=cell-var-from-loop
     faults += raises(lightnet.InvalidArgument, lambda: normalize(["A"], [], []), "1 providers and 0 provider_options")
     faults += same(issubclass(lightnet.InferenceSession, collection.Session), True) + same(collection.get_ort_device_type("cpu"), 0)
     name, version, cuda = validation.get_package_name_and_version_info()
