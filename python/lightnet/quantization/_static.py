@@ -16,6 +16,7 @@ from .._arrays import numpy
 from .._errors import InvalidArgument, warn
 from ._graph import Model
 from ._node import CONTRIB, ONNX, Node
+from ._overrides import checked_overrides, step_of_override
 from ._selection import Selection
 from ._tensor import FLOAT
 from .quant_utils import QuantType, Step, dtype_of, is_signed, limits, quantized, step_of, weight_step
@@ -41,7 +42,6 @@ ROLES: Dict[str, Role] = {
 }
 # Not quantized unless they are asked for: parts of normalizations and of activations, which lose most by rounding.
 ON_REQUEST = {"Div", "HardSigmoid", "HardSwish", "Max", "Min", "ReduceMean", "Sub", "Tanh"}
-OVERRIDES = {"quant_type", "scale", "zero_point", "rmin", "rmax", "symmetric", "reduce_range"}  # members of TensorQuantOverrides
 UNIT_RANGE = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0)}  # of results, in all models
 FLOAT_INPUTS = {"Pad": 1, "Clip": 1, "LayerNormalization": 1, "InstanceNormalization": 1}  # others stay as they are
 LARGEST_BIAS = 2.0 ** 30  # as an integer
@@ -70,7 +70,7 @@ class Quantizer:
         self.model, self.ranges, self.settings = model, dict(ranges), settings
         self.readers, self.producers = model.readers(), model.producers()
         known = {*model.initializers, *model.inputs, *self.producers}
-        self.overrides = _checked_overrides(settings.options.get("TensorQuantOverrides") or {}, known)
+        self.overrides = checked_overrides(settings.options.get("TensorQuantOverrides") or {}, known)
         self.roles: Dict[int, Role] = {}
         self.steps: Dict[str, Step] = {}
         self.sources: Dict[str, str] = {}              # tensor that is quantized -> the tensor with its step
@@ -212,7 +212,7 @@ class Quantizer:
     def _make_step(self, name: str) -> Step:
         override, settings = self._override(name), self.settings
         with _errors_of(name):
-            return _overridden(override, override.get("quant_type", settings.activation)) or step_of(
+            return step_of_override(override, override.get("quant_type", settings.activation)) or step_of(
                 override.get("rmin", self.ranges[name][0]), override.get("rmax", self.ranges[name][1]),
                 override.get("quant_type", settings.activation), override.get("symmetric", settings.is_activation_symmetric),
                 bool(override.get("reduce_range", False)), settings.options.get("MinimumRealRange"))
@@ -282,7 +282,7 @@ class Quantizer:
             is_symmetric = override.get("symmetric", settings.is_weight_symmetric if is_weight else settings.is_activation_symmetric)
             is_reduced = bool(override.get("reduce_range", settings.is_reduced and is_weight))
             with _errors_of(name):
-                fixed = _overridden(override, kind, axis)
+                fixed = step_of_override(override, kind, axis)
                 step = fixed or weight_step(array, kind, axis, is_symmetric, is_reduced, override.get("rmin"), override.get("rmax"))
             if is_weight and fixed is None and bias is not None:
                 step = self._for_bias(step, *bias)
@@ -359,36 +359,6 @@ class Quantizer:
                     nodes += self.added[name]
                     written.add(name)
         self.model.nodes = nodes
-
-
-def _checked_overrides(overrides: Mapping[str, Any], known: Set[str]) -> Dict[str, Mapping[str, Any]]:
-    """TensorQuantOverrides by tensor: of each the only dict in its list. InvalidArgument: of a tensor that the model lacks, or
-    with another member."""
-    found: Dict[str, Mapping[str, Any]] = {}
-    for name, value in overrides.items():
-        if name not in known:
-            raise InvalidArgument(f"TensorQuantOverrides: the model has no tensor '{name}'")
-        dicts = value if isinstance(value, (list, tuple)) else [value]
-        if len(dicts) != 1 or not isinstance(dicts[0], Mapping) or set(dicts[0]) - OVERRIDES:
-            raise InvalidArgument(f"TensorQuantOverrides of '{name}': expected a list of one dict with some of {sorted(OVERRIDES)}, "
-                                  f"got {value}")
-        found[name] = dicts[0]
-    return found
-
-
-def _overridden(override: Mapping[str, Any], kind: QuantType, axis: Optional[int] = None) -> Optional[Step]:
-    """The step that an override states as scale and zero point; None: it does not. InvalidArgument: they are no step of one
-    scale."""
-    if "scale" not in override:
-        return None
-    np, (least, most) = numpy(), limits(kind)
-    scale, zero = np.asarray(override["scale"], "f4"), np.asarray(override.get("zero_point", 0))
-    if scale.size != 1 or not 0 < scale.item() < math.inf or zero.size != 1 or not least <= zero.item() <= most:
-        raise InvalidArgument(f"TensorQuantOverrides has scale {override['scale']} and zero_point {zero.tolist()}, expected a positive "
-                              f"number and one from {least} to {most}")
-    if axis is not None:
-        raise InvalidArgument("TensorQuantOverrides has one scale, but per_channel is set")
-    return Step(scale.reshape(()), zero.reshape(()).astype(dtype_of(kind)))
 
 
 @contextlib.contextmanager
