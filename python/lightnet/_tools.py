@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from typing import Any, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._arrays import as_array, message_of, numpy
 from ._errors import Fail, InvalidArgument, NoSuchFile
@@ -79,6 +79,18 @@ def _options(options: Mapping[str, Any]) -> List[str]:
     return words
 
 
+def _unicode(name: str, shape: Sequence[int], texts: Sequence[bytes]) -> Any:
+    """Strings as an array of NumPy's type U. InvalidArgument: it cannot have them."""
+    try:
+        decoded = [text.decode("utf-8") for text in texts]
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"input '{name}': {error.object!r} is not UTF-8") from None
+    for text in decoded:
+        if text.endswith("\0"):
+            raise InvalidArgument(f"input '{name}': {text!r} ends with a null character, which npy files do not keep")
+    return numpy().array(decoded, "U").reshape(shape)
+
+
 @contextlib.contextmanager
 def _input_files(feed: Optional[Mapping[str, Any]]) -> Iterator[List[str]]:
     """["-i", "NAME=FILE", ..] of a dict of arrays."""
@@ -87,7 +99,7 @@ def _input_files(feed: Optional[Mapping[str, Any]]) -> Iterator[List[str]]:
         for i, (name, value) in enumerate((feed or {}).items()):
             path = os.path.join(folder, f"{i}.npy")
             array, kind = as_array(value)
-            numpy().save(path, numpy().array(array[1], "S").reshape(array[0]) if kind == "str" else array)
+            numpy().save(path, _unicode(name, *array) if kind == "str" else array)
             words += ["-i", f"{name}={path}"]
         yield words
 

@@ -684,6 +684,23 @@ def models_replace_themselves_with_external_data():
 
 
 @test
+def links_and_pipes_stay():
+    os.makedirs(path("real"), exist_ok=True)
+    os.symlink("real/model.onnx", path("linked.onnx"))
+    q.quantize_dynamic(conv_net(), path("linked.onnx"))
+    faults = [] if os.path.islink(path("linked.onnx")) and read(path("real/model.onnx")).nodes else ["the link is replaced"]
+    os.mkfifo(path("pipe.onnx"))
+    end = os.open(path("pipe.onnx"), os.O_RDWR)
+    try:
+        q.quantize_dynamic(conv_net(), path("pipe.onnx"))
+        received = os.read(end, 1 << 16)
+    finally:
+        os.close(end)
+    with open(path("linked.onnx"), "rb") as file:
+        return faults + ([] if received == file.read() else [f"{len(received)} bytes in the pipe differ"])
+
+
+@test
 def external_data_of_all_types_and_sizes_is_inlined():
     entries = [w.field(13, w.field(1, key) + w.field(2, value)) for key, value in (("location", "bits"), ("length", "8"))]
     bits = w.Tensor(w.field(1, 4) + w.field(2, 16) + w.field(8, "c") + b"".join(entries) + w.field(14, 1))  # bfloat16

@@ -102,6 +102,15 @@ def killed(folder):
         os.environ["LIGHTNET_COMMAND"] = before
 
 
+def strings():
+    """Faults unless a command reads strings."""
+    content = w.model(w.graph([w.node("Identity", ["x"], ["y"])], [w.value("x", "string", [2])], [w.value("y", "string", [2])]), opset=17)
+    faults = contains(lightnet.verify(content, {"x": np.array(["\u00e9", ""], object)}), "agrees")
+    for wrong, word in ((b"\xff", "not UTF-8"), ("a\0", "null character")):
+        faults += failing(lightnet.InvalidArgument, lambda: lightnet.verify(content, {"x": np.array([wrong, ""], object)}), word)  # pylint: disable=cell-var-from-loop
+    return faults
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +126,7 @@ def main():
         tap.check("signals_are_named", killed(folder))
         tap.check("verify_reports_what_agrees",
                   contains(lightnet.verify(lightnet.InferenceSession(DIGITS), {"image": image(2)}), "agrees"))
+        tap.check("strings_are_inputs", strings())
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
         tap.check("report_writes_a_page", reported(path))
         tap.check("wrong_options_are_invalid_arguments",
