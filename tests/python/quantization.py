@@ -573,6 +573,13 @@ def sparse_constants_stay():
 
 
 @test
+def samples_may_be_lists_of_numbers():
+    samples = [{"x": 3 * sample["x"]} for sample in images(2)]
+    models = [static(conv_net(), given) for given in (samples, [{"x": sample["x"].tolist()} for sample in samples])]
+    return [] if models[0].message() == models[1].message() else ["models from arrays and from lists differ"]
+
+
+@test
 def readers_of_data_are_classes_with_get_next():
     class Reader(q.CalibrationDataReader):
         def __init__(self):
@@ -958,7 +965,8 @@ def arguments_are_checked():
             raises(lightnet.InvalidArgument, lambda: dynamic(conv_net(), nodes_to_exclude="conv1"), "nodes_to_exclude", "list") +
             raises(lightnet.InvalidArgument, lambda: dynamic(conv_net(), op_types_to_quantize="Conv"), "op_types_to_quantize", "list") +
             raises(TypeError, lambda: q.quantize(conv_net(), path(), 3), "StaticQuantConfig") +
-            warns(lambda: static(word_net(), words(), nodes_to_quantize=["nobody"]), "no operator was quantized"))
+            warns(lambda: static(word_net(), words(), nodes_to_quantize=["nobody"]), "no operator was quantized", "no nodes ['nobody']") +
+            warns(lambda: dynamic(word_net(), nodes_to_exclude=["q", "kk"]), "no nodes ['kk']"))
 
 
 @test

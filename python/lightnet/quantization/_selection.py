@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Collection, FrozenSet, NamedTuple, Optional, Sequence
 
-from .._errors import InvalidArgument
+from .._errors import InvalidArgument, warn
+from ._graph import Model
 from ._node import ONNX, Node
 
 
@@ -19,6 +20,12 @@ class Selection(NamedTuple):
         """Whether the node is quantized where it can be."""
         return (node.domain == ONNX and node.op_type in self.op_types and node.name not in self.excluded
                 and (not self.nodes or node.name in self.nodes))
+
+    def warn_of_unknown(self, model: Model) -> None:
+        """Warns of names that no node has."""
+        unknown = sorted((self.nodes | self.excluded) - {node.name for node in model.nodes})
+        if unknown:
+            warn(f"the model has no nodes {unknown[:5]}: selecting or excluding them has no effect")
 
 
 def names_of(argument: str, value: Optional[Sequence[str]]) -> FrozenSet[str]:

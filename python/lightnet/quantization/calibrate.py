@@ -12,7 +12,7 @@ import enum
 import itertools
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
-from .._arrays import OrtValue, numpy
+from .._arrays import TENSOR_TYPES, OrtValue, numpy
 from .._errors import InvalidArgument, NotImplemented
 from ._graph import Model, read
 
@@ -91,6 +91,13 @@ def _samples(reader: Any) -> Iterable[Mapping[str, Any]]:
     return iter(reader)
 
 
+def _arrays_of(sample: Mapping[str, Any], session: Any) -> Dict[str, Any]:
+    """The sample; lists of numbers have the type of their input, as in a run."""
+    floats = {port.name for port in session.get_inputs() if port.type == TENSOR_TYPES["float32"]}
+    return {name: numpy().asarray(value, "f4") if name in floats and not isinstance(value, OrtValue) and not hasattr(value, "dtype") else value
+            for name, value in sample.items()}
+
+
 class CalibraterBase(abc.ABC):
     """Runs a model, with each value that a quantized operator reads or writes as an output.
 
@@ -133,7 +140,7 @@ class CalibraterBase(abc.ABC):
             session = session or InferenceSession(Opened(self._content()))
             outputs = session.run(None, dict(sample))
             found = dict(zip([output.name for output in session.get_outputs()], outputs))
-            found.update(sample)
+            found.update(_arrays_of(sample, session))
             for name in self._names:
                 self._note(name, found[name])
             self._n += 1

@@ -40,7 +40,7 @@ class MatMulNBitsQuantizer:
     """Makes MatMulNBits of each MatMul by a constant matrix of floats.
 
     model: a file, bytes or a message. block_size: a power of 2, at least 16. is_symmetric: without zero points. accuracy_level:
-    the attribute of MatMulNBits; 4 allows sources in 8 bits.
+    the attribute of MatMulNBits; 4 allows sources in 8 bits. nodes_to_include: no others; None: all.
     """
 
     def __init__(self, model: Any, block_size: int = 128, is_symmetric: bool = False, accuracy_level: Optional[int] = None,
@@ -74,6 +74,7 @@ class MatMulNBitsQuantizer:
     def process(self) -> None:
         """Quantizes self.model."""
         model = self.model._model
+        self._selection.warn_of_unknown(model)
         for node in model.nodes:
             tensor = model.constant(node.input(1)) if self._selection.wants(node) else None
             if tensor is not None and tensor.type in (FLOAT, FLOAT16) and len(tensor.dims) == 2 and 0 not in tensor.dims:

@@ -129,6 +129,7 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
     selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _static.ROLES, set(_static.ROLES) - _static.ON_REQUEST)
     settings = _static.settings_of(selection, per_channel, reduce_range, activation_type, weight_type, options)
     model = read(model_input)
+    selection.warn_of_unknown(model)
     simplify(model)
     calibrater = create_calibrator(
         model.inlined_message(), selection.op_types, calibrate_method=calibrate_method,
@@ -151,6 +152,7 @@ def quantize_dynamic(model_input: Any, model_output: Path, op_types_to_quantize:
     selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _dynamic.OPERATORS, _dynamic.OPERATORS)
     settings = _dynamic.settings_of(selection, per_channel, reduce_range, weight_type, _checked(extra_options, _DYNAMIC))
     model = read(model_input)
+    selection.warn_of_unknown(model)
     simplify(model)
     _warn_of_floats(_dynamic.Quantizer(model, settings).run(), model, model_input)
     model.write(model_output, use_external_data_format)
