@@ -112,17 +112,22 @@ class Quantizer:
         kept: List[Node] = []
         for node in self.model.nodes:
             before = self.producers.get(node.input(0))
-            if (before is not None and self.settings.selection.wants(node) and ROLES.get(node.op_type) is Role.CLIP
-                    and self.settings.selection.wants(before) and ROLES.get(before.op_type) in (Role.PRODUCT, Role.FREE)
-                    and self._can_be_quantized(before) and len(before.outputs) == 1
-                    and len(self.readers[node.inputs[0]]) == 1 and node.inputs[0] not in {*self.model.outputs, *self.overrides}
-                    and self._writes_output(before) and self._is_implied(node, before)):
+            if before is not None and self._is_redundant(node, before):
                 before.outputs[0] = node.outputs[0]
                 self.producers[node.outputs[0]] = before
             else:
                 kept.append(node)
         self.model.nodes = kept
         self.readers = self.model.readers()
+
+    def _is_redundant(self, clip: Node, before: Node) -> bool:
+        """Whether the node is a Relu or Clip that only bounds the quantized result of the operator before it, which nothing else
+        reads."""
+        wants, between = self.settings.selection.wants, clip.inputs[0]
+        return (wants(clip) and ROLES[clip.op_type] is Role.CLIP and wants(before) and ROLES[before.op_type] in (Role.PRODUCT, Role.FREE)
+                and self._can_be_quantized(before) and self._writes_output(before) and len(before.outputs) == 1
+                and len(self.readers[between]) == 1 and between not in {*self.model.outputs, *self.overrides}
+                and self._is_implied(clip, before))
 
     def _is_implied(self, clip: Node, before: Node) -> bool:
         """Whether the step for the results of Relu or Clip, which has to have 0, represents no others."""
