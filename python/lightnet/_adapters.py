@@ -177,7 +177,7 @@ def _bytes_of(adapter_version: int, model_version: int, parameters: Mapping[str,
 
 
 def _checked_version(version: int) -> int:
-    if not isinstance(version, int) or not -2 ** 31 <= version < 2 ** 31:
+    if not hasattr(version, "__index__") or not -2 ** 31 <= version < 2 ** 31:
         raise InvalidArgument(f"the version is {version!r}, expected an integer of 32 bits")
     return version
 

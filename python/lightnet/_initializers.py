@@ -135,7 +135,11 @@ def with_initializers(model: bytes, values: Mapping[str, object]) -> bytes:
 
 
 def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
-    """The model whose inputs have these sizes where a dimension has the denotation, such as "DATA_BATCH"."""
+    """The model whose inputs have these sizes where a dimension has the denotation, such as "DATA_BATCH". InvalidArgument: one is
+    not a size."""
+    for denotation, size in sizes.items():
+        if not hasattr(size, "__index__") or not 0 <= size < 1 << 63:
+            raise InvalidArgument(f"the size of denotation '{denotation}' is {size!r}, expected an integer of 0 or more")
     found = set()
 
     def fix(dim: memoryview) -> bytes:

@@ -222,9 +222,13 @@ def sizes_are_fixed_by_denotation():
     options = lightnet.SessionOptions()
     options.add_free_dimension_override_by_denotation("DATA_BATCH", 3)
     s = lightnet.InferenceSession(given, options)
+    faults, other = [], lightnet.SessionOptions()
+    for size in (-1, 1.5, 1 << 63, "3"):
+        other.add_free_dimension_override_by_denotation("DATA_BATCH", size)
+        faults += raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(given, other), "'DATA_BATCH'", repr(size))
     other = lightnet.SessionOptions()
-    other.add_free_dimension_override_by_denotation("DATA_CHANNEL", 3)
-    return same(s.get_inputs()[0].shape, [2, 3]) + same(lightnet.InferenceSession(given).get_inputs()[0].shape, [2, "n"]) + \
+    other.add_free_dimension_override_by_denotation("DATA_CHANNEL", np.int64(3))
+    return faults + same(s.get_inputs()[0].shape, [2, 3]) + same(lightnet.InferenceSession(given).get_inputs()[0].shape, [2, "n"]) + \
         ([] if "DATA_CHANNEL" in str(warnings_of(lambda: lightnet.InferenceSession(given, other))) else ["no warning"])
 
 
