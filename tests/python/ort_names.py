@@ -683,6 +683,11 @@ def tools_fix_sizes_of_models():
     faults += same([info.name for info in infer(by_input).graph.value_info], ["s"])
     faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "q", [1]), "'q'", "x, z, c")
     faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "x", [2, 4, 1]), "axis 1", "length 3, not 4")
+    faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "x", [2, 3, -1]), "axis 2", "-1")
+    faults += raises(lightnet.InvalidArgument, lambda: utils.make_dim_param_fixed(by_name.graph, "w", -1), "'w'", "-1")
+    faults += same(warnings_of(lambda: utils.make_dim_param_fixed(by_name.graph, "ww", 1)), ["the graph has no open size 'ww': fixing it has no effect"])
+    by_name.graph.input[0].type.sequence_type.elem_type.tensor_type.elem_type = 1
+    faults += raises(lightnet.InvalidArgument, lambda: utils.make_input_shape_fixed(by_name.graph, "x", [2]), "'x'", "sequence_type")
     with tempfile.TemporaryDirectory() as folder:
         old, new = os.path.join(folder, "old.onnx"), os.path.join(folder, "new.onnx")
         with open(old, "wb") as file:

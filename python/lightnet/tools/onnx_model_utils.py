@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, Optional, Sequence, Union
 import onnx
 from onnx import shape_inference, version_converter
 
-from .._errors import InvalidArgument
+from .._errors import InvalidArgument, warn
 from .._options import GraphOptimizationLevel, SessionOptions
 from .._session import InferenceSession
 
@@ -60,22 +60,34 @@ def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
                 yield from _graphs(inner)
 
 
+def _check_size(size: int, what: str) -> None:
+    if size < 0:
+        raise InvalidArgument(f"{what} is {size}, expected a length of 0 or more")
+
+
 def make_dim_param_fixed(graph: onnx.GraphProto, param_name: str, value: int) -> None:
-    """The open size `param_name` becomes the number, in the graph and its subgraphs."""
-    for inner in _graphs(graph):
-        for info in [*inner.input, *inner.output, *inner.value_info]:
-            for dim in _dims(info) or ():
-                if dim.dim_param == param_name:
-                    dim.Clear()
-                    dim.dim_value = value
+    """The open size `param_name` becomes the number, in the graph and its subgraphs. InvalidArgument: it is negative.
+    Warns where no size has this name."""
+    _check_size(value, f"the value of '{param_name}'")
+    dims = [dim for inner in _graphs(graph) for info in [*inner.input, *inner.output, *inner.value_info]
+            for dim in _dims(info) or () if dim.dim_param == param_name]
+    if not dims:
+        warn(f"the graph has no open size '{param_name}': fixing it has no effect")
+    for dim in dims:
+        dim.Clear()
+        dim.dim_value = value
 
 
 def make_input_shape_fixed(graph: onnx.GraphProto, input_name: str, fixed_shape: Sequence[int]) -> None:
-    """The input gets the shape, and its open sizes that number elsewhere. InvalidArgument: there is no such input, or it has
-    another size."""
+    """The input gets the shape, and its open sizes that number elsewhere. InvalidArgument: there is no such input, it is no tensor,
+    or has another size."""
     found = [info for info in graph.input if info.name == input_name]
     if not found:
         raise InvalidArgument(f"the model has no input '{input_name}'; it has: {', '.join(info.name for info in graph.input)}")
+    if not found[0].type.HasField("tensor_type"):
+        raise InvalidArgument(f"input '{input_name}' is of type {found[0].type.WhichOneof('value')}, expected a tensor")
+    for axis, size in enumerate(fixed_shape):
+        _check_size(size, f"the length of axis {axis} of input '{input_name}'")
     dims = _dims(found[0])
     if dims is None:
         dims = [found[0].type.tensor_type.shape.dim.add() for _ in fixed_shape]
