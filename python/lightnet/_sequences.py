@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 
 from ._arrays import NAMES, as_array
 from ._errors import Error, InvalidArgument, InvalidGraph
-from ._initializers import BYTES, GRAPH, INITIALIZER, INPUT, fields, text_of
+from ._protobuf import BYTES, GRAPH, INITIALIZER, INPUT, fields, text_of
 
 NODE, OUTPUT = 1, 12  # of GraphProto
 TENSOR, SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE = range(4)  # as in ln_value_info.h

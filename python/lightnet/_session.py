@@ -21,8 +21,9 @@ from ._binding import IOBinding
 from ._device import (PROVIDER, OrtEpAssignedNode, OrtEpAssignedSubgraph, OrtEpDevice, OrtMemoryInfo, check_device, cpu_memory,
                       get_ep_devices)
 from ._errors import Error, Fail, InvalidArgument, ModelLoadCanceled, NotImplemented, warn
+from ._external import with_files
 from ._html import ProfileRows, model_html
-from ._initializers import with_denotations, with_files, with_initializers
+from ._initializers import with_denotations, with_initializers
 from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
 from ._profile import Profile, Run, trace_of

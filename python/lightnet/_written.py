@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from ._errors import NotImplemented, warn
-from ._files import MAX_ONNX, beside, whole_file
-from ._initializers import files_of, with_files
+from ._external import beside, files_of, with_files
+from ._files import MAX_ONNX, whole_file
 from ._sequences import interface_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 
 from ._errors import NoSuchFile
 from ._files import whole_file
-from ._initializers import put_bytes, put_number
+from ._protobuf import put_bytes, put_number
 
 FLOAT, INT64 = 1, 7  # of onnx.TensorProto.DataType
 # A linear discriminant of setosa, versicolor and virginica: lines W x + b for the means (5.0, 3.4), (5.9, 2.8), (6.6, 3.0) in cm

@@ -12,7 +12,8 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 from .._errors import InvalidGraph, NoSuchFile
 from .._files import MAX_ONNX, AnyPath, whole_file
-from .._initializers import BYTES, VARINT, fields, put_bytes, put_number, tensor_message, text_of, varint
+from .._initializers import tensor_message
+from .._protobuf import BYTES, VARINT, fields, put_bytes, put_number, text_of, varint
 from ._node import GRAPH_NODE, GRAPH_OUTPUT, Node, inlined
 from ._tensor import Tensor, put_text
 

@@ -6,10 +6,9 @@ import struct
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 from .._errors import InvalidGraph
-from .._files import external_data
-from .._initializers import (BYTES, FOUR, VARINT, external_entries, fields, node_with_tensors, put_bytes, put_number, put_varint,
-                             text_of, varint, with_data)
-from ._tensor import TENSOR_NAME, Tensor, numbers_of, put_text, signed, text_from
+from .._external import external_data, external_entries, node_with_tensors, with_data
+from .._protobuf import BYTES, FOUR, TENSOR_NAME, VARINT, fields, put_bytes, put_number, put_varint, text_of, varint
+from ._tensor import Tensor, numbers_of, put_text, signed, text_from
 
 # Numbers of fields.
 GRAPH_NODE, GRAPH_OUTPUT = 1, 12

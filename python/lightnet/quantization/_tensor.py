@@ -6,10 +6,10 @@ from typing import Any, Iterator, List, Optional
 
 from .._arrays import numpy
 from .._errors import InvalidGraph, NotImplemented
-from .._files import external_data
-from .._initializers import BYTES, VARINT, external_entries, fields, put_bytes, put_number, text_of, varint, with_data
+from .._external import external_data, external_entries, with_data
+from .._protobuf import BYTES, EXTERNAL, LOCATION, RAW, TENSOR_NAME, VARINT, fields, put_bytes, put_number, text_of, varint
 
-TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW, TENSOR_EXTERNAL, TENSOR_LOCATION = 1, 2, 8, 9, 13, 14  # numbers of fields
+TENSOR_DIMS, TENSOR_TYPE = 1, 2  # numbers of fields
 FLOAT, FLOAT16, DOUBLE, BFLOAT16 = 1, 10, 11, 16  # of TensorProto.DataType
 # TensorProto.DataType -> the type of NumPy, and the field whose numbers are its elements where there are no raw bytes.
 ELEMENTS = {1: ("<f4", 4), 2: ("u1", 5), 3: ("i1", 5), 4: ("<u2", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("?", 5),
@@ -74,7 +74,7 @@ class Tensor:
         return numpy().frombuffer(data, dtype)
 
     def is_external(self) -> bool:
-        return any(number == TENSOR_LOCATION and varint(value, 0)[0] == 1
+        return any(number == LOCATION and varint(value, 0)[0] == 1
                    for number, _, _, value in fields(memoryview(self.content)))
 
     def external(self) -> bytes:
@@ -91,8 +91,8 @@ class Tensor:
         entries = {"location": location, "offset": str(offset), "length": str(length)}
         head = b"".join(bytes(whole) for number, _, whole, _ in fields(memoryview(self.content))
                         if number in (TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME))
-        return head + b"".join(put_bytes(TENSOR_EXTERNAL, put_text(1, key) + put_text(2, value))
-                               for key, value in entries.items()) + put_number(TENSOR_LOCATION, 1)
+        return head + b"".join(put_bytes(EXTERNAL, put_text(1, key) + put_text(2, value))
+                               for key, value in entries.items()) + put_number(LOCATION, 1)
 
     def inlined(self) -> bytes:
         """The message with its data."""
@@ -101,7 +101,7 @@ class Tensor:
     def raw(self) -> Optional[bytes]:
         """The bytes in the message; None: it has typed elements, or external data."""
         found = [bytes(value) for number, kind, _, value in fields(memoryview(self.content))
-                 if number == TENSOR_RAW and kind == BYTES]
+                 if number == RAW and kind == BYTES]
         return found[-1] if found else None
 
     def _typed(self, dtype: str, field: int) -> Any:
