@@ -6,13 +6,13 @@ from typing import Mapping, Optional
 
 from ._arrays import ELEMENT_TYPES, as_array, packed
 from ._errors import InvalidArgument, warn
-from ._protobuf import GRAPH, INITIALIZER, INPUT, RAW, SPARSE_INITIALIZER, TENSOR_NAME, Edit, edited, fields, put_bytes, put_number, text_of
+from ._protobuf import GRAPH, INITIALIZER, INPUT, RAW, SPARSE_INITIALIZER, TENSOR_NAME, Edit, edited, fields, put_bytes, put_number, put_text, text_of
 
 
 def tensor_message(name: str, value: object) -> bytes:
     """A TensorProto."""
     array, kind = as_array(value)
-    named = put_bytes(TENSOR_NAME, name.encode("utf-8", "surrogateescape"))
+    named = put_text(TENSOR_NAME, name)
     if kind == "str":
         dims, texts = array
         return b"".join([*(put_number(1, size) for size in dims), put_number(2, ELEMENT_TYPES[kind]),
@@ -66,7 +66,7 @@ def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
         if denotation not in sizes:
             return bytes(dim)
         found.add(denotation)
-        return put_number(1, sizes[denotation]) + put_bytes(3, denotation.encode())
+        return put_number(1, sizes[denotation]) + put_text(3, denotation)
 
     def within(number: int, edit: Edit) -> Edit:
         return lambda content: edited(content, {number: edit})

@@ -66,6 +66,16 @@ def put_bytes(number: int, content: bytes) -> bytes:
     return put_varint(number << 3 | BYTES) + put_varint(len(content)) + content
 
 
+def put_text(number: int, text: str) -> bytes:
+    """A field of text."""
+    return put_bytes(number, text.encode("utf-8", "surrogateescape"))
+
+
+def text_from(content: memoryview) -> str:
+    """The text of a field. What is not UTF-8 becomes surrogates, which put_text turns back."""
+    return bytes(content).decode("utf-8", "surrogateescape")
+
+
 def put_number(number: int, content: int) -> bytes:
     """A field that is a number."""
     return put_varint(number << 3) + put_varint(content)
@@ -86,5 +96,5 @@ def edited(data: memoryview, edits: Mapping[int, Edit], more: bytes = b"") -> by
 
 def text_of(data: memoryview, number: int) -> str:
     """The last field of that number as text; "": none."""
-    found = [bytes(content) for n, kind, _, content in fields(data) if n == number and kind == BYTES]
-    return found[-1].decode("utf-8", "surrogateescape") if found else ""
+    found = [content for n, kind, _, content in fields(data) if n == number and kind == BYTES]
+    return text_from(found[-1]) if found else ""

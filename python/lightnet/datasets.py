@@ -17,7 +17,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 
 from ._errors import NoSuchFile
 from ._files import whole_file
-from ._protobuf import put_bytes, put_number
+from ._protobuf import put_bytes, put_number, put_text
 
 FLOAT, INT64 = 1, 7  # of onnx.TensorProto.DataType
 # A linear discriminant of setosa, versicolor and virginica: lines W x + b for the means (5.0, 3.4), (5.9, 2.8), (6.6, 3.0) in cm
@@ -26,34 +26,30 @@ MEANS = [(5.0, 3.4), (5.9, 2.8), (6.6, 3.0)]
 COVARIANCE = (0.26, 0.09, 0.11)
 
 
-def _text(number: int, text: str) -> bytes:
-    return put_bytes(number, text.encode())
-
-
 def _floats(number: int, values: Sequence[float]) -> bytes:
     """A packed field of floats."""
     return put_bytes(number, struct.pack(f"<{len(values)}f", *values))
 
 
 def _attribute(name: str, kind: int, content: bytes) -> bytes:
-    return put_bytes(5, _text(1, name) + content + put_number(20, kind))
+    return put_bytes(5, put_text(1, name) + content + put_number(20, kind))
 
 
 def _node(kind: str, inputs: Sequence[str], outputs: Sequence[str], attributes: bytes = b"", domain: str = "") -> bytes:
-    return put_bytes(1, b"".join(_text(1, name) for name in inputs) + b"".join(_text(2, name) for name in outputs) +
-                     _text(4, kind) + attributes + _text(7, domain))
+    return put_bytes(1, b"".join(put_text(1, name) for name in inputs) + b"".join(put_text(2, name) for name in outputs) +
+                     put_text(4, kind) + attributes + put_text(7, domain))
 
 
 def _value(number: int, name: str, dtype: int, dims: Sequence[int]) -> bytes:
     """An input (11) or output (12)."""
     shape = b"".join(put_bytes(1, put_number(1, size)) for size in dims)
-    return put_bytes(number, _text(1, name) + put_bytes(2, put_bytes(1, put_number(1, dtype) + put_bytes(2, shape))))
+    return put_bytes(number, put_text(1, name) + put_bytes(2, put_bytes(1, put_number(1, dtype) + put_bytes(2, shape))))
 
 
 def _model(name: str, graph: bytes, domains: Sequence[str] = ("",)) -> bytes:
     versions = {"": 13, "ai.onnx.ml": 1}
-    sets = b"".join(put_bytes(8, _text(1, domain) + put_number(2, versions[domain])) for domain in domains)
-    return put_number(1, 7) + _text(2, "lightnet") + put_bytes(7, graph + _text(2, name)) + sets
+    sets = b"".join(put_bytes(8, put_text(1, domain) + put_number(2, versions[domain])) for domain in domains)
+    return put_number(1, 7) + put_text(2, "lightnet") + put_bytes(7, graph + put_text(2, name)) + sets
 
 
 def _sigmoid() -> bytes:
@@ -63,7 +59,7 @@ def _sigmoid() -> bytes:
 
 def _mul() -> bytes:
     shape = [3, 2]
-    weights = put_number(1, 3) + put_number(1, 2) + put_number(2, FLOAT) + _floats(4, [1, 2, 3, 4, 5, 6]) + _text(8, "W")
+    weights = put_number(1, 3) + put_number(1, 2) + put_number(2, FLOAT) + _floats(4, [1, 2, 3, 4, 5, 6]) + put_text(8, "W")
     return _model("mul", _node("Mul", ["X", "W"], ["Y"]) + _value(11, "X", FLOAT, shape) + put_bytes(5, weights) +
                   _value(12, "Y", FLOAT, shape))
 
@@ -85,11 +81,11 @@ def _iris() -> bytes:
     linear = (_attribute("coefficients", 6, b"".join(_float(weight) for x, y, _ in lines for weight in (x, y))) +
               _attribute("intercepts", 6, b"".join(_float(line[2]) for line in lines)) +
               _attribute("classlabels_ints", 7, labels) + _attribute("multi_class", 2, put_number(3, 1)) +
-              _attribute("post_transform", 3, _text(4, "SOFTMAX")))
+              _attribute("post_transform", 3, put_text(4, "SOFTMAX")))
     nodes = (_node("LinearClassifier", ["float_input"], ["label", "scores"], linear, domain) +
              _node("ZipMap", ["scores"], ["probabilities"], _attribute("classlabels_int64s", 7, labels), domain))
     scores = put_bytes(4, put_bytes(1, put_bytes(5, put_number(1, INT64) + put_bytes(2, put_bytes(1, put_number(1, FLOAT))))))
-    outputs = _value(12, "label", INT64, [3]) + put_bytes(12, _text(1, "probabilities") + put_bytes(2, scores))
+    outputs = _value(12, "label", INT64, [3]) + put_bytes(12, put_text(1, "probabilities") + put_bytes(2, scores))
     return _model("iris", nodes + _value(11, "float_input", FLOAT, [3, 2]) + outputs, ["", domain])
 
 

@@ -13,9 +13,9 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 from .._errors import InvalidGraph, NoSuchFile
 from .._files import MAX_ONNX, AnyPath, whole_file
 from .._initializers import tensor_message
-from .._protobuf import BYTES, VARINT, fields, put_bytes, put_number, text_of, varint
+from .._protobuf import BYTES, VARINT, fields, put_bytes, put_number, put_text, text_of, varint
 from ._node import GRAPH_NODE, GRAPH_OUTPUT, Node, inlined
-from ._tensor import Tensor, put_text
+from ._tensor import Tensor
 
 # Numbers of fields.
 MODEL_IR, MODEL_GRAPH, MODEL_OPSET = 1, 7, 8

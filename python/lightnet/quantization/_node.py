@@ -7,8 +7,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 from .._errors import InvalidGraph
 from .._external import external_data, external_entries, node_with_tensors, with_data
-from .._protobuf import BYTES, FOUR, TENSOR_NAME, VARINT, fields, put_bytes, put_number, put_varint, text_of, varint
-from ._tensor import Tensor, numbers_of, put_text, signed, text_from
+from .._protobuf import (BYTES, FOUR, TENSOR_NAME, VARINT, fields, put_bytes, put_number, put_text, put_varint, text_from, text_of,
+                         varint)
+from ._tensor import Tensor, numbers_of, signed
 
 # Numbers of fields.
 GRAPH_NODE, GRAPH_OUTPUT = 1, 12

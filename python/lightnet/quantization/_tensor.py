@@ -7,21 +7,13 @@ from typing import Any, Iterator, List, Optional
 from .._arrays import numpy
 from .._errors import InvalidGraph, NotImplemented
 from .._external import external_data, external_entries, with_data
-from .._protobuf import BYTES, EXTERNAL, LOCATION, RAW, TENSOR_NAME, VARINT, fields, put_bytes, put_number, text_of, varint
+from .._protobuf import BYTES, EXTERNAL, LOCATION, RAW, TENSOR_NAME, VARINT, fields, put_bytes, put_number, put_text, text_of, varint
 
 TENSOR_DIMS, TENSOR_TYPE = 1, 2  # numbers of fields
 FLOAT, FLOAT16, DOUBLE, BFLOAT16 = 1, 10, 11, 16  # of TensorProto.DataType
 # TensorProto.DataType -> the type of NumPy, and the field whose numbers are its elements where there are no raw bytes.
 ELEMENTS = {1: ("<f4", 4), 2: ("u1", 5), 3: ("i1", 5), 4: ("<u2", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("?", 5),
             10: ("<f2", 5), 11: ("<f8", 10), 12: ("<u4", 11), 13: ("<u8", 11)}
-
-
-def text_from(content: memoryview) -> str:
-    return bytes(content).decode("utf-8", "surrogateescape")
-
-
-def put_text(number: int, text: str) -> bytes:
-    return put_bytes(number, text.encode("utf-8", "surrogateescape"))
 
 
 def signed(number: int) -> int:
