@@ -6,7 +6,8 @@ from typing import Mapping, Optional
 
 from ._arrays import ELEMENT_TYPES, as_array, packed
 from ._errors import InvalidArgument, warn
-from ._protobuf import GRAPH, INITIALIZER, INPUT, RAW, SPARSE_INITIALIZER, TENSOR_NAME, Edit, edited, fields, put_bytes, put_number, put_text, text_of
+from ._protobuf import (GRAPH, INITIALIZER, INPUT, RAW, SPARSE_INITIALIZER, TENSOR_NAME, Edit, edited, fields, put_bytes, put_number,
+                        put_text, text_of)
 
 
 def tensor_message(name: str, value: object) -> bytes:

@@ -42,6 +42,7 @@ ROLES: Dict[str, Role] = {
 }
 # Not quantized unless they are asked for: parts of normalizations and of activations, which lose most by rounding.
 ON_REQUEST = {"Div", "HardSigmoid", "HardSwish", "Max", "Min", "ReduceMean", "Sub", "Tanh"}
+BY_DEFAULT = set(ROLES) - ON_REQUEST
 UNIT_RANGE = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0)}  # of results, in all models
 FLOAT_INPUTS = {"Pad": 1, "Clip": 1, "LayerNormalization": 1, "InstanceNormalization": 1}  # others stay as they are
 LARGEST_BIAS = 2.0 ** 30  # as an integer

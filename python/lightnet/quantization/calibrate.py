@@ -94,8 +94,8 @@ def _samples(reader: Any) -> Iterable[Mapping[str, Any]]:
 def _arrays_of(sample: Mapping[str, Any], session: Any) -> Dict[str, Any]:
     """The sample; lists of numbers have the type of their input, as in a run."""
     floats = {port.name for port in session.get_inputs() if port.type == TENSOR_TYPES["float32"]}
-    return {name: numpy().asarray(value, "f4") if name in floats and not isinstance(value, OrtValue) and not hasattr(value, "dtype") else value
-            for name, value in sample.items()}
+    lists = {name for name, value in sample.items() if not isinstance(value, OrtValue) and not hasattr(value, "dtype")}
+    return {name: numpy().asarray(value, "f4") if name in lists & floats else value for name, value in sample.items()}
 
 
 class CalibraterBase(abc.ABC):

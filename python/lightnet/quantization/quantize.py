@@ -126,7 +126,7 @@ def quantize_static(model_input: Any, model_output: Path, calibration_data_reade
     if quant_format is not QuantFormat.QDQ:
         raise NotImplemented(f"quant_format is {quant_format!r}, expected QuantFormat.QDQ, whose models run as fast")
     options = _checked(extra_options, _STATIC)
-    selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _static.ROLES, set(_static.ROLES) - _static.ON_REQUEST)
+    selection = selection_of(op_types_to_quantize, nodes_to_quantize, nodes_to_exclude, _static.ROLES, _static.BY_DEFAULT)
     settings = _static.settings_of(selection, per_channel, reduce_range, activation_type, weight_type, options)
     model = read(model_input)
     selection.warn_of_unknown(model)
