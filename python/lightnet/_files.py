@@ -15,8 +15,8 @@ _counter = itertools.count()
 
 @contextlib.contextmanager
 def whole_file(path: AnyPath) -> Iterator[BinaryIO]:
-    """A new file, which gets the name `path` when the block ends. Until then, and after an exception, an old file of that name
-    stays as it is. A device is written directly. OSError: it cannot be written."""
+    """A new file, which gets the name `path` when the block ends and its bytes are on the disk. Until then, and after an
+    exception, an old file of that name stays as it is. A device is written directly. OSError: it cannot be written."""
     target = os.path.realpath(os.fsdecode(path))
     if os.path.exists(target) and not os.path.isfile(target):
         with open(target, "wb") as file:
@@ -26,7 +26,8 @@ def whole_file(path: AnyPath) -> Iterator[BinaryIO]:
     with _created(made, path) as file:
         try:
             yield file
-            file.close()
+            file.flush()
+            os.fsync(file.fileno())
             if os.path.exists(target):
                 os.chmod(made, stat.S_IMODE(os.stat(target).st_mode))
             os.replace(made, target)
