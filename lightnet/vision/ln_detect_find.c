@@ -63,6 +63,8 @@ static int count_axes(const char *shape)
     return n;
 }
 
+enum { UNSET = -1, NO_SIZE = -2 }; // of a letter
+
 // Whether the size fits a number, or a letter that has it or has none yet.
 static int fit_size(ln_detect_reading *r, const char *token, int size)
 {
@@ -73,7 +75,7 @@ static int fit_size(ln_detect_reading *r, const char *token, int size)
         return number == size;
     }
     int *const letter = &r->sizes[*token - 'A'];
-    if (*letter < 0)
+    if (*letter == UNSET)
         *letter = size;
     return *letter == size;
 }
@@ -139,7 +141,7 @@ static int count_roles(const ln_detect_form *form)
     return n;
 }
 
-// Clears what the form before has set.
+// Clears what the form before has set. No output has more than INT_MAX rows.
 static void reset(ln_detect_reading *r, const ln_detect_form *form)
 {
     *r = (ln_detect_reading){.form = form,
@@ -148,11 +150,11 @@ static void reset(ln_detect_reading *r, const ln_detect_form *form)
                              .width = r->width,
                              .first_stride = 8};
     for (int i = 0; i < LN_DETECT_N_LETTERS; i++)
-        r->sizes[i] = -1;
+        r->sizes[i] = UNSET;
     for (int i = 0; i < 3; i++) {
         const int64_t cells = (int64_t)(r->height / (8 << i)) * (r->width / (8 << i));
-        r->sizes['U' - 'A' + i] = cells <= INT32_MAX ? (int)cells : -2;
-        r->sizes['X' - 'A' + i] = cells <= INT32_MAX / 2 ? (int)cells * 2 : -2;
+        r->sizes['U' - 'A' + i] = cells <= INT32_MAX ? (int)cells : NO_SIZE;
+        r->sizes['X' - 'A' + i] = cells <= INT32_MAX / 2 ? (int)cells * 2 : NO_SIZE;
     }
 }
 

@@ -100,7 +100,7 @@ struct ln_detect_reading {
     const tl_tensor *of[LN_DETECT_MAX_ROLES]; // the output of each role
     const float *data[LN_DETECT_MAX_ROLES];   // its elements; NULL while forms are tried
     float *own[LN_DETECT_MAX_ROLES];          // the same where they were converted
-    int sizes[LN_DETECT_N_LETTERS];           // of the letters A .. Z; -1: unset
+    int sizes[LN_DETECT_N_LETTERS];           // of the letters A .. Z; below 0: none
     // by `fit`
     int n_rows;
     int n_scores;     // of a row

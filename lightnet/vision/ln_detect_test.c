@@ -443,6 +443,25 @@ START_TEST(hostile_outputs_are_read_within_their_memory)
 }
 END_TEST
 
+START_TEST(outputs_fit_no_input_that_has_more_cells_than_an_output_can)
+{
+    static const ln_image_axis huge[2] = {{1 << 30, 1 << 30, 0, 1 << 30},
+                                          {1 << 30, 1 << 30, 0, 1 << 30}};
+    static const float data[8 * 4]; // SCRFD: scores [N, 1] and boxes [N, 4] of three grids
+    static const int n_rows[] = {8, 2, 1};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    const ln_detect_options options = {.kind = "scrfd"};
+    const tl_tensor *tensors[6];
+    ln_error err = {0};
+    for (int i = 0; i < 6; i++)
+        tensors[i] = tensor(data, TL_FLOAT, SHAPE(n_rows[i % 3], i < 3 ? 1 : 4));
+    ck_assert_ptr_null(ln_detect(6, names, tensors, huge, &options, &err));
+    ck_assert_ptr_nonnull(strstr(ln_error_text(&err), "the outputs fit no family"));
+    for (int i = 0; i < 6; i++)
+        tl_tensor_free((tl_tensor *)tensors[i]);
+}
+END_TEST
+
 START_TEST(very_many_outputs_end_soon)
 {
     enum { N = 200 };
@@ -490,5 +509,6 @@ LN_TEST_MAIN("detections", boxes_are_pixels_of_the_picture_and_inside_it,
              of_boxes_that_overlap_the_best_of_a_class_remains, very_many_boxes_are_the_best_ones,
              labels_decide_whether_there_is_a_background,
              outputs_of_no_family_are_named_with_the_nearest_one, wrong_arguments_are_errors,
-             hostile_outputs_are_read_within_their_memory, very_many_outputs_end_soon,
-             each_pixel_has_the_class_of_its_element)
+             hostile_outputs_are_read_within_their_memory,
+             outputs_fit_no_input_that_has_more_cells_than_an_output_can,
+             very_many_outputs_end_soon, each_pixel_has_the_class_of_its_element)
