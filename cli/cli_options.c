@@ -51,8 +51,9 @@ static const cli_option shared[] = {
      "imagenet detr clip yolo yolox caffe inception ultraface retinaface scrfd blazeface 0-1 "
      "0-255"},
     {"resize", 0, CLI_RESIZE, FIELD(images.resize), "HOW",
-     "images: stretch, crop[=SHARE] or letterbox[=GREY], with --filter antialias",
-     "stretch crop letterbox"},
+     "images: stretch, crop[=SHARE], letterbox[=GREY] or pad[=GREY] (at the upper left), with "
+     "--filter antialias",
+     "stretch crop letterbox pad"},
     {"filter", 0, CLI_FILTER, FIELD(images.filter), "NAME",
      "images: resize by linear (default), antialias or bicubic", "linear antialias bicubic"},
     {"mean", 0, CLI_CHANNELS, FIELD(images.mean), "M[,M,M]",

@@ -3,8 +3,8 @@
 """usage: detectors.py LIGHTNET. Detections of each family are those that an encoder of the test has written. Speaks TAP.
 
 Each family has an encoder: from boxes, classes and scores it makes outputs as that family's models have them, among rows
-with low scores. A model with these constant outputs is run on a photo, which is stretched, cropped or letterboxed by the
-formulas of photos.py; the detections are the boxes, mapped back by the inverse of these formulas.
+with low scores. A model with these constant outputs is run on a photo, which is stretched, cropped, letterboxed or padded by
+the formulas of photos.py; the detections are the boxes, mapped back by the inverse of these formulas.
 """
 import json
 import os
@@ -17,12 +17,12 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "onnx"))
 import onnx_writer as onnx  # noqa: E402
-from photos import Tap, cropped, letterboxed, read_ppm, run, stretched, write_ppm  # noqa: E402
+from photos import Tap, cropped, letterboxed, padded, read_ppm, run, stretched, write_ppm  # noqa: E402
 
 HEIGHT, WIDTH = 64, 96  # of the input
 STRIDES = (8, 16, 32)
 N_CLASSES = 7
-FITS = {"stretch": stretched, "crop": cropped, "letterbox": letterboxed}
+FITS = {"stretch": stretched, "crop": cropped, "letterbox": letterboxed, "pad": padded}
 TYPES = {"float32": "float", "float16": "float16", "float64": "double", "int64": "int64", "int32": "int32"}
 
 

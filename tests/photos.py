@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 import numpy as np
 
@@ -113,6 +114,12 @@ def letterboxed(size, want):
     return [(n, r, out, -int(round((out - r) / 2 - 0.1))) for n, r, out in zip(size, resized, want)]
 
 
+def padded(size, want):
+    """YOLOX, preproc; insightface, SCRFD.detect: at the upper left, rounded down."""
+    ratio = min(Fraction(out, n) for n, out in zip(size, want))
+    return [(n, max(int(n * ratio), 1), out, 0) for n, out in zip(size, want)]
+
+
 def resized(pixels, axes, name, border=0.0):
     rows, columns = (weights_of(axis, name) for axis in axes)
     to = np.einsum("iy,yxc,jx->ijc", rows, pixels.astype(float), columns)
@@ -142,11 +149,11 @@ INPUTS = [
     ("--preprocess clip", lambda p, s, w: normalized(resized(p, cropped(s, w), "bicubic"), *CLIP)),
     ("--preprocess detr", lambda p, s, w: normalized(resized(p, stretched(s, w), "antialias"), *IMAGENET)),
     ("--preprocess yolo", lambda p, s, w: resized(p, letterboxed(s, w), "linear", 114) / 255),
-    ("--preprocess yolox", lambda p, s, w: resized(p, letterboxed(s, w), "linear", 114)[..., ::-1]),
+    ("--preprocess yolox", lambda p, s, w: resized(p, padded(s, w), "linear", 114)[..., ::-1]),
     ("--preprocess ultraface", lambda p, s, w: (resized(p, stretched(s, w), "linear") - 127) / 128),
     ("--preprocess retinaface",
      lambda p, s, w: resized(p, letterboxed(s, w), "linear", 0)[..., ::-1] - [104, 117, 123]),
-    ("--preprocess scrfd", lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 0) - 127.5) / 128),
+    ("--preprocess scrfd", lambda p, s, w: (resized(p, padded(s, w), "linear", 0) - 127.5) / 128),
     ("--preprocess blazeface", lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 0) - 127.5) / 127.5),
     ("--preprocess imagenet --resize stretch --std 2",
      lambda p, s, w: (resized(p, stretched(s, w), "antialias") - 255 * np.array(IMAGENET[0])) / 2),
@@ -159,6 +166,7 @@ INPUTS = [
     ("--resize crop --filter linear", lambda p, s, w: resized(p, cropped(s, w), "linear")),
     ("--resize crop=0.5", lambda p, s, w: resized(p, cropped(s, w, 0.5), "antialias")),
     ("--resize letterbox=7 --filter bicubic", lambda p, s, w: resized(p, letterboxed(s, w), "bicubic", 7)),
+    ("--resize pad=7", lambda p, s, w: resized(p, padded(s, w), "antialias", 7)),
     ("--filter bicubic", lambda p, s, w: resized(p, stretched(s, w), "bicubic")),
 ]
 SIZES = [(40, 61), (61, 40), (9, 7), (16, 16), (1, 5), (33, 90)]
@@ -233,7 +241,8 @@ def check_boxes(tap, lightnet):
     write_ppm("photo.ppm", np.full((*size, 3), 100, np.uint8))
     write_model("model.json", [1, 3, *want], boxes=boxes, scores=scores)
     write_model("pixels.json", [1, 3, *want], boxes=np.array(boxes) * 60, scores=scores)
-    cases = [("stretch", [60, 30, 180, 60]), ("crop", [90, 30, 150, 60]), ("letterbox", [60, 0, 180, 60])]
+    cases = [("stretch", [60, 30, 180, 60]), ("crop", [90, 30, 150, 60]), ("letterbox", [60, 0, 180, 60]),
+             ("pad", [60, 60, 180, 120])]
     for how, (x0, y0, x1, y1) in cases:
         fault = ""
         for model in ("model.json", "pixels.json"):
@@ -420,10 +429,10 @@ def check_usage(tap, lightnet):
         (["-i", "x.npy", "--draw", "mask", "-o", "out.ppm"], 1, "--draw needs an image: no file of -i is one"),
     ]
     cases += [(["--resize", value], 2,
-               f"--resize is '{value}', expected stretch, crop, crop=SHARE (0.01 to 1), letterbox or letterbox=GREY (0 to "
-               "255)")
+               f"--resize is '{value}', expected stretch, crop, crop=SHARE (0.01 to 1), letterbox, pad, letterbox=GREY or "
+               "pad=GREY (0 to 255)")
               for value in ("", "fit", "stretch=1", "crop=", "crop=2", "crop=0", "crop=nan", "letterbox=256",
-                            "letterbox=1x")]
+                            "letterbox=1x", "pad=-1")]
     fault = ""
     for options, status, expected in cases:
         got, printed, errors = run(lightnet, "model.json", *options)

@@ -19,7 +19,7 @@ typedef struct preset {
     ln_image_fit fit;
     ln_image_filter filter;
     double share;  // as in ln_image_format
-    double border; // of a letterbox
+    double border; // of a letterbox, or a pad
     double mean[3];
     double std[3];
 } preset;
@@ -44,12 +44,12 @@ static const preset presets[] = {
     {"clip", 0, LN_IMAGE_CROP, LN_IMAGE_BICUBIC, 1, 0, UNIT(0.48145466, 0.4578275, 0.40821073),
      UNIT(0.26862954, 0.26130258, 0.27577711)},
     {"yolo", 0, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 114, EACH(0), EACH(255)},
-    {"yolox", 1, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 114, EACH(0), EACH(1)},
+    {"yolox", 1, LN_IMAGE_PAD, LN_IMAGE_LINEAR, 1, 114, EACH(0), EACH(1)},
     {"caffe", 1, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, {103.939, 116.779, 123.68}, EACH(1)},
     {"inception", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(127.5)},
     {"ultraface", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(127), EACH(128)},
     {"retinaface", 1, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, {104, 117, 123}, EACH(1)},
-    {"scrfd", 0, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(128)},
+    {"scrfd", 0, LN_IMAGE_PAD, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(128)},
     {"blazeface", 0, LN_IMAGE_LETTERBOX, LN_IMAGE_LINEAR, 1, 0, EACH(127.5), EACH(127.5)},
     {"0-1", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(0), EACH(255)},
     {"0-255", 0, LN_IMAGE_STRETCH, LN_IMAGE_LINEAR, 1, 0, EACH(0), EACH(1)},
@@ -61,6 +61,7 @@ static const char *const fits[] = {
     [LN_IMAGE_STRETCH] = "stretch",
     [LN_IMAGE_CROP] = "crop",
     [LN_IMAGE_LETTERBOX] = "letterbox",
+    [LN_IMAGE_PAD] = "pad",
 };
 
 static const char *const filters[] = {
@@ -69,7 +70,12 @@ static const char *const filters[] = {
     [LN_IMAGE_BICUBIC] = "bicubic",
 };
 
-enum { N_FITS = 3, N_FILTERS = 3 };
+enum { N_FITS = sizeof(fits) / sizeof(fits[0]), N_FILTERS = sizeof(filters) / sizeof(filters[0]) };
+
+static int has_border(ln_image_fit fit)
+{
+    return fit == LN_IMAGE_LETTERBOX || fit == LN_IMAGE_PAD;
+}
 
 static const preset *find_preset(const char *name)
 {
@@ -101,8 +107,8 @@ int cli_preprocess_check_name(const char *text)
     return find_preset(text) ? 0 : cli_usage("--preprocess is '%s', expected %s", text, known);
 }
 
-// Reads "stretch", "crop[=SHARE]" or "letterbox[=GREY]" into the format. Returns 0; -1:
-// another text or value.
+// Reads "stretch", "crop[=SHARE]", "letterbox[=GREY]" or "pad[=GREY]" into the format. Returns 0;
+// -1: another text or value.
 static int read_resize(const char *text, ln_image_format *format)
 {
     const size_t len = strcspn(text, "=");
@@ -114,7 +120,7 @@ static int read_resize(const char *text, ln_image_format *format)
         return -1;
     format->fit = (ln_image_fit)fit;
     format->share = fit == LN_IMAGE_CROP && has_value ? value : 1;
-    format->border = fit == LN_IMAGE_LETTERBOX ? value : 0;
+    format->border = has_border(format->fit) ? value : 0;
     return format->share >= 0.01 && format->share <= 1 && value >= 0 && value <= 255 ? 0 : -1;
 }
 
@@ -123,7 +129,7 @@ int cli_preprocess_check_resize(const char *text)
     ln_image_format format;
     return read_resize(text, &format)
                ? cli_usage("--resize is '%s', expected stretch, crop, crop=SHARE (0.01 to 1), "
-                           "letterbox or letterbox=GREY (0 to 255)",
+                           "letterbox, pad, letterbox=GREY or pad=GREY (0 to 255)",
                            text)
                : 0;
 }

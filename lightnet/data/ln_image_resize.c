@@ -54,18 +54,32 @@ static void crop(const ln_image_format *format, ln_image_axis axes[2])
     }
 }
 
+// The axis that needs the smaller scale, which fills the tensor, if all of the image is shown.
+static int limiting_axis(const ln_image_axis axes[2])
+{
+    return (int64_t)axes[0].out * axes[1].in > (int64_t)axes[1].out * axes[0].in;
+}
+
 // As Ultralytics' LetterBox: the shorter side is rounded to the nearest size, halves to even, and
 // the first border is not larger than the second one.
 static void letterbox(const ln_image_format *format, ln_image_axis axes[2])
 {
+    const int limiting = limiting_axis(axes);
     (void)format;
-    // The axis that needs the smaller scale fills the tensor.
-    const int limiting = (int64_t)axes[0].out * axes[1].in > (int64_t)axes[1].out * axes[0].in;
     axes[limiting].size = axes[limiting].out;
     axes[!limiting].size = scaled_to_nearest(axes[!limiting].in, axes[limiting].out,
                                              axes[limiting].in, axes[!limiting].out);
     for (int i = 0; i < 2; i++)
         axes[i].offset = -((axes[i].out - axes[i].size) / 2);
+}
+
+// As the preprocessing of YOLOX and of insightface's SCRFD: the shorter side is rounded down.
+static void pad(const ln_image_format *format, ln_image_axis axes[2])
+{
+    const int limiting = limiting_axis(axes);
+    (void)format;
+    axes[limiting].size = axes[limiting].out;
+    axes[!limiting].size = scaled(axes[!limiting].in, axes[limiting].out, axes[limiting].in);
 }
 
 void ln_image_axes(const ln_image_format *format, int height, int width, int out_height,
@@ -75,6 +89,7 @@ void ln_image_axes(const ln_image_format *format, int height, int width, int out
         [LN_IMAGE_STRETCH] = stretch,
         [LN_IMAGE_CROP] = crop,
         [LN_IMAGE_LETTERBOX] = letterbox,
+        [LN_IMAGE_PAD] = pad,
     };
     axes[0] = (ln_image_axis){.in = height, .out = out_height};
     axes[1] = (ln_image_axis){.in = width, .out = out_width};

@@ -12,7 +12,7 @@
 
 // Axes
 
-START_TEST(crop_and_letterbox_round_as_their_sources)
+START_TEST(fits_round_as_their_sources)
 {
     static const struct {
         ln_image_fit fit;
@@ -32,6 +32,10 @@ START_TEST(crop_and_letterbox_round_as_their_sources)
         {LN_IMAGE_LETTERBOX, 0, {640, 427}, {320, 640}, {320, 214}, {0, -213}},
         {LN_IMAGE_LETTERBOX, 0, {641, 1280}, {640, 640}, {320, 640}, {-160, 0}}, // 320.5 is 320
         {LN_IMAGE_LETTERBOX, 0, {1 << 28, 1}, {8, 8}, {8, 1}, {0, -3}},
+        // YOLOX: int(427 * 416 / 640), which is 277.55.
+        {LN_IMAGE_PAD, 0, {427, 640}, {416, 416}, {277, 416}, {0, 0}},
+        {LN_IMAGE_PAD, 0, {640, 427}, {640, 640}, {640, 427}, {0, 0}},
+        {LN_IMAGE_PAD, 0, {1 << 28, 1}, {8, 8}, {8, 1}, {0, 0}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const ln_image_format format = {.fit = cases[i].fit, .share = cases[i].share};
@@ -146,6 +150,6 @@ START_TEST(an_image_that_cannot_be_written_gives_its_reason)
 }
 END_TEST
 
-LN_TEST_MAIN("resized images", crop_and_letterbox_round_as_their_sources,
-             the_filter_is_as_wide_as_an_element, elements_outside_the_image_have_no_samples,
-             a_written_image_is_read_again, an_image_that_cannot_be_written_gives_its_reason)
+LN_TEST_MAIN("resized images", fits_round_as_their_sources, the_filter_is_as_wide_as_an_element,
+             elements_outside_the_image_have_no_samples, a_written_image_is_read_again,
+             an_image_that_cannot_be_written_gives_its_reason)

@@ -17,7 +17,7 @@ AnyModel = Union[InferenceSession, Model]
 Size = Tuple[int, int]
 Outputs = Union[Sequence[Any], Mapping[str, Any]]
 Resize = Union[str, Tuple[Size, Size]]
-FITS = ("stretch", "crop", "letterbox")  # by their numbers in ln_image.h
+FITS = ("stretch", "crop", "letterbox", "pad")  # by their numbers in ln_image.h
 
 
 class Detection(NamedTuple):
@@ -93,11 +93,11 @@ def detections(outputs: Outputs, picture: Union[Size, Any], model: Optional[AnyM
 
     outputs: {name: array}, or the list of all outputs of `model`, which also has the size of the input, and the task, labels
     and key points that Ultralytics writes to its models. picture: height and width, or an array [height, width, ..].
-    resize: how the picture became the input: "stretch", "crop", "crop=0.875" or "letterbox" (centered), as --resize; or
-    ((height, y), (width, x)), the size after resizing, and its first row and column in the input, below 0 for a border before
-    it. task: "detect", "segment", "pose", "obb" (points are corners), or a family of docs/models.md; None: by the model and its
-    outputs. score: the least; overlap: of two boxes of a class with a larger intersection over union the worse one is dropped,
-    unless the model contains non-maximum suppression. n_points: key points of a pose.
+    resize: how the picture became the input: "stretch", "crop", "crop=0.875", "letterbox" (centered) or "pad" (at the upper
+    left), as --resize; or ((height, y), (width, x)), the size after resizing, and its first row and column in the input, below
+    0 for a border before it. task: "detect", "segment", "pose", "obb" (points are corners), or a family of docs/models.md;
+    None: by the model and its outputs. score: the least; overlap: of two boxes of a class with a larger intersection over union
+    the worse one is dropped, unless the model contains non-maximum suppression. n_points: key points of a pose.
 
     Raises InvalidArgument: the outputs fit no family; the message names the nearest one.
     """
@@ -202,7 +202,7 @@ def _axes(size: Size, resize: Resize, input_size: Optional[Size], model: Optiona
         return (size[0], int(rows), int(y), height, size[1], int(columns), int(x), width)
     fit, _, share = resize.partition("=")
     if fit not in FITS or (share and fit != "crop"):
-        raise InvalidArgument(f"resize is {resize!r}, expected 'stretch', 'crop', 'crop=SHARE', 'letterbox' or "
-                              "((height, y), (width, x))")
+        raise InvalidArgument(f"resize is {resize!r}, expected 'stretch', 'crop', 'crop=SHARE', 'letterbox', 'pad' "
+                              "or ((height, y), (width, x))")
     axes: Tuple[int, ...] = _lightnet.axes(FITS.index(fit), float(share or 1), *size, height, width)
     return axes

@@ -159,8 +159,8 @@ PyObject *ln_py_axes(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "idiiii", &fit, &format.share, &height, &width, &out_height,
                           &out_width))
         return NULL;
-    if (fit < LN_IMAGE_STRETCH || fit > LN_IMAGE_LETTERBOX || height < 1 || width < 1 ||
-        out_height < 1 || out_width < 1)
+    if (fit < LN_IMAGE_STRETCH || fit > LN_IMAGE_PAD || height < 1 || width < 1 || out_height < 1 ||
+        out_width < 1)
         return PyErr_Format(PyExc_ValueError, "a picture of %d x %d for an input of %d x %d",
                             height, width, out_height, out_width);
     format.fit = (ln_image_fit)fit;

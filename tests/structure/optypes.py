@@ -6,8 +6,8 @@ import re
 from tap import Tap, text_of, tracked
 
 # Names that are also attributes, options, keys of files and families of detectors, and operators of NNVM in its front end.
-WORDS = set("forward inverse nms quantize relu resize shape softmax source split zeros".split())
-NNVM = set("cast concat conv2d flatten lrn matmul nms pad reshape sigmoid slice squeeze take tile topk transpose where".split())
+WORDS = set("forward inverse nms pad quantize relu resize shape softmax source split zeros".split())
+NNVM = set("cast concat conv2d flatten lrn matmul nms reshape sigmoid slice squeeze take tile topk transpose where".split())
 
 # Where a string can be nothing but a type.
 TYPE = re.compile(r'\b(?:LN_EMIT(?:_BEGIN)?|ln_emit_(?:begin|begin_parts|parts|simple)|ln_rule_(?:op|op_instead|may_end)'

@@ -18,9 +18,10 @@ LN_BEGIN_DECLS
 
 /** How an image is fitted to the size of the tensor. */
 typedef enum ln_image_fit {
-    LN_IMAGE_STRETCH,  // each axis is resized separately
-    LN_IMAGE_CROP,     // keeps the aspect ratio, and shows the center (torchvision CenterCrop)
-    LN_IMAGE_LETTERBOX // keeps the aspect ratio, and shows the whole image with a border
+    LN_IMAGE_STRETCH,   // each axis is resized separately
+    LN_IMAGE_CROP,      // keeps the aspect ratio, and shows the center (torchvision CenterCrop)
+    LN_IMAGE_LETTERBOX, // keeps the aspect ratio, and shows the whole image with a border
+    LN_IMAGE_PAD        // the same at the upper left, with a border at the right or below
 } ln_image_fit;
 
 /** The filter of resizing, with half-pixel centers. Images that keep their size stay exact. */
@@ -40,7 +41,7 @@ typedef struct ln_image_format {
     ln_image_fit fit;
     ln_image_filter filter;
     double share;  // LN_IMAGE_CROP: the fraction of the limiting axis that remains; 0: 1
-    double border; // LN_IMAGE_LETTERBOX: the pixels of the border, 0 .. 255
+    double border; // LN_IMAGE_LETTERBOX and PAD: the pixels of the border, 0 .. 255
 } ln_image_format;
 
 /** An image in memory: 8 bits a sample, rows from the top, samples of a pixel side by side. */
@@ -83,7 +84,8 @@ LN_API int ln_image_write(const char *file, const ln_image *image, ln_error *err
 
 /** How ln_image_read covers a tensor of out_height x out_width with an image of height x
  * width pixels, all at least 1: axes[0] is the height, axes[1] the width. LN_IMAGE_CROP
- * rounds as torchvision's Resize and CenterCrop, LN_IMAGE_LETTERBOX as Ultralytics' LetterBox. */
+ * rounds as torchvision's Resize and CenterCrop, LN_IMAGE_LETTERBOX as Ultralytics'
+ * LetterBox, LN_IMAGE_PAD rounds down, as YOLOX and SCRFD do. */
 LN_API void ln_image_axes(const ln_image_format *format, int height, int width, int out_height,
                           int out_width, ln_image_axis axes[2]);
 
