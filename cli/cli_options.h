@@ -39,6 +39,8 @@ typedef struct cli_image_options {
     double std[3];          // the same
     int bgr;
     int nhwc;                // --layout, -1: not given
+    const char *preset;      // --preset, NULL: not given
+    int height, width;       // of inputs whose sizes are open; 0: unknown
     int has_beside;          // sizes and masks beside an image are set (cli_beside.h)
     const char *first;       // the name of the first one set of these options; NULL: none
     struct cli_photo *photo; // of run: filled by cli_given_read; NULL: ignored

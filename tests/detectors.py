@@ -861,6 +861,52 @@ def check_beside(tap, lightnet):
     tap.check("sizes and masks beside the image are those of the input", fault)
 
 
+def save_open_model(file, outputs, shape):
+    """The same with an input of that shape, in which names are open sizes, and its copy [1, 1, ..], unlike masks, as a further output."""
+    nodes = [onnx.node("Identity", ["c_" + name], [name]) for name in outputs] + [onnx.node("Unsqueeze", ["x", "axes"], ["copy"])]
+    tensors = [onnx.tensor("c_" + name, TYPES[str(a.dtype)], a.shape, a.reshape(-1).tolist()) for name, a in outputs.items()]
+    values = [onnx.value(name, TYPES[str(a.dtype)], a.shape) for name, a in outputs.items()]
+    graph = onnx.graph(nodes, [onnx.value("x", "float", shape)], [*values, onnx.value("copy", "float", [1, 1, *shape])],
+                       [*tensors, onnx.tensor("axes", "int64", [2], [0, 1])])
+    with open(file, "wb") as stream:
+        stream.write(onnx.model(graph, opset=17))
+
+
+def check_open(tap, lightnet):
+    """An image has the preset's height and width where these are open in the input, and is a batch of one with 3 channels."""
+    size, fault = (60, 200), ""
+    os.makedirs("opened", exist_ok=True)
+    write_ppm("opened/photo.ppm", np.full((*size, 3), 100, np.uint8))
+    cases = [(["n", "c", "h", "w"], "yolov8", letterboxed, [1, 3, 640, 640], 2), ([1, 3, "h", "w"], "yolov3", letterboxed, [1, 3, 416, 416], 2),
+             (["n", 3, "h", 96], "yolox", padded, [1, 3, 640, 96], 2), (["n", "h", "w", 3], "tensorflow", stretched, [1, 640, 640, 3], 1),
+             ([3, "h", "w"], "detr", stretched, [3, 800, 1066], 1), (["n", 3, 64, 96], "yolov8", letterboxed, [1, 3, 64, 96], 2)]
+    for shape, preset, axes_of, expected, height in cases:
+        scene = Scene(3)
+        save_open_model("model.onnx", yolov8(scene), shape)
+        for files in (["-i", "opened/photo.ppm"], ["--each", "opened"]):
+            status, printed, errors = run(lightnet, "model.onnx", *files, "-w", "--json", "--preset", preset, "--task", "yolov8")
+            if status:
+                fault += f"{shape} {preset} {files}: {errors}\n"
+                continue
+            got = json.loads(printed)
+            fault += compare(scene, axes_of(size, expected[height:height + 2]), got["detections"], False)
+            if [o["shape"] for o in got["outputs"] if o["name"] == "copy"] != [[1, 1, *expected]]:
+                fault += f"{shape} {preset} {files}: {got['outputs']}\n"
+    save_open_model("model.onnx", {}, ["n", 3, 64, 96])  # needs no preset
+    status, _, errors = run(lightnet, "model.onnx", "-i", "opened/photo.ppm", "-w")
+    fault += f"an open batch: {errors}\n" if status else ""
+    save_open_model("model.onnx", {}, ["n", 3, "h", 96])
+    expected = ("opened/photo.ppm: a PPM image does not contain the shape of an input, expected npy or an ONNX tensor; give the open sizes of "
+                "input 'x', as by --shape 'x=1x3x1x96'")
+    status, _, errors = run(lightnet, "model.onnx", "-i", "opened/photo.ppm", "-w")
+    if (status, errors) != (1, "lightnet: error: model.onnx: input 'x': " + expected):
+        fault += f"an open height: {status} {errors}\n"
+    status, _, errors = run(lightnet, "model.onnx", "--each", "opened", "-w")
+    if status != 1 or expected not in errors:
+        fault += f"an open height of many files: {status} {errors}\n"
+    tap.check("open sizes are those of the preset", fault)
+
+
 # Drawing
 
 def draw(lightnet, outputs, size, *options):
@@ -943,6 +989,7 @@ def main():
         check_semantic(tap, lightnet)
         check_each(tap, lightnet)
         check_beside(tap, lightnet)
+        check_open(tap, lightnet)
         check_drawn_masks(tap, lightnet)
         check_drawn_points(tap, lightnet)
         check_drawn_oriented(tap, lightnet)

@@ -69,26 +69,20 @@ int cli_each_input_find(cli_each_input *in, const cli_run_options *opt, const ln
 
 // Reading
 
-// The shape of a file.
-typedef struct file_shape {
-    int dims[LN_MAXDIM];
-    int ndim;
-    int n_open; // sizes; unknown dimensions count as one
-} file_shape;
-
-static file_shape shape_of_file(const cli_each_input *in)
+// The input's type and shape for one file, with dimensions in `dims`.
+static tl_tensor shape_of_file(const cli_each_input *in, int dims[LN_MAXDIM])
 {
-    file_shape s = {.ndim = in->info->ndim, .n_open = in->info->ndim < 0};
-    for (int axis = 0; axis < s.ndim; axis++) {
-        s.dims[axis] = axis == 0 && in->is_batched ? 1 : in->info->dims[axis];
-        s.n_open += s.dims[axis] < 0;
-    }
-    return s;
+    tl_tensor shape = *in->info;
+    shape.dims = dims;
+    for (int axis = 0; axis < shape.ndim; axis++)
+        dims[axis] = axis == 0 && in->is_batched ? 1 : in->info->dims[axis];
+    return shape;
 }
 
-static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape *s, ln_error *err)
+static tl_tensor *read_closed(const cli_each_input *in, const tl_tensor *shape, const char *file,
+                              ln_error *err)
 {
-    tl_tensor *like = tl_tensor_create(NULL, s->ndim, s->dims, in->info->dtype);
+    tl_tensor *like = tl_tensor_create(NULL, shape->ndim, shape->dims, shape->dtype);
     tl_tensor *t = like ? cli_given_read(&in->opt->shared, file, like, err) : NULL;
     if (!like)
         ln_error_set(err, "%s: %s", file, tl_last_error());
@@ -96,11 +90,11 @@ static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape
     return t;
 }
 
-// Reads an npy array or ONNX tensor, whose file contains the shape.
-static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_error *err)
+static tl_tensor *read_open(const cli_each_input *in, const tl_tensor *shape, const char *file,
+                            ln_error *err)
 {
-    tl_tensor *t = cli_given_read_as(&in->opt->shared, file, in->info->dtype, err);
     char text[LN_MAX_SHAPE];
+    tl_tensor *t = cli_session_read_open(in->model, &in->opt->shared, in->index, shape, file, err);
     if (!t || !in->is_batched || (t->ndim && t->dims[0] == 1))
         return t;
     ln_error_set(err,
@@ -111,28 +105,11 @@ static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_erro
     return NULL;
 }
 
-// Images and raw files have no shape: one row, if only the first axis is open.
-static tl_tensor *read_shapeless(const cli_each_input *in, const char *file, file_shape *s,
-                                 ln_error *err)
-{
-    char option[LN_MAXLINE];
-    ln_error_clear(err);
-    if (s->n_open == 1 && s->ndim > 0 && s->dims[0] < 0) {
-        s->dims[0] = 1;
-        return read_as(in, file, s, err);
-    }
-    ln_error_set(err, "%s: the file has no shape; give the open sizes of input '%s', as by %s",
-                 file, in->name, cli_session_shape_option(in->model, in->index, option));
-    return NULL;
-}
-
 tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_error *err)
 {
-    file_shape s = shape_of_file(in);
-    if (!s.n_open)
-        return read_as(in, file, &s, err);
-    tl_tensor *t = read_whole(in, file, err);
-    return t || ln_error_status(err) != LN_BAD_ARGUMENT ? t : read_shapeless(in, file, &s, err);
+    int dims[LN_MAXDIM];
+    const tl_tensor shape = shape_of_file(in, dims);
+    return (cli_session_is_open(&shape) ? read_open : read_closed)(in, &shape, file, err);
 }
 
 // Other inputs

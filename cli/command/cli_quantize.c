@@ -82,9 +82,8 @@ static int open_folder(folder *f)
 static tl_tensor *read_file(const source *s, int input, const char *file, ln_error *err)
 {
     const tl_tensor *const info = ln_model_input_info(s->model, input);
-    // A shape with open sizes is that of the array in the file.
     tl_tensor *t = cli_session_is_open(info)
-                       ? cli_given_read_as(&s->opt->shared, file, info->dtype, err)
+                       ? cli_session_read_open(s->model, &s->opt->shared, input, info, file, err)
                        : cli_given_read(&s->opt->shared, file, info, err);
     if (!t)
         ln_error_prefix(err, "input '%s'", ln_model_input_name(s->model, input));

@@ -143,28 +143,14 @@ static int fail_input(const run *r, const char *name, const char *reason)
     return cli_fail("%s: input '%s': %s", r->source, name, reason);
 }
 
-// A stream has no reason.
-static int fail_open(const run *r, int i, const ln_error *err)
-{
-    char option[LN_MAXLINE];
-    const char *name = ln_model_input_name(r->model, i), *reason = ln_error_text(err);
-    if (*reason && ln_error_status(err) != LN_BAD_ARGUMENT) // not for want of a shape
-        return fail_input(r, name, reason);
-    return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
-                    *reason ? reason : "the shape of a stream is unknown",
-                    cli_session_shape_option(r->model, i, option));
-}
-
-// A shape with open sizes is that of the array in the file. Returns new (tl_tensor_free_data_too),
-// NULL after a message.
+// Returns new (tl_tensor_free_data_too), NULL after a message.
 static tl_tensor *read_open(const run *r, int i, const char *file)
 {
     ln_error err = {0};
-    const tl_dtype dtype = ln_model_input_info(r->model, i)->dtype;
-    tl_tensor *tensor =
-        cli_source_is_stream(file) ? NULL : cli_given_read_as(&r->opt->shared, file, dtype, &err);
+    tl_tensor *const tensor = cli_session_read_open(r->model, &r->opt->shared, i,
+                                                    ln_model_input_info(r->model, i), file, &err);
     if (!tensor)
-        fail_open(r, i, &err);
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
     return tensor;
 }
 
@@ -338,13 +324,12 @@ static int run_and_deliver(const cli_run_options *opt, const cli_labels *names)
 // For --draw classes without --top.
 enum { DRAWN_CLASSES = 3 };
 
-// Options that are not given, by the preset, by --draw, and by default.
-static void complete(cli_run_options *opt)
+// Options that are not given, by the preset, by --draw, and by default. Returns the preset; NULL:
+// none.
+static const cli_preset *complete(cli_run_options *opt)
 {
-    const cli_preset *const preset = opt->preset ? cli_preset_find(opt->preset) : NULL;
+    const cli_preset *const preset = cli_preset_apply(&opt->shared.images);
     if (preset) {
-        if (!opt->shared.images.preprocess)
-            opt->shared.images.preprocess = preset->preprocess;
         if (!opt->top && !opt->task && !cli_draw_task(opt->draw))
             opt->top = preset->top;
         if (!opt->task)
@@ -355,6 +340,7 @@ static void complete(cli_run_options *opt)
     opt->shared.images.has_beside = opt->task != NULL;
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         opt->top = DRAWN_CLASSES;
+    return preset;
 }
 
 static int check(const cli_run_options *opt)
@@ -369,9 +355,8 @@ static int check(const cli_run_options *opt)
 }
 
 // --labels, else those of the preset, which those of the model replace.
-static int read_labels(const cli_run_options *opt, cli_labels *labels)
+static int read_labels(const cli_run_options *opt, const cli_preset *preset, cli_labels *labels)
 {
-    const cli_preset *const preset = opt->preset ? cli_preset_find(opt->preset) : NULL;
     const char *const list = preset ? cli_class_names(preset->labels) : NULL;
     if (opt->shared.labels || !list)
         return cli_labels_read(opt->shared.labels, labels);
@@ -391,7 +376,7 @@ static int run_run(const cli_options *shared)
     cli_labels names;
     cli_known known = {.labels = &names, .is_given = with.shared.labels != NULL};
     int made = 0;
-    complete(&with);
+    const cli_preset *const preset = complete(&with);
     int status = check(opt);
     if (status)
         return status;
@@ -399,7 +384,7 @@ static int run_run(const cli_options *shared)
     with.known = &known;
     with.threshold = opt->threshold < 0 ? 0.5 : opt->threshold;
     with.overlap = opt->overlap < 0 ? 0.5 : opt->overlap;
-    status = read_labels(opt, &names);
+    status = read_labels(opt, preset, &names);
     if (!status && opt->outdir)
         status = cli_output_prepare(opt, &made);
     if (!status)
@@ -426,9 +411,9 @@ static const cli_option run_options[] = {
      "FILE_OUTPUT.npy"},
     {"top", 0, CLI_COUNT_FROM_1, OWN(top), "K", "print the K best classes of each output row"},
     CLI_SHARED("labels", "labels"),
-    {"preset", 0, CLI_PRESET, OWN(preset), "NAME",
-     "as for this family of models: --preprocess, --task and labels, such as yolov8 (help lists "
-     "them)",
+    {"preset", 0, CLI_PRESET, CLI_FIELD(images.preset), "NAME",
+     "as for this family of models: --preprocess, open sizes of images, --task and labels, such as "
+     "yolov8 (help lists them)",
      CLI_PRESET_WORDS},
     {"task", 0, CLI_TASK, OWN(task), "NAME",
      "print what the outputs show in the image: detect, segment, pose, obb, semantic, any or a "

@@ -129,7 +129,6 @@ typedef struct reading {
     const cli_options *opt;
     const char *file;
     const tl_tensor *like;
-    tl_dtype dtype;
     tl_tensor *tensor;
     tl_tensor **tensors; // of a sequence
     int n;
@@ -149,15 +148,39 @@ static int do_read_whole(ln_context *ctx, void *data)
     return r->tensor ? 0 : -1;
 }
 
-static int do_read_as(ln_context *ctx, void *data)
+// An array, converted to the type of the input.
+static int do_read_array(ln_context *ctx, reading *r)
 {
-    reading *r = data;
-    if (do_read_whole(ctx, data))
+    if (do_read_whole(ctx, r))
         return -1;
     tl_tensor like = *r->tensor;
-    like.dtype = r->dtype;
+    like.dtype = r->like->dtype;
     r->tensor = ln_input_fit(r->file, r->tensor, &like, ctx->error);
     return r->tensor ? 0 : -1;
+}
+
+// A file without a shape.
+static int do_read_shapeless(ln_context *ctx, reading *r, int ndim, const int *dims)
+{
+    tl_tensor *const like = tl_tensor_create(NULL, ndim, dims, r->like->dtype);
+    ln_context_clear_error(ctx);
+    r->tensor = like ? read_like(r->opt, r->file, like, ctx->error) : NULL;
+    if (!like)
+        ln_error_set(ctx->error, "%s: %s", r->file, tl_last_error());
+    tl_tensor_free(like);
+    return r->tensor ? 0 : -1;
+}
+
+static int do_read_open(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    int dims[LN_MAXDIM];
+    if (cli_source_is_stream(r->file)) // can be read once only
+        return ln_error_set_as(ctx->error, LN_BAD_ARGUMENT, "the shape of a stream is unknown");
+    const int status = do_read_array(ctx, r);
+    const int has_shape = !status || ln_error_status(ctx->error) != LN_BAD_ARGUMENT;
+    const int ndim = has_shape ? 0 : cli_preprocess_shape(r->opt, r->like, dims);
+    return ndim ? do_read_shapeless(ctx, r, ndim, dims) : status;
 }
 
 static int do_read_sequence(ln_context *ctx, void *data)
@@ -198,11 +221,11 @@ tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_err
     return r.tensor;
 }
 
-tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype dtype,
-                             ln_error *err)
+tl_tensor *cli_given_read_open(const cli_options *opt, const char *file, const tl_tensor *info,
+                               ln_error *err)
 {
-    reading r = {.opt = opt, .file = file, .dtype = dtype};
-    read_limited(&r, do_read_as, err);
+    reading r = {.opt = opt, .file = file, .like = info};
+    read_limited(&r, do_read_open, err);
     return r.tensor;
 }
 

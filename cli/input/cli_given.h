@@ -27,9 +27,11 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
 /** As cli_npz_read_whole. */
 tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_error *err);
 
-/** The same, converted to a type by the rules of ln_input_read for npy. */
-tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype dtype,
-                             ln_error *err);
+/** Reads `file` for an input of that type whose sizes are open, below 0. An array has its own
+ * shape; an image or a raw file has that of cli_preprocess_shape. LN_BAD_ARGUMENT, among others:
+ * the shape is unknown. */
+tl_tensor *cli_given_read_open(const cli_options *opt, const char *file, const tl_tensor *info,
+                               ln_error *err);
 
 /** As ln_input_read_sequence. */
 tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, int *n,

@@ -167,6 +167,28 @@ int cli_preprocess_is_nhwc(const cli_options *opt, const tl_tensor *t)
            !is_channels(t->dims[t->ndim - 3]);
 }
 
+// The length of an open axis; -1: unknown.
+static int open_length(const cli_options *opt, const tl_tensor *info, int axis)
+{
+    const int is_image = info->ndim == 3 || info->ndim == 4;
+    const int height = info->ndim - (cli_preprocess_is_nhwc(opt, info) ? 3 : 2);
+    if (is_image && (axis == height || axis == height + 1)) {
+        const int length = axis == height ? opt->images.height : opt->images.width;
+        return length ? length : -1;
+    }
+    return axis == 0 ? 1 : is_image ? 3 : -1;
+}
+
+int cli_preprocess_shape(const cli_options *opt, const tl_tensor *info, int dims[LN_MAXDIM])
+{
+    for (int axis = 0; axis < info->ndim; axis++) {
+        dims[axis] = info->dims[axis] >= 0 ? info->dims[axis] : open_length(opt, info, axis);
+        if (dims[axis] < 0)
+            return 0;
+    }
+    return info->ndim > 0 ? info->ndim : 0;
+}
+
 ln_image_format cli_preprocess_format(const cli_options *opt, const tl_tensor *like)
 {
     const preset *p = find_preset(opt->images.preprocess ? opt->images.preprocess : "0-255");

@@ -5,6 +5,7 @@
 
 #include "lightnet/ln_image.h"
 #include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
 struct cli_options;
@@ -30,6 +31,11 @@ int cli_preprocess_check_filter(const char *text);
 /** Whether channels are the last axis of an input: by --layout, else if only the last axis has 1 or
  * 3 elements. */
 int cli_preprocess_is_nhwc(const struct cli_options *opt, const tl_tensor *t);
+
+/** The shape of a file without one for an input whose sizes are open, below 0: one row; of an image
+ * 3 channels, and the height and width of the preset. Sets dims. Returns ndim; 0: an open size
+ * remains. */
+int cli_preprocess_shape(const struct cli_options *opt, const tl_tensor *info, int dims[LN_MAXDIM]);
 
 /** The format of images by the options, which have been checked, for an input like `like`. */
 ln_image_format cli_preprocess_format(const struct cli_options *opt, const tl_tensor *like);

@@ -259,6 +259,21 @@ const char *cli_session_shape_option(const ln_model *model, int i, char *text)
     return text;
 }
 
+tl_tensor *cli_session_read_open(const ln_model *model, const cli_options *opt, int i,
+                                 const tl_tensor *info, const char *file, ln_error *err)
+{
+    char option[LN_MAXLINE];
+    ln_error reason = {0};
+    tl_tensor *const t = cli_given_read_open(opt, file, info, &reason);
+    if (!t && ln_error_status(&reason) == LN_BAD_ARGUMENT) // for want of a shape
+        ln_error_set_as(err, LN_BAD_ARGUMENT, "%s; give the open sizes of input '%s', as by %s",
+                        ln_error_text(&reason), ln_model_input_name(model, i),
+                        cli_session_shape_option(model, i, option));
+    else if (!t)
+        ln_error_set_as(err, ln_error_status(&reason), "%s", ln_error_text(&reason));
+    return t;
+}
+
 // Whether a symbolic dimension (ONNX dim_param) occurs before `axis` of input `n`.
 static int occurs_before(const ln_model *model, const char *symbol, int n, int axis)
 {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli_options.h"
+#include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
 
 /** Opens the model opt->args[0], without a message or a warning if that fails. Returns new
@@ -63,6 +64,11 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text);
 /** A --shape option that sets the open sizes of input `i`, such as "--shape 'x=1x3'", in `text`,
  * LN_MAXLINE bytes. Returns it. */
 const char *cli_session_shape_option(const ln_model *model, int i, char *text);
+
+/** As cli_given_read_open, for input `i` of type and shape `info`; if the shape of the file is
+ * unknown, the reason ends with a --shape option. */
+tl_tensor *cli_session_read_open(const ln_model *model, const cli_options *opt, int i,
+                                 const tl_tensor *info, const char *file, ln_error *err);
 
 /** The --shape options that set all open sizes, such as "--shape 'x=1x3' --shape 'past=1'", in the
  * same way. */

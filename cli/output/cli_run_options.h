@@ -9,8 +9,7 @@ typedef struct cli_run_options {
     cli_options shared; // outfile: the image of --draw; samples: --each
     const char *outdir; // -O
     const char *draw;
-    const char *task; // of --task, --draw or --preset; NULL: none
-    const char *preset;
+    const char *task;        // of --task, --draw or --preset; NULL: none
     struct cli_known *known; // what the model tells; NULL: nothing
     int top;
     int batch; // 0: not given
