@@ -907,6 +907,43 @@ def check_open(tap, lightnet):
     tap.check("open sizes are those of the preset", fault)
 
 
+def quantize(lightnet, samples, file, *options):
+    """Returns the warnings."""
+    result = subprocess.run([lightnet, "quantize", "conv.onnx", "--data", samples, "-o", file, "--any-speed", "--max-error", "1", "--seconds", "0",
+                             "--force", *options], capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and "1 of 1 in 8 bits" in result.stdout, result.stdout + result.stderr
+    return result.stderr
+
+
+def check_quantize(tap, lightnet):
+    """quantize reads photos by the preset as run does."""
+    random, fault = np.random.default_rng(5), ""
+    os.makedirs("samples", exist_ok=True)
+    os.makedirs("arrays", exist_ok=True)
+    save_open_model("copy.onnx", {}, ["n", 3, "h", "w"])
+    for k in range(2):
+        write_ppm(f"samples/{k}.ppm", random.integers(0, 256, (60, 200, 3), np.uint8))
+        status, _, errors = run(lightnet, "copy.onnx", "-i", f"samples/{k}.ppm", "-O", "out", "--preprocess", "blazeface", "--shape", "x=1x3x128x128")
+        assert status == 0, errors
+        np.save(f"arrays/{k}.npy", np.load("out/output_0.npy")[0, 0])
+    weight = random.normal(0, 1, (4, 3, 3, 3))
+    graph = onnx.graph([onnx.node("Conv", ["x", "w"], ["y"])], [onnx.value("x", "float", ["n", 3, "h", "w"])],
+                       [onnx.value("y", "float", ["n", 4, "a", "b"])], [onnx.tensor("w", "float", weight.shape, weight.reshape(-1).tolist())])
+    with open("conv.onnx", "wb") as stream:
+        stream.write(onnx.model(graph, opset=17))
+    files = {}
+    for samples, options in (("samples", ["--preset", "blazeface"]), ("arrays", [])):
+        fault += quantize(lightnet, samples, "quantized.onnx", *options)
+        with open("quantized.onnx", "rb") as stream:
+            files[samples] = stream.read()
+    fault += "" if files["samples"] == files["arrays"] else "other ranges than those of the arrays\n"
+    warnings = quantize(lightnet, "samples", "quantized.onnx", "--shape", "x=1x3x128x128")
+    if warnings.count("warning: ") != 1 or "samples/0.ppm: pixels are not scaled" not in warnings:
+        fault += f"unscaled: {warnings}\n"
+    fault += quantize(lightnet, "samples", "quantized.onnx", "--shape", "x=1x3x128x128", "-w")
+    tap.check("quantize reads photos by a preset", fault)
+
+
 # Drawing
 
 def draw(lightnet, outputs, size, *options):
@@ -990,6 +1027,7 @@ def main():
         check_each(tap, lightnet)
         check_beside(tap, lightnet)
         check_open(tap, lightnet)
+        check_quantize(tap, lightnet)
         check_drawn_masks(tap, lightnet)
         check_drawn_points(tap, lightnet)
         check_drawn_oriented(tap, lightnet)

@@ -15,6 +15,8 @@
 #include "input/cli_il.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
+#include "input/cli_preprocess.h"
+#include "input/cli_presets.h"
 #include "input/cli_session.h"
 #include "input/cli_source.h"
 #include "lightnet/lightnet.h"
@@ -48,6 +50,7 @@ typedef struct source {
     const quantize_options *opt;
     const ln_model *model;
     ln_quantizer *quantizer;
+    int has_warned; // of pixels that are not scaled
 } source;
 
 static int fail_quantizer(const source *s, const char *file)
@@ -100,8 +103,22 @@ static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
     return ln_error_set(err, "%s/%s: the name is too long", f->path, name), NULL;
 }
 
+static void warn_skipped(const source *s, const ln_error *err)
+{
+    if (!s->opt->shared.quiet)
+        cli_warn("%s; the sample is skipped", ln_error_text(err));
+}
+
+// Warns once of an image whose pixels are not scaled, and forgets it: its name does not last.
+static void warn_unscaled(source *s)
+{
+    cli_photo *const photo = s->opt->shared.images.photo;
+    s->has_warned = s->has_warned || cli_preprocess_warn(photo);
+    *photo = (cli_photo){0};
+}
+
 // Adds the k-th files of the folders as a sample; if one cannot be read, increments *n_skipped.
-static int add_files(const source *s, const folder *folders, int n, int k, int *n_skipped)
+static int add_files(source *s, const folder *folders, int n, int k, int *n_skipped)
 {
     char path[LN_MAXLINE] = "";
     ln_error err = {0};
@@ -111,13 +128,14 @@ static int add_files(const source *s, const folder *folders, int n, int k, int *
            (inputs[n_read] = read_kth(s, &folders[n_read], n_read, k, path, &err)))
         n_read++;
     if (inputs && n_read < n) {
-        cli_warn("%s; the sample is skipped", ln_error_text(&err));
+        warn_skipped(s, &err);
         ++*n_skipped;
     } else if (!inputs) {
         status = cli_fail_memory();
     } else if (ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs)) {
         status = fail_quantizer(s, path);
     }
+    warn_unscaled(s);
     for (int i = 0; i < n && inputs; i++)
         tl_tensor_free_data_too(inputs[i]);
     free(inputs);
@@ -146,7 +164,7 @@ static int check_folders(const folder *folders, int n)
     return 0;
 }
 
-static int add_folders(const source *s)
+static int add_folders(source *s)
 {
     const int n = ln_model_num_inputs(s->model);
     folder *const folders = calloc((size_t)n + 1, sizeof(*folders));
@@ -250,7 +268,7 @@ static int add_array(const source *s)
 
 static int add_samples(ln_quantizer *quantizer, const ln_model *model, const quantize_options *opt)
 {
-    const source s = {opt, model, quantizer};
+    source s = {opt, model, quantizer, 0};
     struct stat st;
     if (stat(opt->shared.samples, &st))
         return cli_fail("%s: cannot read: %s", opt->shared.samples, strerror(errno));
@@ -395,8 +413,12 @@ static void print_report(const ln_quantizer *quantizer)
 
 static int run_quantize(const cli_options *shared)
 {
-    const quantize_options *opt = (const quantize_options *)shared;
+    quantize_options with = *(const quantize_options *)shared;
+    const quantize_options *const opt = &with;
+    cli_photo photo = {0};
     ln_quantizer *quantizer = NULL;
+    cli_preset_apply(&with.shared.images);
+    with.shared.images.photo = &photo;
     int status = check_options(opt);
     if (status)
         return status;
@@ -424,6 +446,10 @@ static quantize_options given = {
 static const cli_option options[] = {
     CLI_SHARED("outfile", "allow-output"),
     CLI_SHARED("shape", "shape"),
+    {"preset", 0, CLI_PRESET, CLI_FIELD(images.preset), "NAME",
+     "as for this family of models: --preprocess and open sizes of images, such as yolov8 (help "
+     "lists them)",
+     CLI_PRESET_WORDS},
     CLI_SHARED("preprocess", "max-memory"),
     CLI_SHARED("max-operators", "max-constant"),
     {"data", 0, CLI_TEXT, CLI_FIELD(samples), "DIR|FILE",
