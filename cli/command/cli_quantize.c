@@ -382,7 +382,18 @@ static void print_row(const ln_quantizer *quantizer, int i, int width)
 
 enum { MIN_WIDTH = 5, MAX_WIDTH = 40 };
 
-static void print_report(const ln_quantizer *quantizer)
+// Why no layer is in 8 bits.
+static const char *reason_of(const ln_quantized_model *model, const quantize_options *opt)
+{
+    if (!model->n_layers)
+        return "it has no layers that can be in 8 bits";
+    if (model->n_within)
+        return "the mix that keeps the budget is not faster";
+    return opt->any_speed ? "no mix of layers keeps the budget"
+                          : "no faster mix of layers keeps the budget";
+}
+
+static void print_report(const ln_quantizer *quantizer, const quantize_options *opt)
 {
     const ln_quantized_model *const model = ln_quantizer_result(quantizer);
     int width = MIN_WIDTH;
@@ -403,10 +414,7 @@ static void print_report(const ln_quantizer *quantizer)
     cli_print("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,
               model->ns_after * 1e-6);
     if (!model->n_quantized && !model->is_bf16)
-        cli_print("The model stays float32: %s.\n",
-                  !model->n_layers   ? "it has no layers that can be in 8 bits"
-                  : !model->n_within ? "no faster mix of layers keeps the budget"
-                                     : "the mix that keeps the budget is not faster");
+        cli_print("The model stays float32: %s.\n", reason_of(model, opt));
 }
 
 // The command
@@ -432,7 +440,7 @@ static int run_quantize(const cli_options *shared)
     else if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->shared.outfile))
         status = fail(quantizer, opt);
     else
-        print_report(quantizer);
+        print_report(quantizer, opt);
     ln_quantizer_free(quantizer);
     ln_model_free(model);
     return status;
