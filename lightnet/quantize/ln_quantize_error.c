@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_string.h"
 #include "tensorlight/tl_type.h"
 
 // Outputs of float32
@@ -57,9 +58,9 @@ void ln_quantize_outputs_free(ln_quantize_outputs *outputs)
 // Sums over the samples, for one output.
 typedef struct sums {
     double difference, norm; // sums of (got - expected)^2 and expected^2
-    int is_float;            // else: elements that differ, and all elements
+    int is_float;            // else difference: elements that differ, norm: all elements
     int is_infinite;         // the error
-    double same, rows;       // rows with equal argmax; all rows
+    double same, rows;       // rows with equal argmax, or equal classes; all rows
 } sums;
 
 static double element(const tl_tensor *t, size_t i)
@@ -82,13 +83,25 @@ static void add_floats(sums *s, const tl_tensor *got, const tl_tensor *expected)
     }
 }
 
-static void add_integers(sums *s, const tl_tensor *got, const tl_tensor *expected)
+static int is_equal(const tl_tensor *a, const tl_tensor *b, size_t i)
 {
-    const size_t size = tl_size_of(expected->dtype);
+    const size_t size = tl_size_of(a->dtype);
+    if (a->dtype == TL_STRING)
+        return !tl_string_cmp(((const tl_string *const *)a->data)[i],
+                              ((const tl_string *const *)b->data)[i]);
+    return !memcmp((const char *)a->data + i * size, (const char *)b->data + i * size, size);
+}
+
+// Integers and strings, each of which is a class: a row of its own.
+static void add_classes(sums *s, const tl_tensor *got, const tl_tensor *expected)
+{
+    int n_same = 0;
     for (size_t i = 0; i < (size_t)expected->len; i++)
-        s->difference += memcmp((const char *)got->data + i * size,
-                                (const char *)expected->data + i * size, size) != 0;
+        n_same += is_equal(got, expected, i);
+    s->difference += expected->len - n_same;
     s->norm += expected->len;
+    s->same += n_same;
+    s->rows += expected->len;
 }
 
 // The first of equal maxima.
@@ -101,9 +114,18 @@ static int argmax(const tl_tensor *t, size_t first, int n)
     return best;
 }
 
+// The length of the last axis; of [N, C, 1, 1] it is C.
+static int row_length(const tl_tensor *t)
+{
+    int axis = t->ndim - 1;
+    while (axis > 1 && t->dims[axis] == 1)
+        axis--;
+    return t->ndim ? t->dims[axis] : 1;
+}
+
 static void add_rows(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
-    const int n = expected->ndim > 0 ? expected->dims[expected->ndim - 1] : 1;
+    const int n = row_length(expected);
     for (size_t i = 0; n > 0 && i < (size_t)expected->len; i += (size_t)n) {
         s->same += argmax(got, i, n) == argmax(expected, i, n);
         s->rows++;
@@ -119,10 +141,11 @@ static void add(sums *s, const tl_tensor *got, const tl_tensor *expected)
         s->rows++;
         return;
     }
-    if (s->is_float)
-        add_floats(s, got, expected);
-    else
-        add_integers(s, got, expected);
+    if (!s->is_float) {
+        add_classes(s, got, expected);
+        return;
+    }
+    add_floats(s, got, expected);
     add_rows(s, got, expected);
 }
 

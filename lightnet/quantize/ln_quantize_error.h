@@ -8,10 +8,11 @@
 /** The errors of a mix of layers. */
 typedef struct ln_quantize_error {
     double relative; // of the worst output: the norm of the difference over that of float32; of
-                     // integers the share of elements that differ. Infinite if results are not
-                     // finite and float32's are
-    double top1;     // share of the rows of the first output with the same argmax;
-                     // rows are along the last axis
+                     // integers and strings the share of elements that differ. Infinite if results
+                     // are not finite and float32's are
+    double top1;     // share of the rows of the first output with the same argmax; rows are along
+                     // the last axis, of [N, C, 1, 1] along C. Of integers and strings, the share
+                     // of equal elements
 } ln_quantize_error;
 
 /** The outputs of float32 for each sample. */

@@ -65,9 +65,10 @@ LN_API void ln_quantizer_free(ln_quantizer *quantizer);
  *  | percentile  | of the values that a range includes, at each end, 50 to 100 (default 99.99)  |
  *  | max_error   | the budget: max relative error of any output over the samples, that is, the  |
  *  |             | norm of the difference to float32, divided by that of float32; for integers  |
- *  |             | the share that differs. Default 0.01, none if top1 is set                    |
+ *  |             | and strings the share that differs. Default 0.01, none if top1 is set        |
  *  | top1        | the budget: min share, 0 to 1, of rows of the first output, along its last   |
- *  |             | axis, with the same argmax as float32. Default: any                          |
+ *  |             | axis (of [N, C, 1, 1] along C), with the same argmax as float32; of integers |
+ *  |             | and strings the share of equal elements. Default: any                        |
  *  | any_speed   | yes: also quantize layers that are not faster on this machine, for           |
  *  |             | files that run on others (default no)                                        |
  *  | bf16        | no: layers that are not in 8 bits stay float32, as in ONNX (default yes)     |
