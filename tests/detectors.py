@@ -981,6 +981,7 @@ def check_drawn_points(tap, lightnet):
     scene.points[..., 2] = 0.1
     for k, x, y in [(5, 30, 20), (7, 30, 40), (9, 60, 40)]:  # shoulder, elbow, wrist
         scene.points[0, k] = [x + 0.5, y + 0.5, 0.9]
+    scene.points[0, :3] = [[np.nan, 30, 0.9], [30, 3e38, 0.9], [-np.inf, 30, 0.9]]  # not in the photo
     drawn = draw(lightnet, yolov8_pose(scene), (HEIGHT, WIDTH), "--draw", "pose")
     limb = drawn[30, 30]
     inside = np.zeros((HEIGHT, WIDTH), bool)

@@ -63,10 +63,11 @@ static void draw_points(const scene *s, const ln_detection *d, cli_rgb color)
             cli_canvas_line(s->image, (int)a->y, (int)a->x, (int)b->y, (int)b->x, size, color);
     }
     for (int i = 0; i < n; i++) {
+        if (!is_drawn(s, &d->points[i])) // it may be NaN, or beyond integers
+            continue;
         const int x = (int)d->points[i].x, y = (int)d->points[i].y;
-        if (is_drawn(s, &d->points[i]))
-            cli_canvas_fill(s->image, y - 2 * size, x - 2 * size, y + 2 * size + 1,
-                            x + 2 * size + 1, cli_canvas_color(i));
+        cli_canvas_fill(s->image, y - 2 * size, x - 2 * size, y + 2 * size + 1, x + 2 * size + 1,
+                        cli_canvas_color(i));
     }
 }
 
