@@ -695,11 +695,18 @@ def check_classes(tap, lightnet):
     for n, c, label in [(1000, 281, "tabby"), (1000, 0, "tench"), (1000, 999, "toilet tissue"), (1001, 282, "tabby"), (1001, 0, None), (10, 2, None)]:
         scores = np.zeros((1, n), np.float32)
         scores[0, c] = 1
-        save_model("model.onnx", {"y": scores})
-        got = detect(lightnet, "--preset", "resnet50")
-        best = got if isinstance(got, str) else got["outputs"][0]["top"][0]
-        if len(best) != 5 or (best[0]["index"], best[0].get("label")) != (c, label):
-            fault += f"{n} classes: {best}, expected {label}\n"
+        printed, drawn = [], []
+        for shape in ((1, n), (1, n, 1, 1)):
+            save_model("model.onnx", {"y": scores.reshape(shape)})
+            got = detect(lightnet, "--preset", "resnet50")
+            best = got if isinstance(got, str) else got["outputs"][0]["top"][0]
+            if len(best) != 5 or (best[0]["index"], best[0].get("label")) != (c, label):
+                fault += f"{n} classes: {best}, expected {label}\n"
+            printed.append(run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "--preset", "resnet50"))
+            run(lightnet, "model.onnx", "-i", "photo.ppm", "-w", "--preset", "resnet50", "--draw", "classes", "-o", "drawn.ppm")
+            drawn.append(read_ppm("drawn.ppm").tolist())
+        if printed[0] != printed[1] or drawn[0] != drawn[1]:
+            fault += f"{n} classes as an image of one pixel: {printed[1]}\n"
     tap.check("classes have the names of ImageNet", fault)
 
 

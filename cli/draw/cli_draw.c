@@ -193,7 +193,7 @@ static int draw_classes(const scene *s)
 {
     const cli_photo *const photo = s->opt->shared.images.photo;
     const tl_tensor *t = photo->drawing->n ? photo->drawing->tensors[0] : NULL;
-    const int n = t && t->len && t->ndim ? t->dims[t->ndim - 1] : 0;
+    const int n = t && t->len && t->ndim ? cli_output_classes(t) : 0;
     const int scale = cli_canvas_scale(s->image);
     char *used = calloc((size_t)n + 1, 1), text[96];
     if (!used)

@@ -86,7 +86,7 @@ static void add_data(cli_json *json, const tl_tensor *t)
 
 static int add_top(cli_json *json, const tl_tensor *t, int top, const cli_labels *labels)
 {
-    const int len = t->ndim ? t->dims[t->ndim - 1] : 1, n_rows = len ? t->len / len : 0;
+    const int len = cli_output_classes(t), n_rows = len ? t->len / len : 0;
     cli_ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail_memory();

@@ -52,6 +52,14 @@ void cli_labels_free(cli_labels *names)
     free(names->lines);
 }
 
+int cli_output_classes(const tl_tensor *t)
+{
+    int axis = t->ndim - 1;
+    while (axis > 1 && t->dims[axis] == 1)
+        axis--;
+    return t->ndim ? t->dims[axis] : 1;
+}
+
 // The largest first, of equal ones the one with the lowest index; NaN last.
 static int by_rank(const void *a, const void *b)
 {

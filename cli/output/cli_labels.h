@@ -27,12 +27,16 @@ const char *cli_labels_name(const cli_labels *names, int n_classes, int i);
 
 void cli_labels_free(cli_labels *names);
 
+/** The number of classes in a row of an output: the length of the last axis; of [N, C, 1, 1] it is
+ * C. */
+int cli_output_classes(const tl_tensor *t);
+
 /** An element of a row and its index. */
 typedef struct cli_ranked {
     double value;
     int index;
 } cli_ranked;
 
-/** The `len` elements of a row, of the last axis, into `ranks`: the largest first, of equal ones
+/** The `len` elements of a row, of its classes, into `ranks`: the largest first, of equal ones
  * the one with the lowest index; NaN last. */
 void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);

@@ -71,7 +71,7 @@ static void print_summary(const tl_tensor *t)
 void cli_output_warn_labels(const cli_run_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names)
 {
-    const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
+    const int len = cli_output_classes(t);
     if (opt->shared.labels && names->n != len && !opt->shared.quiet)
         cli_warn("%s: %d label%s for the %d classes of output '%s'", opt->shared.labels, names->n,
                  names->n == 1 ? "" : "s", len, name);
@@ -87,7 +87,7 @@ static int check_top(const cli_run_options *opt, const char *name, const tl_tens
 static int print_top(const char *name, const tl_tensor *t, const cli_run_options *opt,
                      const cli_labels *names)
 {
-    const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
+    const int len = cli_output_classes(t), k = opt->top < len ? opt->top : len;
     const int n_rows = len ? t->len / len : 0;
     const int n_printed = n_rows <= MAX_ROWS || opt->print_all ? n_rows : MAX_ROWS;
     cli_ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
