@@ -809,6 +809,15 @@ def check_semantic(tap, lightnet):
     got = detect(lightnet, "--preset", "deeplab")
     expected = [{"class": 8, "label": "cat", "share": 0.375}, {"class": 12, "label": "dog", "share": 0.25}]
     fault = got if isinstance(got, str) else "" if (got["task"], got["classes"]) == ("semantic", expected) else f"{got}"
+    # Class 0 is the background by its label, or without one.
+    save_model("model.onnx", {"out": scores[:, :13]})
+    for first in ("background", "__background__", "n/a", "sky", ""):
+        with open("labels.txt", "w", encoding="utf-8") as stream:
+            stream.write("\n".join([*([first] if first else []), *map(str, range(1, 13))]))
+        got = detect(lightnet, "--task", "semantic", "--labels", "labels.txt")
+        classes = got if isinstance(got, str) else [found["class"] for found in got["classes"]]
+        if classes != ([0, 8, 12] if first == "sky" else [8, 12]):
+            fault += f"{first}: {classes}\n"
     tap.check("classes of pixels have shares", fault)
 
 

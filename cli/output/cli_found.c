@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "input/cli_preprocess.h"
 #include "lightnet/ln_msg.h"
@@ -105,11 +104,11 @@ static int find_detections(cli_found *found, const cli_run_options *opt, const c
     return found->detections ? 0 : -1;
 }
 
-// Class 0 is the background unless there is a label for each class, the first not "background".
+// Class 0 is the background unless there is a label for each class, the first not a background's.
 static int has_background(const cli_found *found, const cli_labels *labels)
 {
     const int n = found->n_classes ? found->n_classes : labels->n;
-    return !labels->n || labels->n != n || !strcasecmp(labels->lines[0], "background");
+    return !labels->n || labels->n != n || ln_detect_is_background(labels->lines[0]);
 }
 
 static int find_classes(cli_found *found, const cli_run_options *opt, const cli_labels *labels,

@@ -56,13 +56,18 @@ static int is_softmax(const ln_detect_reading *r)
     return r->n_scores > 1;
 }
 
-static int names_background(const ln_detect_options *options)
+int ln_detect_is_background(const char *label)
 {
     static const char *const names[] = {"background", "__background__", "N/A"};
-    for (size_t i = 0; options->n_labels && i < sizeof(names) / sizeof(names[0]); i++)
-        if (!strcasecmp(options->labels[0], names[i]))
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcasecmp(label, names[i]))
             return 1;
     return 0;
+}
+
+static int names_background(const ln_detect_options *options)
+{
+    return options->n_labels && ln_detect_is_background(options->labels[0]);
 }
 
 // The labels decide if their number fits, else the scores.

@@ -95,6 +95,10 @@ LN_API int ln_detections_classes(const ln_detections *found);
 /** Whether class 0 is the background, which is never found. */
 LN_API int ln_detections_has_background(const ln_detections *found);
 
+/** Whether a label is that of a background: "background", "__background__" or "N/A", in any case.
+ */
+LN_API int ln_detect_is_background(const char *label);
+
 /** The number of key points of each detection; 0: none. */
 LN_API int ln_detections_points(const ln_detections *found);
 
