@@ -908,6 +908,18 @@ def check_open(tap, lightnet):
             fault += compare(scene, axes_of(size, expected[height:height + 2]), got["detections"], False)
             if [o["shape"] for o in got["outputs"] if o["name"] == "copy"] != [[1, 1, *expected]]:
                 fault += f"{shape} {preset} {files}: {got['outputs']}\n"
+    # A mask beside the image has its size.
+    inputs = [onnx.value("pixel_mask", "int64", ["n", "h", "w"]), onnx.value("x", "float", ["n", 3, "h", "w"])]
+    rows = yolov8(Scene(3))["output0"]
+    graph = onnx.graph([onnx.node("Identity", ["c"], ["y"]), onnx.node("Unsqueeze", ["pixel_mask", "axes"], ["copy"])], inputs,
+                       [onnx.value("y", "float", rows.shape), onnx.value("copy", "int64", [1, 1, "n", "h", "w"])],
+                       [onnx.tensor("c", "float", rows.shape, rows.reshape(-1).tolist()), onnx.tensor("axes", "int64", [2], [0, 1])])
+    with open("model.onnx", "wb") as stream:
+        stream.write(onnx.model(graph, opset=17))
+    for files in (["-i", "x=opened/photo.ppm"], ["--each", "opened"]):
+        status, printed, errors = run(lightnet, "model.onnx", *files, "-w", "--json", "--preset", "detr", "--task", "yolov8")
+        if status or json.loads(printed)["outputs"][1]["shape"] != [1, 1, 1, 800, 1066]:
+            fault += f"pixel_mask {files}: {status} {printed!r} {errors!r}\n"
     save_open_model("model.onnx", {}, ["n", 3, 64, 96])  # needs no preset
     status, _, errors = run(lightnet, "model.onnx", "-i", "opened/photo.ppm", "-w")
     fault += f"an open batch: {errors}\n" if status else ""
