@@ -17,6 +17,7 @@ AnyModel = Union[InferenceSession, Model]
 Size = Tuple[int, int]
 Outputs = Union[Sequence[Any], Mapping[str, Any]]
 Resize = Union[str, Tuple[Size, Size]]
+MAX_INT = 2**31 - 1
 FITS = ("stretch", "crop", "letterbox", "pad")  # by their numbers in ln_image.h
 
 
@@ -99,13 +100,15 @@ def detections(outputs: Outputs, picture: Union[Size, Any], model: Optional[AnyM
     None: by the model and its outputs. score: the least; overlap: of two boxes of a class with a larger intersection over union
     the worse one is dropped, unless the model contains non-maximum suppression. n_points: key points of a pose.
 
-    Raises InvalidArgument: the outputs fit no family; the message names the nearest one.
+    Raises InvalidArgument: the outputs fit no family (the message names the nearest one); a wrong argument.
     """
     metadata = _metadata_of(model)
     names, arrays = _outputs_of(outputs, model)
     size = _size_of(picture)
-    given = _names_of(metadata) if labels is None else list(labels)
+    given = _names_of(metadata) if labels is None else _checked_labels(labels)
     kind = task or metadata.get("task")
+    if max_detections < 1:
+        raise InvalidArgument(f"max_detections is {max_detections}, expected at least 1")
     found = _lightnet.detect(arrays, [_encode(text) for text in [*names, *given]], _axes(size, resize, input_size, model),
                              kind, score, overlap, max_detections, n_points or _points_of(metadata))
     return Detections(size, *found)
@@ -178,10 +181,28 @@ def _nodes(model: AnyModel, what: str) -> Sequence[NodeArg]:
     return nodes
 
 
+def _checked_labels(labels: Sequence[str]) -> List[str]:
+    given = [] if isinstance(labels, str) else list(labels)
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in given):
+        raise InvalidArgument(f"labels is {labels!r}, expected a list of str")
+    return given
+
+
+def _pair(what: str, value: Any, expected: str = "height and width") -> Size:
+    """Two integers."""
+    try:
+        first, second = value
+        pair = int(first), int(second)
+        if pair == (first, second) and max(map(abs, pair)) <= MAX_INT:
+            return pair
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidArgument(f"{what} is {value!r}, expected {expected}")
+
+
 def _size_of(picture: Union[Size, Any]) -> Size:
-    shape = getattr(picture, "shape", picture)
-    height, width = shape[:2]
-    return int(height), int(width)
+    shape = getattr(picture, "shape", None)
+    return _pair("picture", picture) if shape is None else _pair("the shape of the picture", tuple(shape[:2]))
 
 
 def _input_size(model: Optional[AnyModel]) -> Size:
@@ -195,14 +216,32 @@ def _input_size(model: Optional[AnyModel]) -> Size:
     raise InvalidArgument("the size of the input is unknown; pass input_size=(height, width)")
 
 
+def _bad_resize(resize: Any) -> InvalidArgument:
+    return InvalidArgument(f"resize is {resize!r}, expected 'stretch', 'crop', 'crop=SHARE' (0.01 to 1), 'letterbox', 'pad' "
+                           "or ((height, y), (width, x))")
+
+
+def _fit_of(resize: str) -> Tuple[int, float]:
+    """The number of a fit, and the share of 'crop=SHARE'."""
+    fit, sign, text = resize.partition("=")
+    try:
+        share = float(text) if sign else 1.0
+    except ValueError:
+        share = 0.0
+    if fit not in FITS or (sign and fit != "crop") or not 0.01 <= share <= 1:
+        raise _bad_resize(resize)
+    return FITS.index(fit), share
+
+
 def _axes(size: Size, resize: Resize, input_size: Optional[Size], model: Optional[AnyModel]) -> Tuple[int, ...]:
-    height, width = map(int, input_size or _input_size(model))
-    if not isinstance(resize, str):
-        (rows, y), (columns, x) = resize
-        return (size[0], int(rows), int(y), height, size[1], int(columns), int(x), width)
-    fit, _, share = resize.partition("=")
-    if fit not in FITS or (share and fit != "crop"):
-        raise InvalidArgument(f"resize is {resize!r}, expected 'stretch', 'crop', 'crop=SHARE', 'letterbox', 'pad' "
-                              "or ((height, y), (width, x))")
-    axes: Tuple[int, ...] = _lightnet.axes(FITS.index(fit), float(share or 1), *size, height, width)
-    return axes
+    height, width = _input_size(model) if input_size is None else _pair("input_size", input_size)
+    if min(*size, height, width) < 1:
+        raise InvalidArgument(f"the picture has {size[0]} x {size[1]} pixels, the input {height} x {width}, expected at least 1")
+    if isinstance(resize, str):
+        axes: Tuple[int, ...] = _lightnet.axes(*_fit_of(resize), *size, height, width)
+        return axes
+    try:
+        rows, columns = resize
+    except (TypeError, ValueError):
+        raise _bad_resize(resize) from None
+    return (size[0], *_pair("resize[0]", rows, "(height, y)"), height, size[1], *_pair("resize[1]", columns, "(width, x)"), width)

@@ -143,5 +143,26 @@ def wrong_arguments_raise():
             + raises(lambda: lightnet.detections(outputs, SIZE, input_size=size, score=float("nan")), "is NaN"))
 
 
+@test
+def wrong_sizes_and_labels_raise():
+    outputs, faults = d.yolov8(d.Scene(1)), []
+    for text, options in [
+        ("resize is 'crop=abc', expected 'stretch', 'crop', 'crop=SHARE' (0.01 to 1), 'letterbox', 'pad'", {"resize": "crop=abc"}),
+        ("resize is 'crop=0'", {"resize": "crop=0"}), ("resize is 'crop=nan'", {"resize": "crop=nan"}), ("resize is 'crop='", {"resize": "crop="}),
+        ("resize is 'pad=3'", {"resize": "pad=3"}), ("resize is ((1, 2),)", {"resize": ((1, 2),)}), ("resize is 5", {"resize": 5}),
+        ("resize[1] is (48, 4.5), expected (width, x)", {"resize": ((60, 0), (48, 4.5))}),
+        ("input_size is 3, expected height and width", {"input_size": 3}), ("input_size is (1, 2, 3)", {"input_size": (1, 2, 3)}),
+        ("the picture has 151 x 80 pixels, the input 0 x 96, expected at least 1", {"input_size": (0, 96)}),
+        ("input_size is (4294967296, 1)", {"input_size": (2**32, 1)}),
+        ("picture is 5, expected height and width", {"picture": 5}), ("picture is 'ab'", {"picture": "ab"}),
+        ("the shape of the picture is (3,)", {"picture": np.zeros(3)}), ("the picture has 0 x 5 pixels", {"picture": (0, 5)}),
+        ("labels is 'face', expected a list of str", {"labels": "face"}), ("labels is [1]", {"labels": [1]}),
+        ("max_detections is 0, expected at least 1", {"max_detections": 0}),
+    ]:
+        arguments = {"picture": SIZE, "input_size": (d.HEIGHT, d.WIDTH), **options}
+        faults += raises(lambda: lightnet.detections(outputs, **arguments), text)
+    return faults
+
+
 if __name__ == "__main__":
     run_tests()
