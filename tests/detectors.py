@@ -923,6 +923,9 @@ def check_open(tap, lightnet):
     save_open_model("model.onnx", {}, ["n", 3, 64, 96])  # needs no preset
     status, _, errors = run(lightnet, "model.onnx", "-i", "opened/photo.ppm", "-w")
     fault += f"an open batch: {errors}\n" if status else ""
+    with open("opened/photo.ppm", "rb") as stream:  # nor does a stream
+        piped = subprocess.run([lightnet, "run", "model.onnx", "-i", "-", "-w"], stdin=stream, capture_output=True, text=True, check=False)
+    fault += f"a stream: {piped.stderr}\n" if piped.returncode or "copy: TL_FLOAT [1, 1, 1, 3, 64, 96]" not in piped.stdout else ""
     save_open_model("model.onnx", {}, ["n", 3, "h", 96])
     expected = ("opened/photo.ppm: a PPM image does not contain the shape of an input, expected npy or an ONNX tensor; give the open sizes of "
                 "input 'x', as by --shape 'x=1x3x1x96'")

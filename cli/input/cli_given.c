@@ -175,9 +175,11 @@ static int do_read_open(ln_context *ctx, void *data)
 {
     reading *r = data;
     int dims[LN_MAXDIM];
-    if (cli_source_is_stream(r->file)) // can be read once only
-        return ln_error_set_as(ctx->error, LN_BAD_ARGUMENT, "the shape of a stream is unknown");
-    const int status = do_read_array(ctx, r);
+    // A stream can be read once only, and an array in it has to have the shape of an image.
+    const int status =
+        cli_source_is_stream(r->file)
+            ? ln_error_set_as(ctx->error, LN_BAD_ARGUMENT, "the shape of a stream is unknown")
+            : do_read_array(ctx, r);
     const int has_shape = !status || ln_error_status(ctx->error) != LN_BAD_ARGUMENT;
     const int ndim = has_shape ? 0 : cli_preprocess_shape(r->opt, r->like, dims);
     return ndim ? do_read_shapeless(ctx, r, ndim, dims) : status;
