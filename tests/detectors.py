@@ -972,6 +972,14 @@ def check_quantize(tap, lightnet):
     if warnings.count("warning: ") != 1 or "samples/0.ppm: pixels are not scaled" not in warnings:
         fault += f"unscaled: {warnings}\n"
     fault += quantize(lightnet, "samples", "quantized.onnx", "--shape", "x=1x3x128x128", "-w")
+    # Inputs beside the image need no folder.
+    nodes = [onnx.node("Conv", ["x", "w"], ["c"]), onnx.node("Cast", ["pixel_mask"], ["m"], to=1), onnx.node("ReduceSum", ["m"], ["s"], keepdims=0),
+             onnx.node("Mul", ["c", "s"], ["y"])]
+    graph = onnx.graph(nodes, [onnx.value("pixel_mask", "int64", ["n", "h", "w"]), onnx.value("x", "float", ["n", 3, "h", "w"])],
+                       [onnx.value("y", "float", ["n", 4, "a", "b"])], [onnx.tensor("w", "float", weight.shape, weight.reshape(-1).tolist())])
+    with open("conv.onnx", "wb") as stream:
+        stream.write(onnx.model(graph, opset=17))
+    fault += quantize(lightnet, "samples", "quantized.onnx", "--preset", "blazeface")
     tap.check("quantize reads photos by a preset", fault)
 
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cli_options.h"
+#include "input/cli_beside.h"
 #include "input/cli_given.h"
 #include "input/cli_il.h"
 #include "input/cli_model.h"
@@ -40,7 +41,8 @@ typedef struct quantize_options {
 
 // Samples for calibration: files of --data
 
-//     DIR/*             of a model with one input: a file for each sample, in the order of names
+//     DIR/*             of a model with one input: a file for each sample, in the order of names;
+//                       with --preset, others may be beside the image (cli_beside.h)
 //     DIR/INPUT/*       of a model with several: a folder for each input, with its name; the k-th
 //                       files of all folders are a sample
 //     FILE              of a model with one input: an npy array, whose first axis is samples
@@ -65,6 +67,8 @@ typedef struct folder {
     char path[LN_MAXLINE];
     struct dirent **entries;
     int n;
+    char file[LN_MAXLINE]; // of the current sample
+    int is_beside;         // no files: the input is made beside an image
 } folder;
 
 static int is_visible(const struct dirent *entry)
@@ -93,13 +97,12 @@ static tl_tensor *read_file(const source *s, int input, const char *file, ln_err
     return t;
 }
 
-// Reads the k-th file of a folder, and sets its path. NULL with a reason.
-static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
-                           char path[LN_MAXLINE], ln_error *err)
+// Reads the k-th file of a folder. NULL with a reason.
+static tl_tensor *read_kth(const source *s, folder *f, int input, int k, ln_error *err)
 {
     const char *const name = f->entries[k]->d_name;
-    if (snprintf(path, LN_MAXLINE, "%s/%s", f->path, name) < LN_MAXLINE)
-        return read_file(s, input, path, err);
+    if (snprintf(f->file, LN_MAXLINE, "%s/%s", f->path, name) < LN_MAXLINE)
+        return read_file(s, input, f->file, err);
     return ln_error_set(err, "%s/%s: the name is too long", f->path, name), NULL;
 }
 
@@ -109,7 +112,7 @@ static void warn_skipped(const source *s, const ln_error *err)
         cli_warn("%s; the sample is skipped", ln_error_text(err));
 }
 
-// Warns once of an image whose pixels are not scaled, and forgets it: its name does not last.
+// Warns once of an image whose pixels are not scaled, and forgets it: the next sample has another.
 static void warn_unscaled(source *s)
 {
     cli_photo *const photo = s->opt->shared.images.photo;
@@ -117,24 +120,49 @@ static void warn_unscaled(source *s)
     *photo = (cli_photo){0};
 }
 
-// Adds the k-th files of the folders as a sample; if one cannot be read, increments *n_skipped.
-static int add_files(source *s, const folder *folders, int n, int k, int *n_skipped)
+// Reads the k-th file of each folder. -1 with a reason.
+static int read_files(const source *s, folder *folders, int n, int k, tl_tensor **inputs,
+                      ln_error *err)
 {
-    char path[LN_MAXLINE] = "";
+    for (int i = 0; i < n; i++)
+        if (!folders[i].is_beside && !(inputs[i] = read_kth(s, &folders[i], i, k, err)))
+            return -1;
+    return 0;
+}
+
+// Makes the inputs beside the image, which has been read.
+static int make_beside(const source *s, const folder *folders, int n, tl_tensor **inputs)
+{
+    for (int i = 0; i < n; i++)
+        if (folders[i].is_beside && !(inputs[i] = cli_beside_make(&s->opt->shared, s->model, i)))
+            return CLI_FAILED;
+    return 0;
+}
+
+// The first folder of files; NULL: none.
+static const folder *first_folder(const folder *folders, int n)
+{
+    int i = 0;
+    while (i < n && folders[i].is_beside)
+        i++;
+    return i < n ? &folders[i] : NULL;
+}
+
+// Adds the k-th files of the folders as a sample; if one cannot be read, increments *n_skipped.
+static int add_files(source *s, folder *folders, int n, int k, int *n_skipped)
+{
     ln_error err = {0};
-    int n_read = 0, status = 0;
     tl_tensor **const inputs = calloc((size_t)n + 1, sizeof(tl_tensor *));
-    while (inputs && n_read < n &&
-           (inputs[n_read] = read_kth(s, &folders[n_read], n_read, k, path, &err)))
-        n_read++;
-    if (inputs && n_read < n) {
+    int status = inputs ? 0 : cli_fail_memory();
+    const int is_skipped = inputs && read_files(s, folders, n, k, inputs, &err);
+    if (is_skipped)
         warn_skipped(s, &err);
-        ++*n_skipped;
-    } else if (!inputs) {
-        status = cli_fail_memory();
-    } else if (ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs)) {
-        status = fail_quantizer(s, path);
-    }
+    else if (!status)
+        status = make_beside(s, folders, n, inputs);
+    if (!is_skipped && !status &&
+        ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs))
+        status = fail_quantizer(s, first_folder(folders, n)->file);
+    *n_skipped += is_skipped;
     warn_unscaled(s);
     for (int i = 0; i < n && inputs; i++)
         tl_tensor_free_data_too(inputs[i]);
@@ -142,9 +170,8 @@ static int add_files(source *s, const folder *folders, int n, int k, int *n_skip
     return status;
 }
 
-static int name_folder(const source *s, folder *f, int input)
+static int name_folder(const source *s, folder *f, int input, int is_alone)
 {
-    const int is_alone = ln_model_num_inputs(s->model) == 1;
     const char *const name = is_alone ? "" : ln_model_input_name(s->model, input);
     const int len = snprintf(f->path, sizeof(f->path), "%s%s%s", s->opt->shared.samples,
                              is_alone ? "" : "/", name);
@@ -155,27 +182,39 @@ static int name_folder(const source *s, folder *f, int input)
 
 static int check_folders(const folder *folders, int n)
 {
-    if (n && !folders[0].n)
-        return cli_fail("%s: no files", folders[0].path);
-    for (int i = 1; i < n; i++)
-        if (folders[i].n != folders[0].n)
-            return cli_fail("%s has %d files, %s has %d", folders[0].path, folders[0].n,
-                            folders[i].path, folders[i].n);
+    const folder *const first = first_folder(folders, n);
+    if (first && !first->n)
+        return cli_fail("%s: no files", first->path);
+    for (int i = 0; i < n; i++)
+        if (!folders[i].is_beside && folders[i].n != first->n)
+            return cli_fail("%s has %d files, %s has %d, expected a file of each for a sample",
+                            first->path, first->n, folders[i].path, folders[i].n);
     return 0;
+}
+
+static int open_folders(const source *s, folder *folders, int n)
+{
+    int n_given = 0;
+    for (int i = 0; i < n; i++) {
+        folders[i].is_beside = cli_beside_is_known(&s->opt->shared, s->model, i);
+        n_given += !folders[i].is_beside;
+    }
+    for (int i = 0; i < n; i++)
+        if (!folders[i].is_beside &&
+            (name_folder(s, &folders[i], i, n_given == 1) || open_folder(&folders[i])))
+            return CLI_FAILED;
+    return check_folders(folders, n);
 }
 
 static int add_folders(source *s)
 {
     const int n = ln_model_num_inputs(s->model);
     folder *const folders = calloc((size_t)n + 1, sizeof(*folders));
-    int status = folders ? 0 : cli_fail_memory(), n_skipped = 0;
-    for (int i = 0; i < n && !status; i++)
-        status = name_folder(s, &folders[i], i) || open_folder(&folders[i]) ? CLI_FAILED : 0;
-    if (!status)
-        status = check_folders(folders, n);
-    for (int k = 0; n && !status && k < folders[0].n; k++)
+    int status = folders ? open_folders(s, folders, n) : cli_fail_memory(), n_skipped = 0;
+    const folder *const first = status ? NULL : first_folder(folders, n);
+    for (int k = 0; first && !status && k < first->n; k++)
         status = add_files(s, folders, n, k, &n_skipped);
-    if (n && !status && n_skipped == folders[0].n)
+    if (first && !status && n_skipped == first->n)
         status =
             cli_fail("%s: none of the %d samples can be read", s->opt->shared.samples, n_skipped);
     for (int i = 0; i < n && folders; i++) {
@@ -425,7 +464,8 @@ static int run_quantize(const cli_options *shared)
     const quantize_options *const opt = &with;
     cli_photo photo = {0};
     ln_quantizer *quantizer = NULL;
-    cli_preset_apply(&with.shared.images);
+    const cli_preset *const preset = cli_preset_apply(&with.shared.images);
+    with.shared.images.has_beside = preset && preset->task;
     with.shared.images.photo = &photo;
     int status = check_options(opt);
     if (status)
