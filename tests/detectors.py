@@ -735,6 +735,27 @@ def check_ambiguous(tap, lightnet):
     tap.check("the task decides where outputs of several tasks look alike", fault)
 
 
+def check_flat_points(tap, lightnet):
+    """Key points without confidence, by the metadata: of one class, and of several with labels."""
+    fault = ""
+    write_ppm("photo.ppm", np.full((HEIGHT, WIDTH, 3), 100, np.uint8))
+    for n_classes, n_points in ((1, 4), (N_CLASSES, 4), (N_CLASSES, 2)):
+        scene = Scene(4, n_points=n_points)
+        scene.points[..., 2] = 1
+        scene.classes %= n_classes
+        flat = scene.points[..., :2].reshape(scene.n, -1)
+        rows, _ = columns_of(scene, len(cells()), centers(scene.boxes), extra=flat)
+        rows = np.delete(rows, range(4 + n_classes, 4 + N_CLASSES), axis=1)
+        found = suppressed(scene, 300, flat)
+        metadata = [("task", "pose"), ("kpt_shape", f"[{n_points}, 2]"), ("names", str({i: f"class {i}" for i in range(n_classes)}))]
+        for outputs in ({"output0": f32(rows.T[None])}, {"output0": f32(found[None])}):
+            save_model("model.onnx", outputs, metadata)
+            got = detect(lightnet, "--task", "any")
+            fault += f"{n_classes} classes, {n_points} points: {got}\n" if isinstance(got, str) else \
+                compare(scene, stretched((HEIGHT, WIDTH), (HEIGHT, WIDTH)), got["detections"], False)
+    tap.check("key points may have no confidence", fault)
+
+
 def probiou(p, q):
     """Of boxes (x, y, w, h, angle): 1 minus the Hellinger distance of normal distributions, by their definition."""
     def covariance(w, h, angle):
@@ -1061,6 +1082,7 @@ def main():
         check_labels(tap, lightnet)
         check_classes(tap, lightnet)
         check_ambiguous(tap, lightnet)
+        check_flat_points(tap, lightnet)
         check_oriented(tap, lightnet)
         check_lists(tap, lightnet)
         check_semantic(tap, lightnet)

@@ -119,7 +119,7 @@ struct ln_detect_reading {
                     // in YOLOv5; 0: none
     int first_score; // a column
     int first_point; // a column
-    int point_step;  // columns
+    int point_step;  // columns: x, y and, if 3, the confidence
     int n_points;
     ln_detect_masks masks;
     int mask_role;

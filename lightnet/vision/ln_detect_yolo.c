@@ -145,9 +145,9 @@ enum { COCO_POINTS = 17 };
 // these, the 17 of COCO, or as many as fit if poses are asked for. 0: none.
 static int count_points(const ln_detect_reading *r, int n, int others)
 {
-    const int max = (n - others) / 3;
-    if (r->options->n_points)
-        return r->options->n_points <= max ? r->options->n_points : 0;
+    const int max = (n - others) / 3, wanted = r->options->n_points;
+    if (wanted)
+        return others + 2 * wanted <= n ? wanted : 0;
     if (n == others + 3 * COCO_POINTS)
         return COCO_POINTS;
     return is_pose_wanted(r) && n == others + 3 * max && max <= LN_DETECT_MAX_POINTS && max > 0
@@ -155,19 +155,28 @@ static int count_points(const ln_detect_reading *r, int n, int others)
                : 0;
 }
 
-static void set_points(ln_detect_reading *r, int n_columns, int n_points)
+static void set_points(ln_detect_reading *r, int n_columns, int n_points, int step)
 {
     r->n_points = n_points;
-    r->first_point = n_columns - 3 * n_points;
-    r->point_step = 3;
+    r->first_point = n_columns - step * n_points;
+    r->point_step = step;
+}
+
+// The columns of a key point, of rows with `n` columns for these and the scores of classes: x, y
+// and a confidence; x and y alone if there is no room for more, or if the labels fit only then.
+static int point_step_of(const ln_detect_reading *r, int n, int n_points)
+{
+    const int with = n - 3 * n_points, without = n - 2 * n_points;
+    return r->options->n_points && (with < 1 || without == r->options->n_labels) ? 2 : 3;
 }
 
 // Columns of one class and 17 points could also be those of 52 classes.
 int ln_yolov8_pose_fit(ln_detect_reading *r)
 {
     const int n = begin_columns(r, 1), n_points = count_points(r, n, 5);
-    set_points(r, n, n_points);
-    set_classes(r, 4, n - 4 - 3 * n_points);
+    const int step = point_step_of(r, n - 4, n_points);
+    set_points(r, n, n_points, step);
+    set_classes(r, 4, n - 4 - step * n_points);
     if (!n_points || (r->options->n_labels == n - 4 && !is_pose_wanted(r)))
         return 0;
     return grade_of(is_pyramid(r, 1), r->n_rows, n);
@@ -204,9 +213,10 @@ int ln_yolov10_segment_fit(ln_detect_reading *r)
 int ln_yolov10_pose_fit(ln_detect_reading *r)
 {
     const int n = begin_columns(r, 0), n_points = count_points(r, n, 6);
+    const int step = n == 6 + 2 * n_points ? 2 : 3;
     set_found(r);
-    set_points(r, n, n_points);
-    return n_points && n == 6 + 3 * n_points ? LN_DETECT_LIKELY : 0;
+    set_points(r, n, n_points, step);
+    return n_points && n == 6 + step * n_points ? LN_DETECT_LIKELY : 0;
 }
 
 // Rows
@@ -247,9 +257,9 @@ void ln_yolox_box(const ln_detect_reading *r, int row, double box[4])
 void ln_yolo_point(const ln_detect_reading *r, int row, int k, ln_key_point *point)
 {
     const int at = r->first_point + k * r->point_step;
-    *point =
-        (ln_key_point){(float)ln_detect_column(r, row, at), (float)ln_detect_column(r, row, at + 1),
-                       (float)ln_detect_column(r, row, at + 2)};
+    const double score = r->point_step > 2 ? ln_detect_column(r, row, at + 2) : 1;
+    *point = (ln_key_point){(float)ln_detect_column(r, row, at),
+                            (float)ln_detect_column(r, row, at + 1), (float)score};
 }
 
 // Oriented boxes: center, width and height, turned by an angle in radians. Their points are the

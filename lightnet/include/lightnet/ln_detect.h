@@ -38,7 +38,8 @@ typedef struct ln_detect_options {
     double score;     // the min score of a detection
     double overlap;   // the max intersection over union of two boxes of a class
     int max;          // the max number of detections; 0: 300
-    int n_points;     // key points of a pose, 1 .. 1024; 0: 17, those of COCO
+    int n_points;     // key points of a pose, 1 .. 1024, also without confidences where columns or
+                      // labels leave no room for these; 0: 17, those of COCO
     int n_labels;     // of `labels`; 0: none
     // Names of the classes, also without the background, which their number settles. Names for
     // another number of classes are ignored. The detections keep them.
