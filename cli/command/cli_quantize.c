@@ -212,7 +212,9 @@ static quantize_options given = {
 #define OWN(name) offsetof(quantize_options, name)
 
 static const cli_option options[] = {
-    CLI_SHARED("outfile", "allow-output"),
+    {"outfile", 'o', CLI_TEXT, CLI_FIELD(outfile), "FILE",
+     "the model to write: .safetensors (compiled) or .onnx"},
+    CLI_SHARED("target", "allow-output"),
     CLI_SHARED("shape", "shape"),
     {"preset", 0, CLI_PRESET, CLI_FIELD(images.preset), "NAME",
      "as for this family of models: --preprocess and open sizes of images, such as yolov8 (help "
