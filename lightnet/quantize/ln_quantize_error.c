@@ -123,11 +123,19 @@ static int row_length(const tl_tensor *t)
     return t->ndim ? t->dims[axis] : 1;
 }
 
+// Whether the rows have their maxima at the same index, and none is NaN or infinite alone.
+static int is_best_equal(const tl_tensor *got, const tl_tensor *expected, size_t first, int n)
+{
+    const int best = argmax(expected, first, n);
+    return argmax(got, first, n) == best && !isfinite(element(got, first + (size_t)best)) ==
+                                                !isfinite(element(expected, first + (size_t)best));
+}
+
 static void add_rows(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
     const int n = row_length(expected);
     for (size_t i = 0; n > 0 && i < (size_t)expected->len; i += (size_t)n) {
-        s->same += argmax(got, i, n) == argmax(expected, i, n);
+        s->same += is_best_equal(got, expected, i, n);
         s->rows++;
     }
 }
