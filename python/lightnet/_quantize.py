@@ -35,7 +35,7 @@ class QuantizationReport:
     """
 
     def __init__(self, layers: List[Any], has_joints: int, is_bf16: int, n_within: int, error: float, top1: float,
-                 ns_before: float, ns_after: float) -> None:
+                 ns_before: float, ns_after: float, any_speed: bool = False) -> None:
         self.layers: List[QuantizedLayer] = [QuantizedLayer(*layer) for layer in layers]
         self.n_quantized: int = sum(layer.precision == "int8" for layer in self.layers)
         self.has_joints: bool = bool(has_joints)
@@ -45,12 +45,15 @@ class QuantizationReport:
         self.top1: float = top1
         self.ns_before: float = ns_before
         self.ns_after: float = ns_after
+        self._any_speed = any_speed
 
     def _reason(self) -> str:
         """Why the model stays float32."""
         if not self.layers:
             return "it has no layers that can be in 8 bits"
-        return "the mix that keeps the budget is not faster" if self.n_within else "no faster mix of layers keeps the budget"
+        if self.n_within:
+            return "the mix that keeps the budget is not faster"
+        return "no mix of layers keeps the budget" if self._any_speed else "no faster mix of layers keeps the budget"
 
     def __str__(self) -> str:
         width = min(40, max([5, *(len(layer.name) for layer in self.layers)]))
@@ -105,7 +108,7 @@ def quantize(model: Union[Source, Model, InferenceSession], to: Union[str, "os.P
         quantizer.add_sample(_in_order(feed, names, i))
     quantizer.run(progress)
     quantizer.save(os.fsencode(to))
-    return QuantizationReport(*quantizer.result())
+    return QuantizationReport(*quantizer.result(), any_speed=own.get("any_speed") in (True, "yes"))
 
 
 def _opened(model: Union[Source, Model, InferenceSession], options: Mapping[str, Any]) -> Model:

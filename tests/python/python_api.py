@@ -505,6 +505,15 @@ def quantize_reports_and_writes_a_model():
 
 
 @test
+def the_report_says_why_a_model_stays_float32():
+    with tempfile.TemporaryDirectory() as folder:
+        reasons = [str(lightnet.quantize(DIGITS, os.path.join(folder, "q.onnx"), [{"image": image(3)}], max_error=0, seconds=0, any_speed=any_speed))
+                   .splitlines()[-1] for any_speed in (False, True)]
+    return same(reasons, ["The model stays float32: no faster mix of layers keeps the budget.",
+                          "The model stays float32: no mix of layers keeps the budget."])
+
+
+@test
 def progress_ends_quantize_and_other_threads_run():
     seen = []
     def stop(step, done, total):
