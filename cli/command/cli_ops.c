@@ -135,6 +135,7 @@ static void print_one(const ln_op *op)
     print_args("param", info->params, &of_args);
     print_functions(op);
     print_meaning(docs->means);
+    cli_print("  kind     %s\n", ln_kind_name(ln_op_kind(op)));
     if (docs->source)
         cli_print("  from     %s\n", docs->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
@@ -267,6 +268,7 @@ static void print_one_as_json(const ln_op *op)
     cli_json_text(&doc, "type", op->op_arg->optype);
     cli_json_text(&doc, "architecture", op->op_arg->arch);
     cli_json_text(&doc, "doc", doc_of(op));
+    cli_json_text(&doc, "kind", ln_kind_name(ln_op_kind(op)));
     add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0, &of_args);
     add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0, &of_args);
     add_args(&doc, "params", info ? info->params : NULL, 1, &of_args);

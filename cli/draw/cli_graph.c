@@ -12,99 +12,22 @@
 
 // Kinds
 
-static const struct kind_name {
-    const char *id, *name;
-} kind_names[CLI_N_KINDS] = {
-    [CLI_CONVOLUTION] = {"convolution", "convolution"},
-    [CLI_PRODUCT] = {"product", "matrix product"},
-    [CLI_ATTENTION] = {"heads", "attention, recurrence"},
-    [CLI_NORMALIZATION] = {"normalization", "normalization, softmax"},
-    [CLI_REDUCTION] = {"reduction", "pooling, reduction, resizing"},
-    [CLI_ELEMENTWISE] = {"elementwise", "element-wise"},
-    [CLI_MOVEMENT] = {"movement", "data movement"},
-    [CLI_QUANTIZATION] = {"quantization", "quantization"},
-    [CLI_OTHER] = {"other", "other"},
-    [CLI_PORT] = {"port", "input, output"},
-};
-
-const char *cli_kind_id(cli_kind_of_op kind)
+const char *cli_kind_id(int kind)
 {
-    return kind_names[kind].id;
+    return kind == CLI_PORT ? "port" : ln_kind_name((ln_kind)kind);
 }
 
-const char *cli_kind_name(cli_kind_of_op kind)
+const char *cli_kind_name(ln_kind kind)
 {
-    return kind_names[kind].name;
-}
-
-// Parts of types of operators, of all targets; the first one that matches applies.
-static const struct kind_word {
-    const char *word;
-    cli_kind_of_op kind;
-} kind_words[] = {
-    {LN_OP_ATTENTION, CLI_ATTENTION},
-    {LN_OP_RECURRENT, CLI_ATTENTION},
-    {LN_OP_ROTATE, CLI_ATTENTION},
-    {"conv", CLI_CONVOLUTION},
-    {LN_OP_MATMUL, CLI_PRODUCT},
-    {LN_OP_DOT_PRODUCT, CLI_PRODUCT},
-    {LN_OP_BATCHNORM, CLI_NORMALIZATION},
-    {"norm", CLI_NORMALIZATION},
-    {"softmax", CLI_NORMALIZATION},
-    {LN_OP_LRN, CLI_NORMALIZATION},
-    {LN_OP_AFFINE, CLI_NORMALIZATION},
-    {"pool", CLI_REDUCTION},
-    {LN_OP_REDUCE, CLI_REDUCTION},
-    {LN_OP_CUMULATE, CLI_REDUCTION},
-    {LN_OP_TOPK, CLI_REDUCTION},
-    {"sort", CLI_REDUCTION},
-    {"resize", CLI_REDUCTION},
-    {LN_OP_RESAMPLE, CLI_REDUCTION},
-    {LN_OP_UPSAMPLE, CLI_REDUCTION},
-    {"add_quantized", CLI_ELEMENTWISE},
-    {"quantize", CLI_QUANTIZATION},
-    {LN_OP_UNPACK_BITS, CLI_QUANTIZATION},
-    {LN_OP_ROUND_BLOCKS, CLI_QUANTIZATION},
-    {LN_OP_BINARY, CLI_ELEMENTWISE},
-    {LN_OP_UNARY, CLI_ELEMENTWISE},
-    {"relu", CLI_ELEMENTWISE},
-    {LN_OP_SIGMOID, CLI_ELEMENTWISE},
-    {LN_OP_ELEW, CLI_ELEMENTWISE},
-    {LN_OP_COMPARE, CLI_ELEMENTWISE},
-    {LN_OP_WHERE, CLI_ELEMENTWISE},
-    {LN_OP_CAST, CLI_ELEMENTWISE},
-    {"chain", CLI_ELEMENTWISE},
-    {"lookup", CLI_ELEMENTWISE},
-    {"blocked", CLI_MOVEMENT},
-    {LN_OP_TRANSPOSE, CLI_MOVEMENT},
-    {LN_OP_RESHAPE, CLI_MOVEMENT},
-    {LN_OP_VIEW, CLI_MOVEMENT},
-    {LN_OP_SQUEEZE, CLI_MOVEMENT},
-    {LN_OP_FLATTEN, CLI_MOVEMENT},
-    {LN_OP_SLICE, CLI_MOVEMENT},
-    {"split", CLI_MOVEMENT},
-    {LN_OP_CONCAT, CLI_MOVEMENT},
-    {LN_OP_JOIN, CLI_MOVEMENT},
-    {LN_OP_GATHER, CLI_MOVEMENT},
-    {LN_OP_SCATTER, CLI_MOVEMENT},
-    {LN_OP_TAKE, CLI_MOVEMENT},
-    {"put", CLI_MOVEMENT},
-    {LN_OP_PAD, CLI_MOVEMENT},
-    {LN_OP_TILE, CLI_MOVEMENT},
-    {LN_OP_EXPAND, CLI_MOVEMENT},
-    {LN_OP_REARANGE, CLI_MOVEMENT},
-    {"flip", CLI_MOVEMENT},
-    {"forward", CLI_MOVEMENT},
-    {"rows", CLI_MOVEMENT},
-    {"pack", CLI_MOVEMENT},
-};
-
-static cli_kind_of_op kind_of(const char *optype)
-{
-    for (size_t i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)
-        if (strstr(optype, kind_words[i].word))
-            return kind_words[i].kind;
-    return CLI_OTHER;
+    static const char *const names[LN_N_KINDS] = {
+        [LN_KIND_PRODUCT] = "matrix product",
+        [LN_KIND_ATTENTION] = "attention, recurrence",
+        [LN_KIND_NORMALIZATION] = "normalization, softmax",
+        [LN_KIND_REDUCTION] = "pooling, reduction, resizing",
+        [LN_KIND_ELEMENTWISE] = "element-wise",
+        [LN_KIND_MOVEMENT] = "data movement",
+    };
+    return names[kind] ? names[kind] : ln_kind_name(kind);
 }
 
 // Labels
@@ -294,7 +217,7 @@ static int add_box(const builder *b, cli_box_what what, const ln_op *op, const l
     cli_graph *const g = b->graph;
     cli_box *const box = &g->boxes[g->folding.n];
     *box = (cli_box){.what = what, .op = op, .te = te};
-    box->kind = what == CLI_BOX_OP ? kind_of(op->op_arg->optype) : CLI_PORT;
+    box->kind = what == CLI_BOX_OP ? (int)ln_op_kind(op) : CLI_PORT;
     if (what == CLI_BOX_OP)
         write_label(box);
     else

@@ -15,24 +15,12 @@
 #include "draw/cli_fold.h"
 #include "lightnet/lightnet.h"
 
-/** What an operator computes, for colors. */
-typedef enum cli_kind_of_op {
-    CLI_CONVOLUTION,
-    CLI_PRODUCT,
-    CLI_ATTENTION,
-    CLI_NORMALIZATION,
-    CLI_REDUCTION,
-    CLI_ELEMENTWISE,
-    CLI_MOVEMENT,
-    CLI_QUANTIZATION,
-    CLI_OTHER,
-    CLI_PORT, // an input or output of the model
-    CLI_N_KINDS
-} cli_kind_of_op;
+/** In addition to ln_kind, the kind of inputs and outputs of the model. */
+enum { CLI_PORT = LN_N_KINDS };
 
-/** Its identifier, such as "convolution", and its name for people. */
-const char *cli_kind_id(cli_kind_of_op kind);
-const char *cli_kind_name(cli_kind_of_op kind);
+/** The identifier of a kind for colors, such as "convolution", and the name of one for people. */
+const char *cli_kind_id(int kind);
+const char *cli_kind_name(ln_kind kind);
 
 enum { CLI_BOX_LABEL = 96 };
 
@@ -42,7 +30,7 @@ typedef struct cli_box {
     cli_box_what what;
     const ln_op *op;           // of an input or output: its producer
     const ln_tensor_entry *te; // the first output of an operator; NULL: it has none
-    cli_kind_of_op kind;
+    int kind;                  // an ln_kind, or CLI_PORT
     char label[CLI_BOX_LABEL]; // of an operator: types of the model's nodes, such as "Conv + Relu"
 } cli_box;
 

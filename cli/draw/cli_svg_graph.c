@@ -190,37 +190,46 @@ static const char style[] =
     ".e{fill:none;stroke:#8a97a6;stroke-width:1.3}.a{marker-end:url(#arrow)}"
     ".b rect{fill:#fff;stroke:#c5ccd5}.port rect{fill:#eef1f5;stroke:none}"
     ".f rect{fill:none;stroke:#8a97a6;stroke-dasharray:5 4}"
-    ".convolution .k{fill:#3d72b4}.product .k{fill:#a3397f}.heads .k{fill:#dd5468}"
+    ".convolution .k{fill:#3d72b4}.product .k{fill:#a3397f}.attention .k{fill:#dd5468}"
     ".normalization .k{fill:#26853a}.reduction .k{fill:#2a9fc0}.elementwise .k{fill:#b5990a}"
     ".movement .k{fill:#8b939d}.quantization .k{fill:#dd7c4f}.other .k{fill:#5f6670}";
+
+// The kinds of the graph's operators in the order of the legend, `other` last. Returns how many.
+static int list_kinds(const cli_graph *g, ln_kind kinds[LN_N_KINDS])
+{
+    int is_used[LN_N_KINDS + 1] = {0}, n = 0;
+    for (int i = 0; i < g->folding.n; i++)
+        is_used[g->boxes[i].kind] = 1;
+    for (int i = 1; i <= LN_N_KINDS; i++)
+        if (is_used[i % LN_N_KINDS])
+            kinds[n++] = (ln_kind)(i % LN_N_KINDS);
+    return n;
+}
+
+static double kind_width(ln_kind kind)
+{
+    return 34 + 5.6 * (double)strlen(cli_kind_name(kind));
+}
 
 static void draw_legend(const cli_graph *g)
 {
     double x = MARGIN;
-    for (int kind = 0; kind < CLI_PORT; kind++) {
-        int is_used = 0;
-        for (int i = 0; i < g->folding.n && !is_used; i++)
-            is_used = g->boxes[i].kind == (cli_kind_of_op)kind;
-        if (!is_used)
-            continue;
-        const char *const name = cli_kind_name((cli_kind_of_op)kind);
+    ln_kind kinds[LN_N_KINDS];
+    for (int i = 0, n = list_kinds(g, kinds); i < n; i++) {
         cli_print("<g class=\"%s\"><path class=\"k\" d=\"M%.1f 58h10v10h-10z\"/></g>",
-                  cli_kind_id((cli_kind_of_op)kind), x);
-        draw_text("s", x + 15, 67, name, LINE);
-        x += 34 + 5.6 * (double)strlen(name);
+                  cli_kind_id(kinds[i]), x);
+        draw_text("s", x + 15, 67, cli_kind_name(kinds[i]), LINE);
+        x += kind_width(kinds[i]);
     }
     cli_print("\n");
 }
 
 static double legend_width(const cli_graph *g)
 {
-    int is_used[CLI_N_KINDS] = {0};
     double width = 2 * MARGIN;
-    for (int i = 0; i < g->folding.n; i++)
-        is_used[g->boxes[i].kind] = 1;
-    for (int kind = 0; kind < CLI_PORT; kind++)
-        if (is_used[kind])
-            width += 34 + 5.6 * (double)strlen(cli_kind_name((cli_kind_of_op)kind));
+    ln_kind kinds[LN_N_KINDS];
+    for (int i = 0, n = list_kinds(g, kinds); i < n; i++)
+        width += kind_width(kinds[i]);
     return width;
 }
 

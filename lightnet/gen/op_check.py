@@ -21,6 +21,15 @@ _WRITES = {"stdout": "LN_WRITES_STDOUT", "files": "LN_WRITES_FILES"}
 _TRAITS = {"moves": "LN_TRAIT_MOVES", "selects": "LN_TRAIT_SELECTS",
            "elementwise": "LN_TRAIT_ELEMENTWISE", "alias": "LN_TRAIT_ALIAS"}
 
+KINDS = {"convolution": "LN_KIND_CONVOLUTION", "product": "LN_KIND_PRODUCT",
+         "attention": "LN_KIND_ATTENTION", "normalization": "LN_KIND_NORMALIZATION",
+         "reduction": "LN_KIND_REDUCTION", "elementwise": "LN_KIND_ELEMENTWISE",
+         "movement": "LN_KIND_MOVEMENT", "quantization": "LN_KIND_QUANTIZATION",
+         "other": "LN_KIND_OTHER"}
+
+# The kinds of operators with these traits, unless they state another.
+_KINDS_OF_TRAITS = {"elementwise": "elementwise", "moves": "movement", "selects": "reduction"}
+
 # Variables of the generated functions: names that no argument may have.
 _RESERVED_NAMES = ("op_arg", "priv", "exec", "te", "i")
 
@@ -35,8 +44,8 @@ _VALUE = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
 
 
 def check(op):
-    """Checks a completed operator, and derives properties from its fields: `arch`, `pure`, the
-    arguments' `ptype`, .."""
+    """Checks a completed operator, and derives properties from its fields: `arch`, `pure`, `kind`,
+    the arguments' `ptype`, .."""
     for key, spec in OP_FIELDS.items():
         if spec.is_required and key not in op.fields:
             raise op.fail(op.node, f'"{key}" is missing')
@@ -49,6 +58,7 @@ def check(op):
     _apply_pure(op)
     _apply_writes(op)
     _apply_traits(op)
+    _apply_kind(op)
     for arg in op.args:
         _check_arg(op, arg)
     op.arch = op.text("arch")
@@ -127,6 +137,14 @@ def _apply_traits(op):
     for trait in traits:
         _check_word(op, trait, "trait", _TRAITS)
     op.traits = " | ".join(_TRAITS[trait.text] for trait in traits) or None
+
+
+def _apply_kind(op):
+    """The kind is stated, or follows from a trait."""
+    node, traits = op.fields.get("kind"), op.fields.get("traits")
+    _check_word(op, node, "kind", KINDS)
+    derived = (_KINDS_OF_TRAITS.get(trait.text) for trait in (traits.items if traits else ()))
+    op.kind = node.text if node else next(filter(None, derived), None)
 
 
 # Arguments

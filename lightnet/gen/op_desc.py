@@ -23,7 +23,7 @@ from rjson import DescriptionError, Value
 
 # The fields of a file, and their types.
 _FILE_FIELDS = {"ops": "array", "types": "array", "includes": "array",
-                "author": "string", "arch": "string", "mtype": "string"}
+                "author": "string", "arch": "string", "mtype": "string", "kind": "string"}
 
 
 class _Described:
@@ -81,6 +81,7 @@ class Operator(_Described):
     writes: str = None  # C: what it writes beside its tensors
     inplace_writer: bool = False  # writes the memory of an input that an output has as its owner
     traits: str = None  # C: LN_TRAIT_*, joined
+    kind: str = None  # a word of op_check.KINDS; None: neither stated nor derived
 
     def find_arg(self, name, kind=None):
         """The argument of that name, and kind if given, or None."""

@@ -48,6 +48,7 @@ OP_FIELDS = {
     "inplace_writer": OpField(_BOOL),
     "strings": OpField(_BOOL),
     "traits": OpField(_ARRAY),
+    "kind": OpField(_STRING, of_file=True),
     "means": OpField(_STRING + _ARRAY, is_own=True),
     "extra_privs": OpField(_ARRAY),
     "tensors_in": OpField(_ARRAY, is_required=True),

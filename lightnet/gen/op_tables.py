@@ -3,6 +3,7 @@
 import op_means
 import op_sizes
 from cgen import base_name, quote
+from op_check import KINDS
 from op_fields import BOUNDS, LEN_BOUNDS, LIST_KEYS, string_at
 from op_names import (DIMS, DTYPE, NDIM, VALUE, has_post_run, has_pre_run, is_custom, is_listed,
                       is_sized, is_stored, is_string, run_code)
@@ -215,7 +216,8 @@ def write_tables(g):
                     inplace_writer=op.inplace_writer,
                     strings=op.is_true("strings"),
                     writes=op.writes,
-                    traits=op.traits)
+                    traits=op.traits,
+                    kind=KINDS.get(op.kind))
     n = len(op.args) + len(LIST_KEYS)
     g.out.line(0, f"LN_OP_INFO({op.optype}, {n}, {', '.join(fields)});")
     g.out.print("\n")

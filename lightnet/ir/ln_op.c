@@ -19,6 +19,22 @@ static const char *name_of(const void *op)
     return ((const ln_op *)op)->op_arg->name;
 }
 
+const char *ln_kind_name(ln_kind kind)
+{
+    static const char *const names[LN_N_KINDS] = {
+        [LN_KIND_OTHER] = "other",
+        [LN_KIND_CONVOLUTION] = "convolution",
+        [LN_KIND_PRODUCT] = "product",
+        [LN_KIND_ATTENTION] = "attention",
+        [LN_KIND_NORMALIZATION] = "normalization",
+        [LN_KIND_REDUCTION] = "reduction",
+        [LN_KIND_ELEMENTWISE] = "elementwise",
+        [LN_KIND_MOVEMENT] = "movement",
+        [LN_KIND_QUANTIZATION] = "quantization",
+    };
+    return names[(unsigned)kind < LN_N_KINDS ? kind : LN_KIND_OTHER];
+}
+
 // Creating and freeing
 
 // An operator shares one block with its argument and its name. Type and target are those of the

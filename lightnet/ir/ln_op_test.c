@@ -116,6 +116,20 @@ START_TEST(an_operator_is_read_by_type_role_and_parameter)
 }
 END_TEST
 
+START_TEST(kinds_have_names_and_unknown_ones_are_other)
+{
+    const ln_op_info info = {.kind = LN_KIND_QUANTIZATION};
+    ln_op_arg arg = {.info = &info};
+    const ln_op op = {.op_arg = &arg};
+    for (int kind = 0; kind < LN_N_KINDS; kind++)
+        ck_assert_ptr_nonnull(ln_kind_name((ln_kind)kind));
+    ck_assert_str_eq(ln_kind_name(ln_op_kind(&op)), "quantization");
+    ck_assert_str_eq(ln_kind_name(LN_N_KINDS), "other");
+    ck_assert_int_eq(ln_op_kind(&twice), LN_KIND_OTHER);
+    ck_assert_int_eq(ln_op_kind(NULL), LN_KIND_OTHER);
+}
+END_TEST
+
 START_TEST(pre_run_defines_the_outputs_and_post_run_undefines_them)
 {
     ln_hash *table = ln_tensor_table_create();
@@ -599,21 +613,19 @@ START_TEST(every_failing_allocation_is_survived)
 }
 END_TEST
 
-LN_TEST_MAIN("operators", operator_has_the_functions_and_names_of_its_prototype,
-             an_operator_is_read_by_type_role_and_parameter,
-             pre_run_defines_the_outputs_and_post_run_undefines_them,
-             failed_pre_run_leaves_the_tensors_of_others,
-             run_stops_at_the_first_operator_that_fails,
-             failure_goes_to_the_context_and_the_first_reason_wins, last_errors_become_the_reason,
-             exec_has_what_the_context_offers, impossible_outputs_are_errors,
-             largest_tensor_and_scalar_are_possible_outputs,
-             arguments_are_exactly_the_declared_ones,
-             operator_with_names_has_empty_inputs_and_unique_outputs,
-             operator_with_names_has_one_of_each_variadic_and_no_optional_argument,
-             operator_with_opname_avoids_the_names_in_the_table,
-             copy_has_own_lists_and_is_in_the_init_state, copy_to_optype_changes_the_functions,
-             operators_are_found_in_lists_and_arrays, freeing_a_list_leaves_its_operators,
-             table_owns_its_operators, parameters_are_set_through_the_table,
-             double_arguments_are_not_valid,
-             inputs_are_given_back_only_where_they_are_parts_of_an_output,
-             every_failing_allocation_is_survived)
+LN_TEST_MAIN(
+    "operators", operator_has_the_functions_and_names_of_its_prototype,
+    an_operator_is_read_by_type_role_and_parameter, kinds_have_names_and_unknown_ones_are_other,
+    pre_run_defines_the_outputs_and_post_run_undefines_them,
+    failed_pre_run_leaves_the_tensors_of_others, run_stops_at_the_first_operator_that_fails,
+    failure_goes_to_the_context_and_the_first_reason_wins, last_errors_become_the_reason,
+    exec_has_what_the_context_offers, impossible_outputs_are_errors,
+    largest_tensor_and_scalar_are_possible_outputs, arguments_are_exactly_the_declared_ones,
+    operator_with_names_has_empty_inputs_and_unique_outputs,
+    operator_with_names_has_one_of_each_variadic_and_no_optional_argument,
+    operator_with_opname_avoids_the_names_in_the_table, copy_has_own_lists_and_is_in_the_init_state,
+    copy_to_optype_changes_the_functions, operators_are_found_in_lists_and_arrays,
+    freeing_a_list_leaves_its_operators, table_owns_its_operators,
+    parameters_are_set_through_the_table, double_arguments_are_not_valid,
+    inputs_are_given_back_only_where_they_are_parts_of_an_output,
+    every_failing_allocation_is_survived)

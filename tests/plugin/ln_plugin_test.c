@@ -249,6 +249,18 @@ START_TEST(additions_name_their_plugin)
 }
 END_TEST
 
+START_TEST(operators_have_the_kind_of_their_description_or_none)
+{
+    ck_assert_int_eq(ln_plugin_load(path_of("right")), 0);
+    ck_assert_int_eq(ln_plugin_load(path_of("squareplus")), 0);
+    ck_assert_int_eq(ln_op_kind(proto_of("squareplus")), LN_KIND_ELEMENTWISE);
+    ck_assert_int_eq(ln_op_kind(proto_of("squareplus_cpu")), LN_KIND_ELEMENTWISE);
+    ck_assert_int_eq(ln_op_kind(proto_of("first")), LN_KIND_OTHER);
+    ck_assert_int_eq(ln_op_kind(proto_of("conv2d")), LN_KIND_CONVOLUTION);
+    ck_assert_int_eq(ln_op_kind(proto_of("transpose_cpu")), LN_KIND_MOVEMENT);
+}
+END_TEST
+
 START_TEST(a_plugin_is_loaded_once)
 {
     ck_assert_int_eq(ln_plugin_load(path_of("right")), 0);
@@ -320,5 +332,6 @@ LN_TEST_MAIN("plugin", errors_name_the_file_and_leave_nothing, rejects_every_tru
              a_folder_and_other_files_are_no_plugins, a_pipe_is_not_waited_for,
              operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
              an_architecture_of_a_plugin_is_a_target, additions_name_their_plugin,
-             a_plugin_is_loaded_once, loading_fails_while_a_context_exists,
-             folders_are_loaded_in_the_order_of_names, reports_a_missing_folder)
+             operators_have_the_kind_of_their_description_or_none, a_plugin_is_loaded_once,
+             loading_fails_while_a_context_exists, folders_are_loaded_in_the_order_of_names,
+             reports_a_missing_folder)

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """C names the types of operators by the generated constants, LN_OP_CONV2D, as a misspelled string compiles."""
+import os
 import re
+import sys
 
-from tap import Tap, text_of, tracked
+from tap import ROOT, Tap, text_of, tracked
 
-# Names that are also attributes, options, keys of files and families of detectors, and operators of NNVM in its front end.
-WORDS = set("forward inverse nms pad quantize relu resize shape softmax source split zeros".split())
+sys.path.insert(0, os.path.join(ROOT, "lightnet", "gen"))
+import op_desc  # noqa: E402 (the path to it is set above)
+
+# Names that are also attributes, options, keys of files, kinds of operators and families of detectors, and operators of NNVM in its front end.
+WORDS = set("attention forward inverse nms pad quantize relu resize shape softmax source split zeros".split())
 NNVM = set("cast concat conv2d flatten lrn matmul nms reshape sigmoid slice squeeze take tile topk transpose where".split())
 
 # Where a string can be nothing but a type.
@@ -45,6 +50,25 @@ def lists(path):
             yield text.count("\n", 0, m.start()) + 1, n
 
 
+def descriptions():
+    """The operators of all targets, as the generator completes them."""
+    descs = op_desc.Descriptions()
+    for path in tracked("lightnet/arch/*.op"):
+        descs.read(os.path.join(ROOT, path), own=True)
+    descs.check()
+    return descs
+
+
+def kind_faults(descs):
+    """Each operator has a kind, that of the abstract operator which it computes on a target."""
+    for op in descs.generated():
+        abstract = descs.find(op.optype.removesuffix(f"_{op.arch}"))
+        if not op.kind:
+            yield f"{op.node.file}:{op.node.line}: '{op.optype}' has no \"kind\", and no trait that implies one"
+        elif abstract and op.kind != abstract.kind:
+            yield f"{op.node.file}:{op.node.line}: '{op.optype}' is of kind {op.kind}, but '{abstract.optype}' {abstract.kind}"
+
+
 def main():
     tap = Tap()
     names = operators()
@@ -60,6 +84,10 @@ def main():
     tap.check("no_list_of_types_is_outside_the_descriptions",
               (f"{path}:{line}: a list of {n} types; expected a trait of their descriptions (docs/operator-descriptions.md)"
                for path in files for line, n in lists(path)))
+    descs = descriptions()
+    targets = {op.arch for op in descs.generated()}
+    tap.check("there_are_operators_of_all_targets", [] if targets == {"none", "cpu", "cuda", "dnnl"} else [str(targets)])
+    tap.check("each_operator_has_a_kind", kind_faults(descs))
     tap.end()
 
 

@@ -3,7 +3,7 @@
 'use strict';
 
 const KINDS = {
-  convolution: 'convolution', product: 'matrix product', heads: 'attention, recurrence',
+  convolution: 'convolution', product: 'matrix product', attention: 'attention, recurrence',
   normalization: 'normalization, softmax', reduction: 'pooling, reduction, resizing', elementwise: 'element-wise',
   movement: 'data movement', quantization: 'quantization', other: 'other',
 };

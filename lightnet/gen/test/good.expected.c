@@ -187,7 +187,8 @@ static const ln_op_docs blur_docs = {"Weighs each line's neighbours \"softly\"."
                                      "src2=number(blur_n) | dst=dst | op=TL_BINARY_MUL);"};
 LN_OP_INFO(blur, 16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
            .params = blur_params, .sizes = blur_sizes, .means = blur_means, .docs = &blur_docs,
-           .pure = 1, .traits = LN_TRAIT_MOVES | LN_TRAIT_SELECTS);
+           .pure = 1, .traits = LN_TRAIT_ALIAS | LN_TRAIT_MOVES | LN_TRAIT_SELECTS,
+           .kind = LN_KIND_MOVEMENT);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -199,10 +200,10 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 112 "good.op"
+#line 113 "good.op"
     int runs;
     double *table;
-#line 206 "good.c"
+#line 207 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -215,14 +216,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 116 "good.op"
+#line 117 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 221 "good.c"
+#line 222 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 126 "good.op"
+#line 127 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -230,12 +231,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 234 "good.c"
+#line 235 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 134 "good.op"
+#line 135 "good.op"
     ln_free(upper_dims);
-#line 239 "good.c"
+#line 240 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -247,9 +248,9 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 144 "good.op"
+#line 145 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 253 "good.c"
+#line 254 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -262,14 +263,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 151 "good.op"
+#line 152 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // about a run
-#line 153 "good.op"
+#line 154 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 273 "good.c"
+#line 274 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -278,9 +279,9 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 163 "good.op"
+#line 164 "good.op"
     ln_free(priv->table);
-#line 284 "good.c"
+#line 285 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -289,9 +290,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 164 "good.op"
+#line 165 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 295 "good.c"
+#line 296 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -312,15 +313,16 @@ static const ln_op_docs split_cpu_docs = {"The upper rows and, if wanted, the ot
                                           "The LightNet authors", "good.op", split_cpu_docs_args,
                                           NULL};
 LN_OP_INFO(split_cpu, 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
-           .params = split_cpu_params, .docs = &split_cpu_docs, .pure = 0, .inplace_writer = 1);
+           .params = split_cpu_params, .docs = &split_cpu_docs, .pure = 0, .inplace_writer = 1,
+           .kind = LN_KIND_MOVEMENT);
 
 static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 156 "good.op"
+#line 157 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 324 "good.c"
+#line 326 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -329,12 +331,12 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 158 "good.op"
+#line 159 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 338 "good.c"
+#line 340 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -369,18 +371,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 178 "good.op"
-        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 375 "good.c"
-    }
 #line 179 "good.op"
+        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
+#line 377 "good.c"
+    }
+#line 180 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 380 "good.c"
+#line 382 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 190 "good.op"
+#line 191 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -388,7 +390,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 392 "good.c"
+#line 394 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -430,9 +432,9 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 201 "good.op"
+#line 202 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 436 "good.c"
+#line 438 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -473,10 +475,10 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 221 "good.op"
+#line 222 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 480 "good.c"
+#line 482 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -514,9 +516,9 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 226 "good.op"
+#line 227 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 520 "good.c"
+#line 522 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -528,9 +530,9 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 227 "good.op"
+#line 228 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 534 "good.c"
+#line 536 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -571,9 +573,9 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 221 "good.op"
+#line 222 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 577 "good.c"
+#line 579 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -611,9 +613,9 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 237 "good.op"
+#line 238 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 617 "good.c"
+#line 619 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -626,9 +628,9 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 244 "good.op"
+#line 245 "good.op"
     int lines;
-#line 632 "good.c"
+#line 634 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -648,12 +650,12 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 247 "good.op"
+#line 248 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 248 "good.op"
+#line 249 "good.op"
     op_arg->can_fail = axis > 1;
-#line 657 "good.c"
+#line 659 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -691,9 +693,9 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 250 "good.op"
+#line 251 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 697 "good.c"
+#line 699 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -713,12 +715,12 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 253 "good.op"
+#line 254 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 254 "good.op"
+#line 255 "good.op"
     op_arg->macs = priv->lines;
-#line 722 "good.c"
+#line 724 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -727,9 +729,9 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 255 "good.op"
+#line 256 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 733 "good.c"
+#line 735 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -738,9 +740,9 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 256 "good.op"
+#line 257 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 744 "good.c"
+#line 746 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -754,9 +756,9 @@ struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 244 "good.op"
+#line 245 "good.op"
     int lines;
-#line 760 "good.c"
+#line 762 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -776,12 +778,12 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 247 "good.op"
+#line 248 "good.op"
     priv->lines = src->dims[0];
     // about a run
-#line 248 "good.op"
+#line 249 "good.op"
     op_arg->can_fail = axis > 1;
-#line 785 "good.c"
+#line 787 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -815,9 +817,9 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 264 "good.op"
+#line 265 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 821 "good.c"
+#line 823 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

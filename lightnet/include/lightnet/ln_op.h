@@ -163,6 +163,7 @@ typedef struct ln_op_info {
     uint8_t writes;         // what it writes beside its tensors, LN_WRITES_*; a model with such
                             // an operator is rejected unless ln_context_allow_output allows it
     uint8_t traits;         // bits: LN_TRAIT_*
+    uint8_t kind;           // ln_kind
 
     const struct ln_rule *const *means; // rules that replace it by simpler operators, up to NULL;
                                         // NULL: none
@@ -175,6 +176,24 @@ enum {
     LN_TRAIT_ELEMENTWISE = 4, // each is a function of one element of each input, after broadcasting
     LN_TRAIT_ALIAS = 8, // it is another operator; compiling begins by replacing it by its meaning
 };
+
+/** What an operator computes, roughly: the colors of diagrams and reports. */
+typedef enum ln_kind {
+    LN_KIND_OTHER,
+    LN_KIND_CONVOLUTION,
+    LN_KIND_PRODUCT,       // of matrices or vectors
+    LN_KIND_ATTENTION,     // also recurrence
+    LN_KIND_NORMALIZATION, // also softmax
+    LN_KIND_REDUCTION,     // also pooling, sorting and resampling
+    LN_KIND_ELEMENTWISE,
+    LN_KIND_MOVEMENT, // of data
+    LN_KIND_QUANTIZATION,
+    LN_N_KINDS
+} ln_kind;
+
+/** The word of descriptions, such as "convolution"; "other" for values that are no ln_kind. Returns
+ * a constant string. */
+LN_API const char *ln_kind_name(ln_kind kind);
 
 /** Values of ln_op_info.writes; 0: nothing. */
 enum {
@@ -261,6 +280,12 @@ static inline int ln_op_can_fail(const ln_op *op)
 static inline int ln_op_has_trait(const ln_op *op, int traits)
 {
     return op && op->op_arg->info && (op->op_arg->info->traits & traits);
+}
+
+/** The kind of the operator, LN_KIND_OTHER without a description. */
+static inline ln_kind ln_op_kind(const ln_op *op)
+{
+    return op && op->op_arg->info ? (ln_kind)op->op_arg->info->kind : LN_KIND_OTHER;
 }
 
 // Creation and freeing. Functions return 0, or -1 with
