@@ -39,7 +39,8 @@ ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
 # The initial content of a work folder; missing files are omitted.
 START = ["tests/cases/sum.json", "tests/cases/bodies.json", "tests/cases/cuda_weight.json",
-         "tests/cases/cuda_attention.net", "tests/cases/cuda_excite.json", "examples/example.json", "examples/example.net",
+         "tests/cases/cuda_attention.net", "tests/cases/cuda_excite.json", "tests/cases/refused.net",
+         "examples/example.json", "examples/example.net",
          "examples/digits", "examples/networks", "../shared/models/mnist", "../shared/models/ultraface"]
 TIMEOUT = 60
 

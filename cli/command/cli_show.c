@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli_options.h"
+#include "command/cli_refused.h"
 #include "draw/cli_svg.h"
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
@@ -24,7 +25,7 @@
 typedef struct show_options {
     cli_options shared;
     int dot, svg, svg_memory;
-    int missing;
+    int missing, refused;
 } show_options;
 
 static void print_port(const char *title, const char *name, const tl_tensor *info,
@@ -281,6 +282,40 @@ static int print_ops(const ln_context *ctx)
     return status;
 }
 
+// Rules that were not applied
+
+// A line for each rule and operator of a run; `r` NULL: nobody wants to know.
+static void print_refused(const cli_refusals *r)
+{
+    char why[LN_MAXLINE];
+    if (!r)
+        return;
+    cli_print("\n%s%-*s  %-24s  why it was not applied%s\n", cli_color(stdout, CLI_BOLD),
+              NAME_WIDTH, "operator", "rule", cli_color_end(stdout));
+    for (const cli_refused *item = r->items; item < r->items + r->n; item++)
+        cli_print("%-*.*s  %-24s  %s\n", NAME_WIDTH, NAME_WIDTH, item->op->op_arg->name, item->rule,
+                  cli_refused_why(item, why));
+    if (r->n_left_out)
+        cli_print("and %d more\n", r->n_left_out);
+}
+
+static void add_refused(cli_json *doc, const cli_refusals *r)
+{
+    if (!r)
+        return;
+    cli_json_open(doc, "refused", '[');
+    for (const cli_refused *item = r->items; item < r->items + r->n; item++) {
+        cli_json_open(doc, NULL, '{');
+        cli_json_text(doc, "name", item->op->op_arg->name);
+        cli_json_text(doc, "rule", item->rule);
+        cli_json_text(doc, "why", cli_refused_word(item));
+        cli_json_text(doc, "text", item->text);
+        cli_json_close(doc);
+    }
+    cli_json_close(doc);
+    cli_json_count(doc, "refused_left_out", (uint64_t)r->n_left_out);
+}
+
 // The same as JSON
 
 static void add_memory(cli_json *doc, const ln_context *ctx, const ln_stats *stats)
@@ -323,7 +358,7 @@ static void add_op(void *data, const ln_op *op, const tl_tensor *output, const t
 }
 
 // Returns 0, or CLI_FAILED after a message; the document is complete, without what failed.
-static int print_json(const ln_context *ctx, const cli_options *opt)
+static int print_json(const ln_context *ctx, const cli_options *opt, const cli_refusals *refused)
 {
     cli_json doc = {0};
     ln_stats stats;
@@ -346,6 +381,7 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
     cli_json_open(&doc, "ops", '[');
     status = status || each_op(&t, ctx, add_op, &doc);
     cli_json_close(&doc);
+    add_refused(&doc, refused);
     cli_json_close(&doc);
     return status ? CLI_FAILED : 0;
 }
@@ -491,7 +527,7 @@ static void print_precision(const ln_context *ctx)
                   n ? "bf16" : "float32: bf16 rounds nothing, since it is not faster here");
 }
 
-static int print_table(const ln_context *ctx, const cli_options *opt)
+static int print_table(const ln_context *ctx, const cli_options *opt, const cli_refusals *refused)
 {
     cli_print("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     print_precision(ctx);
@@ -506,7 +542,32 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
     ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
     print_keys(model);
     ln_model_free(model);
-    return print_stats(ctx, opt) || print_ops(ctx) ? CLI_FAILED : CLI_OK;
+    if (print_stats(ctx, opt) || print_ops(ctx))
+        return CLI_FAILED;
+    print_refused(refused);
+    return CLI_OK;
+}
+
+static int show_compiled(const ln_context *ctx, const show_options *opt,
+                         const cli_refusals *refused)
+{
+    return opt->svg           ? cli_svg_graph(ctx)
+           : opt->svg_memory  ? cli_svg_memory(ctx)
+           : opt->shared.json ? print_json(ctx, &opt->shared, refused)
+                              : print_table(ctx, &opt->shared, refused);
+}
+
+static int show_refused(ln_context *ctx, const show_options *opt)
+{
+    cli_refusals refused;
+    if (ctx->target)
+        return cli_fail("%s: the model is compiled already, too late for --refused", ctx->source);
+    const int status = cli_refusals_watch(&refused, ctx) || cli_model_compile(ctx, &opt->shared) ||
+                               cli_refusals_find(&refused, ctx)
+                           ? CLI_FAILED
+                           : show_compiled(ctx, opt, &refused);
+    cli_refusals_free(&refused);
+    return status;
 }
 
 static int show_model(ln_context *ctx, const show_options *opt)
@@ -517,12 +578,9 @@ static int show_model(ln_context *ctx, const show_options *opt)
         print_dot(ctx);
         return CLI_OK;
     }
-    if (cli_model_compile(ctx, &opt->shared))
-        return CLI_FAILED;
-    return opt->svg           ? cli_svg_graph(ctx)
-           : opt->svg_memory  ? cli_svg_memory(ctx)
-           : opt->shared.json ? print_json(ctx, &opt->shared)
-                              : print_table(ctx, &opt->shared);
+    if (opt->refused)
+        return show_refused(ctx, opt);
+    return cli_model_compile(ctx, &opt->shared) ? CLI_FAILED : show_compiled(ctx, opt, NULL);
 }
 
 // Which diagram is printed; NULL: none.
@@ -543,6 +601,8 @@ static int run_show(const cli_options *shared)
         return cli_usage("--dot, --svg, --svg-memory and --json exclude each other");
     if (opt->missing && diagram_of(opt))
         return cli_usage("--missing excludes --dot, --svg and --svg-memory");
+    if (opt->refused && (diagram_of(opt) || opt->missing))
+        return cli_usage("--refused excludes --dot, --svg, --svg-memory and --missing");
     if (opt->missing)
         return cli_missing(&opt->shared);
     ln_context *ctx = cli_model_create(&opt->shared);
@@ -570,6 +630,8 @@ static const cli_option options[] = {
     CLI_SHARED("json", "json"),
     {"missing", 0, CLI_FLAG, OWN(missing), NULL,
      "list the operators that the model needs and LightNet lacks"},
+    {"refused", 0, CLI_FLAG, OWN(refused), NULL,
+     "also list the rules that match operators but were not applied, and why"},
     {"dot", 0, CLI_FLAG, OWN(dot), NULL, "print the graph for Graphviz"},
     {"svg", 0, CLI_FLAG, OWN(svg), NULL, "print a diagram of the compiled graph as SVG"},
     {"svg-memory", 0, CLI_FLAG, OWN(svg_memory), NULL, "print a diagram of the memory plan as SVG"},

@@ -13,6 +13,8 @@ typedef struct writing {
     const ln_context *ctx;
     ln_hash *times;     // name of an operator -> cli_op_time
     ln_hash *positions; // name of an operator -> its position in the list, from 1
+    ln_hash *refused;   // name of an operator -> the first of its items in `refusals`
+    const cli_refusals *refusals;
     cli_params counted;
 } writing;
 
@@ -102,6 +104,24 @@ static void add_nodes(cli_json *json, const ln_op_arg *op)
     cli_json_close(json);
 }
 
+// The rules that were not applied to the operator.
+static void add_refused(const writing *w, const ln_op *op)
+{
+    const cli_refusals *const all = w->refusals;
+    const cli_refused *item = ln_hash_find(w->refused, op->op_arg->name);
+    char why[LN_MAXLINE];
+    if (!item)
+        return;
+    cli_json_open(w->json, "refused", '[');
+    for (; item < all->items + all->n && item->op == op; item++) {
+        cli_json_open(w->json, NULL, '{');
+        cli_json_text(w->json, "rule", item->rule);
+        cli_json_text(w->json, "why", cli_refused_why(item, why));
+        cli_json_close(w->json);
+    }
+    cli_json_close(w->json);
+}
+
 static int add_operator(const writing *w, const ln_op_arg *op, const ln_op *of)
 {
     cli_json *const json = w->json;
@@ -125,6 +145,7 @@ static int add_operator(const writing *w, const ln_op_arg *op, const ln_op *of)
     cli_json_count(json, "scratch", op->scratch_size);
     add_tensors(w, "inputs", op->tensors_in);
     add_tensors(w, "outputs", op->tensors_out);
+    add_refused(w, of);
     if (time) {
         cli_json_fixed(json, "ms", time->ms, 6);
         cli_json_number(json, "bytes", time->bytes);
@@ -211,6 +232,15 @@ static int index_times(const writing *w, const cli_op_times *times)
     return 0;
 }
 
+static int index_refused(const writing *w)
+{
+    const cli_refusals *const r = w->refusals;
+    for (int i = r ? r->n - 1 : -1; i >= 0; i--) // the first item of an operator comes last
+        if (ln_hash_insert(w->refused, r->items[i].op->op_arg->name, &r->items[i]) < 0)
+            return cli_fail_memory();
+    return 0;
+}
+
 static int index_positions(const writing *w)
 {
     size_t position = 0;
@@ -221,16 +251,19 @@ static int index_positions(const writing *w)
 }
 
 int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
-                         const cli_op_times *times)
+                         const cli_op_times *times, const cli_refusals *refused)
 {
     cli_graph graph = {.ctx = NULL};
     writing w = {.json = json,
                  .ctx = ctx,
                  .times = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
-                 .positions = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    int status = !w.times || !w.positions ? cli_fail_memory() : cli_params_begin(&w.counted, ctx);
-    status =
-        status || index_times(&w, times) || index_positions(&w) || cli_graph_create(&graph, ctx);
+                 .positions = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                 .refused = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                 .refusals = refused};
+    int status = !w.times || !w.positions || !w.refused ? cli_fail_memory()
+                                                        : cli_params_begin(&w.counted, ctx);
+    status = status || index_times(&w, times) || index_positions(&w) || index_refused(&w) ||
+             cli_graph_create(&graph, ctx);
     cli_json_open(json, key, '{');
     status = status || add_graph(&w, &graph);
     cli_json_close(json);
@@ -238,6 +271,7 @@ int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
     cli_params_end(&w.counted);
     ln_hash_free(w.times);
     ln_hash_free(w.positions);
+    ln_hash_free(w.refused);
     return status ? CLI_FAILED : 0;
 }
 

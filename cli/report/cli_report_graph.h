@@ -4,11 +4,13 @@
 #pragma once
 
 #include "command/cli_measure.h"
+#include "command/cli_refused.h"
 
 /** Adds the graph of the context as member `key`: boxes, edges and groups (draw/cli_graph.h).
- * `times` NULL: no operator has a time. Returns 0, or CLI_FAILED after a message. */
+ * `times` NULL: no operator has a time; `refused` NULL: rules are unknown. Returns 0, or CLI_FAILED
+ * after a message. */
 int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
-                         const cli_op_times *times);
+                         const cli_op_times *times, const cli_refusals *refused);
 
 /** Adds the memory plan of a compiled context as "memory". Times of blocks are positions in the
  * list of operators, as those of boxes. Returns 0, or CLI_FAILED after a message. */

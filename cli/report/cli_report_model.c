@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command/cli_decode.h"
+#include "command/cli_refused.h"
 #include "command/cli_timing.h"
 #include "draw/cli_graph.h"
 #include "input/cli_model.h"
@@ -122,14 +123,14 @@ static const char *precision_of(const ln_context *ctx)
 }
 
 static int add_compiled(cli_json *json, ln_context *ctx, const cli_options *opt,
-                        const cli_timing *t, const cli_op_times *times)
+                        const cli_timing *t, const cli_op_times *times, const cli_refusals *refused)
 {
     cli_json_text(json, "target", ctx->target);
     cli_json_text(json, "precision", precision_of(ctx));
     add_times(json, t);
     add_machine(json, ctx, times);
     return cli_model_add_ports(json, ctx, opt) || add_stats(json, ctx, opt) ||
-           cli_report_add_graph(json, "compiled", ctx, times) ||
+           cli_report_add_graph(json, "compiled", ctx, times, refused) ||
            cli_report_add_memory(json, ctx, opt);
 }
 
@@ -153,12 +154,15 @@ static int add_context(cli_json *json, const cli_options *opt, double seconds)
 {
     cli_timing t = {.load = 0};
     cli_op_times times = {.n = 0};
+    cli_refusals refused = {.n = 0};
     ln_context *const ctx = cli_timing_read(&t, opt);
     int status = ctx ? 0 : CLI_FAILED;
     if (!status && !ctx->target)
-        status = cli_report_add_graph(json, "model", ctx, NULL);
-    status = status || measure(ctx, opt, seconds, &t, &times) ||
-             add_compiled(json, ctx, opt, &t, &times);
+        status = cli_report_add_graph(json, "model", ctx, NULL, NULL) ||
+                 cli_refusals_watch(&refused, ctx);
+    status = status || measure(ctx, opt, seconds, &t, &times) || cli_refusals_find(&refused, ctx) ||
+             add_compiled(json, ctx, opt, &t, &times, &refused);
+    cli_refusals_free(&refused);
     cli_op_times_free(&times);
     cli_timing_free(&t);
     ln_context_free(ctx);

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules as C: comments, texts, names and values; patterns."""
-import itertools
 import re
 
-from cgen import COLUMNS, is_identifier, is_operand, names, quote
+from cgen import COLUMNS, is_identifier, names, quote
 
 MAX_NDIM = 8  # LN_MAXDIM
 
@@ -71,10 +70,10 @@ class Writer:
             lines[-1] += f" {word}"
         self.out.print("\n".join(lines) + "\n")
 
-    def strings(self, begin, texts, end):
+    def strings(self, begin, texts, end, mark=""):
         """Appends texts as one C string, each on its own line, the first after `begin`, and then
-        `end`."""
-        text = f"\n{' ' * len(begin)}".join(map(quote, texts))
+        `end`. `mark` is C that ends each of them."""
+        text = f"\n{' ' * len(begin)}".join(f'{quote(text)[:-1]}{mark}"' for text in texts)
         for line in f"{begin}{text}{end}".split("\n"):
             self.out.line(0, line)
 
@@ -108,31 +107,21 @@ class Writer:
         return bool(self._param_tests() or self.rule.when)
 
     def conditions(self):
-        """Appends `allows_RULE`, which checks them."""
+        """Appends `refuses_RULE`, which checks them."""
         when = self.rule.when
-        self.out.line(0, f"static bool allows_{self.rule.name}(const ln_rule_match *m)")
+        self.out.line(0, f"static int refuses_{self.rule.name}(const ln_rule_match *m)")
         self.out.print("{\n")
         if not self.locals(";".join(node.text for node in when)) and when:
             self.out.line(4, "(void)m;")
         for op, param in self._param_tests():
             self.out.line(4, f"if (!ln_op_has_{param.type}(m->ops[{self.rule.order.index(op)}], "
                              f'"{param.arg_name}"{c_value(param)}))')
-            self.out.line(8, "return false;")
-        self._write_when()
+            self.out.line(8, "return LN_RULE_DIFFERS;")
+        for number, node in enumerate(when, 1):
+            self.out.line_of(4, node, f"if (!({node.text}))")
+            self.out.line(8, f"return {number};")
+        self.out.line(4, "return 0;")
         self.out.print("}\n\n")
-
-    def _write_when(self):
-        """Appends the result: the conditions of the same line on one line."""
-        when = self.rule.when
-        lines = [list(nodes) for _, nodes in itertools.groupby(when, lambda node: node.text_line)]
-        for i, nodes in enumerate(lines):
-            indent, begin = (11, "") if i else (4, "return ")
-            text = " && ".join(node.text if len(when) == 1 or is_operand(node.text)
-                               else f"({node.text})" for node in nodes)
-            end = ";" if i + 1 == len(lines) else " &&"
-            self.out.line_of(indent, nodes[0], begin + text + end)
-        if not when:
-            self.out.line(4, "return true;")
 
     # The pattern
 
@@ -147,9 +136,12 @@ class Writer:
             (rule.dynamic, ".sizes = LN_RULE_OPEN"),
             (rule.batch and not rule.dynamic, ".sizes = LN_RULE_OPEN_BATCH"),
             (rule.wide, ".wide = true"),
-            (self.has_conditions(), f".allows = allows_{rule.name}"),
+            (self.has_conditions(), f".refuses = refuses_{rule.name}"),
         )
         self.out.line(0, ", ".join([begin, *(text for has, text in fields if has)]) + ",")
+        if rule.when and not self.rules.of_operator:
+            texts = (" ".join(node.text.split()) for node in rule.when)
+            self.strings("    .when = ", texts, ",", mark="\\0")
         self.strings("    .match = ", [self._op_text(i) for i in range(len(rule.order))], end)
 
     def _op_text(self, index):

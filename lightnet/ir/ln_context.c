@@ -186,11 +186,19 @@ int ln_bodies_count(const ln_context *ctx)
     return ctx->body_names ? ln_hash_size(ctx->body_names) : 0;
 }
 
+void ln_context_watch_rules(ln_context *ctx, ln_rule_func func, void *data)
+{
+    ctx->rule_func = func;
+    ctx->rule_data = data;
+}
+
 void ln_bodies_share_settings(ln_context *ctx)
 {
     LN_FOREACH (ln_context *, body, ctx->bodies) {
         body->msg_func = ctx->msg_func;
         body->msg_data = ctx->msg_data;
+        body->rule_func = ctx->rule_func;
+        body->rule_data = ctx->rule_data;
         body->isa = ctx->isa;
         body->precision = ctx->precision;
         body->allows_tf32 = ctx->allows_tf32;

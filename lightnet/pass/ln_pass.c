@@ -56,12 +56,23 @@ static int is_disabled(const ln_context *ctx, const char *name)
     return ctx->disabled && ln_list_find_custom(ctx->disabled, (void *)name, ln_str_cmp);
 }
 
+// Whether rules are asked for their matches only: those that are functions take no part.
+static int has_winner(const ln_context *ctx)
+{
+    return ctx->rewriting && ctx->rewriting->winner;
+}
+
 int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
 {
-    return !is_disabled(ctx, name);
+    return !has_winner(ctx) && !is_disabled(ctx, name);
 }
 
 int ln_pass_rule_begins(const ln_context *ctx, const char *name)
+{
+    return !has_winner(ctx) && ln_rewriting_rule_begins(ctx, name);
+}
+
+int ln_rewriting_rule_begins(const ln_context *ctx, const char *name)
 {
     if (ctx->rewriting && ctx->rewriting->inspected)
         forget_inspected(ctx->rewriting);
@@ -158,11 +169,21 @@ static int may_move(const ln_context *ctx, const ln_list *ops)
     return 1;
 }
 
+static void report(const ln_context *ctx, ln_rule_outcome outcome, const ln_list *old_ops)
+{
+    const char *const fired = ctx->rewriting->fired;
+    if (ctx->rule_func && fired && old_ops)
+        ln_rewriting_report(ctx, fired, outcome, ln_list_end((ln_list *)old_ops)->data, NULL);
+}
+
 // Puts `new_ops` (takes them) in place of `old_ops` unless that is unsafe. Returns 1 when it did, 0
 // when not, -1 on failure, including that of the rule function.
 static int apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
 {
-    if (has_failed(ctx) || !may_move(ctx, old_ops)) {
+    const int is_safe = may_move(ctx, old_ops);
+    if (!has_failed(ctx))
+        report(ctx, is_safe ? LN_RULE_APPLIED : LN_RULE_ORDER, old_ops);
+    if (has_failed(ctx) || !is_safe) {
         ln_op_list_free_lists_too(new_ops);
         return has_failed(ctx) ? -1 : 0;
     }
@@ -175,6 +196,73 @@ static int apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **
     return ctx->rewriting->fired ? ln_fail_at(ctx, "rule '%s'", ctx->rewriting->fired) : -1;
 }
 
+// For an observer, the rules after the one that matched are asked whether they would match, too.
+
+// What they may not change.
+typedef struct asking {
+    const char *fired;
+    ln_list *inspected;
+} asking;
+
+// 0: nobody wants to know, or the rule that matched will not be applied.
+static int begin_asking(const ln_context *ctx, const ln_list *old_ops, asking *saved)
+{
+    ln_rewriting *const rewriting = ctx->rewriting;
+    if (!ctx->rule_func || !rewriting->fired || has_failed(ctx) || !may_move(ctx, old_ops))
+        return 0;
+    *saved = (asking){rewriting->fired, rewriting->inspected};
+    rewriting->winner = rewriting->fired;
+    rewriting->inspected = NULL;
+    return 1;
+}
+
+static void end_asking(const ln_context *ctx, const asking *saved)
+{
+    ln_rewriting *const rewriting = ctx->rewriting;
+    forget_inspected(rewriting);
+    rewriting->winner = NULL;
+    rewriting->fired = saved->fired;
+    rewriting->inspected = saved->inspected;
+}
+
+static void ask_expanders(const ln_context *ctx, const ln_expander_func *func,
+                          const ln_list *old_ops)
+{
+    int match;
+    asking saved;
+    if (!begin_asking(ctx, old_ops, &saved))
+        return;
+    for (; *func; func++)
+        ln_op_list_free_lists_too((*func)(ctx, old_ops->data, &match));
+    end_asking(ctx, &saved);
+}
+
+static void ask_subgraphs(const ln_context *ctx, const ln_subgraph_func *func,
+                          const ln_list *old_ops)
+{
+    asking saved;
+    if (!begin_asking(ctx, old_ops, &saved))
+        return;
+    for (; *func; func++) {
+        ln_list *others = NULL;
+        ln_op_list_free_lists_too((*func)(ctx, &others));
+        ln_list_free(others);
+    }
+    end_asking(ctx, &saved);
+}
+
+static void ask_combiners(const ln_context *ctx, const ln_combiner_func *func, const ln_list *ops,
+                          size_t size)
+{
+    int match;
+    asking saved;
+    if (!begin_asking(ctx, ops, &saved))
+        return;
+    for (; *func; func++)
+        ln_op_list_free_lists_too((*func)(ctx, ops, size, &match));
+    end_asking(ctx, &saved);
+}
+
 static int offer_op(ln_context *ctx, ln_list *node, const rewriter *with, ln_list **next)
 {
     ln_list old_ops = {.data = node->data}; // on the stack: offering allocates nothing
@@ -183,6 +271,8 @@ static int offer_op(ln_context *ctx, ln_list *node, const rewriter *with, ln_lis
         int match = 0;
         ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, node->data, &match);
+        if (match)
+            ask_expanders(ctx, func + 1, &old_ops);
         if (match || has_failed(ctx))
             status = apply(ctx, &old_ops, new_ops, next);
     }
@@ -197,6 +287,8 @@ static int offer_anchor(ln_context *ctx, ln_list *node, const rewriter *with, ln
         ln_list *old_ops = NULL;
         ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, &old_ops);
+        if (old_ops)
+            ask_subgraphs(ctx, func + 1, old_ops);
         if (old_ops || has_failed(ctx))
             status = apply(ctx, old_ops, new_ops, next);
         ln_list_free(old_ops);
@@ -272,6 +364,8 @@ static int offer_window(ln_context *ctx, ln_list *node, const rewriter *with, ln
         int match = 0;
         ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, ops, with->win_size, &match);
+        if (match)
+            ask_combiners(ctx, func + 1, ops, with->win_size);
         if (match || has_failed(ctx))
             status = apply(ctx, ops, new_ops, next);
     }

@@ -3,6 +3,7 @@
 
 #include "ir/ln_arch_tables.h"
 #include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,89 @@ START_TEST(nothing_is_moved_past_a_writer_in_place)
     ln_test_op(&m, "ob", "add1", "a", "b", "");
     ln_context *ctx = end_model(&m);
     ck_assert_int_eq(ln_pass_subgraph(ctx, funcs), 0);
+    ck_assert_str_eq(ln_test_types(ctx), "create_test add1 bump add1");
+    end_test(ctx);
+}
+END_TEST
+
+// An observer of rules
+
+typedef struct told {
+    int n;
+    char text[256]; // "RULE OUTCOME OPERATOR TEXT;" of each event
+} told;
+
+static void note(void *data, const ln_rule_event *event)
+{
+    told *const t = data;
+    const size_t len = strlen(t->text);
+    t->n++;
+    snprintf(t->text + len, sizeof(t->text) - len, "%s %d %s %s;", event->rule, (int)event->outcome,
+             event->op->op_arg->name, event->text ? event->text : "-");
+}
+
+LN_EXPANDER_RULE(by_double, .match = "twice(src=x |dst=y);",
+                 .replace = "double(src=x | dst=t);add1(src=t | dst=y);")
+LN_EXPANDER_RULE(by_add1, .match = "twice(src=x |dst=y);", .replace = "add1(src=x | dst=y);")
+LN_SUBGRAPH_RULE(two_add1, .removed = "v 1",
+                 .match = "add1 second(src=v |dst=w);"
+                          "v=add1 first(src=u |dst=v);",
+                 .replace = "double(src=u | dst=w);")
+LN_SUBGRAPH_RULE(add1_add1, .removed = "v 1",
+                 .match = "add1 second(src=v |dst=w);"
+                          "v=add1 first(src=u |dst=v);",
+                 .replace = "double(src=u | dst=w);")
+LN_EXPANDER_RULE(of_add1, .match = "add1(src=x |dst=y |axis=1);",
+                 .replace = "twice(src=x | dst=y);")
+
+// The rules that also match are told, and the program is the same as without an observer.
+START_TEST(an_observer_learns_which_rules_lose)
+{
+    static const ln_expander_func funcs[] = {apply_by_double, apply_of_add1, lower_twice,
+                                             apply_by_add1, NULL};
+    told t = {0};
+    ln_context *const plain = chain_model(), *const ctx = chain_model();
+    plain->optimize = ctx->optimize = 1;
+    ln_context_watch_rules(ctx, note, &t);
+    ck_assert_int_eq(ln_pass_expander(plain, funcs), 1);
+    ck_assert_int_eq(ln_pass_expander(ctx, funcs), 1);
+    char expected[256];
+    snprintf(expected, sizeof(expected), "by_add1 %d oy by_double;by_double %d oy -;",
+             LN_RULE_OUTRANKED, LN_RULE_APPLIED);
+    ck_assert_str_eq(t.text, expected);
+    ck_assert_str_eq(ln_test_types(ctx), "create_test add1 add1 add1 double add1");
+    const ln_list *node = plain->ops;
+    LN_FOREACH (const ln_op *, op, ctx->ops) {
+        const ln_op *const other = node->data;
+        ck_assert_str_eq(op->op_arg->name, other->op_arg->name);
+        ck_assert_str_eq(out_of(op), out_of(other));
+        node = node->next;
+    }
+    ck_assert_int_eq(ln_list_length(ctx->rules), 1);
+    check_valid(ctx);
+    ln_context_free(plain);
+    end_test(ctx);
+}
+END_TEST
+
+START_TEST(an_observer_learns_of_moves_past_a_writer_in_place)
+{
+    static const ln_subgraph_func funcs[] = {apply_two_add1, apply_add1_add1, NULL};
+    ln_test_model m;
+    told t = {0};
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "oa", "add1", "x", "a", "");
+    ln_test_op(&m, "os", "bump", "x", "s", "");
+    ln_test_op(&m, "ob", "add1", "a", "b", "");
+    ln_context *ctx = end_model(&m);
+    ctx->optimize = 1;
+    ln_context_watch_rules(ctx, note, &t);
+    ck_assert_int_eq(ln_pass_subgraph(ctx, funcs), 0);
+    char expected[256];
+    snprintf(expected, sizeof(expected), "two_add1 %d ob -;add1_add1 %d ob -;", LN_RULE_ORDER,
+             LN_RULE_ORDER);
+    ck_assert_str_eq(t.text, expected);
     ck_assert_str_eq(ln_test_types(ctx), "create_test add1 bump add1");
     end_test(ctx);
 }
@@ -656,6 +740,8 @@ LN_TEST_MAIN("pass", an_expander_rewrites_each_operator_that_it_matches,
              a_function_that_fails_ends_the_pass, a_combiner_sees_windows_of_its_size,
              a_rule_that_is_left_out_does_not_fire, a_subgraph_function_matches_at_the_anchor,
              a_subgraph_function_may_ignore_the_anchor, nothing_is_moved_past_a_writer_in_place,
+             an_observer_learns_which_rules_lose,
+             an_observer_learns_of_moves_past_a_writer_in_place,
              a_schedule_brings_operators_into_another_order,
              rejects_a_wrong_schedule_and_keeps_the_order, effects_keep_their_order,
              a_compiled_model_runs_again_and_again, the_same_model_compiles_to_the_same_bytes,

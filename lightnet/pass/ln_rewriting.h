@@ -14,6 +14,8 @@ typedef struct ln_rewriting {
     ln_list *inspected;          // ln_fixed_value: the constants that the current rule has read
     ln_hash *warned;             // "RULE OPERATOR" of each warning of a rule
     int (*has)(const ln_op *op); // the argument of ln_pass_lower
+    const char *winner;          // the rule that matched, while others are asked whether they would
+                                 // match, too; else NULL
 } ln_rewriting;
 
 /** ln_pass_anchor, inlined for calls per rule and operator. */
@@ -21,6 +23,17 @@ static inline const ln_op *ln_rewriting_anchor(const ln_context *ctx)
 {
     return ctx->rewriting ? ctx->rewriting->anchor : NULL;
 }
+
+/** Calls the function of ln_context_watch_rules, if there is one. */
+static inline void ln_rewriting_report(const ln_context *ctx, const char *rule,
+                                       ln_rule_outcome outcome, const ln_op *op, const char *text)
+{
+    if (ctx->rule_func)
+        ctx->rule_func(ctx->rule_data, &(ln_rule_event){rule, outcome, op, text});
+}
+
+/** As ln_pass_rule_begins, for rules that only match while there is a winner. */
+int ln_rewriting_rule_begins(const ln_context *ctx, const char *name);
 
 /** Creates ctx->rewriting, unless it has begun already. -1 with a reason: no memory. */
 int ln_rewriting_begin(ln_context *ctx);

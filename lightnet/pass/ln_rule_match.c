@@ -18,6 +18,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
+#include "base/ln_list_end.h"
 #include "pass/ln_rewriting.h"
 #include "pass/ln_rule_text.h"
 
@@ -67,7 +68,20 @@ typedef struct matching {
     int swaps;                           // the number of pairs "A <-> B" in it
     unsigned order;                      // bit i: the pair with i pairs after it is swapped
     const char *params[LN_MAX_RULE_OPS]; // the text of each operator's parameters
+    int has_other_sizes;                 // than those that the rule applies to
+    ln_rule_outcome why; // LN_RULE_APPLIED, or the first reason against operators that match
+    const char *text;    // of the reason, or NULL
 } matching;
+
+// Notes a reason against operators that the pattern matches. Returns 0.
+static int refuse(matching *at, ln_rule_outcome why, const char *text)
+{
+    if (at->why == LN_RULE_APPLIED) {
+        at->why = why;
+        at->text = text;
+    }
+    return 0;
+}
 
 // An argument of an operator of the pattern: where its words begin.
 typedef struct pattern_arg {
@@ -182,6 +196,15 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
+// Whether to go on with the operator: an observer wants to know whether all but the sizes match.
+static int sizes_fit(matching *at, const ln_op *op)
+{
+    if (has_sizes(at->m->rule, op))
+        return 1;
+    at->has_other_sizes = 1;
+    return at->m->ctx->rule_func != NULL;
+}
+
 // Adds the operator to the match. Its text continues at `p` after its type: "(", " NAME(" or
 // " keep NAME(". Without a NAME, its type is its name.
 static void enter_op(matching *at, const ln_op *op, const char *p)
@@ -205,7 +228,7 @@ static void enter_op(matching *at, const ln_op *op, const char *p)
 static int op_fits(matching *at, const ln_op *op)
 {
     const char *const p = op ? after_type(at->p, op) : NULL;
-    if (!p || !is_new(at->m, op) || !has_sizes(at->m->rule, op))
+    if (!p || !is_new(at->m, op) || !sizes_fit(at, op))
         return 0;
     enter_op(at, op, p);
     if (!args_fit(at, op->op_arg->tensors_in))
@@ -258,29 +281,45 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
 
 // Rules
 
-// Whether removed tensors have as many readers as the pattern, so none outside of it.
-static int removed_fit(const ln_rule_match *m)
+// The first removed tensor that has other readers than those in the pattern; NULL: none.
+static const ln_tensor_entry *read_elsewhere(const ln_rule_match *m)
 {
     const char *p = m->rule->removed;
-    int fit = 1;
-    while (p && fit) {
-        const int i = ln_rule_tensor_index(m, p);
+    while (p) {
+        const ln_tensor_entry *const te = m->tensors[ln_rule_tensor_index(m, p)];
         char *end;
-        fit = ln_entry_num_uses(m->tensors[i]) == strtol(ln_rule_behind_word(p), &end, 10);
+        if (ln_entry_num_uses(te) != strtol(ln_rule_behind_word(p), &end, 10))
+            return te;
         p = *end ? end + 2 : NULL;
     }
-    return fit;
+    return NULL;
+}
+
+// Condition `number`, from 1, of the rule as text; NULL: the rule has no texts.
+static const char *condition_text(const ln_rule *rule, int number)
+{
+    const char *text = rule->when;
+    while (text && --number)
+        text += strlen(text) + 1;
+    return text;
 }
 
 // Whether parameters and conditions fit, once all operators have matched.
-static int rest_fits(const matching *at)
+static int rest_fits(matching *at)
 {
     const ln_rule_match *const m = at->m;
     for (int i = 0; i < m->n_ops; i++) {
         if (!params_fit(m, m->ops[i], at->params[i]))
             return 0;
     }
-    return removed_fit(m) && (!m->rule->allows || m->rule->allows(m));
+    if (at->has_other_sizes)
+        return refuse(at, LN_RULE_SIZES, NULL);
+    const ln_tensor_entry *const te = read_elsewhere(m);
+    if (te)
+        return refuse(at, LN_RULE_READERS, te->name);
+    const int failed = m->rule->refuses ? m->rule->refuses(m) : 0;
+    return !failed ||
+           (failed > 0 && refuse(at, LN_RULE_CONDITION, condition_text(m->rule, failed)));
 }
 
 // Begins to compare the pattern with other operators.
@@ -289,6 +328,7 @@ static void begin(matching *at, ln_rule_match *m, unsigned order)
     m->n_ops = m->n_tensors = 0;
     m->kept = 0;
     at->m = m;
+    at->has_other_sizes = 0;
     at->p = m->rule->match;
     at->swaps = m->rule->swaps;
     at->order = order;
@@ -316,11 +356,28 @@ static int matches_window(matching *at, const ln_list *win_ops)
     return !*at->p && !win_ops && rest_fits(at);
 }
 
+// The operator in which a match ends.
+static const ln_op *last_op(const ln_op *op, const ln_list *win_ops)
+{
+    return op ? op : ln_list_end((ln_list *)win_ops)->data;
+}
+
+// Tells an observer why the rule does not apply to operators that its pattern matches.
+static void report(const matching *at, const ln_op *op, const ln_list *win_ops)
+{
+    const ln_rule *const rule = at->m->rule;
+    const ln_context *const ctx = at->m->ctx;
+    const int is_asked = ctx->rewriting && ctx->rewriting->winner;
+    if (at->why != LN_RULE_APPLIED && !rule->is_meaning && !rule->warn && !is_asked)
+        ln_rewriting_report(ctx, rule->name, at->why, last_op(op, win_ops), at->text);
+}
+
 // Finds a match that ends in `op`, or consists of the operators of a window. `order` counts through
 // all subsets of swapped pairs. A rule that warns never matches.
 static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
 {
     matching at;
+    at.why = LN_RULE_APPLIED;
     for (unsigned order = 0; order < 1u << m->rule->swaps; order = at.order + 1) {
         begin(&at, m, order);
         const int matches = op ? matches_at(&at, op) : matches_window(&at, win_ops);
@@ -331,6 +388,7 @@ static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
         else
             at.order |= (1u << at.swaps) - 1; // skip orders that differ only in unread pairs
     }
+    report(&at, op, win_ops);
     return 0;
 }
 
@@ -372,12 +430,15 @@ static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *o
                       const ln_list *win_ops, ln_list **old_ops, int *match)
 {
     ln_rule_match m;
-    if (!ln_pass_rule_begins(ctx, rule->name))
+    const char *const winner = ctx->rewriting ? ctx->rewriting->winner : NULL;
+    if (!ln_rewriting_rule_begins(ctx, rule->name))
         return NULL;
     m.ctx = ctx;
     m.rule = rule;
     const int is_found = op || win_ops ? find(&m, op, win_ops) : find_anywhere(&m);
-    return is_found ? make(&m, old_ops, match) : NULL;
+    if (is_found && winner)
+        ln_rewriting_report(ctx, rule->name, LN_RULE_OUTRANKED, last_op(op, win_ops), winner);
+    return is_found && !winner ? make(&m, old_ops, match) : NULL;
 }
 
 // Meanings

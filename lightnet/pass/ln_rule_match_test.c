@@ -116,6 +116,100 @@ START_TEST(a_rule_does_not_remove_tensors_with_other_readers)
 }
 END_TEST
 
+// What an observer was told.
+
+typedef struct told {
+    int n;
+    ln_rule_outcome outcome;
+    const char *rule, *text, *op;
+} told;
+
+static void note(void *data, const ln_rule_event *event)
+{
+    told *const t = data;
+    *t = (told){t->n + 1, event->outcome, event->rule, event->text, event->op->op_arg->name};
+}
+
+static int refuses_by_the_second(const ln_rule_match *m)
+{
+    (void)m;
+    return 2;
+}
+
+static int differs(const ln_rule_match *m)
+{
+    (void)m;
+    return LN_RULE_DIFFERS;
+}
+
+static int aborts(const ln_rule_match *m)
+{
+    (void)m;
+    ck_abort_msg("conditions may need sizes that are not open");
+}
+
+START_TEST(an_observer_learns_why_a_rule_is_not_applied)
+{
+    static const char sum[] = "add(src1=h, src2=d |dst=y);"
+                              "d=double twice(src=x |dst=d);";
+    static const char conditions[] = "h->isconst\0d->tensor->ndim == 2\0x->isconst\0";
+    static const struct {
+        ln_rule rule;
+        int is_open; // the producer of d has open sizes
+        told told;
+    } rows[] = {
+        {{.match = sum, .removed = "h 2"}, 0, {1, LN_RULE_READERS, "row", "h", "oy"}},
+        {{.match = sum, .refuses = refuses_by_the_second, .when = conditions},
+         0,
+         {1, LN_RULE_CONDITION, "row", "d->tensor->ndim == 2", "oy"}},
+        {{.match = sum, .removed = "h 2", .refuses = refuses_by_the_second, .when = conditions},
+         0,
+         {1, LN_RULE_READERS, "row", "h", "oy"}},
+        {{.match = sum, .refuses = refuses_by_the_second},
+         0,
+         {1, LN_RULE_CONDITION, "row", NULL, "oy"}},
+        {{.match = sum, .refuses = aborts}, 1, {1, LN_RULE_SIZES, "row", NULL, "oy"}},
+        {{.match = sum,
+          .sizes = LN_RULE_OPEN,
+          .refuses = refuses_by_the_second,
+          .when = conditions},
+         1,
+         {1, LN_RULE_CONDITION, "row", "d->tensor->ndim == 2", "oy"}},
+        {{.match = sum, .refuses = differs, .when = conditions}, 0, {0}},
+        {{.match = sum, .refuses = refuses_by_the_second, .is_meaning = true}, 0, {0}},
+        {{.match = "add(src1=h, src2=d |dst=y |axis=1);", .removed = "h 2"}, 0, {0}},
+        {{.match = "add(src1=h, src2=d |dst=y |axis=1);"}, 1, {0}},
+        {{.match = "add(src1=d |dst=y);", .refuses = refuses_by_the_second}, 0, {0}},
+        // In the other order of its inputs, it matches.
+        {{.match = "add(src1=h <-> src2=d |dst=y);", .swaps = 1, .removed = "d 1"}, 0, {0}},
+    };
+    ln_context *ctx = sum_model();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        told t = {0};
+        int match;
+        ln_rule rule = rows[i].rule;
+        rule.name = "row";
+        ln_context_watch_rules(ctx, note, &t);
+        op_named(ctx, "od")->op_arg->isdynamic = rows[i].is_open ? LN_DYNAMIC_IN : 0;
+        ln_rule_expand(&rule, ctx, op_named(ctx, "oy"), &match);
+        ck_assert_msg(t.n == rows[i].told.n, "row %zu: told %d times", i, t.n);
+        ck_assert_int_eq(t.outcome, rows[i].told.outcome);
+        ck_assert_pstr_eq(t.rule, rows[i].told.rule);
+        ck_assert_pstr_eq(t.text, rows[i].told.text);
+        ck_assert_pstr_eq(t.op, rows[i].told.op);
+        // It is not applied without an observer either.
+        ln_context_watch_rules(ctx, NULL, NULL);
+        const int was_told = t.n;
+        ck_assert_int_eq(match, i == sizeof(rows) / sizeof(*rows) - 1);
+        ln_rule_expand(&rule, ctx, op_named(ctx, "oy"), &match);
+        ck_assert_int_eq(t.n, was_told);
+        ck_assert_int_eq(match, i == sizeof(rows) / sizeof(*rows) - 1);
+    }
+    op_named(ctx, "od")->op_arg->isdynamic = 0;
+    ln_context_free(ctx);
+}
+END_TEST
+
 static void make_with_parameters(ln_rule_match *m)
 {
     ln_rule_make(m, "part(src=y | dst=z | p.*, exact=true);");
@@ -153,4 +247,4 @@ END_TEST
 LN_TEST_MAIN("rules as tables", a_pattern_is_found_against_the_data,
              a_text_matches_the_operators_that_it_describes,
              a_rule_does_not_remove_tensors_with_other_readers,
-             parameters_have_the_order_of_the_text)
+             an_observer_learns_why_a_rule_is_not_applied, parameters_have_the_order_of_the_text)

@@ -94,21 +94,39 @@ def check_graphs(page):
     return faults
 
 
-def check_search(page):
-    """The name of an operator and Enter select it, open the groups around it, and show its kernel."""
-    wanted = json.loads(page.value("""JSON.stringify((data => {
-        const boxes = data.models[0].compiled.boxes.filter(box => box.ms !== undefined);
-        const box = boxes[boxes.length >> 1];
-        return {operator: box.operator, name: box.name, type: box.type};
-    })(JSON.parse(document.getElementById('data').textContent)))"""))
-    page.value("document.querySelector('.search input').scrollIntoView({block: 'center'}); document.querySelector('.search input').focus()")
-    page.type(wanted["operator"])
+def timed_boxes(page):
+    """The operators of the compiled program that have a time."""
+    data = json.loads(page.value("document.getElementById('data').textContent"))
+    return [box for box in data["models"][0]["compiled"]["boxes"] if "ms" in box]
+
+
+def search(page, name):
+    """Types a name and Enter into the search; returns the text of the panel."""
+    page.value("document.querySelector('.search input').scrollIntoView({block: 'center'}); document.querySelector('.search input').select()")
+    page.type(name)
     for kind in ("keyDown", "keyUp"):
         page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13)
-    panel = page.value("document.querySelector('.panel').textContent")
+    return page.value("document.querySelector('.panel').textContent")
+
+
+def check_search(page):
+    """The name of an operator and Enter select it, open the groups around it, and show its kernel."""
+    boxes = timed_boxes(page)
+    wanted = boxes[len(boxes) // 2]
+    panel = search(page, wanted["operator"])
     selected = page.value("document.querySelectorAll('#graph .box.selected').length")
     faults = [] if selected == 1 else [f"{selected} boxes are selected, expected 1"]
     return faults + [f"the panel lacks '{word}': {panel[:200]}" for word in (wanted["name"], wanted["type"], "kernel", "time") if word not in panel]
+
+
+def check_refused(page):
+    """The panel of an operator lists the rules that were not applied to it, with the reasons."""
+    for box in timed_boxes(page):
+        if "refused" in box:
+            panel = search(page, box["operator"])
+            words = [text for item in box["refused"] for text in (item["rule"], item["why"])]
+            return [f"the panel of {box['operator']} lacks '{word}'" for word in words if word not in panel]
+    return []
 
 
 def click_first(page, kind):
@@ -169,7 +187,7 @@ def check_switches(page):
 def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
-    faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_click(page) + check_switches(page)
+    faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_click(page) + check_switches(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()

@@ -42,6 +42,7 @@ function operatorPanel(model, box) {
     listOf(`Nodes of the model (${box.nodes.length})`, box.nodes.map(node => [node.type, ' ', el('code', {class: 'muted'}, node.name)])),
     listOf('Inputs', box.inputs.map(tensorItem)),
     listOf('Outputs', box.outputs.map(tensorItem)),
+    listOf('Rules that were not applied', (box.refused || []).map(({rule, why}) => [el('code', null, rule), el('br'), el('span', {class: 'muted'}, why)])),
     listOf('Settings', settings.map(([name, value]) => [el('span', {class: 'muted'}, `${name} `), el('code', null, valueText(value))])),
   ];
 }

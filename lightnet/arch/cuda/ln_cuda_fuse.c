@@ -89,10 +89,10 @@ static bool find_heads(const ln_op *op, heads found[3])
     return !n && (found[0].src || found[1].src || found[2].src);
 }
 
-static bool allows_heads(const ln_rule_match *m)
+static int refuses_heads(const ln_rule_match *m)
 {
     heads found[3];
-    return find_heads(m->ops[0], found);
+    return !find_heads(m->ops[0], found);
 }
 
 // Adds a view of h->src in the shape of heads. Returns its name.
@@ -130,7 +130,8 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
 {
     static const ln_rule rule = {
         .name = "cuda_attend_in_place",
-        .allows = allows_heads,
+        .refuses = refuses_heads,
+        .when = "an input is a copy of heads, and none are selected yet",
         .match = "attention_cuda attention(* |dst=y);",
         .make = make_attention,
     };
@@ -167,16 +168,18 @@ static int is_read_first_by(const ln_tensor_entry *te, const ln_op *reader)
 }
 
 // The fused operator replaces the excite_cuda, so nothing may read the convolution's result before.
-static bool allows_sums(const ln_rule_match *m)
+static int refuses_sums(const ln_rule_match *m)
 {
-    return has_sums(m->ops[1]) && is_read_first_by(m->tensors[0], m->ops[0]);
+    return !has_sums(m->ops[1]) ? 1 : !is_read_first_by(m->tensors[0], m->ops[0]) ? 2 : 0;
 }
 
 ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
 {
     static const ln_rule rule = {
         .name = "cuda_fuse_sums",
-        .allows = allows_sums,
+        .refuses = refuses_sums,
+        .when = "a kernel that adds up its results can compute the convolution\0"
+                "no other operator reads its result before",
         .match = "excite_cuda excite(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 |dst=y);"
                  "x=conv2d_cuda conv(* |dst=x |nhwc=true);",
         .replace = "conv2d_excite_cuda(conv.*, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | "

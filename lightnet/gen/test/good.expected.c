@@ -133,12 +133,14 @@ LN_MEANING(blur_means_1, .sizes = LN_RULE_OPEN,
     .replace = "halve(src=src | dst=dst | times=2);")
 
 /* blur_means_2 (good.op:31): the operator in terms of others */
-static bool allows_blur_means_2(const ln_rule_match *m)
+static int refuses_blur_means_2(const ln_rule_match *m)
 {
     const ln_tensor_entry *const src = m->tensors[0];
 #line 32 "good.op"
-    return src->tensor->ndim > 1;
+    if (!(src->tensor->ndim > 1))
 #line 142 "good.c"
+        return 1;
+    return 0;
 }
 
 static void make_blur_means_2(ln_rule_match *m)
@@ -146,21 +148,21 @@ static void make_blur_means_2(ln_rule_match *m)
     const ln_op *const blur = m->ops[0];
 #line 33 "good.op"
     const int blur_n = ln_op_int(blur, "width");
-#line 150 "good.c"
+#line 152 "good.c"
     ln_rule_make(m, "binary(src1=src | dst=half);");
 #line 37 "good.op"
     ln_rule_constant(&m->made, "src2", 0.5);
-#line 154 "good.c"
+#line 156 "good.c"
     ln_rule_make_params(m, "op=TL_BINARY_MUL");
     ln_rule_make(m, "binary(src1=half, src2?=bias | dst=sum | op=TL_BINARY_ADD);"
                     "binary(src1=sum | dst=dst);");
 #line 39 "good.op"
     ln_rule_constant(&m->made, "src2", blur_n);
-#line 160 "good.c"
+#line 162 "good.c"
     ln_rule_make_params(m, "op=TL_BINARY_MUL");
 }
 
-LN_MEANING(blur_means_2, .sizes = LN_RULE_OPEN, .wide = true, .allows = allows_blur_means_2,
+LN_MEANING(blur_means_2, .sizes = LN_RULE_OPEN, .wide = true, .refuses = refuses_blur_means_2,
     .match = "blur(src=src, bias?=bias |dst=dst);",
     .make = make_blur_means_2)
 
@@ -203,7 +205,7 @@ struct split_cpu_priv {
 #line 113 "good.op"
     int runs;
     double *table;
-#line 207 "good.c"
+#line 209 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -218,7 +220,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 117 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 222 "good.c"
+#line 224 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
@@ -231,12 +233,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 235 "good.c"
+#line 237 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 135 "good.op"
     ln_free(upper_dims);
-#line 240 "good.c"
+#line 242 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -250,7 +252,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 145 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 254 "good.c"
+#line 256 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -270,7 +272,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 154 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 274 "good.c"
+#line 276 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -281,7 +283,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 164 "good.op"
     ln_free(priv->table);
-#line 285 "good.c"
+#line 287 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -292,7 +294,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 165 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 296 "good.c"
+#line 298 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -322,7 +324,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 157 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 326 "good.c"
+#line 328 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -336,7 +338,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 340 "good.c"
+#line 342 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -373,12 +375,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 179 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 377 "good.c"
+#line 379 "good.c"
     }
 #line 180 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 382 "good.c"
+#line 384 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -390,7 +392,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 394 "good.c"
+#line 396 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -434,7 +436,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 202 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 438 "good.c"
+#line 440 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -478,7 +480,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 222 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 482 "good.c"
+#line 484 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -518,7 +520,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 227 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 522 "good.c"
+#line 524 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -532,7 +534,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 228 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 536 "good.c"
+#line 538 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -575,7 +577,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 222 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 579 "good.c"
+#line 581 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -615,7 +617,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 238 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 619 "good.c"
+#line 621 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -630,7 +632,7 @@ struct count_priv {
     int axis;
 #line 245 "good.op"
     int lines;
-#line 634 "good.c"
+#line 636 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -655,7 +657,7 @@ static void count_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 249 "good.op"
     op_arg->can_fail = axis > 1;
-#line 659 "good.c"
+#line 661 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -695,7 +697,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 251 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 699 "good.c"
+#line 701 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -720,7 +722,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 255 "good.op"
     op_arg->macs = priv->lines;
-#line 724 "good.c"
+#line 726 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -731,7 +733,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 256 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 735 "good.c"
+#line 737 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -742,7 +744,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 257 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 746 "good.c"
+#line 748 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -758,7 +760,7 @@ struct count_slowly_cpu_priv {
     int axis;
 #line 245 "good.op"
     int lines;
-#line 762 "good.c"
+#line 764 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -783,7 +785,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     // about a run
 #line 249 "good.op"
     op_arg->can_fail = axis > 1;
-#line 787 "good.c"
+#line 789 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -819,7 +821,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 265 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 823 "good.c"
+#line 825 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

@@ -46,6 +46,27 @@ enum {
     LN_OPTIMIZE_TARGET = 2, // rules of the target alone: they choose layouts and kernels
 };
 
+/** What became of a rule whose pattern matched operators. */
+typedef enum ln_rule_outcome {
+    LN_RULE_APPLIED,
+    LN_RULE_CONDITION, // one of its conditions is false; `text`: as in its description
+    LN_RULE_READERS, // it removes tensor `text`, which other operators read, or which is an output
+    LN_RULE_SIZES,   // it is not valid for open sizes, and the operators have some
+    LN_RULE_ORDER,   // it would move accesses to memory past an operator that writes it in place
+    LN_RULE_OUTRANKED, // it would apply, but the rule `text` was tried before
+} ln_rule_outcome;
+
+/** Of a rule and the operators that its pattern matched, for ln_context_watch_rules. All is
+ * borrowed until the function returns. */
+typedef struct ln_rule_event {
+    const char *rule;
+    ln_rule_outcome outcome;
+    const ln_op *op;  // the last of the operators
+    const char *text; // see ln_rule_outcome; or NULL
+} ln_rule_event;
+
+typedef void (*ln_rule_func)(void *data, const ln_rule_event *event);
+
 typedef struct ln_context {
     ln_hash *tensor_table;              // the tensor table
     ln_hash *op_table;                  // the operator table
@@ -120,6 +141,8 @@ typedef struct ln_context {
     struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
     uint64_t device_ns;         // if not 0: the time of its last operator on its device, which
                                 // ln_context_run_timed reads and resets
+    ln_rule_func rule_func;     // of ln_context_watch_rules; or NULL
+    void *rule_data;            // its first argument
 } ln_context;
 
 /** The number of times that a rule fired. */
@@ -417,6 +440,12 @@ LN_API void ln_context_refresh_random(ln_context *ctx);
 
 /** Disables the rewrite `rule`. -1: unknown name, or the model is compiled already. */
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
+
+/** While the model is compiled, calls `func` with each rule whose pattern, with its parameters,
+ * matches operators, and with what became of it; for rules that were not applied, on each try of
+ * one. Of rules that are functions in C, only with those that were applied. Does not change the
+ * program. `func` NULL: no such calls. */
+LN_API void ln_context_watch_rules(ln_context *ctx, ln_rule_func func, void *data);
 
 /** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels,
  *  separate memory for each tensor. */

@@ -131,6 +131,9 @@ typedef enum ln_rule_sizes {
     LN_RULE_OPEN,       // all
 } ln_rule_sizes;
 
+/** A result of ln_rule.refuses: a parameter has another value than that of the pattern. */
+enum { LN_RULE_DIFFERS = -1 };
+
 /** A rule as ln-optgen writes it: its pattern and its replacement. The texts have the normalized
  * notation of descriptions, and are not checked.
  *
@@ -143,7 +146,11 @@ typedef struct ln_rule {
                          // of its readers: "t 1, u 2"; or NULL
     int swaps;           // the pairs of inputs with "<->" in `match`
     ln_rule_sizes sizes;
-    bool (*allows)(const ln_rule_match *m); // the other conditions, or NULL
+    int (*refuses)(const ln_rule_match *m); // the other conditions: returns 0 if the rule applies,
+                                            // LN_RULE_DIFFERS, or the number from 1 of the first
+                                            // condition that fails; or NULL
+    const char *when; // the text of each condition, with its NUL, for ln_context_watch_rules; or
+                      // NULL
     const char *match;
     const char *replace;            // the new operators, or NULL
     void (*make)(ln_rule_match *m); // makes them if a text is not sufficient, or NULL

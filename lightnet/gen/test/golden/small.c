@@ -28,29 +28,37 @@ LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
     .replace = "first.optype(first.* | dst=y | first.*);")
 
 /* transpose_identity (small.opt:17): A transpose that changes nothing is a view. */
-static bool allows_transpose_identity(const ln_rule_match *m)
+static int refuses_transpose_identity(const ln_rule_match *m)
 {
     const ln_op *const t = m->ops[0];
     const ln_tensor_entry *const y = m->tensors[1];
 #line 21 "small.opt"
-    return is_identity(ln_op_ints(t, "axes", NULL), y->tensor->ndim);
+    if (!(is_identity(ln_op_ints(t, "axes", NULL), y->tensor->ndim)))
 #line 38 "small.c"
+        return 1;
+    return 0;
 }
 
-LN_EXPANDER_RULE(transpose_identity, .allows = allows_transpose_identity,
+LN_EXPANDER_RULE(transpose_identity, .refuses = refuses_transpose_identity,
+    .when = "is_identity(ln_op_ints(t, \"axes\", NULL), y->tensor->ndim)\0",
     .match = "transpose_toy t(src=x |dst=y);",
     .replace = "forward_toy(src=x | dst=y);")
 
 /* scaled_sum (small.opt:25): The sum of a tensor and a scaled one is one operator, the sum in
    either order. */
-static bool allows_scaled_sum(const ln_rule_match *m)
+static int refuses_scaled_sum(const ln_rule_match *m)
 {
     const ln_tensor_entry *const c = m->tensors[5], *const x = m->tensors[4],
         *const z = m->tensors[1];
 #line 34 "small.opt"
-    return c->isconst &&
-           x->tensor->ndim == 4 && z->tensor->ndim == 4;
-#line 54 "small.c"
+    if (!(c->isconst))
+#line 56 "small.c"
+        return 1;
+#line 35 "small.opt"
+    if (!(x->tensor->ndim == 4 && z->tensor->ndim == 4))
+#line 60 "small.c"
+        return 2;
+    return 0;
 }
 
 static void make_scaled_sum(ln_rule_match *m)
@@ -58,17 +66,19 @@ static void make_scaled_sum(ln_rule_match *m)
     const ln_op *const k = m->ops[2];
 #line 37 "small.opt"
     const double half = 0.5 * ln_op_number(k, "scale");
-#line 62 "small.c"
+#line 70 "small.c"
     ln_rule_make(m, "prepare_toy(src=c | dst=c2, arg=unnamed2, rest=unnamed1);");
 #line 40 "small.opt"
     ln_rule_number(&m->made, "factor", half);
-#line 66 "small.c"
+#line 74 "small.c"
     ln_rule_make(m,
                  "scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE, "
                  "from=mul.elew_op, sizes=[1, 2], exact=true);");
 }
 
-LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_scaled_sum,
+LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .refuses = refuses_scaled_sum,
+    .when = "c->isconst\0"
+            "x->tensor->ndim == 4 && z->tensor->ndim == 4\0",
     .match = "{elew_toy|sum_toy} sum(src1=mid <-> src2=z, bias?=b |dst=y |elew_op=TL_SUM);"
              "mid=elew_toy mul(src1=x, src2=c |dst=mid |elew_op=TL_MUL);"
              "c=create_toy keep k( |dst=c);",
@@ -76,15 +86,18 @@ LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_sc
 
 /* slow_sort (small.opt:63): Sorting much is slow: an example of a warning, with a sentence that is
    too long for one line of the generated C. */
-static bool allows_slow_sort(const ln_rule_match *m)
+static int refuses_slow_sort(const ln_rule_match *m)
 {
     const ln_tensor_entry *const x = m->tensors[0];
 #line 67 "small.opt"
-    return x->tensor->len > 1000;
-#line 85 "small.c"
+    if (!(x->tensor->len > 1000))
+#line 95 "small.c"
+        return 1;
+    return 0;
 }
 
-LN_EXPANDER_RULE(slow_sort, .allows = allows_slow_sort,
+LN_EXPANDER_RULE(slow_sort, .refuses = refuses_slow_sort,
+    .when = "x->tensor->len > 1000\0",
     .match = "sort_toy(src_key=x |dst_key=y);",
     .warn = "sorting more than 1000 elements is slow here")
 
