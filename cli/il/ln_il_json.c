@@ -92,8 +92,8 @@ static void put_op(writer *w, const json_t *op)
     static const struct {
         const char *key;
         int is_list;
-    } members[] = {{"name", 0},        {"optype", 0}, {"tensors_in", 1},
-                   {"tensors_out", 1}, {"params", 1}, {"scratch", 0}};
+    } members[] = {{"name", 0},   {"optype", 0},  {"tensors_in", 1}, {"tensors_out", 1},
+                   {"params", 1}, {"scratch", 0}, {"nodes", 0}};
     fputc('{', w->fp);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         const json_t *value = json_object_get(op, members[i].key);
@@ -113,7 +113,8 @@ static void put_key(writer *w, const char *key, const json_t *value)
     fputs("    ", w->fp);
     put_string(w, key);
     fputs(": ", w->fp);
-    if (json_is_array(value) && json_is_object(json_array_get(value, 0)))
+    const json_t *const first = json_array_get(value, 0);
+    if (json_is_object(first) || json_is_array(first))
         put_lines(w, 4, value, put_value);
     else
         put_value(w, value);
@@ -121,7 +122,8 @@ static void put_key(writer *w, const char *key, const json_t *value)
 }
 
 // The keys of a program before its operators, in this order, then unknown ones.
-static const char *const known[] = {"arch", "mem_sizes", "threads", "fixed", "inputs", "outputs"};
+static const char *const known[] = {"arch",        "mem_sizes", "threads", "node_count",
+                                    "model_nodes", "fixed",     "inputs",  "outputs"};
 
 static int is_in_order(const char *key)
 {

@@ -7,7 +7,8 @@
 //               | "body" name "{" program "}"  a program that operators run
 //               | ";"
 //     tensors   = [ arg "=" tensor [ "@" offset ] { "," ... } [ "," ]]   inputs, then outputs
-//     params    = [ param "=" value { "," ... } [ "," ]]      parameters, then scratch memory
+//     params    = [ param "=" value { "," ... } [ "," ]]      parameters, then of compiled models
+//                                                             scratch memory and nodes
 //     value     = number | string | name | "true" | "false" | "null" | "[" values "]"
 //               | "{" name ":" value, ... "}"
 //
@@ -245,17 +246,18 @@ static int read_param(ln_lexer *l, void *op)
     return value ? put(p, param, "value", value) : -1;
 }
 
-// The key is absent without scratch memory.
+// Scratch memory, or the nodes of the original model. The keys are absent without these.
 static int read_scratch(ln_lexer *l, void *op)
 {
     parser *p = (parser *)l;
-    json_t *key = take_name(p, "'size' or 'offset'");
+    json_t *key = take_name(p, "'size', 'offset' or 'nodes'");
     if (!key)
         return -1;
-    if (!json_object_get(op, "scratch"))
+    const int is_scratch = strcmp(json_string_value(key), "nodes") != 0;
+    if (is_scratch && !json_object_get(op, "scratch"))
         put(p, op, "scratch", json_object());
     ln_lexer_expect(l, '=');
-    return put_value(p, json_object_get(op, "scratch"), key);
+    return put_value(p, is_scratch ? json_object_get(op, "scratch") : op, key);
 }
 
 // "(", all groups, and ")"; omitted groups are empty.

@@ -225,6 +225,7 @@ static int put_op(writer *w, const json_t *op, json_t *counts)
     const json_t *outs = json_object_get(op, "tensors_out");
     const json_t *params = json_object_get(op, "params");
     const json_t *scratch = json_object_get(op, "scratch");
+    const json_t *nodes = json_object_get(op, "nodes");
     begin_line(w);
     w->indent += 4;
     const int rc = put_op_name(w, op, counts);
@@ -232,11 +233,16 @@ static int put_op(writer *w, const json_t *op, json_t *counts)
     put(w, "(");
     put_arguments(w, ins);
     put_group(w, outs, ins);
-    if (json_array_size(params) || scratch)
+    if (json_array_size(params) || scratch || nodes)
         put_group(w, params, outs);
-    if (scratch) {
+    if (scratch || nodes)
         put(w, " | ");
+    if (scratch)
         put_members(w, scratch, "=");
+    if (nodes) {
+        put_separator(w, !scratch);
+        put(w, "nodes=");
+        put_value(w, nodes);
     }
     put(w, ");");
     w->indent -= 4;

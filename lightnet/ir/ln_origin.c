@@ -55,16 +55,29 @@ static ln_origin *create(int room)
     return made;
 }
 
-ln_origin *ln_origin_create(ln_context *ctx, const char *name, const char *type)
+ln_origin *ln_origin_of_node(const char *name, const char *type, int number)
 {
-    while (ctx->outer)
-        ctx = ctx->outer;
-    node *const n = create_node(name, type, ++ctx->n_model_nodes);
+    node *const n = create_node(name, type, number);
     ln_origin *const made = n ? create(1) : NULL;
     if (made)
         add(made, n);
     else
         ln_free(n);
+    return made;
+}
+
+ln_origin *ln_origin_create(ln_context *ctx, const char *name, const char *type)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return ln_origin_of_node(name, type, ++ctx->n_model_nodes);
+}
+
+ln_origin *ln_origin_of_nodes(ln_origin *const *origins, int n)
+{
+    ln_origin *const made = create(n);
+    for (int i = 0; made && i < n; i++)
+        add(made, origins[i]->nodes[0]);
     return made;
 }
 

@@ -14,6 +14,14 @@ enum { LN_MAX_ORIGINS = 256 };
  *  no memory. */
 ln_origin *ln_origin_create(ln_context *ctx, const char *name, const char *type);
 
+/** Returns new (ln_origin_free): that of node `number`, from 1, of the model that a compiled
+ * program was made of. NULL: no memory. */
+ln_origin *ln_origin_of_node(const char *name, const char *type, int number);
+
+/** Returns new (ln_origin_free): the nodes of `n` origins of one node each, at most LN_MAX_ORIGINS,
+ *  by increasing numbers. NULL: no memory. */
+ln_origin *ln_origin_of_nodes(ln_origin *const *origins, int n);
+
 /** Shares it. Accepts NULL. */
 ln_origin *ln_origin_keep(ln_origin *origin);
 void ln_origin_free(ln_origin *origin);

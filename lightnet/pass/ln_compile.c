@@ -117,9 +117,12 @@ static int rewrite_field(ln_context *ctx, const ln_arch *arch, size_t field, int
     return 0;
 }
 
+// Operators of a model in IR are nodes of their own types, not of those that replace them.
 int ln_canonicalize(ln_context *ctx)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
+    if (ln_origin_note_all(ctx))
+        return -1;
     for (const ln_arch_stage *stage = none ? none->early_stages : NULL; is_stage(stage); stage++) {
         int n = 1;
         for (int round = 0; n > 0; round++) {

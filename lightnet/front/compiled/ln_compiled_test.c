@@ -112,6 +112,39 @@ START_TEST(a_saved_model_runs_and_computes_nothing_at_load)
 }
 END_TEST
 
+static void check_node(const ln_context *ctx, const char *tensor, const char *name, int number)
+{
+    const ln_op *const op = ln_entry_creater(ln_tensor_table_find(ctx->tensor_table, tensor));
+    ck_assert_int_eq(ln_op_num_nodes(op->op_arg), 1);
+    ck_assert_str_eq(ln_op_node(op->op_arg, 0)->name, name);
+    ck_assert_str_eq(ln_op_node(op->op_arg, 0)->type, "elew");
+    ck_assert_int_eq(ln_op_node(op->op_arg, 0)->number, number);
+}
+
+// Of u, which is computed when the model is saved, only the number is left.
+static void check_nodes(const char *file)
+{
+    ln_context *ctx = create();
+    ck_assert_msg(!ln_context_bind_shape(ctx, "x", 1, (const int[]){2}) &&
+                      !ln_context_init(ctx, file),
+                  "%s", ln_context_error(ctx));
+    ck_assert_int_eq(ctx->n_model_nodes, 3);
+    check_node(ctx, "y", "make_y", 2);
+    check_node(ctx, "z", "make_z", 3);
+    ln_context_free(ctx);
+}
+
+START_TEST(a_saved_model_has_the_nodes_of_the_original)
+{
+    enter_new_folder(folder);
+    save("m.safetensors");
+    check_nodes("m.safetensors");
+    ck_assert_int_eq(save_two("two.safetensors"), 0);
+    check_nodes("two.safetensors");
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(the_context_that_was_saved_runs_on)
 {
     enter_new_folder(folder);
@@ -558,9 +591,9 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 LN_TEST_MAIN("compiled models", a_saved_model_runs_and_computes_nothing_at_load,
-             the_context_that_was_saved_runs_on, sets_or_rejects_constants_by_name,
-             saving_twice_gives_the_same_bytes, rejects_a_file_that_cannot_run,
-             a_mapped_constant_is_read_where_it_lies,
+             a_saved_model_has_the_nodes_of_the_original, the_context_that_was_saved_runs_on,
+             sets_or_rejects_constants_by_name, saving_twice_gives_the_same_bytes,
+             rejects_a_file_that_cannot_run, a_mapped_constant_is_read_where_it_lies,
              setting_a_mapped_constant_leaves_the_file_alone,
              a_constant_that_is_not_aligned_is_copied, programs_share_what_they_have_alike,
              a_context_takes_the_program_for_its_shapes, rejects_programs_that_cannot_be_saved,

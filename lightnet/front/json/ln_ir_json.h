@@ -18,12 +18,13 @@
 //     }
 //
 // Version, inputs and outputs may be absent. "sizes" has the names of open sizes of the original
-// model: [{"tensor": "ids", "names": [null, "sequence"]}, ...], "" for one
-// without a name, null for a fixed one. Before "ops" there may be "bodies" (ln_body.h), an
-// object of programs by name: "inputs", "outputs" and "ops" (all required), and of a compiled model
-// "mem_sizes". A compiled model also has "arch" (its target) and
-// "mem_sizes" (bytes by memory type) at the top, "offset" in every tensor, and "scratch" ("size",
-// "offset") in operators that need it. A number is a double; where numbers are expected, the
+// model: [{"tensor": "ids", "names": [null, "sequence"]}, ...], "" for one without a name, null for
+// a fixed one. Before "ops" there may be "bodies" (ln_body.h), an object of programs by name:
+// "inputs", "outputs" and "ops" (all required), and of a compiled model "mem_sizes". A compiled
+// model also has "arch" (its target) and "mem_sizes" (bytes by memory type) at the top, "offset" in
+// every tensor, and "scratch" ("size", "offset") in operators that need it; it may have
+// "model_nodes", the nodes of the original, [[3, "conv1", "Conv"], ...], with "node_count", and
+// "nodes", their numbers, in operators. A number is a double; where numbers are expected, the
 // strings "nan", "inf" and "-inf" are the ones that JSON lacks.
 
 #pragma once

@@ -35,7 +35,13 @@ static ln_op_arg any_arg = {.optype = "anything", .arch = "none"};
 
 static ln_op create_op = {.op_arg = &create_arg};
 static ln_op mix_op = {.op_arg = &mix_arg};
-static ln_op any_op = {.op_arg = &any_arg};
+
+static void do_nothing(ln_op_arg *op_arg)
+{
+    (void)op_arg;
+}
+
+static ln_op any_op = {.op_arg = &any_arg, .run = do_nothing};
 static ln_op *ops_of_arch[] = {&create_op, &mix_op, &any_op, NULL};
 static ln_arch test_arch = {.arch_name = "test", .reg_ops = ops_of_arch};
 
@@ -175,6 +181,11 @@ static const char compiled_model[] =
     "    'version': 1,\n"
     "    'arch': 'cpu',\n"
     "    'mem_sizes': {'LN_MEM_CPU': 4096},\n"
+    "    'node_count': 7,\n"
+    "    'model_nodes': [\n"
+    "        [2, 'conv', 'Conv'],\n"
+    "        [5, '', 'Relu \u00e9']\n"
+    "    ],\n"
     "    'fixed': [\n"
     "        {'tensor': 'a', 'rule': 'square', 'hash': '00f0e1d2c3b4a596'},\n"
     "        {'tensor': 'gone \u00e9', 'hash': 'ffffffffffffffff'}\n"
@@ -192,6 +203,14 @@ static const char compiled_model[] =
     "            ],\n"
     "            'params': [],\n"
     "            'scratch': {'size': 100, 'offset': 128}\n"
+    "        },\n"
+    "        {\n"
+    "            'name': 'any1',\n"
+    "            'optype': 'anything',\n"
+    "            'tensors_in': [],\n"
+    "            'tensors_out': [],\n"
+    "            'params': [],\n"
+    "            'nodes': [2, 5]\n"
     "        }\n"
     "    ]\n"
     "}\n";
@@ -242,6 +261,24 @@ START_TEST(compiled_model_has_its_plan)
     ck_assert_uint_eq(tle->offset, 64);
     ck_assert_uint_eq(op->op_arg->scratch_size, 100);
     ck_assert_uint_eq(op->op_arg->scratch_offset, 128);
+    ck_assert_int_eq(ln_op_num_nodes(op->op_arg), 0);
+    free_context(ctx);
+}
+END_TEST
+
+START_TEST(operators_of_a_compiled_model_have_the_nodes_of_the_original)
+{
+    ln_context *ctx = new_context();
+    ck_assert_int_eq(read_text(ctx, compiled_model), 0);
+    const ln_op_arg *const op = ((const ln_op *)ctx->ops->next->data)->op_arg;
+    ck_assert_int_eq(ctx->n_model_nodes, 7);
+    ck_assert_int_eq(ln_op_num_nodes(op), 2);
+    ck_assert_int_eq(ln_op_node(op, 0)->number, 2);
+    ck_assert_str_eq(ln_op_node(op, 0)->name, "conv");
+    ck_assert_str_eq(ln_op_node(op, 0)->type, "Conv");
+    ck_assert_int_eq(ln_op_node(op, 1)->number, 5);
+    ck_assert_str_eq(ln_op_node(op, 1)->name, "");
+    ck_assert_str_eq(ln_op_node(op, 1)->type, "Relu \u00e9");
     free_context(ctx);
 }
 END_TEST
@@ -279,10 +316,17 @@ static void check_idle(const char *text, const char *warning)
 #define A_TENSOR      "{'arg_name': 'dst', 'name': 'a'}"
 #define WITH_TOP(top) OP_START "'tensors_out': [" A_TENSOR "], 'params': []}], " top "}"
 
+#define WITH_NODES(top, of_op)                                                            \
+    "{'arch': 'cpu', 'mem_sizes': {}, " top ", 'ops': [{'name': 'c', 'optype': 'create'," \
+    " 'tensors_in': [], 'tensors_out': [], 'params': []" of_op "}]}"
+
 START_TEST(keys_of_a_plan_warn_in_models_without_one)
 {
 #define NO_EFFECT "has no effect: the model is not compiled, as it has no 'arch'"
     check_idle("{'ops': [], 'threads': 2}", "m.json: key 'threads' " NO_EFFECT);
+    check_idle("{'ops': [], 'model_nodes': 'unread'}", "m.json: key 'model_nodes' " NO_EFFECT);
+    check_idle(OP_START "'tensors_out': [" A_TENSOR "], 'params': [], 'nodes': [1]}]}",
+               "m.json: operator 'c' (create): key 'nodes' " NO_EFFECT);
     check_idle(WITH_OUT("{'arg_name': 'dst', 'name': 'a', 'offset': 64}"),
                "m.json: operator 'c' (create): tensors_out[0]: key 'offset' " NO_EFFECT);
     check_idle(OP_START "'tensors_out': [" A_TENSOR "], 'params': [], 'scratch': {'size': 1}}]}",
@@ -410,6 +454,34 @@ START_TEST(rejects_bad_models_with_position_and_reason)
          "m.json: 'threads' is 0, expected a number of threads"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {}, 'threads': 1.5"),
          "m.json: 'threads' is 1.5, expected a number of threads"},
+        {WITH_NODES("'model_nodes': []", ""), "m.json: 'node_count' is missing, expected a number"},
+        {WITH_NODES("'node_count': 1e10, 'model_nodes': []", ""),
+         "m.json: 'node_count' is 10000000000, expected a number of nodes"},
+        {WITH_NODES("'node_count': 1, 'model_nodes': 1", ""),
+         "m.json: 'model_nodes' is a number, expected an array"},
+        {WITH_NODES("'node_count': 1, 'model_nodes': [1]", ""),
+         "m.json: model_nodes[0] is a number, expected [NUMBER, \"NAME\", \"TYPE\"]"},
+        {WITH_NODES("'node_count': 1, 'model_nodes': [[1, 'a']]", ""),
+         "m.json: model_nodes[0] is another array, expected [NUMBER, \"NAME\", \"TYPE\"]"},
+        {WITH_NODES("'node_count': 1, 'model_nodes': [[1.5, 'a', 'b']]", ""),
+         "m.json: model_nodes[0] is another array, expected [NUMBER, \"NAME\", \"TYPE\"]"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[2, 'a', 'b'], [2, 'a', 'b']]", ""),
+         "m.json: model_nodes[1] has number 2, expected 3 to 3"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[4, 'a', 'b']]", ""),
+         "m.json: model_nodes[0] has number 4, expected 1 to 3"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[3, 'a', 'b']]", ", 'nodes': 3"),
+         "m.json: operator 'c' (create): 'nodes' is a number, expected an array"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[3, 'a', 'b']]", ", 'nodes': []"),
+         "m.json: operator 'c' (create): 'nodes' has 0 elements, expected 1 to 256"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[3, 'a', 'b']]", ", 'nodes': [2]"),
+         "m.json: operator 'c' (create): nodes[0] is no number of a node, expected increasing "
+         "numbers of nodes of the model"},
+        {WITH_NODES("'node_count': 3, 'model_nodes': [[3, 'a', 'b']]", ", 'nodes': [3, 3]"),
+         "m.json: operator 'c' (create): nodes[1] is not above the one before it, expected "
+         "increasing numbers of nodes of the model"},
+        {WITH_NODES("'threads': 1", ", 'nodes': [1]"),
+         "m.json: operator 'c' (create): nodes[0] is no number of a node, expected increasing "
+         "numbers of nodes of the model"},
         {"{'ops': [], 'fixed': {}}", "m.json: 'fixed' is an object, expected an array"},
         {"{'ops': [], 'sizes': {}}", "m.json: 'sizes' is an object, expected an array"},
         {"{'ops': [], 'sizes': [{}]}", "m.json: sizes[0]: 'tensor' is missing, expected a string"},
@@ -622,6 +694,7 @@ END_TEST
 
 LN_TEST_MAIN("json ir", a_written_file_reads_back_the_same,
              operators_come_in_order_with_their_lists, compiled_model_has_its_plan,
+             operators_of_a_compiled_model_have_the_nodes_of_the_original,
              numbers_are_read_back_in_locales_without_points,
              keys_of_a_plan_warn_in_models_without_one, unknown_keys_give_one_warning_each,
              rejects_bad_models_with_position_and_reason, rejects_invalid_json_with_line_and_column,

@@ -2,8 +2,9 @@
 // Reads the JSON intermediate representation.
 //
 // The text becomes a tree (Jansson: strict, of limited depth, no key twice), and the tree is walked
-// once: this file reads its top, ln_ir_read_op.c the operators, ln_ir_read_param.c their
-// parameters, all by the functions of ln_ir_reader.h.
+// once: this file reads its top, ln_ir_read_nodes.c the nodes of the original model,
+// ln_ir_read_op.c the operators, ln_ir_read_param.c their parameters, all by the functions of
+// ln_ir_reader.h.
 
 #include "front/json/ln_ir_json.h"
 
@@ -26,6 +27,7 @@ typedef struct model {
     char *target;
     size_t mem_sizes[LN_MEM_TYPE_SIZE];
     int threads; // 0: unspecified
+    ln_ir_nodes nodes;
     int declared;
 } model;
 
@@ -264,15 +266,16 @@ static int check_is_model(const ln_ir_reader *r, const json_t *json)
 
 static int read_top(ln_ir_reader *r, const json_t *json, model *m)
 {
-    static const char *const keys[] = {"version",   "inputs",  "outputs", "arch",
-                                       "mem_sizes", "threads", "fixed",   "sizes",
-                                       "bodies",    "ops",     NULL};
+    static const char *const keys[] = {
+        "version", "inputs", "outputs", "arch",        "mem_sizes",  "threads", "fixed",
+        "sizes",   "bodies", "ops",     "model_nodes", "node_count", NULL};
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
     return -(check_is_model(r, json) || read_version(r, &top) || read_plan(r, &top, m) ||
-             read_fixed(r, &top) || read_sizes(r, &top) || ln_ir_warn_of_unknown(r, &top, keys) ||
-             read_program(r, &top, m) || read_bodies(r, &top, m));
+             ln_ir_read_nodes(r, &top, &m->nodes) || read_fixed(r, &top) || read_sizes(r, &top) ||
+             ln_ir_warn_of_unknown(r, &top, keys) || read_program(r, &top, m) ||
+             read_bodies(r, &top, m));
 }
 
 static int create_tables(ln_ir_reader *r)
@@ -333,8 +336,12 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     char label[LN_MAXLINE];
     model m = {0};
     ln_context *body = ln_body_create(outer->ctx, name);
-    ln_ir_reader r = {
-        .ctx = body, .file = label, .places = outer->places, .body = name, .target = outer->target};
+    ln_ir_reader r = {.ctx = body,
+                      .file = label,
+                      .places = outer->places,
+                      .body = name,
+                      .target = outer->target,
+                      .nodes = outer->nodes};
     const ln_ir_element e = {.json = json};
     if (!body)
         return -1;
@@ -377,6 +384,7 @@ static int read_tree(ln_context *ctx, const char *name, const json_t *tree,
 {
     ln_ir_reader r = {.ctx = ctx, .file = name, .places = places};
     model m = {0};
+    r.nodes = &m.nodes;
     const int rc = -(create_tables(&r) || read_top(&r, tree, &m));
     if (rc) {
         free_model(&m);
@@ -384,7 +392,9 @@ static int read_tree(ln_context *ctx, const char *name, const json_t *tree,
         ln_fixed_clear(ctx->fixed);
     } else {
         hand_over(ctx, &m, ops);
+        ctx->n_model_nodes = m.nodes.total;
     }
+    ln_ir_free_nodes(&m.nodes);
     free_tables(&r);
     return rc;
 }

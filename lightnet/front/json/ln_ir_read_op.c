@@ -161,7 +161,7 @@ fail:
 static ln_op *read_op(ln_ir_reader *r, const ln_ir_element *e)
 {
     static const char *const keys[] = {"name",   "optype",  "tensors_in", "tensors_out",
-                                       "params", "scratch", NULL};
+                                       "params", "scratch", "nodes",      NULL};
     if (read_opname(r, e))
         return NULL;
     const char *optype = ln_ir_get_name(r, e, "optype");
@@ -170,7 +170,7 @@ static ln_op *read_op(ln_ir_reader *r, const ln_ir_element *e)
     if (!proto || ln_ir_warn_of_unknown(r, e, keys))
         return NULL;
     ln_op *op = create_op(r, e, proto);
-    if (op && read_scratch(r, e, op->op_arg)) {
+    if (op && (read_scratch(r, e, op->op_arg) || ln_ir_give_nodes(r, e, op))) {
         ln_op_free_lists_too(op);
         return NULL;
     }

@@ -125,7 +125,8 @@ static int is_listed(const char *str, const char *const *list)
 }
 
 // Keys of the memory plan, which only compiled models have.
-static const char *const plan_keys[] = {"threads", "scratch", "offset", NULL};
+static const char *const plan_keys[] = {"threads",     "scratch",    "offset", "nodes",
+                                        "model_nodes", "node_count", NULL};
 
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known)
 {

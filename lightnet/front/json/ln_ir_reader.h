@@ -7,9 +7,23 @@
 
 #include "front/json/ln_ir_json.h"
 #include "data/ln_json.h"
+#include "ir/ln_origin.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_param.h"
+
+/** A node of the model that a compiled program was made of (ir/ln_origin.h). */
+typedef struct ln_ir_node {
+    int number;
+    ln_origin *origin;
+} ln_ir_node;
+
+/** By increasing numbers. */
+typedef struct ln_ir_nodes {
+    ln_ir_node *items;
+    size_t n;
+    int total; // of the model, also those that no operator computes
+} ln_ir_nodes;
 
 typedef struct ln_ir_reader {
     ln_context *ctx;
@@ -22,6 +36,7 @@ typedef struct ln_ir_reader {
     const char *optype;         // its type, NULL: unknown
     int in_op;                  // an operator is being read
     const char *target;         // of the compiled model; NULL: not compiled
+    const ln_ir_nodes *nodes;   // of the compiled model
     ln_hash *opnames;           // operator names so far
     ln_hash *scopes;            // name -> the last scope, an element of the tree, that uses it
     ln_hash *tensors;           // tensor name -> the type of the operator that defines it
@@ -79,6 +94,15 @@ int ln_ir_push(const ln_ir_reader *r, ln_list **list, void *data);
  *  a failure, it has the parameters read so far. */
 int ln_ir_read_params(const ln_ir_reader *r, const json_t *op, const json_t *array,
                       const ln_op_arg *proto, ln_list **list);
+
+/** *nodes: returns new (ln_ir_free_nodes, in any case): those of the optional keys "model_nodes"
+ * and "node_count" of a compiled model. */
+int ln_ir_read_nodes(ln_ir_reader *r, const ln_ir_element *top, ln_ir_nodes *nodes);
+
+void ln_ir_free_nodes(const ln_ir_nodes *nodes);
+
+/** Gives the operator of a compiled model those of its optional key "nodes". */
+int ln_ir_give_nodes(const ln_ir_reader *r, const ln_ir_element *e, ln_op *op);
 
 /** *ops: returns new (ln_op_list_free_lists_too): the operators of the key "ops". After a failure,
  *  it has the operators read so far. */

@@ -3,10 +3,12 @@
 //
 // Errors are checked once, at the end: of the stream, and texts that cannot be JSON.
 
+#include "base/ln_error_memory.h"
 #include "base/ln_outtext.h"
 #include "front/json/ln_ir_json.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "ir/ln_fixed.h"
 #include "data/ln_json.h"
@@ -124,6 +126,75 @@ static void write_fixed_value(writer *w, const void *element)
     fprintf(w->fp, ", \"hash\": \"%016" PRIx64 "\"}", value->hash);
 }
 
+// The nodes of the model
+
+// Whether runs compute the operator, and it has nodes.
+static int has_nodes(const writer *w, const ln_op *op)
+{
+    return w->ctx->target && !op->op_arg->at_load && op->run && ln_op_num_nodes(op->op_arg);
+}
+
+static void write_node_numbers(writer *w, const ln_op_arg *op_arg)
+{
+    fputs(",\n            \"nodes\": [", w->fp);
+    for (int i = 0; i < ln_op_num_nodes(op_arg); i++)
+        fprintf(w->fp, "%s%d", i ? ", " : "", ln_op_node(op_arg, i)->number);
+    fputc(']', w->fp);
+}
+
+// Appends the nodes of the program's operators, or only counts them if `nodes` is NULL. Returns
+// their number.
+static size_t list_nodes(writer *w, const ln_context *ctx, const ln_model_node **nodes)
+{
+    size_t n = 0;
+    w->ctx = ctx;
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        for (int i = 0; has_nodes(w, op) && i < ln_op_num_nodes(op->op_arg); i++, n++)
+            if (nodes)
+                nodes[n] = ln_op_node(op->op_arg, i);
+    LN_FOREACH (const ln_context *, body, ctx->bodies)
+        n += list_nodes(w, body, nodes ? nodes + n : NULL);
+    w->ctx = ctx;
+    return n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const ln_model_node *const *const x = a, *const *const y = b;
+    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
+}
+
+static void write_node(writer *w, const ln_model_node *node)
+{
+    fprintf(w->fp, "\n        [%d", node->number);
+    put(w, ", ", node->name);
+    put(w, ", ", node->type);
+    fputc(']', w->fp);
+}
+
+// Writes each node that runs compute once, by number.
+static void write_nodes(writer *w)
+{
+    const ln_context *const ctx = w->ctx;
+    const size_t n = ctx->target && !ctx->outer ? list_nodes(w, ctx, NULL) : 0;
+    const ln_model_node **const nodes = n ? ln_alloc_array(n, sizeof(*nodes)) : NULL;
+    if (n && !nodes)
+        w->has_failed = ln_error_memory(w->err);
+    if (!nodes)
+        return;
+    list_nodes(w, ctx, nodes);
+    qsort(nodes, n, sizeof(*nodes), by_number);
+    fprintf(w->fp, "    \"node_count\": %d,\n    \"model_nodes\": [", ctx->n_model_nodes);
+    for (size_t i = 0; i < n; i++) {
+        if (i && nodes[i]->number == nodes[i - 1]->number)
+            continue;
+        fputs(i ? "," : "", w->fp);
+        write_node(w, nodes[i]);
+    }
+    fputs("\n    ],\n", w->fp);
+    ln_free(nodes);
+}
+
 // Operators and the top
 
 static void write_op(writer *w, const void *element)
@@ -140,6 +211,8 @@ static void write_op(writer *w, const void *element)
     if (w->ctx->target && op_arg->scratch_size)
         fprintf(w->fp, ",\n            \"scratch\": {\"size\": %zu, \"offset\": %zu}",
                 op_arg->scratch_size, op_arg->scratch_offset);
+    if (has_nodes(w, element))
+        write_node_numbers(w, op_arg);
     fputs("\n        }", w->fp);
 }
 
@@ -207,6 +280,7 @@ static void write_program(writer *w)
 {
     const ln_context *const ctx = w->ctx;
     write_plan(w);
+    write_nodes(w);
     write_optional(w, "fixed", ctx->outer ? NULL : ln_fixed_values(ctx->fixed), write_fixed_value);
     write_interface(w, "inputs", ctx->inputs, ctx->declared & LN_DECLARES_INPUTS);
     write_interface(w, "outputs", ctx->outputs, ctx->declared & LN_DECLARES_OUTPUTS);
