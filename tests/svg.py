@@ -138,6 +138,21 @@ def pictures_of_networks_are_clear(folder):
             assert box[2] >= 0 and box[2] + box[4] <= float(root.get("width")) and box[3] + box[5] <= float(root.get("height")), (name, box)
 
 
+def subgraphs_are_in_frames_of_their_own(folder):
+    """A branch, whose subgraphs are pos and sig, and a loop, whose subgraph is it; all of their operators are named re."""
+    root = svg_of(folder, os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases/bodies.json"), "--svg")
+    boxes = boxes_of(root)
+    frames = [box for box in boxes if box[0] == "f"]
+    texts = [text.text for text in root.iter(SVG + "text")]
+    assert [text for text in texts if ", run by " in text] == ["pos, run by b", "sig, run by b", "it, run by l"], texts
+    assert "2 operators of a run, 3 subgraphs, compiled for cpu" in texts, texts
+    inner = [[box[1].split("\n")[0] for box in boxes if box is not frame and contains(frame, box)] for frame in frames]
+    assert [len(names) for names in inner] == [3, 3, 5], inner # inputs, an operator and outputs of each
+    assert not overlaps(boxes) and not hidden_edges(root), (overlaps(boxes), hidden_edges(root))
+    size = [float(root.get(key)) for key in ("width", "height")]
+    assert all(box[2] >= 0 and box[2] + box[4] <= size[0] and box[3] + box[5] <= size[1] for box in boxes), boxes
+
+
 def graph_scales(folder):
     assert show(folder, chain(2000), "--svg")
 
@@ -166,7 +181,7 @@ def memory_scales(folder):
 
 def main():
     tests = [graph_has_a_box_for_each_operator, blocks_that_repeat_are_in_a_frame, names_are_escaped, pictures_of_networks_are_clear,
-             graph_scales, memory_has_a_box_for_each_piece, the_axis_of_memory_counts_what_is_drawn, pieces_of_memory_do_not_overlap,
+             subgraphs_are_in_frames_of_their_own, graph_scales, memory_has_a_box_for_each_piece, the_axis_of_memory_counts_what_is_drawn, pieces_of_memory_do_not_overlap,
              memory_scales]
     failed = 0
     print(f"1..{len(tests)}")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lightnet/ln_body.h"
 #include "lightnet/ln_optypes.h"
 #include "output/cli_msg.h"
 
@@ -93,6 +94,26 @@ static void write_label(cli_box *box)
         append(box->label, text);
 }
 
+static const ln_context *outermost(const ln_context *ctx)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return ctx;
+}
+
+// Operators have the names of their bodies as parameters.
+const ln_context *cli_graph_body(const ln_op *op, int i)
+{
+    const ln_hash *const names = outermost(op->op_arg->ctx)->body_names;
+    LN_FOREACH (const ln_param_entry *, pe, names ? op->op_arg->params : NULL) {
+        const char *const name = pe->type == LN_PARAM_STRING ? pe->value_string : NULL;
+        const ln_context *const body = name ? ln_hash_find(names, name) : NULL;
+        if (body && i-- == 0)
+            return body;
+    }
+    return NULL;
+}
+
 const char *cli_box_name(const cli_box *box)
 {
     if (box->what != CLI_BOX_OP)
@@ -124,7 +145,8 @@ static void append_type(cli_box *box, const char *target)
 static int label_parts(const cli_graph *g)
 {
     cli_box *const end = g->boxes + g->folding.n;
-    int *const counts = calloc((size_t)g->ctx->n_model_nodes + 1, sizeof(*counts)); // by number
+    const size_t n_nodes = (size_t)outermost(g->ctx)->n_model_nodes;
+    int *const counts = calloc(n_nodes + 1, sizeof(*counts)); // by number
     if (!counts)
         return -1;
     for (cli_box *box = g->boxes; box < end; box++)
@@ -189,6 +211,27 @@ static void append_tensor(char *text, const ln_tensor_entry *te)
              ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims));
 }
 
+// Subgraphs are equal if they have the same operators.
+static unsigned hash_of_body(const ln_context *body)
+{
+    unsigned hash = 1;
+    LN_FOREACH (const ln_op *, op, body->ops) {
+        hash = 31 * hash + (unsigned)ln_str_hash(op->op_arg->optype);
+        hash =
+            31 * hash + (op->op_arg->algorithm ? (unsigned)ln_str_hash(op->op_arg->algorithm) : 0);
+    }
+    return hash;
+}
+
+static void append_bodies(char *text, const ln_op *op)
+{
+    const ln_context *body = cli_graph_body(op, 0);
+    for (int i = 0; body; body = cli_graph_body(op, ++i)) {
+        const size_t len = strlen(text);
+        snprintf(text + len, LN_MAXLINE - len, " %x", hash_of_body(body));
+    }
+}
+
 // Boxes are equal if they compute the same with tensors of the same shapes.
 static int token_of(const builder *b, const cli_box *box)
 {
@@ -199,6 +242,8 @@ static int token_of(const builder *b, const cli_box *box)
              op->macs);
     if (box->te)
         append_tensor(text, box->te);
+    if (box->what == CLI_BOX_OP)
+        append_bodies(text, box->op);
     LN_FOREACH (const ln_tensor_list_entry *, tle, box->what == CLI_BOX_OP ? op->tensors_in : NULL)
         append_tensor(text, entry(b, tle));
     const int known = (int)(size_t)ln_hash_find(b->tokens, text);

@@ -6,6 +6,8 @@
 //         for (const cli_box *b = graph.boxes; b < graph.boxes + graph.folding.n; b++) ...
 //     cli_graph_free(&graph);
 //
+// A subgraph that operators run (ln_body.h) has a graph of its own.
+//
 // Constants, operators at load, and compiled views of one tensor have no boxes: edges lead from the
 // producer of a view's memory to its readers. Inputs are beside their first readers, outputs beside
 // their producers, so that the caches of a decoder's layer belong to the layer.
@@ -48,6 +50,9 @@ typedef struct cli_graph {
 int cli_graph_create(cli_graph *graph, const ln_context *ctx);
 
 void cli_graph_free(cli_graph *graph);
+
+/** Subgraph `i` of those that the operator runs; NULL: no more. Returns borrowed. */
+const ln_context *cli_graph_body(const ln_op *op, int i);
 
 /** The name of a box: that of the first node of the model, else of the operator or the tensor.
  * Returns borrowed. */

@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "draw/cli_picture.h"
 #include "draw/cli_svg.h"
+#include "lightnet/ln_body.h"
 #include "output/cli_msg.h"
 #include "output/cli_print.h"
 
@@ -15,7 +17,8 @@ enum {
     TOP = 106, // the title and the legend
     LABEL = 36,
     LINE = 42, // characters of small text
-    MIN_WIDTH = 420
+    MIN_WIDTH = 420,
+    GAP = 24 // between a graph and the next one
 };
 
 // Edges
@@ -182,7 +185,7 @@ static void draw_picture(const cli_picture *p)
     }
 }
 
-// The diagram
+// The heading
 
 static const char style[] =
     "text{fill:#17202b}.l{font-size:12px;font-weight:600}.s{fill:#596675;font-size:10.5px}"
@@ -194,12 +197,25 @@ static const char style[] =
     ".normalization .k{fill:#26853a}.reduction .k{fill:#2a9fc0}.elementwise .k{fill:#b5990a}"
     ".movement .k{fill:#8b939d}.quantization .k{fill:#dd7c4f}.other .k{fill:#5f6670}";
 
-// The kinds of the graph's operators in the order of the legend, `other` last. Returns how many.
-static int list_kinds(const cli_graph *g, ln_kind kinds[LN_N_KINDS])
+// The model's graph, and one for each subgraph
+typedef struct part {
+    cli_graph graph;
+    cli_picture *picture;
+    double width, height;
+} part;
+
+typedef struct drawing {
+    part *parts;
+    int n;
+} drawing;
+
+// The kinds of all operators in the order of the legend, `other` last. Returns how many.
+static int list_kinds(const drawing *d, ln_kind kinds[LN_N_KINDS])
 {
     int is_used[LN_N_KINDS + 1] = {0}, n = 0;
-    for (int i = 0; i < g->folding.n; i++)
-        is_used[g->boxes[i].kind] = 1;
+    for (const part *p = d->parts; p < d->parts + d->n; p++)
+        for (int i = 0; i < p->graph.folding.n; i++)
+            is_used[p->graph.boxes[i].kind] = 1;
     for (int i = 1; i <= LN_N_KINDS; i++)
         if (is_used[i % LN_N_KINDS])
             kinds[n++] = (ln_kind)(i % LN_N_KINDS);
@@ -211,69 +227,138 @@ static double kind_width(ln_kind kind)
     return 34 + 5.6 * (double)strlen(cli_kind_name(kind));
 }
 
-static void draw_legend(const cli_graph *g)
+static void draw_legend(const drawing *d)
 {
     double x = MARGIN;
     ln_kind kinds[LN_N_KINDS];
-    for (int i = 0, n = list_kinds(g, kinds); i < n; i++) {
+    for (int i = 0, n = list_kinds(d, kinds); i < n; i++) {
         cli_print("<g class=\"%s\"><path class=\"k\" d=\"M%.1f 58h10v10h-10z\"/></g>",
-                  cli_kind_id(kinds[i]), x);
+                  cli_kind_id((int)kinds[i]), x);
         draw_text("s", x + 15, 67, cli_kind_name(kinds[i]), LINE);
         x += kind_width(kinds[i]);
     }
     cli_print("\n");
 }
 
-static double legend_width(const cli_graph *g)
+static double legend_width(const drawing *d)
 {
     double width = 2 * MARGIN;
     ln_kind kinds[LN_N_KINDS];
-    for (int i = 0, n = list_kinds(g, kinds); i < n; i++)
+    for (int i = 0, n = list_kinds(d, kinds); i < n; i++)
         width += kind_width(kinds[i]);
     return width;
 }
 
-static void draw_heading(const cli_graph *g)
+static int count_operators(const cli_graph *g)
 {
-    char text[160];
     int n = 0;
     for (int i = 0; i < g->folding.n; i++)
         n += g->boxes[i].what == CLI_BOX_OP;
-    const char *const slash = strrchr(g->ctx->source, '/');
-    draw_text("t", MARGIN, 28, slash ? slash + 1 : g->ctx->source, 60);
-    snprintf(text, sizeof(text), "%d operators of a run, compiled for %.64s", n, g->ctx->target);
-    draw_text("s", MARGIN, 46, text, 160);
-    draw_legend(g);
+    return n;
 }
 
-static void draw(cli_picture *p)
+static void draw_heading(const drawing *d)
 {
-    double columns, height;
-    cli_picture_arrange(p, &columns, &height);
-    const double width = fmax(MIN_WIDTH, fmax(legend_width(p->graph), 2 * MARGIN + columns));
-    p->x = (width - columns) / 2; // in the middle of a diagram that its legend makes wider
-    p->y = TOP;
-    cli_svg_begin(width, TOP + height + MARGIN, style);
+    char text[160], subgraphs[32] = "";
+    const cli_graph *const g = &d->parts->graph;
+    const char *const slash = strrchr(g->ctx->source, '/');
+    draw_text("t", MARGIN, 28, slash ? slash + 1 : g->ctx->source, 60);
+    if (d->n > 1)
+        snprintf(subgraphs, sizeof(subgraphs), "%d subgraph%s, ", d->n - 1, d->n > 2 ? "s" : "");
+    snprintf(text, sizeof(text), "%d operators of a run, %scompiled for %.64s", count_operators(g),
+             subgraphs, g->ctx->target);
+    draw_text("s", MARGIN, 46, text, 160);
+    draw_legend(d);
+}
+
+// Subgraphs: each is in a frame, below the graph
+
+// The first box whose operator runs the subgraph; NULL: none is drawn.
+static const cli_box *find_runner(const drawing *d, const ln_context *body)
+{
+    for (const part *p = d->parts; p < d->parts + d->n; p++)
+        for (int i = 0; i < p->graph.folding.n; i++) {
+            const cli_box *const box = &p->graph.boxes[i];
+            const ln_context *run = box->what == CLI_BOX_OP ? cli_graph_body(box->op, 0) : NULL;
+            for (int k = 0; run && run != body;)
+                run = cli_graph_body(box->op, ++k);
+            if (run)
+                return box;
+        }
+    return NULL;
+}
+
+static void draw_frame(const drawing *d, const part *p, double x, double y, double width)
+{
+    const cli_box *const runner = find_runner(d, p->graph.ctx);
+    char text[2 * LN_MAX_NAME_LEN + 32];
+    snprintf(text, sizeof(text), "%s%s%s", ln_body_name(p->graph.ctx), runner ? ", run by " : "",
+             runner ? cli_box_name(runner) : "");
+    cli_print("<g class=\"f\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+              "rx=\"8\"/>",
+              x, y, width, p->height + CLI_PICTURE_HEAD + CLI_PICTURE_PAD);
+    draw_text("l", x + 9, y + 15, text, LABEL);
+    cli_print("<title>%d operators</title></g>\n", count_operators(&p->graph));
+}
+
+static void draw_parts(const drawing *d, double width)
+{
+    double y = TOP;
+    for (part *p = d->parts; p < d->parts + d->n; p++) {
+        const double framed = fmax(p->width, CLI_PICTURE_WIDTH) + 2 * CLI_PICTURE_PAD;
+        const int is_framed = p != d->parts;
+        if (is_framed)
+            draw_frame(d, p, (width - framed) / 2, y, framed);
+        // In the middle of a diagram that something else makes wider.
+        p->picture->x = (width - p->width) / 2;
+        p->picture->y = y + (is_framed ? CLI_PICTURE_HEAD : 0);
+        draw_picture(p->picture);
+        y = p->picture->y + p->height + (is_framed ? CLI_PICTURE_PAD : 0) + GAP;
+    }
+}
+
+// The diagram
+
+static void draw(const drawing *d)
+{
+    double width = fmax(MIN_WIDTH, legend_width(d)), height = TOP + MARGIN - GAP;
+    for (part *p = d->parts; p < d->parts + d->n; p++) {
+        const int is_framed = p != d->parts;
+        cli_picture_arrange(p->picture, &p->width, &p->height);
+        width = fmax(width, 2 * MARGIN + fmax(p->width, is_framed ? CLI_PICTURE_WIDTH : 0) +
+                                (is_framed ? 2 * CLI_PICTURE_PAD : 0));
+        height += p->height + GAP + (is_framed ? CLI_PICTURE_HEAD + CLI_PICTURE_PAD : 0);
+    }
+    cli_svg_begin(width, height, style);
     cli_print("<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" "
               "markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" "
               "orient=\"auto\"><path d=\"M0 .6L8 4L0 7.4z\" fill=\"#8a97a6\"/></marker></defs>\n");
-    draw_heading(p->graph);
-    draw_picture(p);
+    draw_heading(d);
+    draw_parts(d, width);
     cli_svg_end();
+}
+
+static int add_part(drawing *d, const ln_context *ctx)
+{
+    part *const p = &d->parts[d->n++];
+    if (cli_graph_create(&p->graph, ctx))
+        return CLI_FAILED;
+    p->picture = cli_picture_create(&p->graph);
+    return p->picture ? 0 : cli_fail_memory();
 }
 
 int cli_svg_graph(const ln_context *ctx)
 {
-    cli_graph graph;
-    cli_picture *p = NULL;
-    int status = cli_graph_create(&graph, ctx);
-    if (!status) {
-        p = cli_picture_create(&graph);
-        status = p ? 0 : cli_fail_memory();
-    }
+    drawing d = {.parts = calloc((size_t)ln_list_length(ctx->bodies) + 1, sizeof(part))};
+    int status = d.parts ? add_part(&d, ctx) : cli_fail_memory();
+    for (const ln_list *node = ctx->bodies; node && !status; node = node->next)
+        status = add_part(&d, node->data);
     if (!status)
-        draw(p);
-    cli_picture_free(p);
-    cli_graph_free(&graph);
+        draw(&d);
+    for (int i = 0; i < d.n; i++) {
+        cli_picture_free(d.parts[i].picture);
+        cli_graph_free(&d.parts[i].graph);
+    }
+    free(d.parts);
     return status;
 }

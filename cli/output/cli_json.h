@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLI_JSON_DEPTH = 8 };
+enum { CLI_JSON_DEPTH = 10 };
 
 /** All zero: a document for standard output, at its beginning. */
 typedef struct cli_json {

@@ -6,6 +6,7 @@
 #include "draw/cli_graph.h"
 #include "input/cli_model_fail.h"
 #include "input/cli_params.h"
+#include "lightnet/ln_body.h"
 #include "lightnet/ln_memory_plan.h"
 
 typedef struct writing {
@@ -122,6 +123,18 @@ static void add_refused(const writing *w, const ln_op *op)
     cli_json_close(w->json);
 }
 
+// The names of the subgraphs that the operator runs.
+static void add_body_names(cli_json *json, const ln_op *op)
+{
+    const ln_context *body = cli_graph_body(op, 0);
+    if (!body)
+        return;
+    cli_json_open(json, "bodies", '[');
+    for (int i = 0; body; body = cli_graph_body(op, ++i))
+        cli_json_text(json, NULL, ln_body_name(body));
+    cli_json_close(json);
+}
+
 static int add_operator(const writing *w, const ln_op_arg *op, const ln_op *of)
 {
     cli_json *const json = w->json;
@@ -146,6 +159,7 @@ static int add_operator(const writing *w, const ln_op_arg *op, const ln_op *of)
     add_tensors(w, "inputs", op->tensors_in);
     add_tensors(w, "outputs", op->tensors_out);
     add_refused(w, of);
+    add_body_names(json, of);
     if (time) {
         cli_json_fixed(json, "ms", time->ms, 6);
         cli_json_number(json, "bytes", time->bytes);
@@ -250,8 +264,8 @@ static int index_positions(const writing *w)
     return 0;
 }
 
-int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
-                         const cli_op_times *times, const cli_refusals *refused)
+static int add_graph_of(cli_json *json, const ln_context *ctx, const cli_op_times *times,
+                        const cli_refusals *refused)
 {
     cli_graph graph = {.ctx = NULL};
     writing w = {.json = json,
@@ -263,16 +277,30 @@ int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
     int status = !w.times || !w.positions || !w.refused ? cli_fail_memory()
                                                         : cli_params_begin(&w.counted, ctx);
     status = status || index_times(&w, times) || index_positions(&w) || index_refused(&w) ||
-             cli_graph_create(&graph, ctx);
-    cli_json_open(json, key, '{');
-    status = status || add_graph(&w, &graph);
-    cli_json_close(json);
+             cli_graph_create(&graph, ctx) || add_graph(&w, &graph);
     cli_graph_free(&graph);
     cli_params_end(&w.counted);
     ln_hash_free(w.times);
     ln_hash_free(w.positions);
     ln_hash_free(w.refused);
     return status ? CLI_FAILED : 0;
+}
+
+int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
+                         const cli_op_times *times, const cli_refusals *refused)
+{
+    cli_json_open(json, key, '{');
+    int status = add_graph_of(json, ctx, times, refused);
+    cli_json_open(json, "bodies", '[');
+    for (const ln_list *node = ctx->bodies; node && !status; node = node->next) {
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", ln_body_name(node->data));
+        status = add_graph_of(json, node->data, NULL, NULL);
+        cli_json_close(json);
+    }
+    cli_json_close(json);
+    cli_json_close(json);
+    return status;
 }
 
 // Memory

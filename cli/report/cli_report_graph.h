@@ -6,7 +6,8 @@
 #include "command/cli_measure.h"
 #include "command/cli_refused.h"
 
-/** Adds the graph of the context as member `key`: boxes, edges and groups (draw/cli_graph.h).
+/** Adds the graph of the context as member `key`: boxes, edges and groups (draw/cli_graph.h), and
+ * `bodies`, the graphs of its subgraphs.
  * `times` NULL: no operator has a time; `refused` NULL: rules are unknown. Returns 0, or CLI_FAILED
  * after a message. */
 int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,

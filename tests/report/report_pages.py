@@ -42,6 +42,22 @@ def nasty():
                                                [onnx_writer.value("x4", "float", [2, 8])], [w]))
 
 
+def controlled():
+    """An If, and a Loop with an If in it, whose number of iterations the data decide."""
+    def branch(function, x):
+        return onnx_writer.graph([onnx_writer.node(function, [x], ["a"], name=function.lower())], [], [onnx_writer.value("a", "float")])
+
+    def choice(cond, x, y, name):
+        return onnx_writer.node("If", [cond], [y], name=name, then_branch=branch("Relu", x), else_branch=branch("Tanh", x))
+
+    body = onnx_writer.graph([choice("c", "s", "t", "inner"), onnx_writer.node("And", ["go", "c"], ["again"])],
+                             [onnx_writer.value("i", "int64", []), onnx_writer.value("go", "bool", []), onnx_writer.value("s", "float", [2, 8])],
+                             [onnx_writer.value("again", "bool"), onnx_writer.value("t", "float")])
+    nodes = [choice("c", "x", "u", "outer"), onnx_writer.node("Loop", ["n", "", "u"], ["y"], name="repeat", body=body)]
+    return onnx_writer.model(onnx_writer.graph(nodes, [onnx_writer.value("c", "bool", []), onnx_writer.value("x", "float", [2, 8])],
+                                               [onnx_writer.value("y", "float", [2, 8])], [onnx_writer.tensor("n", "int64", [], [3])]))
+
+
 def written(folder, name, content):
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
@@ -67,6 +83,7 @@ def models_of_the_tree(folder):
         "quantized": [quantized],
         "decoder": [written(folder, "decoder.onnx", open_networks.decoder()), "--decode", "5,3"],
         "compiled": [compiled],
+        "subgraphs": [written(folder, "subgraphs.onnx", controlled())],
         "nasty": [written(folder, "nasty.onnx", nasty())],
         "two": [DIGITS, quantized],
         "accuracy": [residual, "--precision", "bf16", "--against", "float32"],
@@ -184,10 +201,43 @@ def check_switches(page):
     return faults
 
 
+def subgraph_faults(page, bodies, boxes):
+    """Opens the subgraphs of the boxes, and those within them, each from the panel of its operator."""
+    faults = []
+    for box in boxes:
+        for name in box.get("bodies", []):
+            search(page, box["operator"])
+            page.value(f"[...document.querySelectorAll('.panel [data-body]')].find(button => button.dataset.body === {json.dumps(name)}).click()")
+            n = page.value("document.querySelectorAll('#graph .box').length")
+            if n != len(bodies[name]["boxes"]):
+                faults.append(f"subgraph {name} has {n} boxes, expected {len(bodies[name]['boxes'])}")
+            if name not in page.value("document.querySelector('.path').textContent"):
+                faults.append(f"the path lacks {name}")
+            faults += [f"subgraph {name}: {fault}" for fault in faults_of(page, "graph")]
+            faults += subgraph_faults(page, bodies, bodies[name]["boxes"])
+            page.value("[...document.querySelectorAll('.path button')].pop().click()")
+    return faults
+
+
+def check_subgraphs(page):
+    """Operators open the subgraphs that they run, and the path leads back."""
+    graph = json.loads(page.value("document.getElementById('data').textContent"))["models"][0]["compiled"]
+    faults = subgraph_faults(page, {body["name"]: body for body in graph["bodies"]}, graph["boxes"])
+    if not page.value("document.querySelector('.path').hidden"):
+        faults.append("the path does not lead back to the whole graph")
+    for body in graph["bodies"]:
+        for box in body["boxes"]:
+            if "bodies" in box and box["type"] not in search(page, box["operator"]):
+                faults.append(f"the search does not find {box['operator']}")
+            if "bodies" in box and body["name"] not in page.value("document.querySelector('.path').textContent"):
+                faults.append(f"the search does not open {body['name']}")
+    return faults
+
+
 def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
-    faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_click(page) + check_switches(page)
+    faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_subgraphs(page) + check_click(page) + check_switches(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()

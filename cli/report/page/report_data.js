@@ -17,20 +17,37 @@ function peakOf(model, box) {
 const flopsOf = box => 2 * (box.macs || 0);
 const rateOf = box => box.ms > 0 ? flopsOf(box) / (box.ms * 1e-3) : 0; // operations per second
 const bandwidthOf = box => box.ms > 0 ? box.bytes / (box.ms * 1e-3) : 0; // bytes per second
+const labelOf = box => box.bodies ? `▸ ${box.label}` : box.label; // with subgraphs to open
 const typesOf = box => (box.nodes || []).map(node => node.type);
 const isTimed = box => box.ms !== undefined;
 
 function prepareGraph(graph) {
   graph.boxes.forEach((box, index) => {
     box.index = index;
+    box.graph = graph;
     box.ms = box.ms === undefined ? undefined : Number(box.ms);
   });
   graph.timed = graph.boxes.filter(isTimed);
   graph.ms = graph.timed.reduce((sum, box) => sum + box.ms, 0);
   graph.boxes.forEach(box => { box.share = graph.ms > 0 && isTimed(box) ? box.ms / graph.ms : 0; });
   graph.root = treeOf(graph);
+  graph.bodies = new Map((graph.bodies || []).map(body => [body.name, prepareGraph(body)]));
   return graph;
 }
+
+// The graph and its subgraphs, each with the `names` that lead to it: of the subgraph that has it, .., its own.
+function withBodies(graph) {
+  const found = [Object.assign(graph, {names: []})], names = new Set();
+  for (const {boxes, names: path} of found)
+    for (const name of boxes.flatMap(box => box.bodies || []))
+      if (!names.has(name) && graph.bodies.has(name)) {
+        names.add(name);
+        found.push(Object.assign(graph.bodies.get(name), {names: [...path, name]}));
+      }
+  return found;
+}
+
+const graphsOf = model => Object.values(model.graphs).flatMap(withBodies);
 
 function prepareModel(model) {
   model.name = model.source.split('/').pop();

@@ -112,7 +112,7 @@ class GraphView {
     return [svg('rect', {class: 'card', width, height, rx: 6}),
             svg('rect', {class: 'share', x: 5, y: height - 4, width: (width - 6) * Math.min(1, box.share), height: 3}),
             svg('path', {class: 'bar', d: `M6 0H5.5V${height}H6A6 6 0 0 1 0 ${height - 6}V6A6 6 0 0 1 6 0z`}),
-            this.text('label', 14, 19, fittedStart(box.label, room, 12.5, 600)),
+            this.text('label', 14, 19, fittedStart(labelOf(box), room, 12.5, 600)),
             this.text('sub', 14, 36, fitted(box.name, room - widthOf(shape, 11.5) - 8, 11.5)),
             this.textTo('sub', width - 11, 36, shape), ...time];
   }

@@ -74,17 +74,29 @@ class Page {
 
   graphSection(model) {
     const graphs = model.graphs.model ? switchOf('graph', {compiled: 'Compiled', model: 'Model'}, 'compiled', name => this.showGraph(name)) : null;
-    const search = searchOf(text => findBoxes(this.graph, text), box => this.reveal(box));
-    const kinds = Object.keys(KINDS).filter(kind => Object.values(model.graphs).some(graph => graph.boxes.some(box => box.kind === kind)));
+    const search = searchOf(text => withBodies(this.whole).flatMap(graph => findBoxes(graph, text)), box => this.reveal(box));
+    const kinds = Object.keys(KINDS).filter(kind => graphsOf(model).some(graph => graph.boxes.some(box => box.kind === kind)));
     const open = el('button', {type: 'button', on: {click: () => this.view.setAll(true)}}, 'Open all');
     const close = el('button', {type: 'button', on: {click: () => this.view.setAll(false)}}, 'Close all');
-    return sectionOf('graph', 'Graph', [search, graphs, open, close], legendOf(kinds.map(kind => ({kind}))),
+    this.path = el('nav', {class: 'path', 'aria-label': 'subgraphs', hidden: true});
+    return sectionOf('graph', 'Graph', [search, graphs, open, close], this.path, legendOf(kinds.map(kind => ({kind}))),
       el('div', {class: 'graph'}, this.view.element, this.panel),
       el('p', {class: 'note'}, 'Drag to move; pinch, or Ctrl and the wheel, to zoom. A box is an operator: the types and the name of the nodes that it computes, its shape, its time, and at the bottom a bar for its share of the run. The graph "Compiled" leaves out constants, and views, which need no time.'));
   }
 
   showGraph(name) {
-    this.graph = this.model.graphs[name];
+    this.whole = this.model.graphs[name];
+    this.showBody([]);
+  }
+
+  // The subgraph that the last of the names names, each within the one before it; none: the whole graph.
+  showBody(names) {
+    const titles = ['Whole graph', ...names];
+    this.graph = names.length ? this.whole.bodies.get(names[names.length - 1]) : this.whole;
+    this.names = names;
+    this.path.hidden = !names.length;
+    this.path.replaceChildren(...titles.flatMap((title, i) => [i ? ' ▸ ' : '', i === names.length ? el('b', null, title)
+      : el('button', {type: 'button', class: 'link', on: {click: () => this.showBody(names.slice(0, i))}}, title)]));
     this.panel.replaceChildren(...emptyPanel(this.model, box => this.pick(this.model, box)));
     this.view.show(this.model, this.graph);
   }
@@ -98,13 +110,14 @@ class Page {
 
   // The graph chose a node: the panel and the plots follow.
   chosen(model, node) {
-    this.panel.replaceChildren(...panelOf(model, node, box => this.reveal(box)).flat());
+    this.panel.replaceChildren(...panelOf(model, node, box => this.reveal(box), name => this.showBody([...this.names, name])).flat());
     this.panel.scrollTop = 0;
     for (const [box, elements] of this.links)
       for (const element of elements) element.classList.toggle('selected', box === node.box);
   }
 
   reveal(box) {
+    if (box.graph !== this.graph) this.showBody(box.graph.names);
     const node = this.graph.leaves[box.index];
     this.view.reveal(node);
     this.chosen(this.model, node);
@@ -113,9 +126,9 @@ class Page {
   // A plot chose an operator of a compiled model.
   pick(model, box) {
     if (model !== this.model) this.show(model);
-    if (this.graph !== model.graphs.compiled) {
-      document.querySelector('#graph [data-value="compiled"]').click();
-    }
+    const compiled = document.querySelector('#graph [data-value="compiled"]');
+    if (this.graph !== model.graphs.compiled && compiled) compiled.click();
+    else if (this.graph !== model.graphs.compiled) this.showGraph('compiled');
     this.reveal(box);
     const section = document.getElementById('graph');
     const edge = section.getBoundingClientRect();

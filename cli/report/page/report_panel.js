@@ -21,11 +21,17 @@ function valueText(value) {
   return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
 }
 
-function operatorPanel(model, box) {
+// Buttons that open the subgraphs which an operator runs.
+function bodyList(box, open) {
+  return listOf('Subgraphs', (box.bodies || []).map(name => el('button', {type: 'button', class: 'link', 'data-body': name, on: {click: () => open(name)}},
+                                                              el('span', null, '▸ ', name))));
+}
+
+function operatorPanel(model, box, open) {
   const isRun = isTimed(box), rate = rateOf(box);
   const settings = Object.entries(box.params || {}).filter(([, value]) => value !== null && value !== '');
   return [
-    el('h3', null, box.label),
+    el('h3', null, labelOf(box)),
     el('p', {class: 'muted'}, el('code', null, box.name)),
     rowsOf([
       ['time', isRun ? `${msText(box.ms)}, ${percentText(box.share)} of the run` : null],
@@ -39,6 +45,7 @@ function operatorPanel(model, box) {
       ['work', box.macs ? `${withPrefix(flopsOf(box), 'FLOP')}` : null],
       ['scratch', box.scratch ? bytesText(box.scratch) : null],
     ]),
+    bodyList(box, open),
     listOf(`Nodes of the model (${box.nodes.length})`, box.nodes.map(node => [node.type, ' ', el('code', {class: 'muted'}, node.name)])),
     listOf('Inputs', box.inputs.map(tensorItem)),
     listOf('Outputs', box.outputs.map(tensorItem)),
@@ -65,7 +72,7 @@ function groupPanel(node, pick) {
 
 function emptyPanel(model, pick) {
   const longest = [...model.graphs.compiled.timed].sort((a, b) => b.ms - a.ms).slice(0, 8);
-  return [el('p', {class: 'muted'}, 'Choose a box to see its shapes, kernel, time and nodes. Boxes with ▸ open: they hold blocks that repeat.'),
+  return [el('p', {class: 'muted'}, 'Choose a box to see its shapes, kernel, time and nodes. Boxes with ▸ open: they hold blocks that repeat, or run subgraphs, which open from here.'),
           operatorList('Longest operators', longest, pick)].flat();
 }
 
@@ -74,7 +81,7 @@ function operatorList(title, boxes, pick) {
     el('span', null, box.label, ' ', el('span', {class: 'muted'}, box.name)), el('span', {class: 'muted number'}, isTimed(box) ? msText(box.ms) : ''))));
 }
 
-function panelOf(model, node, pick) {
+function panelOf(model, node, pick, open) {
   if (node.group) return groupPanel(node, pick);
-  return node.box.what === 'op' ? operatorPanel(model, node.box) : portPanel(node.box);
+  return node.box.what === 'op' ? operatorPanel(model, node.box, open) : portPanel(node.box);
 }
