@@ -45,10 +45,11 @@ static int reserve(cli_refusals *r)
 }
 
 // The item of the rule and the tensor, a new one if need be. NULL: too many, or no memory.
-static cli_refused *item_of(cli_refusals *r, const char *rule, const char *tensor)
+static cli_refused *item_of(cli_refusals *r, const ln_context *ctx, const char *rule,
+                            const char *tensor)
 {
-    char key[2 * LN_MAX_NAME_LEN];
-    snprintf(key, sizeof(key), "%s %s", rule, tensor);
+    char key[3 * LN_MAX_NAME_LEN];
+    snprintf(key, sizeof(key), "%p %s %s", (const void *)ctx, rule, tensor);
     const int known = (int)(size_t)ln_hash_find(r->index, key);
     if (known)
         return &r->items[known - 1];
@@ -63,7 +64,7 @@ static cli_refused *item_of(cli_refusals *r, const char *rule, const char *tenso
         ln_free(copy);
         return NULL;
     }
-    r->items[r->n] = (cli_refused){.rule = rule};
+    r->items[r->n] = (cli_refused){.rule = rule, .ctx = ctx};
     return &r->items[r->n++];
 }
 
@@ -79,9 +80,8 @@ static void note(void *data, const ln_rule_event *event)
 {
     cli_refusals *const r = data;
     const char *const tensor = first_output(event->op);
-    if (r->failed || event->op->op_arg->ctx != r->ctx)
-        return;
-    cli_refused *const item = item_of(r, event->rule, tensor);
+    cli_refused *const item =
+        r->failed ? NULL : item_of(r, event->op->op_arg->ctx, event->rule, tensor);
     if (!item || (item->tensor && item->outcome == LN_RULE_APPLIED))
         return;
     item->outcome = event->outcome;
@@ -92,8 +92,7 @@ static void note(void *data, const ln_rule_event *event)
 
 int cli_refusals_watch(cli_refusals *r, ln_context *ctx)
 {
-    *r =
-        (cli_refusals){.ctx = ctx, .index = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL)};
+    *r = (cli_refusals){.index = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL)};
     if (!r->index)
         return cli_fail_memory();
     ln_context_watch_rules(ctx, note, r);
@@ -117,7 +116,7 @@ void cli_refusals_free(cli_refusals *r)
 
 // Finding
 
-// The operators that runs compute, from 1 in their order.
+// The operators that runs of a program or subgraph compute, from 1 in their order.
 typedef struct operators {
     const ln_op **ops;
     int n;
@@ -140,10 +139,10 @@ static int add_op(operators *o, const ln_op *op)
     return 0;
 }
 
-static int list_ops(operators *o, const ln_context *ctx)
+static int list_ops(operators *o, const ln_context *ctx, int n_nodes)
 {
     o->ops = calloc((size_t)ln_list_length(ctx->ops) + 1, sizeof(*o->ops));
-    o->by_node = calloc((size_t)ctx->n_model_nodes + 1, sizeof(*o->by_node));
+    o->by_node = calloc((size_t)n_nodes + 1, sizeof(*o->by_node));
     o->by_tensor = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!o->ops || !o->by_node || !o->by_tensor)
         return -1;
@@ -203,16 +202,33 @@ static void remove_repeated(cli_refusals *r)
     qsort(r->items, (size_t)n, sizeof(*r->items), by_position);
 }
 
+// Finds the operators of the items of `ctx`, whose positions are behind the first `*n` ones.
+static int find_in(cli_refusals *r, const ln_context *ctx, int n_nodes, int *n)
+{
+    operators o = {.n = 0};
+    const int status = list_ops(&o, ctx, n_nodes);
+    for (cli_refused *item = r->items; item < r->items + r->n && !status; item++) {
+        const int number = item->ctx == ctx ? find_op(&o, item) : 0;
+        if (!number)
+            continue;
+        item->op = o.ops[number];
+        item->position = *n + number;
+    }
+    *n += o.n;
+    free(o.ops);
+    free(o.by_node);
+    ln_hash_free(o.by_tensor);
+    return status;
+}
+
 // Removes the items of rules that were applied, and of operators that are gone.
-static void keep_found(cli_refusals *r, const operators *o)
+static void keep_found(cli_refusals *r)
 {
     int n = 0;
     for (int i = 0; i < r->n; i++) {
         cli_refused *const item = &r->items[i];
         item->number = i;
-        item->position = item->outcome == LN_RULE_APPLIED ? 0 : find_op(o, item);
-        item->op = o->ops[item->position];
-        if (item->position)
+        if (item->op && item->outcome != LN_RULE_APPLIED)
             r->items[n++] = *item;
         else
             free_item(item);
@@ -223,14 +239,13 @@ static void keep_found(cli_refusals *r, const operators *o)
 
 int cli_refusals_find(cli_refusals *r, ln_context *ctx)
 {
-    operators o = {.n = 0};
+    int n = 0;
     ln_context_watch_rules(ctx, NULL, NULL);
-    r->failed = r->failed || list_ops(&o, ctx);
+    r->failed = r->failed || find_in(r, ctx, ctx->n_model_nodes, &n);
+    for (const ln_list *node = ctx->bodies; node && !r->failed; node = node->next)
+        r->failed = find_in(r, node->data, ctx->n_model_nodes, &n) != 0;
     if (!r->failed)
-        keep_found(r, &o);
-    free(o.ops);
-    free(o.by_node);
-    ln_hash_free(o.by_tensor);
+        keep_found(r);
     return r->failed ? cli_fail_memory() : 0;
 }
 

@@ -3,7 +3,7 @@
 //
 //     cli_refusals r;
 //     if (!cli_refusals_watch(&r, ctx) && !ln_context_compile(ctx, "cpu") &&
-//         !cli_refusals_find(&r, ctx, opt))
+//         !cli_refusals_find(&r, ctx))
 //         for (const cli_refused *item = r.items; item < r.items + r.n; item++) ...
 //     cli_refusals_free(&r);
 //
@@ -17,7 +17,7 @@
 #include "lightnet/lightnet.h"
 
 typedef struct cli_refused {
-    const ln_op *op; // of the compiled program
+    const ln_op *op; // of the compiled program, or of a subgraph of it
     const char *rule;
     ln_rule_outcome outcome; // not LN_RULE_APPLIED
     char *text;              // as that of ln_rule_event; or NULL
@@ -25,19 +25,19 @@ typedef struct cli_refused {
     int node;                // a node that it computed; 0: unknown
     int is_movement;         // of data: its kind
     int position, number;    // of `op` among those of a run, and of the item, for sorting
+    const ln_context *ctx;   // of the operator that the rule saw; may be gone
 } cli_refused;
 
 typedef struct cli_refusals {
     cli_refused *items; // by operators in their order, of each in the order of the rules' first try
     int n, capacity;
     int n_left_out; // beyond the max number
-    ln_hash *index; // "RULE TENSOR" -> number + 1; owns the keys
-    const ln_context *ctx;
-    int failed; // no memory
+    ln_hash *index; // "CONTEXT RULE TENSOR" -> number + 1; owns the keys
+    int failed;     // no memory
 } cli_refusals;
 
-/** Notes what rules do while the context is compiled, but not in its bodies. Returns 0, or
- * CLI_FAILED after a message; free in any case. */
+/** Notes what rules do while the context and its subgraphs are compiled. Returns 0, or CLI_FAILED
+ * after a message; free in any case. */
 int cli_refusals_watch(cli_refusals *r, ln_context *ctx);
 
 /** Ends watching, and keeps the items whose operators runs of the compiled program compute. Returns

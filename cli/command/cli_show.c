@@ -15,6 +15,7 @@
 #include "input/cli_session.h"
 #include "input/cli_source.h"
 #include "lightnet/lightnet.h"
+#include "lightnet/ln_body.h"
 #include "lightnet/ln_util.h"
 #include "output/cli_color.h"
 #include "output/cli_json.h"
@@ -284,17 +285,27 @@ static int print_ops(const ln_context *ctx)
 
 // Rules that were not applied
 
+// The subgraph that has the operator, or NULL.
+static const char *subgraph_of(const ln_op *op)
+{
+    return op->op_arg->ctx->outer ? ln_body_name(op->op_arg->ctx) : NULL;
+}
+
 // A line for each rule and operator of a run; `r` NULL: nobody wants to know.
 static void print_refused(const cli_refusals *r)
 {
-    char why[LN_MAXLINE];
+    char why[LN_MAXLINE], name[2 * LN_MAX_NAME_LEN];
     if (!r)
         return;
     cli_print("\n%s%-*s  %-24s  why it was not applied%s\n", cli_color(stdout, CLI_BOLD),
               NAME_WIDTH, "operator", "rule", cli_color_end(stdout));
-    for (const cli_refused *item = r->items; item < r->items + r->n; item++)
-        cli_print("%-*.*s  %-24s  %s\n", NAME_WIDTH, NAME_WIDTH, item->op->op_arg->name, item->rule,
+    for (const cli_refused *item = r->items; item < r->items + r->n; item++) {
+        const char *const subgraph = subgraph_of(item->op);
+        snprintf(name, sizeof(name), "%s%s%s", subgraph ? subgraph : "", subgraph ? ": " : "",
+                 item->op->op_arg->name);
+        cli_print("%-*.*s  %-24s  %s\n", NAME_WIDTH, NAME_WIDTH, name, item->rule,
                   cli_refused_why(item, why));
+    }
     if (r->n_left_out)
         cli_print("and %d more\n", r->n_left_out);
 }
@@ -307,6 +318,7 @@ static void add_refused(cli_json *doc, const cli_refusals *r)
     for (const cli_refused *item = r->items; item < r->items + r->n; item++) {
         cli_json_open(doc, NULL, '{');
         cli_json_text(doc, "name", item->op->op_arg->name);
+        cli_json_text(doc, "subgraph", subgraph_of(item->op));
         cli_json_text(doc, "rule", item->rule);
         cli_json_text(doc, "why", cli_refused_word(item));
         cli_json_text(doc, "text", item->text);

@@ -250,7 +250,8 @@ static int index_refused(const writing *w)
 {
     const cli_refusals *const r = w->refusals;
     for (int i = r ? r->n - 1 : -1; i >= 0; i--) // the first item of an operator comes last
-        if (ln_hash_insert(w->refused, r->items[i].op->op_arg->name, &r->items[i]) < 0)
+        if (r->items[i].op->op_arg->ctx == w->ctx &&
+            ln_hash_insert(w->refused, r->items[i].op->op_arg->name, &r->items[i]) < 0)
             return cli_fail_memory();
     return 0;
 }
@@ -295,7 +296,7 @@ int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
     for (const ln_list *node = ctx->bodies; node && !status; node = node->next) {
         cli_json_open(json, NULL, '{');
         cli_json_text(json, "name", ln_body_name(node->data));
-        status = add_graph_of(json, node->data, NULL, NULL);
+        status = add_graph_of(json, node->data, NULL, refused);
         cli_json_close(json);
     }
     cli_json_close(json);
