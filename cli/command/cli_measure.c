@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,12 +159,33 @@ static const tl_tensor *tensor_of(const ln_context *ctx, const ln_tensor_list_en
     return ln_entry_of(tle, ctx->tensor_table)->tensor;
 }
 
-static double bytes_of(const ln_context *ctx, const ln_list *tensors)
+static double length_of(const ln_context *ctx, const ln_list *tensors)
+{
+    double len = 0;
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
+        len += tensor_of(ctx, tle)->len;
+    return len;
+}
+
+// The bytes of each tensor, but of at most `max` of its elements.
+static double bytes_of(const ln_context *ctx, const ln_list *tensors, double max)
 {
     double bytes = 0;
-    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors)
-        bytes += (double)tl_tensor_size(tensor_of(ctx, tle));
+    LN_FOREACH (const ln_tensor_list_entry *, tle, tensors) {
+        const tl_tensor *const t = tensor_of(ctx, tle);
+        bytes += fmin(t->len, max) * (double)tl_size_of(t->dtype);
+    }
     return bytes;
+}
+
+// The bytes that an operator reads and writes. One that moves elements reads as many of an input as
+// it writes: of a table the rows that it gathers.
+static double moved_bytes(const ln_context *ctx, const ln_op *op)
+{
+    const ln_op_arg *const arg = op->op_arg;
+    const double written = length_of(ctx, arg->tensors_out);
+    const double max = ln_op_has_trait(op, LN_TRAIT_MOVES) ? written : INFINITY;
+    return bytes_of(ctx, arg->tensors_in, max) + bytes_of(ctx, arg->tensors_out, INFINITY);
 }
 
 static const char *or_dash(const char *text)
@@ -171,15 +193,16 @@ static const char *or_dash(const char *text)
     return text ? text : "-";
 }
 
-static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, const ln_op_arg *op,
+static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, const ln_op *timed,
                            uint64_t ns)
 {
+    const ln_op_arg *const op = timed->op_arg;
     cli_op_time t = {
         .op = op,
         .algorithm = or_dash(op->algorithm),
         .layout = or_dash(op->layout),
         .ms = (double)ns * 1e-6,
-        .bytes = bytes_of(ctx, op->tensors_in) + bytes_of(ctx, op->tensors_out),
+        .bytes = moved_bytes(ctx, timed),
     };
     if (op->tensors_out) {
         // "1x3x224x224", the syntax of --shape.
@@ -206,7 +229,7 @@ static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *o
         const uint64_t t = *ns++;
         if (!op->run || op->op_arg->at_load)
             continue;
-        times->items[times->n] = time_of(times, ctx, op->op_arg, t);
+        times->items[times->n] = time_of(times, ctx, op, t);
         times->ms += times->items[times->n++].ms;
     }
     return 0;

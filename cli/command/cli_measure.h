@@ -76,7 +76,7 @@ typedef struct cli_op_time {
     double ms;
     double gflops; // GFLOP/s
     double peak;   // GFLOP/s in percent of the machine's peak
-    double bytes;  // of inputs and outputs
+    double bytes;  // that it reads and writes
     double gbs;    // GB/s
 } cli_op_time;
 
@@ -103,7 +103,8 @@ int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options
 void cli_op_times_free(cli_op_times *times);
 
 /** Prints a table. GFLOP/s count two operations for each multiply-accumulate of the direct
- * computation, for any algorithm; bytes are those of all inputs and outputs. */
+ * computation, for any algorithm; bytes are those of outputs and inputs, of tables only the
+ * gathered elements. */
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx);
 
 /** The same as members of an open JSON object. */
