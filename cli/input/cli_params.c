@@ -31,7 +31,8 @@ int cli_params_count(const cli_params *counted, const ln_op *op, double *n)
         todo = ln_list_remove_nth(todo, 0);
         LN_FOREACH (const ln_tensor_list_entry *, tle,
                     producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
-            *n += ln_entry_of(tle, counted->ctx->tensor_table)->tensor->len;
+            *n += (double)ln_context_num_params(counted->ctx,
+                                                ln_entry_of(tle, counted->ctx->tensor_table));
         status = push_producers(counted, producer, &todo);
     }
     ln_list_free(todo);

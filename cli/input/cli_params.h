@@ -20,8 +20,8 @@ typedef struct cli_params {
 /** Returns 0, or CLI_FAILED after a message. */
 int cli_params_begin(cli_params *counted, const ln_context *ctx);
 
-/** *n: the elements of parameters of the operator that no earlier one has. Returns 0, or CLI_FAILED
- * after a message. */
+/** *n: the parameters of the operator (ln_context_num_params) that no earlier one has. Returns 0,
+ * or CLI_FAILED after a message. */
 int cli_params_count(const cli_params *counted, const ln_op *op, double *n);
 
 void cli_params_end(cli_params *counted);

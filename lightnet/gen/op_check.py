@@ -19,7 +19,8 @@ _DTYPE_SETS = {"FLT": "LN_DTYPES_FLOAT", "NUM": "LN_DTYPES_NUMBER", "ANY": "LN_D
 # Words in descriptions, and their constants of C.
 _WRITES = {"stdout": "LN_WRITES_STDOUT", "files": "LN_WRITES_FILES"}
 _TRAITS = {"moves": "LN_TRAIT_MOVES", "selects": "LN_TRAIT_SELECTS",
-           "elementwise": "LN_TRAIT_ELEMENTWISE", "alias": "LN_TRAIT_ALIAS"}
+           "elementwise": "LN_TRAIT_ELEMENTWISE", "alias": "LN_TRAIT_ALIAS",
+           "unpacks": "LN_TRAIT_UNPACKS"}
 
 KINDS = {"convolution": "LN_KIND_CONVOLUTION", "product": "LN_KIND_PRODUCT",
          "attention": "LN_KIND_ATTENTION", "normalization": "LN_KIND_NORMALIZATION",

@@ -136,13 +136,49 @@ int ln_context_check_plan(const ln_context *ctx)
     return 0;
 }
 
-static void count_constants(const ln_op *op, ln_stats *stats)
+// The output that has the bytes of input `te`, moved or changed one by one; or NULL.
+static const ln_tensor_entry *same_bytes(const ln_op *op, const ln_tensor_entry *te)
+{
+    if (!ln_op_has_trait(op, LN_TRAIT_MOVES | LN_TRAIT_ELEMENTWISE) || !op->op_arg->tensors_out)
+        return NULL;
+    const ln_tensor_entry *const out =
+        ln_entry_of(op->op_arg->tensors_out->data, op->op_arg->tensor_table);
+    const int moves = ln_op_has_trait(op, LN_TRAIT_MOVES) || out->tensor->len == te->tensor->len;
+    return moves && out->tensor->dtype == te->tensor->dtype ? out : NULL;
+}
+
+static int is_first_input(const ln_op *op, const ln_tensor_entry *te)
+{
+    const ln_list *const in = op->op_arg->tensors_in;
+    return in && ln_entry_of(in->data, op->op_arg->tensor_table) == te;
+}
+
+// Bytes may be moved, or their signs changed, before they are unpacked.
+size_t ln_context_num_params(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    enum { MAX_OPERATORS = 8 };
+    const size_t len = (size_t)te->tensor->len;
+    const ln_tensor_entry *at = tl_size_of(te->tensor->dtype) == 1 ? te : NULL;
+    for (int i = 0; at && i < MAX_OPERATORS; i++) {
+        const ln_op *const writer = ln_entry_creater(at);
+        const ln_op *const op = writer ? ln_dfg_next(ctx->dfg, writer, at->name) : NULL;
+        const int bits = ln_op_has_trait(op, LN_TRAIT_UNPACKS) && is_first_input(op, at)
+                             ? ln_op_int(op, "bits")
+                             : 0;
+        if (bits > 0)
+            return len * 8 / (size_t)bits;
+        at = op ? same_bytes(op, at) : NULL;
+    }
+    return len;
+}
+
+static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *stats)
 {
     const ln_tensor_entry *te;
     LN_OUTPUTS_FOREACH (te, op->op_arg) {
         if (!te->isconst || op->op_arg->tensors_in)
             continue;
-        stats->params += (size_t)te->tensor->len;
+        stats->params += ln_context_num_params(ctx, te);
         stats->param_size += tl_tensor_size(te->tensor);
     }
 }
@@ -153,7 +189,7 @@ static void count_ops(const ln_context *ctx, ln_stats *stats)
         stats->ops++;
         stats->ops_at_load += op->op_arg->at_load && op->run;
         stats->views += !op->run && !op->static_run;
-        count_constants(op, stats);
+        count_constants(ctx, op, stats);
     }
 }
 

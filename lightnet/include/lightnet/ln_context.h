@@ -394,7 +394,7 @@ typedef struct ln_stats {
     int ops;             // operators, those of bodies too
     int ops_at_load;     // of these, the ones that run at load only
     int views;           // of these, the ones that compute nothing
-    size_t params;       // elements of all constants of the model
+    size_t params;       // ln_context_num_params of all constants of the model
     size_t param_size;   // their bytes
     double macs;         // multiply-accumulates of a run, as far as operators report them
     size_t memory;       // planned bytes of main memory
@@ -403,6 +403,10 @@ typedef struct ln_stats {
 
 /** Computes the statistics; memory is 0 before compiling. */
 LN_API int ln_context_stats(const ln_context *ctx, ln_stats *stats);
+
+/** The number of parameters that a constant of the model holds: its elements, or those that
+ * operators unpack from its bytes (LN_TRAIT_UNPACKS). */
+LN_API size_t ln_context_num_params(const ln_context *ctx, const ln_tensor_entry *te);
 
 /** Frees the memory of ln_context_load. */
 LN_API void ln_context_unload(ln_context *ctx);

@@ -175,6 +175,7 @@ enum {
     LN_TRAIT_SELECTS = 2,     // they are elements of an input, by value
     LN_TRAIT_ELEMENTWISE = 4, // each is a function of one element of each input, after broadcasting
     LN_TRAIT_ALIAS = 8, // it is another operator; compiling begins by replacing it by its meaning
+    LN_TRAIT_UNPACKS = 16, // bytes of the first input hold elements of parameter `bits` bits
 };
 
 /** What an operator computes, roughly: the colors of diagrams and reports. */
