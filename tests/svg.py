@@ -167,7 +167,9 @@ def the_axis_of_memory_counts_what_is_drawn(folder):
     ticks = [text.text for text in root.iter(SVG + "text") if text.get("class") == "r"]
     assert ticks == ["0", "5", "10", "15", "20", "25", "30", "35", "B", "operators of a run"], ticks
     texts = [text.text for text in root.iter(SVG + "text")]
-    assert any(text.startswith("32 B for the tensors of a run; weights and other constants, ") for text in texts), texts
+    line = next(text for text in texts if text.startswith("32 B for the tensors of a run; not drawn: "))
+    *parts, together = [int(size) for size in re.findall(r"(\d+) B", line)]
+    assert len(parts) == 3 and sum(parts) == together, line
 
 
 def pieces_of_memory_do_not_overlap(folder):

@@ -203,13 +203,20 @@ static void draw_heading(const plan *p)
 {
     const char *const slash = strrchr(p->ctx->source, '/');
     const double size = (double)p->ctx->mem_sizes[LN_MEM_CPU];
+    const double rest = size - p->size - p->constants; // used before a run, or by nothing
     cli_print("<text class=\"h\" x=\"%d\" y=\"30\">", MARGIN);
     cli_svg_text(slash ? slash + 1 : p->ctx->source, LN_MAX_NAME_LEN);
     cli_print("</text><text x=\"%d\" y=\"50\">", MARGIN);
     print_bytes(p->size);
-    cli_print(" for the tensors of a run; weights and other constants, ");
+    cli_print(" for the tensors of a run; not drawn: ");
     print_bytes(p->constants);
-    cli_print(", are not drawn; memory in all ");
+    cli_print(" for weights and other constants");
+    if (rest > 0) {
+        cli_print(", ");
+        print_bytes(rest);
+        cli_print(" for loading and alignment");
+    }
+    cli_print("; together ");
     print_bytes(size);
     cli_print("</text>\n");
 }

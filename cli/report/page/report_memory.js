@@ -19,7 +19,9 @@ function memorySection(page, model) {
   const {blocks, constants, size, bound} = model.memory;
   const run = blocks.filter(block => !block.reuses);
   const {moved, size: used} = packedBlocks(run);
-  const facts = `${bytesText(used)} for the tensors of a run, ${bytesText(constants)} for weights and other constants, which are not drawn. Together ${bytesText(size)}` +
+  const rest = size - used - constants; // used before a run, or by nothing
+  const facts = `${bytesText(used)} for the tensors of a run. Not drawn: ${bytesText(constants)} for weights and other constants` +
+    (rest > 0 ? `, ${bytesText(rest)} for loading and alignment` : '') + `. Together ${bytesText(size)}` +
     (size > 1.005 * bound ? `, ${digits(size / bound, 3)} times the lower bound of any plan.` : ', the least that any plan needs.');
   const legend = el('div', {class: 'legend'}, el('span', {color: colorOf('convolution')}, el('i'), 'tensor'),
                     el('span', {color: colorOf('quantization')}, el('i'), 'scratch memory of an operator'));
