@@ -305,8 +305,8 @@ static ln_context *measure(cli_timing *t, cli_op_times *times, const bench_optio
     int failed = ctx && cli_timing_run(t, ctx, &opt->shared, opt->seconds);
     if (ctx && !failed && (opt->per_op || opt->trace)) {
         // As many runs as were measured, within reason.
-        const int runs = t->runs.n < 100 ? t->runs.n : 100;
-        failed = cli_op_times_measure(times, ctx, &opt->shared, &t->inputs, runs);
+        const cli_op_runs runs = {t->runs.n < 100 ? t->runs.n : 100, opt->seconds};
+        failed = cli_op_times_measure(times, ctx, &opt->shared, &t->inputs, &runs);
     }
     if (failed) {
         ln_context_free(ctx);

@@ -131,24 +131,81 @@ void cli_restore_output(int saved)
     close(saved);
 }
 
+// Peaks
+
+// Arithmetic that operators of this algorithm use; the first, all others.
+static const struct arithmetic {
+    const char *name;
+    double (*peak)(const tl_exec *exec);
+} arithmetic[CLI_N_ARITHMETIC] = {{"float32", tl_peak_flops},
+                                  {"bfloat16", tl_peak_bfloat16_flops},
+                                  {"quantized", tl_peak_byte_ops}};
+
+static int arithmetic_of(const ln_op_arg *op)
+{
+    for (int i = 1; i < CLI_N_ARITHMETIC; i++)
+        if (op->algorithm && !strcmp(op->algorithm, arithmetic[i].name))
+            return i;
+    return 0;
+}
+
+const char *cli_arithmetic_name(int i)
+{
+    return arithmetic[i].name;
+}
+
+// Measures the peaks of `used` arithmetic again; the best measurement counts.
+static int measure_peaks(cli_op_times *times, const ln_context *ctx, const int *used)
+{
+    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    for (int i = 0; i < CLI_N_ARITHMETIC; i++)
+        if (used[i])
+            times->peaks[i] = fmax(times->peaks[i], arithmetic[i].peak(&exec));
+    const double bandwidth = tl_peak_bandwidth(&exec);
+    times->bandwidth = fmax(times->bandwidth, bandwidth);
+    return bandwidth > 0 ? 0 : cli_fail_memory();
+}
+
 // Operators
 
 // Measuring
 
-// Writes the shortest times of all operators of ctx->ops to `min`.
-static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs, uint64_t *min,
-                    int runs)
+static int is_timed(const ln_op *op)
 {
+    return op->run && !op->op_arg->at_load;
+}
+
+// A run of the loaded context; `min` becomes the shortest times of the operators, `ns` those of
+// this run.
+static int time_run(ln_context *ctx, const cli_options *opt, const cli_kept *inputs, uint64_t *min,
+                    uint64_t *ns, size_t n)
+{
+    memset(ns, 0, n * sizeof(*ns));
+    if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
+        return cli_model_fail(ctx, opt);
+    for (size_t k = 0; k < n; k++)
+        min[k] = ns[k] < min[k] ? ns[k] : min[k];
+    return 0;
+}
+
+// Writes the shortest times of all operators of ctx->ops to `min`. The peaks are the best of
+// measurements before, between and after the runs: if other programs use the machine for a while,
+// peaks and operators both have the other times.
+static int time_ops(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                    const cli_kept *inputs, uint64_t *min, const cli_op_runs *r)
+{
+    const int n_peaks = (int)fmin(8, 2 + 3 * r->seconds); // 0.1 to 0.2 seconds each
     const size_t n = (size_t)ln_list_length(ctx->ops);
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
-    int status = ns ? 0 : cli_fail_memory();
+    int status = ns ? 0 : cli_fail_memory(), used[CLI_N_ARITHMETIC] = {1};
     memset(min, 0xff, n * sizeof(*min));
-    for (int i = 0; i < runs && !status; i++) {
-        memset(ns, 0, n * sizeof(*ns));
-        if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
-            status = cli_model_fail(ctx, opt);
-        for (size_t k = 0; k < n && !status; k++)
-            min[k] = ns[k] < min[k] ? ns[k] : min[k];
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        used[arithmetic_of(op->op_arg)] |= is_timed(op);
+    for (int i = 0, peaks = 0; i <= r->n && !status; i++) {
+        for (; !status && peaks < n_peaks && peaks * r->n <= i * (n_peaks - 1); peaks++)
+            status = measure_peaks(times, ctx, used);
+        if (!status && i < r->n)
+            status = time_run(ctx, opt, inputs, min, ns, n);
     }
     free(ns);
     return status;
@@ -213,7 +270,7 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
     }
     if (ns) {
         t.gflops = 2 * op->macs / (double)ns;
-        t.peak = 100 * t.gflops * 1e9 / times->flops;
+        t.peak = 100 * t.gflops * 1e9 / times->peaks[arithmetic_of(op)];
         t.gbs = t.bytes / (double)ns;
     }
     return t;
@@ -221,13 +278,13 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
 
 // `ns` and the items have room for every operator of ctx->ops.
 static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *opt,
-                      const cli_kept *inputs, uint64_t *ns, int runs)
+                      const cli_kept *inputs, uint64_t *ns, const cli_op_runs *runs)
 {
-    if (time_ops(ctx, opt, inputs, ns, runs))
+    if (time_ops(times, ctx, opt, inputs, ns, runs))
         return CLI_FAILED;
     LN_FOREACH (const ln_op *, op, ctx->ops) {
         const uint64_t t = *ns++;
-        if (!op->run || op->op_arg->at_load)
+        if (!is_timed(op))
             continue;
         times->items[times->n] = time_of(times, ctx, op, t);
         times->ms += times->items[times->n++].ms;
@@ -236,19 +293,13 @@ static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *o
 }
 
 int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
-                         const cli_kept *inputs, int runs)
+                         const cli_kept *inputs, const cli_op_runs *runs)
 {
-    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
     const size_t n = (size_t)ln_list_length(ctx->ops) + 1;
     uint64_t *ns = calloc(n, sizeof(*ns));
-    *times = (cli_op_times){
-        .items = calloc(n, sizeof(*times->items)),
-        .flops = tl_peak_flops(&exec),
-        .bandwidth = tl_peak_bandwidth(&exec),
-    };
-    const int status = !ns || !times->items || times->bandwidth <= 0
-                           ? cli_fail_memory()
-                           : fill_items(times, ctx, opt, inputs, ns, runs);
+    *times = (cli_op_times){.items = calloc(n, sizeof(*times->items))};
+    const int status =
+        !ns || !times->items ? cli_fail_memory() : fill_items(times, ctx, opt, inputs, ns, runs);
     free(ns);
     return status;
 }
@@ -297,20 +348,37 @@ static void print_nodes(const ln_op_arg *op)
     cli_print(n ? " %s\n" : "%s\n", n ? ln_op_node(op, 0)->name : "");
 }
 
+static void print_peaks(const cli_op_times *times, const ln_context *ctx)
+{
+    cli_print("peak        %.1f GFLOP/s (%s)", times->peaks[0] * 1e-9, tl_isa_name(ctx->isa));
+    for (int i = 1; i < CLI_N_ARITHMETIC; i++)
+        if (times->peaks[i] > 0)
+            cli_print(", %.1f %s", times->peaks[i] * 1e-9, arithmetic[i].name);
+    cli_print(", %.1f GB/s\n", times->bandwidth * 1e-9);
+}
+
+// The speed of arithmetic, or "-": the operator has none.
+static void print_rates(const cli_op_time *t)
+{
+    if (t->op->macs > 0)
+        cli_print(" %9.2f %6.1f", t->gflops, t->peak);
+    else
+        cli_print(" %9s %6s", "-", "-");
+}
+
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 {
     const widths w = measure_widths(times);
-    cli_print("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9,
-              tl_isa_name(ctx->isa), times->bandwidth * 1e-9);
+    print_peaks(times, ctx);
     cli_print("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s nodes\n", w.name, "operator",
               w.optype, "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output",
               "ms", "%", "GFLOP/s", "% peak", "MB", "GB/s");
     for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
-        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f", w.name,
-                  t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout,
-                  t->layout, w.output, t->output, t->ms,
-                  times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops, t->peak, t->bytes * 1e-6,
-                  t->gbs);
+        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f", w.name, t->op->name, w.optype,
+                  t->op->optype, w.algorithm, t->algorithm, w.layout, t->layout, w.output,
+                  t->output, t->ms, times->ms > 0 ? 100 * t->ms / times->ms : 0);
+        print_rates(t);
+        cli_print(" %9.3f %7.2f", t->bytes * 1e-6, t->gbs);
         print_nodes(t->op);
     }
 }
@@ -340,7 +408,12 @@ static void add_members(cli_json *json, const cli_op_time *t)
 
 void cli_op_times_add(const cli_op_times *times, cli_json *json)
 {
-    cli_json_number(json, "peak_gflops", times->flops * 1e-9);
+    cli_json_number(json, "peak_gflops", times->peaks[0] * 1e-9);
+    cli_json_open(json, "peaks", '{');
+    for (int i = 0; i < CLI_N_ARITHMETIC; i++)
+        if (times->peaks[i] > 0)
+            cli_json_number(json, arithmetic[i].name, times->peaks[i] * 1e-9);
+    cli_json_close(json);
     cli_json_number(json, "peak_gbs", times->bandwidth * 1e-9);
     cli_json_open(json, "ops", '[');
     for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {

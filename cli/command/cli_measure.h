@@ -75,18 +75,27 @@ typedef struct cli_op_time {
     char output[12 * LN_MAXDIM]; // the shape of the first output
     double ms;
     double gflops; // GFLOP/s
-    double peak;   // GFLOP/s in percent of the machine's peak
+    double peak;   // GFLOP/s in percent of the machine's peak for its arithmetic
     double bytes;  // that it reads and writes
     double gbs;    // GB/s
 } cli_op_time;
 
+enum { CLI_N_ARITHMETIC = 3 }; // float32, bfloat16, quantized
+
 typedef struct cli_op_times {
     cli_op_time *items; // of the operators that compute in a run, in order
     int n;
-    double ms;        // of all of them
-    double flops;     // the machine's peak, with the context's threads: operations per second
-    double bandwidth; // and bytes per second that a copy reads and writes
+    double ms;                      // of all of them
+    double peaks[CLI_N_ARITHMETIC]; // the machine's, with the context's threads: operations per
+                                    // second; 0: no operator has this arithmetic
+    double bandwidth;               // and bytes per second that a copy reads and writes
 } cli_op_times;
+
+/** The runs that measure operators. */
+typedef struct cli_op_runs {
+    int n;
+    double seconds; // of the whole measurement, about: longer ones measure the peaks more often
+} cli_op_runs;
 
 /** A phase before the measured runs, for traces. */
 typedef struct cli_phase {
@@ -94,11 +103,14 @@ typedef struct cli_phase {
     double ms;
 } cli_phase;
 
-/** The shortest time of each operator in `runs` runs of the loaded context with these inputs, and
- * the machine's peak. Borrows the context's operators. Returns 0, or CLI_FAILED after a message;
- * free in any case. */
+/** Arithmetic i, of which an operator has the name as its algorithm; float32 is that of others. */
+const char *cli_arithmetic_name(int i);
+
+/** The shortest time of each operator in runs of the loaded context with these inputs, and the
+ * machine's peaks, the best of measurements around and between the runs. Borrows the context's
+ * operators. Returns 0, or CLI_FAILED after a message; free in any case. */
 int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
-                         const cli_kept *inputs, int runs);
+                         const cli_kept *inputs, const cli_op_runs *runs);
 
 void cli_op_times_free(cli_op_times *times);
 

@@ -14,7 +14,6 @@
 #include "input/cli_model_fail.h"
 #include "report/cli_report_accuracy.h"
 #include "report/cli_report_graph.h"
-#include "tensorlight/tl_peak.h"
 
 // The summary
 
@@ -70,18 +69,9 @@ static void add_processor(cli_json *json)
     ln_free(text);
 }
 
-static int uses(const cli_op_times *times, const char *algorithm)
-{
-    for (int i = 0; i < times->n; i++)
-        if (!strcmp(times->items[i].algorithm, algorithm))
-            return 1;
-    return 0;
-}
-
 // The peaks of the arithmetic that the operators use, in operations per second.
 static void add_machine(cli_json *json, const ln_context *ctx, const cli_op_times *times)
 {
-    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
     cli_json_open(json, "machine", '{');
     add_processor(json);
     cli_json_text(json, "isa", tl_isa_name(ctx->isa));
@@ -89,11 +79,9 @@ static void add_machine(cli_json *json, const ln_context *ctx, const cli_op_time
     cli_json_count(json, "cores", (uint64_t)tl_cpu_count());
     cli_json_number(json, "bandwidth", times->bandwidth);
     cli_json_open(json, "peaks", '{');
-    cli_json_number(json, "float32", times->flops);
-    if (uses(times, "bfloat16"))
-        cli_json_number(json, "bfloat16", tl_peak_bfloat16_flops(&exec));
-    if (uses(times, "quantized"))
-        cli_json_number(json, "quantized", tl_peak_byte_ops(&exec));
+    for (int i = 0; i < CLI_N_ARITHMETIC; i++)
+        if (times->peaks[i] > 0)
+            cli_json_number(json, cli_arithmetic_name(i), times->peaks[i]);
     cli_json_close(json);
     cli_json_close(json);
 }
@@ -143,8 +131,8 @@ static int measure(ln_context *ctx, const cli_options *opt, double seconds, cli_
     if (saved < 0)
         return CLI_FAILED;
     int failed = cli_timing_load(t, ctx, opt) || cli_timing_run(t, ctx, opt, seconds);
-    const int runs = t->runs.n < MAX_RUNS ? t->runs.n : MAX_RUNS;
-    failed = failed || cli_op_times_measure(times, ctx, opt, &t->inputs, runs);
+    const cli_op_runs runs = {t->runs.n < MAX_RUNS ? t->runs.n : MAX_RUNS, seconds};
+    failed = failed || cli_op_times_measure(times, ctx, opt, &t->inputs, &runs);
     cli_restore_output(saved);
     return failed ? CLI_FAILED : 0;
 }
