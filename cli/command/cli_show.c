@@ -415,7 +415,7 @@ static void print_keys(const ln_model *model)
 
 static void print_size(void *data, const ln_open_size *size)
 {
-    (void)data;
+    cli_session_add_sum(data, size);
     cli_print("%-10s %s: ", size->name ? "size" : "sizes",
               size->name ? size->name : "all together");
     if (size->sum)
@@ -451,6 +451,7 @@ static void add_size(void *data, const ln_open_size *size)
 static int print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
+    cli_sums sums = {0};
     cli_print("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
               ln_model_metadata(model, "format"));
     for (int i = 0; i < ln_model_num_inputs(model); i++)
@@ -460,7 +461,7 @@ static int print_interface(const ln_model *model, const cli_options *opt)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
     print_keys(model);
-    if (ln_model_check_sizes(model, print_size, NULL))
+    if (ln_model_check_sizes(model, print_size, &sums))
         return cli_fail("%s", ln_model_error(NULL));
     // The programs of a compiled model with several.
     int n = 0;
@@ -474,7 +475,7 @@ static int print_interface(const ln_model *model, const cli_options *opt)
         cli_print("%-10s are those of a program; choose one by --shape\n", "operators");
     else
         cli_print("%-10s depend on the sizes; give them, as by %s\n", "operators",
-                  cli_session_shape_options(model, text));
+                  cli_session_shape_options(model, &sums, text));
     return 0;
 }
 
@@ -624,10 +625,10 @@ static int run_show(const cli_options *shared)
     const int wants_table = !diagram_of(opt);
     const int is_read = !cli_model_read_into(ctx, &opt->shared);
     int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(&opt->shared) : -1;
-    if (status < 0)
-        status = cli_model_fail_read(ctx, &opt->shared);
+    if (status < 0 && !cli_session_fail_open(&opt->shared))
+        cli_model_fail_read(ctx, &opt->shared);
     ln_context_free(ctx);
-    return status;
+    return status < 0 ? CLI_FAILED : status;
 }
 
 static show_options given = {.shared = {CLI_DEFAULTS, .may_write = "-", .only_values = 1}};

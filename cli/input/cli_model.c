@@ -13,6 +13,7 @@
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
 #include "input/cli_npz.h"
+#include "input/cli_session.h"
 #include "input/cli_shape.h"
 #include "input/cli_source.h"
 #include "lightnet/ln_optypes.h"
@@ -199,7 +200,8 @@ ln_context *cli_model_read(const cli_options *opt)
     ln_context *ctx = cli_model_create(opt);
     if (!ctx || !cli_model_read_into(ctx, opt))
         return ctx;
-    cli_model_fail_read(ctx, opt);
+    if (!cli_session_fail_open(opt))
+        cli_model_fail_read(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }

@@ -233,8 +233,21 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text)
     return print_shape(model, i, ln_model_output_info(model, i), &of_outputs, text);
 }
 
+void cli_session_add_sum(cli_sums *sums, const ln_open_size *size)
+{
+    if (!size->name || !size->sum || sums->n == CLI_MAX_SUMS)
+        return;
+    snprintf(sums->items[sums->n].name, LN_MAX_NAME_LEN, "%s", size->name);
+    snprintf(sums->items[sums->n++].sum, LN_MAXLINE, "%s", size->sum);
+}
+
+static void add_sum(void *data, const ln_open_size *size)
+{
+    cli_session_add_sum(data, size);
+}
+
 // A valid length of the axis, for an example: its own, the min of its range, or 1.
-static int example_size(const ln_model *model, int i, int axis)
+static int independent_size(const ln_model *model, int i, int axis)
 {
     const int dim = ln_model_input_info(model, i)->dims[axis];
     int min, max;
@@ -243,19 +256,62 @@ static int example_size(const ln_model *model, int i, int axis)
     return !ln_model_input_bounds(model, i, axis, &min, &max) && min > 1 ? min : 1;
 }
 
-static void append_shape(line *l, const ln_model *model, int i)
+// Whether the axis has this name, as ln_open_size has them, of `len` bytes.
+static int is_named(const ln_model *model, int i, int axis, const char *name, size_t len)
+{
+    char place[LN_MAX_NAME_LEN + 16];
+    const char *own = ln_model_input_dim_name(model, i, axis);
+    if (!own) {
+        snprintf(place, sizeof(place), "%s[%d]", ln_model_input_name(model, i), axis);
+        own = place;
+    }
+    return strlen(own) == len && !memcmp(own, name, len);
+}
+
+// A term of a sum: a number, or the name of a size.
+static int term_size(const ln_model *model, const char *term, size_t len)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        for (int axis = 0; axis < ln_model_input_info(model, i)->ndim; axis++)
+            if (is_named(model, i, axis, term, len))
+                return independent_size(model, i, axis);
+    return (int)strtol(term, NULL, 10);
+}
+
+static int sum_size(const ln_model *model, const char *sum)
+{
+    static const char plus[] = " + ";
+    int64_t size = 0;
+    for (const char *end; sum; sum = end ? end + strlen(plus) : NULL) {
+        end = strstr(sum, plus);
+        size += term_size(model, sum, end ? (size_t)(end - sum) : strlen(sum));
+    }
+    return size < INT_MAX ? (int)size : INT_MAX;
+}
+
+// The same, where a size may have to be a sum of others. `sums` NULL: none.
+static int example_size(const ln_model *model, const cli_sums *sums, int i, int axis)
+{
+    const int is_open = ln_model_input_info(model, i)->dims[axis] < 0;
+    for (int k = 0; is_open && sums && k < sums->n; k++)
+        if (is_named(model, i, axis, sums->items[k].name, strlen(sums->items[k].name)))
+            return sum_size(model, sums->items[k].sum);
+    return independent_size(model, i, axis);
+}
+
+static void append_shape(line *l, const ln_model *model, const cli_sums *sums, int i)
 {
     const tl_tensor *info = ln_model_input_info(model, i);
     append(l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
     for (int axis = 0; axis < info->ndim; axis++)
-        append(l, "%s%d", axis ? "x" : "", example_size(model, i, axis));
+        append(l, "%s%d", axis ? "x" : "", example_size(model, sums, i, axis));
     append(l, "'");
 }
 
 const char *cli_session_shape_option(const ln_model *model, int i, char *text)
 {
     line l = {.text = text};
-    append_shape(&l, model, i);
+    append_shape(&l, model, NULL, i);
     return text;
 }
 
@@ -299,17 +355,18 @@ static int has_unnamed_dim(const ln_model *model, int i)
 }
 
 // Appends a --shape option for each symbolic dimension that occurs first in this input.
-static void append_symbols(line *l, const ln_model *model, int i)
+static void append_symbols(line *l, const ln_model *model, const cli_sums *sums, int i)
 {
     const tl_tensor *info = ln_model_input_info(model, i);
     for (int axis = 0; axis < info->ndim; axis++) {
         const char *name = ln_model_input_dim_name(model, i, axis);
         if (info->dims[axis] < 0 && !occurs_before(model, name, i, axis))
-            append(l, "%s--shape '%s=%d'", l->len ? " " : "", name, example_size(model, i, axis));
+            append(l, "%s--shape '%s=%d'", l->len ? " " : "", name,
+                   example_size(model, sums, i, axis));
     }
 }
 
-const char *cli_session_shape_options(const ln_model *model, char *text)
+const char *cli_session_shape_options(const ln_model *model, const cli_sums *sums, char *text)
 {
     line l = {.text = text};
     int n = 0;
@@ -320,13 +377,29 @@ const char *cli_session_shape_options(const ln_model *model, char *text)
         if (!cli_session_is_open(ln_model_input_info(model, i)))
             continue;
         if (n > 1 && !has_unnamed_dim(model, i)) { // names set the sizes of all inputs
-            append_symbols(&l, model, i);
+            append_symbols(&l, model, sums, i);
             continue;
         }
         append(&l, l.len ? " " : "");
-        append_shape(&l, model, i);
+        append_shape(&l, model, sums, i);
     }
     return text;
+}
+
+int cli_session_fail_open(const cli_options *opt)
+{
+    char text[LN_MAXLINE];
+    cli_sums sums = {0};
+    ln_model *model = opt->shapes.n || opt->inputs.n ? NULL : cli_session_try_open(opt);
+    if (!model || ln_model_metadata(model, "program.1")) { // programs of a compiled model
+        ln_model_free(model);
+        return 0;
+    }
+    ln_model_check_sizes(model, add_sum, &sums);
+    cli_fail("%s: sizes of its inputs are open; give them, as by %s", cli_source_name(opt->args[0]),
+             cli_session_shape_options(model, &sums, text));
+    ln_model_free(model);
+    return CLI_FAILED;
 }
 
 const char *cli_session_list_inputs(const ln_model *model, char *text)

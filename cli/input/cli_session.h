@@ -6,6 +6,7 @@
 #include "cli_options.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"
+#include "lightnet/ln_util.h"
 
 /** Opens the model opt->args[0], without a message or a warning if that fails. Returns new
  * (ln_model_free); NULL also if --shape has sums of sizes, which only contexts read. `opt` must
@@ -70,9 +71,25 @@ const char *cli_session_shape_option(const ln_model *model, int i, char *text);
 tl_tensor *cli_session_read_open(const ln_model *model, const cli_options *opt, int i,
                                  const tl_tensor *info, const char *file, ln_error *err);
 
+/** Open sizes that have to be sums of others. */
+enum { CLI_MAX_SUMS = 8 };
+typedef struct cli_sums {
+    int n;
+    struct {
+        char name[LN_MAX_NAME_LEN], sum[LN_MAXLINE];
+    } items[CLI_MAX_SUMS];
+} cli_sums;
+
+/** Adds the size, from ln_model_check_sizes, if it is a sum. */
+void cli_session_add_sum(cli_sums *sums, const ln_open_size *size);
+
 /** The --shape options that set all open sizes, such as "--shape 'x=1x3' --shape 'past=1'", in the
  * same way. */
-const char *cli_session_shape_options(const ln_model *model, char *text);
+const char *cli_session_shape_options(const ln_model *model, const cli_sums *sums, char *text);
+
+/** For a model that cannot be read without its sizes: prints the options that set them all, and
+ * returns CLI_FAILED. 0: options set shapes or inputs, or no size is open. */
+int cli_session_fail_open(const cli_options *opt);
 
 /** The names of the model's inputs, as many as fit into `text`, LN_MAXLINE bytes. Returns it. */
 const char *cli_session_list_inputs(const ln_model *model, char *text);

@@ -268,7 +268,7 @@ def many_faults(lightnet, n):
 def check_sizes(tap, lightnet):
     opened = simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))])
     tap.check("sizes that stay open are named", command_faults(lightnet, opened, ["show", "MODEL", "--dot"],
-                                                             "input 'x' has shape [n, 3], with sizes that are open"))
+                                                             "sizes of its inputs are open; give them, as by --shape 'x=1x3'"))
     tap.check("--shape gives an input its shape", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4x3"], "x TL_FLOAT [4, 3]"))
     tap.check("--shape gives an open dimension its size", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "n=5"], "x TL_FLOAT [5, 3]"))
     tap.check("a --shape that is none is rejected", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
