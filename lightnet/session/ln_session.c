@@ -366,7 +366,7 @@ static int run_timed(const ln_context *ctx, const time_callback *callback)
     const int status = ln_context_run_timed(ctx, ns);
     const uint64_t *at = ns;
     LN_FOREACH (const ln_op *, op, status ? NULL : ctx->ops) {
-        if (!op->op_arg->at_load)
+        if (op->run && !op->op_arg->at_load)
             callback->func(callback->data, op->op_arg->name, op->op_arg->optype, *at);
         at++;
     }
@@ -447,4 +447,22 @@ ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *dat
     if (!func)
         return fail_null(session, "the function for times");
     return run(session, &(time_callback){func, data});
+}
+
+ln_status ln_session_nodes(ln_session *session, ln_node_func func, void *data)
+{
+    if (!session)
+        return fail_session();
+    if (!func)
+        return fail_null(session, "the function for nodes");
+    if (!session->program) {
+        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the session has not run");
+        return LN_BAD_ARGUMENT;
+    }
+    LN_FOREACH (const ln_op *, op, session->program->ctx->ops)
+        for (int i = 0; i < ln_op_num_nodes(op->op_arg); i++) {
+            const ln_model_node *const node = ln_op_node(op->op_arg, i);
+            func(data, op->op_arg->name, node->name, node->type);
+        }
+    return LN_OK;
 }

@@ -58,6 +58,17 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
     PyGILState_Release(state);
 }
 
+// Appends (operator, node, type) to `data`, a list.
+static void add_node(void *data, const char *op, const char *node, const char *type)
+{
+    PyObject *const row =
+        PyErr_Occurred() ? NULL
+                         : Py_BuildValue("NNN", ln_py_text(op), ln_py_text(node), ln_py_text(type));
+    if (row)
+        PyList_Append(data, row); // or sets an exception
+    Py_XDECREF(row);
+}
+
 // Runs without the GIL; times: a list, or NULL. *was_interrupted: a SIGINT cancelled the run.
 static ln_status run_once(session_object *self, PyObject *times, int *was_interrupted)
 {
@@ -668,6 +679,24 @@ static PyObject *session_output_info(PyObject *object, PyObject *args)
     return call_with_name((session_object *)object, args, describe_output);
 }
 
+// nodes() -> the nodes of the operators of the last run
+static PyObject *list_nodes(session_object *self)
+{
+    PyObject *const rows = PyList_New(0);
+    const ln_status status = rows ? ln_session_nodes(self->session, add_node, rows) : LN_OK;
+    if (status == LN_OK && !PyErr_Occurred())
+        return rows;
+    Py_XDECREF(rows);
+    return status == LN_OK ? NULL : ln_py_fail(status, ln_session_error(self->session));
+}
+
+static PyObject *session_nodes(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    (void)args;
+    return begin_call(self) < 0 ? NULL : end_call(self, list_nodes(self));
+}
+
 // Limits
 
 static PyObject *session_set_timeout(PyObject *object, PyObject *args)
@@ -856,6 +885,8 @@ static PyMethodDef session_methods[] = {
     {"reset_states", session_reset_states, METH_NOARGS, "reset_states()"},
     {"copy_states", session_copy_states, METH_O,
      "copy_states(session): copies its links and states"},
+    {"nodes", session_nodes, METH_NOARGS,
+     "nodes() -> [(operator, node, type), ..] of the last run"},
     {"memory_plan", session_memory_plan, METH_NOARGS,
      "memory_plan() -> ([(name, memory type, size, offset, first, last, first operator, last "
      "operator, name of the block that it reuses, is_scratch, is_constant), ..], [(memory type, "

@@ -21,7 +21,8 @@ from tap import ROOT
 
 import lightnet
 import onnx_writer as w
-from lightnet._html import ProfileRows
+from lightnet._html import ProfileRows, nodes_text
+from lightnet._profile import shortest
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 
@@ -478,7 +479,12 @@ def or_that_a_computed_condition_sends_there():
 @test
 def profiles_list_operators():
     rows = digits().profile({"image": image()})
-    return [] if {"name", "type", "ns"} == set(rows[0]) and any("conv2d" in row["type"] for row in rows) else [str(rows)]
+    faults = [] if {"name", "type", "ns", "nodes"} == set(rows[0]) and any("conv2d" in row["type"] for row in rows) else [str(rows)]
+    # Without the constants: each of these computes nodes of the model, of which each is computed.
+    nodes = [node["type"] for row in rows for node in row["nodes"]]
+    kinds = {"Conv": 5, "BatchNormalization": 2, "Relu": 3, "MaxPool": 2, "Softmax": 1}
+    counts = {kind: nodes.count(kind) for kind in kinds}
+    return faults + ([] if all(row["nodes"] for row in rows) and counts == kinds else [f"{counts}, expected {kinds}, in {rows}"])
 
 
 def cells(html):
@@ -494,7 +500,7 @@ def notebooks_show_profiles_as_bars():
     table, bars = cells(rows._repr_html_())
     longest = max(rows, key=lambda row: row["ns"])
     faults = [] if rows == list(rows) and isinstance(rows, list) else ["no list"]
-    if table[1][:2] != [longest["name"], longest["type"]] or len(table) != len(rows) + 1:
+    if table[1][:2] != [nodes_text(longest), longest["type"]] or len(table) != len(rows) + 1:
         faults.append(f"{table}, expected first {longest}")
     expected = [100 * ns / longest["ns"] for ns in sorted((row["ns"] for row in rows), reverse=True)]
     return faults + [f"bar of {bar} %, expected {width}" for bar, width in zip(bars, expected) if abs(bar - width) > 0.06]
@@ -504,7 +510,28 @@ def notebooks_show_profiles_as_bars():
 def notebooks_sum_up_long_profiles():
     rows = ProfileRows({"name": f"<{i}>", "type": "t", "ns": 100 - i} for i in range(50))
     table, _ = cells(rows._repr_html_())
-    return [] if len(table) == 42 and table[1][0] == "<0>" and table[-1][0] == "10 others" and table[-1][3] == "0.0006" else [str(table)]
+    return [] if len(table) == 42 and table[1][0] == "<0>" and table[-1][0] == "10 others" and table[-1][3] == "0.000555" else [str(table)]
+
+
+@test
+def profiles_name_nodes_by_types_and_the_first_name():
+    nodes = [{"name": f"n{i}", "type": kind} for i, kind in enumerate(["Conv", "Relu", "Add", "Mul", "Div"])]
+    cases = [([], "own"), (nodes[:1], "Conv n0"), (nodes[:3], "Conv + Relu + Add n0"), (nodes, "Conv + Relu + Add + 2 more n0"),
+             ([{"name": "", "type": "Conv"}], "Conv")]
+    return [f"{text}, expected {expected}" for given, expected in cases
+            for text in [nodes_text({"name": "own", "nodes": given})] if text != expected]
+
+
+@test
+def profiles_have_the_shortest_of_several_runs():
+    class Session:
+        times = iter([[5, 9], [7, 2], [6, 8]])
+
+        def run_bound(self, rows):
+            rows += [(name, "t", ns) for name, ns in zip("ab", next(self.times))]
+
+    rows = shortest(Session(), 3, 60)
+    return [] if rows == [("a", "t", 5), ("b", "t", 2)] else [str(rows)]
 
 
 @test

@@ -315,9 +315,17 @@ LN_API ln_status ln_session_run(ln_session *session);
 /** Receives the time of an operator of the program: its name, its type and nanoseconds. */
 typedef void (*ln_time_func)(void *data, const char *name, const char *type, uint64_t ns);
 
-/** As ln_session_run; then calls func(data, ..) for each operator, in execution order.
- */
+/** As ln_session_run; then calls func(data, ..) for each operator that a run computes, in execution
+ *  order. */
 LN_API ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *data);
+
+/** Receives a node of the model that an operator of the program computes: the operator's name, the
+ *  node's name and type. */
+typedef void (*ln_node_func)(void *data, const char *op, const char *node, const char *type);
+
+/** Calls func(data, ..) for the nodes of each operator of the last run, as far as they are known: a
+ *  compiled model has none. LN_BAD_ARGUMENT: there was no run. */
+LN_API ln_status ln_session_nodes(ln_session *session, ln_node_func func, void *data);
 
 /** The memory plan of the program of the last run; before the first run, of the program for the
  *  inputs that are set and the shapes in the model. Calls func(data, ..) (NULL: not) for each
