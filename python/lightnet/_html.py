@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ._session import NodeArg
 
 MAX_ROWS = 40  # of a profile; the others are summed up
+MAX_PORTS = 8  # inputs, or outputs, of a model; the others are counted
 MAX_TYPES = 3  # of the nodes of an operator; the others are counted
 BAR = "height:10px;min-width:1px;background:#3d72b4;border-radius:2px"
 NUMBER = "text-align:right;white-space:nowrap"
@@ -49,7 +50,9 @@ def model_html(name: str, size: Optional[int], inputs: List[NodeArg], outputs: L
 
 
 def _port_rows(what: str, ports: List[NodeArg]) -> str:
-    return "".join(_row([what, f"<code>{_text(port.name)}</code>", _text(port.type), _text(_shape_text(port.shape))]) for port in ports)
+    shown = ports if len(ports) <= MAX_PORTS + 1 else ports[:MAX_PORTS]
+    rows = [_row([what, f"<code>{_text(port.name)}</code>", _text(port.type), _text(_shape_text(port.shape))]) for port in shown]
+    return "".join(rows) + (_row([what, f"{len(ports) - len(shown)} others", "", ""]) if len(shown) < len(ports) else "")
 
 
 def nodes_text(row: Mapping[str, Any]) -> str:

@@ -219,6 +219,12 @@ class Model:
         variant = self if self._compound is None else self._compound.any_variant()
         return {"format": "ONNX"} if variant is None else variant._model.metadata
 
+    def __repr__(self) -> str:
+        """<lightnet.Model 'digits.onnx', 1 input, 1 output>"""
+        name = f"'{os.path.basename(self.path)}'" if self.path else f"of {len(self._bytes or b'')} bytes"
+        counts = [f"{len(ports)} {what}{'s' * (len(ports) != 1)}" for ports, what in ((self._inputs, "input"), (self._outputs, "output"))]
+        return f"<lightnet.Model {', '.join([name, *counts])}>"
+
     def _repr_html_(self) -> str:
         """What notebooks show: inputs, outputs, and the size of the file."""
         if self.path is None:

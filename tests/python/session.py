@@ -21,7 +21,7 @@ from tap import ROOT
 
 import lightnet
 import onnx_writer as w
-from lightnet._html import ProfileRows, nodes_text
+from lightnet._html import ProfileRows, model_html, nodes_text
 from lightnet._profile import shortest
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
@@ -542,6 +542,22 @@ def notebooks_show_models_as_tables():
                 ["output", "probabilities", "tensor(float)", "[1, 10]"]]
     size = f"{os.path.getsize(DIGITS) / 1000:.3g} kB"
     return ([] if table == expected else [f"{table}, expected {expected}"]) + ([] if size in model._repr_html_() else [f"no {size}"])
+
+
+@test
+def models_with_many_ports_are_shown_in_part():
+    port = lightnet.Model(DIGITS).inputs[0]
+    table, _ = cells(model_html("many", None, [port] * 10, [port] * 9))
+    return [] if len(table) == 1 + 8 + 1 + 9 and table[9] == ["input", "2 others", "", ""] else [str(table)]
+
+
+@test
+def models_have_a_short_text():
+    with open(DIGITS, "rb") as file:
+        data = file.read()
+    texts = [repr(lightnet.Model(DIGITS)), repr(lightnet.Model(data))]
+    expected = ["<lightnet.Model 'digits.onnx', 1 input, 1 output>", f"<lightnet.Model of {len(data)} bytes, 1 input, 1 output>"]
+    return [] if texts == expected else [f"{texts}, expected {expected}"]
 
 
 if __name__ == "__main__":
