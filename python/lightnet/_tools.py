@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 import os
 import pathlib
 import re
@@ -24,7 +25,7 @@ def command() -> str:
     packed = pathlib.Path(__file__).resolve().parent / "bin/lightnet"
     found = os.environ.get("LIGHTNET_COMMAND") or (str(packed) if packed.exists() else shutil.which("lightnet"))
     if not found:
-        raise Fail("the command 'lightnet' is not installed")
+        raise Fail("the command 'lightnet' is not installed; put its folder into PATH, or its path into LIGHTNET_COMMAND")
     return found
 
 
@@ -69,14 +70,27 @@ def _run(*words: Any) -> str:
 
 
 def _options(options: Mapping[str, Any]) -> List[str]:
-    """Options of the command from keyword arguments: max_error=0.01 is --max-error 0.01, True an option without a value."""
+    """Options of the command from keyword arguments: max_error=0.01 is --max-error 0.01, True an option without a value, (5, 3) the
+    value 5,3, and a list of texts an option several times."""
     words = []
     for key, value in options.items():
-        for one in value if isinstance(value, (list, tuple)) else [value]:
+        for one in _values(key, value):
             if one is not False and one is not None:
                 name = f"--{key.replace('_', '-')}"
-                words.append(name if one is True else f"{name}={os.fspath(one) if isinstance(one, os.PathLike) else one}")
+                words.append(name if one is True else f"{name}={one}")
     return words
+
+
+def _values(key: str, value: Any) -> List[Any]:
+    """The values of an option. InvalidArgument: it cannot have this one."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    for one in values:
+        if one is not None and not isinstance(one, (str, os.PathLike, numbers.Real)):
+            hint = "; 'feed' has the values of inputs" if isinstance(one, Mapping) else ""
+            raise InvalidArgument(f"option '{key}' is of type {type(one).__name__}, expected a number, a text or a path, or several{hint}")
+    if values is value and values and all(isinstance(one, numbers.Real) and not isinstance(one, bool) for one in values):
+        return [",".join(map(str, values))]
+    return [os.fspath(one) if isinstance(one, os.PathLike) else one for one in values]
 
 
 def _unicode(name: str, shape: Sequence[int], texts: Sequence[bytes]) -> Any:

@@ -16,6 +16,7 @@ from tap import ROOT, Tap
 
 import lightnet
 import onnx_writer as w
+from lightnet import _tools as tools
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 
@@ -102,6 +103,17 @@ def killed(folder):
         os.environ["LIGHTNET_COMMAND"] = before
 
 
+def options():
+    """Faults unless options are those of the command, whose values have the types that it can have."""
+    words = tools._options({"decode": (5, 3), "shape": ["a=1", "b=2"], "max_error": 0.01, "json": True, "quiet": False, "seed": None, "mean": np.arange(2).tolist()})
+    expected = ["--decode=5,3", "--shape=a=1", "--shape=b=2", "--max-error=0.01", "--json", "--mean=0,1"]
+    faults = [] if words == expected else [f"{words}, expected {expected}"]
+    for value, word in (({"image": image(0)}, "option 'inputs' is of type dict, expected a number, a text or a path, or several; 'feed' has"),
+                        (image(0), "is of type ndarray")):
+        faults += failing(lightnet.InvalidArgument, lambda: lightnet.report(DIGITS, "x.html", inputs=value), word)  # pylint: disable=cell-var-from-loop
+    return faults
+
+
 def strings():
     """Faults unless a command reads strings."""
     content = w.model(w.graph([w.node("Identity", ["x"], ["y"])], [w.value("x", "string", [2])], [w.value("y", "string", [2])]), opset=17)
@@ -127,6 +139,7 @@ def main():
         tap.check("verify_reports_what_agrees",
                   contains(lightnet.verify(lightnet.InferenceSession(DIGITS), {"image": image(2)}), "agrees"))
         tap.check("strings_are_inputs", strings())
+        tap.check("options_are_those_of_the_command", options())
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
         tap.check("report_writes_a_page", reported(path))
         tap.check("wrong_options_are_invalid_arguments",
