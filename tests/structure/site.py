@@ -75,6 +75,8 @@ def dead_links(site, pages):
     for path, page in pages.items():
         for link in [*page.links, *page.loads]:
             parts = urllib.parse.urlsplit(link)
+            if parts.scheme and not parts.netloc and parts.scheme not in ("mailto", "data"):
+                yield f"{path}: links to {link}, which is no address"
             if parts.scheme or parts.netloc:
                 continue
             named = os.path.join(os.path.dirname(path), urllib.parse.unquote(parts.path))
@@ -320,14 +322,14 @@ def unseen_links(folder):
     site = os.path.join(folder, "small")
     os.makedirs(site)
     with open(os.path.join(site, "a.html"), "w", encoding="utf-8") as file:
-        file.write('<title>a</title><a href="b.html">x</a><a href="#no">x</a><a href="a.html#here" id="here">x</a>'
+        file.write('<title>a</title><a href="b.html">x</a><a href="#no">x</a><a href="a.html#here" id="here">x</a><a href="FILE:LINE">x</a>'
                    '<script src="https://example.org/x.js"></script><img src="no.png">')
     with open(os.path.join(site, "a.css"), "w", encoding="utf-8") as file:
         file.write('@import url(/x.css); a { background: url("https://example.org/y.png"); }')
     pages = pages_of(site)
     dead, loads = list(dead_links(site, pages)), list(requests(site, pages))
-    if len(dead) != 3 or len(loads) < 3 or len(list(nameless(pages))) != 1:
-        yield f"of 3 dead links and 3 requests, found {dead} and {loads}"
+    if len(dead) != 4 or len(loads) < 3 or len(list(nameless(pages))) != 1:
+        yield f"of 4 dead links and 3 requests, found {dead} and {loads}"
 
 
 def lacks(module):

@@ -3,7 +3,7 @@
 import re
 import textwrap
 
-SPECIAL = re.compile(r"([\\*_|`<>])")
+SPECIAL = re.compile(r"([\\*_|`<>]|(?<=\w):(?=\w))")  # FILE:LINE is no address
 ITEM = re.compile(r"[-*] ")
 # Names that have an entry in the reference: links.py makes links of such literals.
 C_NAME = re.compile(r"\b(?:ln|tl|LN|TL)_\w*[A-Za-z0-9]\b(?!_)(?:\.hp*\b)?")
