@@ -117,7 +117,8 @@ def lost_words(site):
     for path in tracked("*.md"):
         shown = os.path.join(site, "index.html" if path == "README.md" else path[:-len(".md")] + ".html")
         if os.path.exists(shown):
-            text = re.sub(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)|\]\([^)]*\)", " ", text_of(path), flags=re.S)
+            # A link whose text is the name of a page has its title.
+            text = re.sub(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)|\[`?[\w./-]+\.md`?\]\([^)]*\)|\]\([^)]*\)", " ", text_of(path), flags=re.S)
             there = set(re.findall(r"[A-Za-z]{4,}", text_of_page(site, os.path.relpath(shown, site))))
             lost = sorted({word for line in text.splitlines() if not line.startswith("```")
                            for word in re.findall(r"[A-Za-z]{4,}", line)} - there)
@@ -317,6 +318,12 @@ def unseen_errors(browser, folder, site):
     os.remove(wrong)
 
 
+def named_by_files(site, pages):
+    """Links whose text is the name of a file of the tree, which is no page of the site."""
+    for path in pages:
+        yield from (f"{path}: a link has the text {text}" for text in re.findall(r"<a [^>]*>(?:<[^>]*>)*([\w./-]+\.md)(?:<[^>]*>)*</a>", read(site, path)))
+
+
 def unseen_links(folder):
     """Wrong links of each kind are found."""
     site = os.path.join(folder, "small")
@@ -356,6 +363,7 @@ def main():
         tap.check("pages_have_titles_and_descriptions", nameless(pages))
         tap.check("pages_have_all_words_of_their_sources", lost_words(site))
         tap.check("wrong_links_are_found", unseen_links(folder))
+        tap.check("links_have_titles_of_pages", named_by_files(site, pages))
         tap.check("each_public_function_of_c_is_in_the_reference", missing_c(build, pages))
         tap.check("each_struct_of_cpp_is_in_the_reference", missing_cpp(site))
         tap.check("functions_of_c_have_their_docstrings", wrong_docstrings(site))

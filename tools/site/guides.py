@@ -30,6 +30,7 @@ FOLDERS = {"docs/dev/": "Development", "docs/": "Guides", "bench/": "Performance
 NOT_PAGES = re.compile(r"/test/|^\.")
 FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)[ ]*$", re.M | re.S)
 CODE = re.compile(r"(`+)(?:(?!\1).)+?\1", re.S)
+FILE_NAME = re.compile(r"`?[\w./-]*\w\.md`?")  # as the text of a link
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -79,6 +80,11 @@ class Site:
         self.repository = repository_of(root)
         self.images = set()
 
+    def title(self, path):
+        """The first heading of a page of the tree."""
+        with open(os.path.join(self.root, path), encoding="utf-8") as file:
+            return re.search(r"^# +(.+)$", file.read(), re.M)[1].strip()
+
     def link(self, page, image, text, target):
         """The Markdown of a link in a page."""
         if re.match(r"[a-z]+:|#", target):
@@ -91,6 +97,8 @@ class Site:
         if path + "/README.md" in self.pages:
             path += "/README.md"
         if path in self.pages:
+            if FILE_NAME.fullmatch(text):
+                text = self.title(path)
             path = "index.md" if path == "README.md" else path
             return f"[{text}]({os.path.relpath(path, os.path.dirname(page))}{'#' + anchor if anchor else ''})"
         if self.repository:
