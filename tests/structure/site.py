@@ -324,6 +324,14 @@ def named_by_files(site, pages):
         yield from (f"{path}: a link has the text {text}" for text in re.findall(r"<a [^>]*>(?:<[^>]*>)*([\w./-]+\.md)(?:<[^>]*>)*</a>", read(site, path)))
 
 
+def missing_words_of_types(site):
+    """Comments beside opaque types."""
+    text = text_of_page(site, "reference/c/ln_session.html")
+    for name, comment in re.findall(r"^typedef struct \w+ (\w+); +// (.*)", text_of("lightnet/include/lightnet/ln_session.h"), re.M):
+        if comment[1:] not in text:
+            yield f"{name}: {comment}"
+
+
 def unseen_links(folder):
     """Wrong links of each kind are found."""
     site = os.path.join(folder, "small")
@@ -364,6 +372,7 @@ def main():
         tap.check("pages_have_all_words_of_their_sources", lost_words(site))
         tap.check("wrong_links_are_found", unseen_links(folder))
         tap.check("links_have_titles_of_pages", named_by_files(site, pages))
+        tap.check("opaque_types_have_their_comments", missing_words_of_types(site))
         tap.check("each_public_function_of_c_is_in_the_reference", missing_c(build, pages))
         tap.check("each_struct_of_cpp_is_in_the_reference", missing_cpp(site))
         tap.check("functions_of_c_have_their_docstrings", wrong_docstrings(site))

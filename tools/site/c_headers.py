@@ -9,6 +9,7 @@ from typing import List, NamedTuple, Optional
 
 GUARD = re.compile(r"#(?:ifndef|define) \w+_(?:H|HPP)$")
 MARK = re.compile(r"\b(?:LN|TL)_(?:API|PRINTF\([^)]*\))\s*|__attribute__\s*\(\(.*?\)\)\s*", re.S)
+OPAQUE = re.compile(r"typedef struct \w+ \w+; +// ([^\n]+)")  # a comment beside it is its docstring
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
@@ -173,6 +174,9 @@ def tokens(text):
             i += len(line) + 1
         else:
             end = end_of(text, i)
+            comment = OPAQUE.match(text, i)
+            if comment:
+                yield "doc", comment[1][0].upper() + comment[1][1:] + "."
             yield "code", text[i:end]
             i = text.index("\n", end) + 1
 
