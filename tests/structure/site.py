@@ -18,6 +18,9 @@ from html.parser import HTMLParser
 
 from tap import ROOT, Tap, faults_of, run, text_of, tracked
 
+sys.path.insert(0, os.path.join(ROOT, "tests/report"))
+from browser import Browser  # pylint: disable=wrong-import-position
+
 GENERATOR = ["sphinx", "myst_parser", "furo", "sphinx_copybutton"]
 LIBRARIES = ["lightnet/liblightnet.so", "tensorlight/libtensorlight.so"]
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
@@ -332,6 +335,25 @@ def missing_words_of_types(site):
             yield f"{name}: {comment}"
 
 
+COVERED = """[...document.querySelectorAll('div.highlight')].filter(block => {
+    const button = block.querySelector('button.copybtn'), code = block.querySelector('pre');
+    return button && code && button.getBoundingClientRect().left < code.getBoundingClientRect().right - 1;
+}).length"""
+BROKEN = "[...document.querySelectorAll('article code .short')].filter(word => word.getClientRects().length > 1).map(word => word.textContent).join(' ')"
+
+
+def hidden_code(chromium, site):
+    """Code below buttons, and short words of code that break."""
+    for path in ("index.html", "docs/cli.html", "reference/operators/cpu/lowbit.html"):
+        for width in WIDTHS:
+            page = chromium.open(os.path.join(site, path), width)
+            if page.value(COVERED):
+                yield f"{path}, {width} pixels: {page.value(COVERED)} buttons are above code"
+            if page.value(BROKEN):
+                yield f"{path}, {width} pixels: broken {page.value(BROKEN)[:200]}"
+            page.close()
+
+
 def unseen_links(folder):
     """Wrong links of each kind are found."""
     site = os.path.join(folder, "small")
@@ -387,6 +409,8 @@ def main():
         if browser:
             tap.check("pages_fit_on_small_and_large_screens", bad_views(browser, folder, site))
             tap.check("pages_that_do_not_fit_are_found", unseen_errors(browser, folder, site))
+            with Browser() as chromium:
+                tap.check("code_is_beside_buttons_and_unbroken", hidden_code(chromium, site))
         else:
             tap.skip("pages_fit_on_small_and_large_screens", "there is no Chromium")
     tap.end()

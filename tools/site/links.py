@@ -10,6 +10,14 @@ LITERAL = re.compile(rf'<code class="docutils literal notranslate"><span class="
 ENTRY = re.compile(r'<dt class="sig sig-object c" id="c\.([\w.]+)"')
 
 
+PRE = re.compile(r'<span class="pre">((?:[^<&]|&\w+;){1,24})</span>')
+
+
+def unbroken(html):
+    """Short words of code, such as options, never break at a hyphen."""
+    return PRE.sub(r'<span class="pre short">\1</span>', html)
+
+
 def html_files(folder):
     for parent, _, names in os.walk(folder):
         for name in sorted(names):
@@ -52,7 +60,7 @@ def link_names(folder):
     for path in html_files(folder):
         with open(path, encoding="utf-8") as file:
             old = file.read()
-        new = linked(old, os.path.relpath(os.path.dirname(path), folder), known)
+        new = unbroken(linked(old, os.path.relpath(os.path.dirname(path), folder), known))
         if new != old:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(new)
