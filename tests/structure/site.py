@@ -335,11 +335,28 @@ def missing_words_of_types(site):
             yield f"{name}: {comment}"
 
 
+# What a reader looks for, and the first result.
+SEARCHES = {"quantize": "Quantization to 8 bits", "report": "Reports", "troubleshooting": "Troubleshooting"}
+RESULTS = "[...document.querySelectorAll('#search-results li')]"
 COVERED = """[...document.querySelectorAll('div.highlight')].filter(block => {
     const button = block.querySelector('button.copybtn'), code = block.querySelector('pre');
     return button && code && button.getBoundingClientRect().left < code.getBoundingClientRect().right - 1;
 }).length"""
 BROKEN = "[...document.querySelectorAll('article code .short')].filter(word => word.getClientRects().length > 1).map(word => word.textContent).join(' ')"
+
+
+def wrong_results(chromium, site):
+    """Searches whose first result is another page, is there twice, or does not show the place."""
+    for query, title in SEARCHES.items():
+        page = chromium.open(os.path.join(site, f"search.html?q={query}"), 1400)
+        page.wait("document.querySelector('.search-summary').textContent.startsWith('Search finished') && typeof TEXTS === 'object'")
+        titles = json.loads(page.value(f"JSON.stringify({RESULTS}.map(item => item.querySelector('a').textContent))"))
+        marked = page.value(f"(item => (item.querySelector('mark') || item).textContent)({RESULTS}[0])").lower()
+        if titles[0] != title or titles.count(title) != 1 or not marked.startswith(query[:4]):
+            yield f"{query}: {titles[:5]}, {titles.count(title)} times {title}, marked '{marked[:40]}'"
+        page.close()
+    page = chromium.open(os.path.join(site, "search.html?q=xyzzyx"), 1400)
+    page.wait("document.querySelector('.search-summary').textContent.startsWith('No page')")
 
 
 def hidden_code(chromium, site):
@@ -410,6 +427,7 @@ def main():
             tap.check("pages_fit_on_small_and_large_screens", bad_views(browser, folder, site))
             tap.check("pages_that_do_not_fit_are_found", unseen_errors(browser, folder, site))
             with Browser() as chromium:
+                tap.check("searches_find_guides_first", wrong_results(chromium, site))
                 tap.check("code_is_beside_buttons_and_unbroken", hidden_code(chromium, site))
         else:
             tap.skip("pages_fit_on_small_and_large_screens", "there is no Chromium")

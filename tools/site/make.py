@@ -20,6 +20,8 @@ import theme
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+HEADING = "\x01"  # before a heading, in the text of a page
+MAX_TEXT = 60000  # characters of a page that a search shows
 
 
 def version_of(root):
@@ -60,16 +62,25 @@ def stage(root, folder):
     remove_others(folder, {*made, *images})
 
 
-def write_descriptions(out):
-    """descriptions.js: the description of each page, which site.js shows in results of a search."""
+def plain_text(page):
+    """The begin of the text of a page, for results of a search."""
+    article = re.search(r"<article\b.*?>(.*)</article>", page, re.S)
+    text = re.sub(r"<h[1-6]\b[^>]*>", f" {HEADING} ", article[1] if article else "")
+    text = re.sub(r"<(script|style)\b.*?</\1>|<a class=\"headerlink\".*?</a>|<[^>]*>", " ", text, flags=re.S)
+    return " ".join(html.unescape(text).split())[:MAX_TEXT]
+
+
+def write_texts(out):
+    """texts.js: the description and the text of each page, which site.js shows in results of a search."""
     found = {}
     for path in links.html_files(out):
         with open(path, encoding="utf-8") as file:
-            match = re.search(r'<meta content="([^"]*)" (?:lang="\w+" )?name="description"', file.read())
+            page = file.read()
+        match = re.search(r'<meta content="([^"]*)" (?:lang="\w+" )?name="description"', page)
         if match:
-            found[os.path.relpath(path, out)] = html.unescape(match[1])
-    with open(os.path.join(out, "_static", "descriptions.js"), "w", encoding="utf-8") as file:
-        file.write(f"const DESCRIPTIONS = {json.dumps(found, indent=0, sort_keys=True)};\n")
+            found[os.path.relpath(path, out)] = [html.unescape(match[1]), plain_text(page)]
+    with open(os.path.join(out, "_static", "texts.js"), "w", encoding="utf-8") as file:
+        file.write(f"const TEXTS = {json.dumps(found, indent=0, sort_keys=True)};\n")
 
 
 def build(source, static, out, cache):
@@ -100,7 +111,7 @@ def main():
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(plain, out, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
     names = links.link_names(out)
-    write_descriptions(out)
+    write_texts(out)
     pages = sum(1 for _ in links.html_files(out))
     print(f"{os.path.relpath(out)}/index.html: {pages} pages, {names} names of C")
 
