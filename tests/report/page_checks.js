@@ -88,5 +88,13 @@ const pageChecks = (function () {
     return over > 0 ? [`the page is ${over} pixels too wide`] : [];
   }
 
-  return {graph: () => [...boxes(), ...edges(), ...labels()], page: () => [...plots(), ...width()]};
+  // The parts of the memory, with three digits each, add up to all of it.
+  function sums() {
+    const units = {'': 1, k: 1e3, M: 1e6, G: 1e9}, text = document.querySelector('#memory p.note').textContent;
+    const sizes = [...text.matchAll(/([\d.]+)\s([kMG]?)B\b/g)].map(([, size, unit]) => size * units[unit]);
+    const parts = text.includes('for loading') ? 3 : 2, sum = sizes.slice(0, parts).reduce((a, b) => a + b, 0);
+    return Math.abs(sum - sizes[parts]) <= 0.015 * sum ? [] : [`memory of ${sum} bytes in parts, together ${sizes[parts]}: ${text}`];
+  }
+
+  return {graph: () => [...boxes(), ...edges(), ...labels()], page: () => [...plots(), ...width(), ...sums()]};
 }());
