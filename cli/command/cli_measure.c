@@ -154,16 +154,17 @@ const char *cli_arithmetic_name(int i)
     return arithmetic[i].name;
 }
 
-// Measures the peaks of `used` arithmetic again; the best measurement counts.
-static int measure_peaks(cli_op_times *times, const ln_context *ctx, const int *used)
+// Measures the peaks of `used` arithmetic again, and of memory, which takes longer, each third
+// time; the best measurement counts.
+static int measure_peaks(cli_op_times *times, const ln_context *ctx, const int *used, int number)
 {
     const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
     for (int i = 0; i < CLI_N_ARITHMETIC; i++)
         if (used[i])
             times->peaks[i] = fmax(times->peaks[i], arithmetic[i].peak(&exec));
-    const double bandwidth = tl_peak_bandwidth(&exec);
-    times->bandwidth = fmax(times->bandwidth, bandwidth);
-    return bandwidth > 0 ? 0 : cli_fail_memory();
+    if (number % 3 == 0)
+        times->bandwidth = fmax(times->bandwidth, tl_peak_bandwidth(&exec));
+    return times->bandwidth > 0 ? 0 : cli_fail_memory();
 }
 
 // Operators
@@ -194,7 +195,7 @@ static int time_run(ln_context *ctx, const cli_options *opt, const cli_kept *inp
 static int time_ops(cli_op_times *times, ln_context *ctx, const cli_options *opt,
                     const cli_kept *inputs, uint64_t *min, const cli_op_runs *r)
 {
-    const int n_peaks = (int)fmin(8, 2 + 3 * r->seconds); // 0.1 to 0.2 seconds each
+    const int n_peaks = (int)fmin(16, 2 + 10 * r->seconds); // some 0.06 seconds each
     const size_t n = (size_t)ln_list_length(ctx->ops);
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
     int status = ns ? 0 : cli_fail_memory(), used[CLI_N_ARITHMETIC] = {1};
@@ -203,7 +204,7 @@ static int time_ops(cli_op_times *times, ln_context *ctx, const cli_options *opt
         used[arithmetic_of(op->op_arg)] |= is_timed(op);
     for (int i = 0, peaks = 0; i <= r->n && !status; i++) {
         for (; !status && peaks < n_peaks && peaks * r->n <= i * (n_peaks - 1); peaks++)
-            status = measure_peaks(times, ctx, used);
+            status = measure_peaks(times, ctx, used, peaks);
         if (!status && i < r->n)
             status = time_run(ctx, opt, inputs, min, ns, n);
     }
