@@ -4,9 +4,9 @@
 //     tl_tensor *e = tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0);
 //     tl_tensor *s = tl_tensor_binary(e, row, NULL, TL_BINARY_ADD);
 //
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT means the
-// four floating dtypes (those of 16 bits compute in float and round at the end), INT for
-// the eight integer ones. Integers wrap. The names of enumerations: as in tl_type.h.
+// tl_tensor.h explains `dst` (the D rule), errors, and preconditions of tl_exec_X. FLT means the
+// four floating dtypes (those of 16 bits compute in float and round at the end), INT for the eight
+// integer ones. Integers wrap. The names of enumerations: as in tl_type.h.
 
 #ifndef TL_ELEMENTWISE_H
 #define TL_ELEMENTWISE_H

@@ -4,8 +4,8 @@
 //     const tl_matmul_param param = {.trans2 = 1, .alpha = 1, .beta = 1};
 //     tl_tensor *dst = tl_tensor_matmul(src, weight, bias, NULL, &param);
 //
-// A tensor [.., r, c] holds a batch of matrices of r rows and c columns.
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
+// A tensor [.., r, c] holds a batch of matrices of r rows and c columns. tl_tensor.h explains `dst`
+// (the D rule), errors, and preconditions of tl_exec_X.
 
 #ifndef TL_LINALG_H
 #define TL_LINALG_H

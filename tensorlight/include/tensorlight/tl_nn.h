@@ -7,9 +7,9 @@
 //         .padding = {1, 1, 1, 1}, .act = {TL_ACT_RELU}};
 //     tl_tensor *dst = tl_tensor_conv2d(src, weight, bias, NULL, &param);
 //
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT is the four floating
-// dtypes; 16-bit floats compute in float and round at the end. Images are [N, C, H, W]: batch,
-// channels, height, width. Pairs are {height, width}, paddings {top, left, bottom, right}.
+// tl_tensor.h explains `dst` (the D rule), errors, and preconditions of tl_exec_X. FLT is the four
+// floating dtypes; 16-bit floats compute in float and round at the end. Images are [N, C, H, W]:
+// batch, channels, height, width. Pairs are {height, width}, paddings {top, left, bottom, right}.
 
 #ifndef TL_NN_H
 #define TL_NN_H

@@ -6,7 +6,7 @@
 // of src [.., d, ..]; or, with `block` > 0, of src's shape with ceil(d / block) at `axis`, one
 // for each `block` indices. zero has the scale's number of elements, or is NULL: 0.
 //
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
+// tl_tensor.h explains `dst` (the D rule), errors, and preconditions of tl_exec_X.
 
 #ifndef TL_QUANTIZE_H
 #define TL_QUANTIZE_H

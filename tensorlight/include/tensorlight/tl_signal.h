@@ -3,9 +3,9 @@
 //
 //     tl_tensor *spectrum = tl_tensor_dft(signal, NULL, &(tl_dft_param){.axis = 1, .onesided = 1});
 //
-// Real tensors are [.., 1], complex ones [.., 2]: the real part, then the imaginary
-// part. Results are computed in double and rounded to the dtype, one of the four
-// floating ones. D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
+// Real tensors are [.., 1], complex ones [.., 2]: the real part, then the imaginary part. Results
+// are computed in double and rounded to the dtype, one of the four floating ones. tl_tensor.h
+// explains `dst` (the D rule), errors, and preconditions of tl_exec_X.
 
 #ifndef TL_SIGNAL_H
 #define TL_SIGNAL_H

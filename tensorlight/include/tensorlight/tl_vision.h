@@ -6,9 +6,10 @@
 //                              .windows = {.n = 1, .size = {3}, .stride = {2}, .dilation = {1}}};
 //     tl_tensor *dst = tl_tensor_poolnd(src, NULL, NULL, &param); // src [N, C, L]
 //
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. Shapes [N, C, ..]: batch,
-// channels, then 1 .. TL_MAX_SPATIAL spatial axes. tl_X_shape checks the arguments of tl_tensor_X
-// except data, writes the shape of the result to `dims` and returns 0, or -1 with a reason.
+// tl_tensor.h explains `dst` (the D rule), errors, and preconditions of tl_exec_X. Shapes [N, C,
+// ..]: batch, channels, then 1 .. TL_MAX_SPATIAL spatial axes. tl_X_shape checks the arguments of
+// tl_tensor_X except data, writes the shape of the result to `dims` and returns 0, or -1 with a
+// reason.
 
 #ifndef TL_VISION_H
 #define TL_VISION_H
