@@ -328,7 +328,7 @@ typedef struct text {
     size_t size, len;
 } text;
 
-static int add_target(void *arg, const char *name)
+static int add_name(void *arg, const char *name)
 {
     text *t = arg;
     if (t->len < t->size)
@@ -357,7 +357,7 @@ int ln_arch_is_loadable(const char *target)
 
 static int add_new_target(void *arg, const char *name)
 {
-    return ln_hash_find(LN_ARCH.arch_table, name) ? 0 : add_target(arg, name);
+    return ln_hash_find(LN_ARCH.arch_table, name) ? 0 : add_name(arg, name);
 }
 
 // All targets but "none", whose operators do not run.
@@ -368,9 +368,40 @@ char *ln_sprint_targets(char *buf, size_t size)
         *buf = '\0';
     LN_FOREACH (const ln_arch *, arch, archs)
         if (!ln_streq(arch->arch_name, "none"))
-            add_target(&t, arch->arch_name);
+            add_name(&t, arch->arch_name);
     if (list_loadable)
         list_loadable(add_new_target, &t);
+    return buf;
+}
+
+// Precisions
+
+static const char every_target_has[] = "float32";
+
+// NULL: no others.
+static const char *const *precisions_of(const ln_arch *arch)
+{
+    while (!arch->precisions && arch->base)
+        arch = ln_hash_find(LN_ARCH.arch_table, arch->base);
+    return arch->precisions;
+}
+
+int ln_arch_has_precision(const ln_arch *arch, const char *name)
+{
+    const char *const *known = precisions_of(arch);
+    while (known && *known && !ln_streq(*known, name))
+        known++;
+    return (known && *known) || ln_streq(name, every_target_has);
+}
+
+char *ln_sprint_precisions(const ln_arch *arch, char *buf, size_t size)
+{
+    text t = {.buf = buf, .size = size};
+    if (size)
+        *buf = '\0';
+    add_name(&t, every_target_has);
+    for (const char *const *name = precisions_of(arch); name && *name; name++)
+        add_name(&t, *name);
     return buf;
 }
 

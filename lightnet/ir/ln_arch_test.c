@@ -253,10 +253,32 @@ START_TEST(loadable_targets_are_listed_with_existing_ones)
 }
 END_TEST
 
+START_TEST(an_architecture_has_its_precisions_or_those_of_its_base)
+{
+    static const char *const names[] = {"bf16", "fp16", NULL};
+    ln_arch base = {.arch_name = "base", .precisions = names};
+    const ln_arch derived = {.arch_name = "derived", .base = "base"},
+                  plain = {.arch_name = "plain"};
+    char buf[LN_MAXLINE], cut[12];
+    const int before = ln_arch_changes();
+    ck_assert_int_eq(ln_arch_register(&base), 0);
+    ck_assert(ln_arch_has_precision(&derived, "fp16"));
+    ck_assert(ln_arch_has_precision(&derived, "float32"));
+    ck_assert(!ln_arch_has_precision(&derived, "tf32"));
+    ck_assert(ln_arch_has_precision(&plain, "float32"));
+    ck_assert(!ln_arch_has_precision(&plain, "bf16"));
+    ck_assert_str_eq(ln_sprint_precisions(&derived, buf, sizeof(buf)), "float32, bf16, fp16");
+    ck_assert_str_eq(ln_sprint_precisions(&plain, buf, sizeof(buf)), "float32");
+    ck_assert_str_eq(ln_sprint_precisions(&derived, cut, sizeof(cut)), "float32, bf");
+    ln_arch_undo(before);
+}
+END_TEST
+
 LN_TEST_MAIN("arch", added_rules_are_tried_before_existing_ones,
              added_operators_and_names_are_listed_after_existing_ones,
              undo_restores_the_previous_state, an_extension_without_memory_leaves_all_as_it_was,
              an_architecture_without_memory_is_not_there, rejects_bad_additions_and_changes_nothing,
              the_base_of_an_architecture_must_exist, tables_change_only_while_there_is_no_context,
              a_context_without_memory_does_not_count,
-             loadable_targets_are_listed_with_existing_ones)
+             loadable_targets_are_listed_with_existing_ones,
+             an_architecture_has_its_precisions_or_those_of_its_base)

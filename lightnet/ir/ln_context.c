@@ -346,38 +346,14 @@ static const char *name_of_precision(const ln_context *ctx)
     return precisions[0].name;
 }
 
-// NULL: only float32.
-static const char *const *precisions_of(const ln_arch *arch)
-{
-    while (!arch->precisions && arch->base)
-        arch = ln_hash_find(LN_ARCH.arch_table, arch->base);
-    return arch->precisions;
-}
-
-static int has_precision(const ln_arch *arch, const char *wanted)
-{
-    const char *const *name = precisions_of(arch);
-    while (name && *name && !ln_streq(*name, wanted))
-        name++;
-    return (name && *name) || ln_streq(wanted, precisions[0].name);
-}
-
-static const char *list_precisions(const ln_arch *arch, char *text, size_t size)
-{
-    size_t len = (size_t)snprintf(text, size, "%s", precisions[0].name);
-    for (const char *const *name = precisions_of(arch); name && *name && len < size; name++)
-        len += (size_t)snprintf(text + len, size - len, ", %s", *name);
-    return text;
-}
-
 int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source)
 {
     char known[LN_MAXLINE];
     const char *const wanted = name_of_precision(ctx);
-    if (has_precision(arch, wanted))
+    if (ln_arch_has_precision(arch, wanted))
         return 0;
     ln_warn(ctx, "%s: precision '%s' has no effect: target '%s' computes in %s", source, wanted,
-            arch->arch_name, list_precisions(arch, known, sizeof(known)));
+            arch->arch_name, ln_sprint_precisions(arch, known, sizeof(known)));
     ctx->precision = precisions[0].dtype;
     ctx->allows_tf32 = precisions[0].allows_tf32;
     return 1;

@@ -96,6 +96,14 @@ LN_API const ln_list *ln_arch_list(void);
  * `buf` of `size` bytes, truncated if necessary. Returns buf. */
 LN_API char *ln_sprint_targets(char *buf, size_t size);
 
+/** Whether programs for the architecture can compute in the precision of that name
+ * (ln_context_set_precision). */
+LN_API int ln_arch_has_precision(const ln_arch *arch, const char *name);
+
+/** Writes the names of these precisions, such as "float32, bf16", to `buf` of `size` bytes,
+ * truncated if necessary. Returns buf. */
+LN_API char *ln_sprint_precisions(const ln_arch *arch, char *buf, size_t size);
+
 LN_END_DECLS
 
 #endif
