@@ -57,14 +57,22 @@ tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *
     return tol;
 }
 
-// Whether the numbers agree. Equal infinities agree, and NaN with NaN.
+static int are_finite(double got, double expected)
+{
+    return isfinite(got) && isfinite(expected);
+}
+
+// Of numbers that are not both finite, equal infinities agree, and NaN with NaN.
+static int agree_beyond(double got, double expected)
+{
+    return got == expected || (isnan(got) && isnan(expected));
+}
+
 static int agree(double got, double expected, const tolerance *tol)
 {
     const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
-    if (isnan(expected) || isnan(got))
-        return isnan(expected) && isnan(got);
-    return got == expected ||
-           (isfinite(expected) && fabs(got - expected) <= tol->atol + tol->rtol * scale);
+    return are_finite(got, expected) ? fabs(got - expected) <= tol->atol + tol->rtol * scale
+                                     : agree_beyond(got, expected);
 }
 
 static const char *print_element(char buf[CLI_ELEMENT_SIZE], const difference *diff, double number,
@@ -122,6 +130,21 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
         }
     }
     diff->rel = tol->scale > 0 ? diff->abs / tol->scale : diff->abs;
+}
+
+double cli_relative_error(const tl_tensor *got, const tl_tensor *expected, int *n_beyond)
+{
+    const double scale = max_finite(expected);
+    double max = 0;
+    *n_beyond = 0;
+    for (int i = 0; i < expected->len; i++) {
+        const double g = cli_element(got, i), e = cli_element(expected, i);
+        if (are_finite(g, e))
+            max = fmax(max, fabs(g - e));
+        else
+            *n_beyond += !agree_beyond(g, e);
+    }
+    return scale > 0 ? max / scale : max;
 }
 
 // Ties

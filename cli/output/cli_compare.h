@@ -55,6 +55,11 @@ tolerance cli_reference_tolerance(const cli_tolerances *given, const tl_tensor *
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                  difference *diff);
 
+/** The max difference of finite elements of two tensors of one shape, divided by the max magnitude
+ * of the expected ones unless that is 0. *n_beyond: elements that disagree otherwise, since one of
+ * them is not finite. */
+double cli_relative_error(const tl_tensor *got, const tl_tensor *expected, int *n_beyond);
+
 // Ties
 
 // Indices from sorting: if keys differ only by rounding, two programs may order them differently,

@@ -155,5 +155,37 @@ START_TEST(infinity_agrees_with_itself_alone)
 }
 END_TEST
 
+START_TEST(elements_that_are_finite_on_one_side_are_counted_and_do_not_hide_in_the_error)
+{
+    float x[] = {1, NAN, INFINITY, INFINITY, NAN, 7}, y[] = {1.5, 2, INFINITY, -INFINITY, NAN, -8};
+    const int dims[] = {6};
+    tl_tensor *const got = tl_tensor_create(x, 1, dims, TL_FLOAT);
+    tl_tensor *const expected = tl_tensor_create(y, 1, dims, TL_FLOAT);
+    int n_beyond;
+    ck_assert_double_eq(cli_relative_error(got, expected, &n_beyond), 15.0 / 8);
+    ck_assert_int_eq(n_beyond, 2); // NaN and 2, and two infinities
+    x[5] = -8;
+    ck_assert_double_eq(cli_relative_error(got, expected, &n_beyond), 0.5 / 8);
+    tl_tensor_free(got);
+    tl_tensor_free(expected);
+}
+END_TEST
+
+START_TEST(the_error_is_not_divided_by_zeros)
+{
+    float x[] = {0.25f, -0.5f}, y[] = {0, 0};
+    const int dims[] = {2};
+    tl_tensor *const got = tl_tensor_create(x, 1, dims, TL_FLOAT);
+    tl_tensor *const expected = tl_tensor_create(y, 1, dims, TL_FLOAT);
+    int n_beyond;
+    ck_assert_double_eq(cli_relative_error(got, expected, &n_beyond), 0.5);
+    ck_assert_int_eq(n_beyond, 0);
+    tl_tensor_free(got);
+    tl_tensor_free(expected);
+}
+END_TEST
+
 LN_TEST_MAIN("ties", indices_are_right_that_name_equal_elements, other_outputs_are_no_indices,
-             infinity_agrees_with_itself_alone)
+             infinity_agrees_with_itself_alone,
+             elements_that_are_finite_on_one_side_are_counted_and_do_not_hide_in_the_error,
+             the_error_is_not_divided_by_zeros)

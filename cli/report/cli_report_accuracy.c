@@ -6,7 +6,6 @@
 
 #include "report/cli_report_accuracy.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,20 +73,6 @@ static ln_hash *find_results(const ln_context *ctx)
     return results;
 }
 
-// Elements that are not finite in both do not count.
-static double error_of(const tl_tensor *got, const tl_tensor *expected)
-{
-    double max = 0, scale = 0;
-    for (int i = 0; i < got->len; i++) {
-        const double x = cli_element(got, i), y = cli_element(expected, i);
-        if (isfinite(x) && isfinite(y)) {
-            max = fmax(max, fabs(x - y));
-            scale = fmax(scale, fabs(y));
-        }
-    }
-    return scale > 0 ? max / scale : max;
-}
-
 // Two programs whose results are compared.
 typedef struct programs {
     const ln_context *ctx, *other;
@@ -102,6 +87,18 @@ static const tl_tensor *counterpart_of(const programs *p, const char *key, const
     return found && tl_tensor_issameshape(found, got) ? found : NULL;
 }
 
+static void add_error(cli_json *json, const ln_op *op, const tl_tensor *got,
+                      const tl_tensor *expected)
+{
+    int n_beyond;
+    const double error = cli_relative_error(got, expected, &n_beyond);
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "operator", op->op_arg->name);
+    cli_json_number(json, "error", error);
+    cli_json_count(json, "not_finite", (uint64_t)n_beyond);
+    cli_json_close(json);
+}
+
 static void add_errors(cli_json *json, const programs *p)
 {
     char key[KEY_SIZE];
@@ -111,12 +108,8 @@ static void add_errors(cli_json *json, const programs *p)
         if (!got || ln_hash_find(p->results, write_key(key, op->op_arg)) != op)
             continue;
         const tl_tensor *const expected = counterpart_of(p, key, got);
-        if (!expected)
-            continue;
-        cli_json_open(json, NULL, '{');
-        cli_json_text(json, "operator", op->op_arg->name);
-        cli_json_number(json, "error", error_of(got, expected));
-        cli_json_close(json);
+        if (expected)
+            add_error(json, op, got, expected);
     }
     cli_json_close(json);
     cli_json_count(json, "of", (uint64_t)ln_hash_size(p->results));

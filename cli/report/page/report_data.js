@@ -52,10 +52,15 @@ const graphsOf = model => Object.values(model.graphs).flatMap(withBodies);
 function prepareModel(model) {
   model.name = model.source.split('/').pop();
   model.graphs = {compiled: prepareGraph(model.compiled)};
-  const errors = new Map((model.accuracy ? model.accuracy.operators : []).map(({operator, error}) => [operator, error]));
-  for (const box of model.graphs.compiled.timed) box.error = errors.get(box.operator);
+  const errors = new Map((model.accuracy ? model.accuracy.operators : []).map(row => [row.operator, row]));
+  for (const box of model.graphs.compiled.timed) Object.assign(box, errorOf(errors.get(box.operator)));
   if (model.model) model.graphs.model = prepareGraph(model.model);
   return model;
+}
+
+// Of a result with elements that are finite in one program only, the error is infinite.
+function errorOf(row) {
+  return row && {error: row.not_finite || row.error === null ? Infinity : row.error, notFinite: row.not_finite};
 }
 
 function readData() {

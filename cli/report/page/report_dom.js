@@ -106,6 +106,10 @@ const shapeText = shape => !shape ? '' : shape.length ? shape.map(n => n === nul
 const typeText = dtype => String(dtype).replace(/^TL_/, '').toLowerCase();
 const plural = (n, word) => `${countText(n)} ${word}${n === 1 ? '' : 's'}`;
 
+// Not Math.max(...values): the number of arguments of a call is limited.
+const maxOf = (values, least = -Infinity) => values.reduce((max, value) => Math.max(max, value), least);
+const minOf = values => values.reduce((min, value) => Math.min(min, value), Infinity);
+
 // Widths of text in the font of the page
 const measure = document.createElement('canvas').getContext('2d');
 function widthOf(text, size, weight = 400) {

@@ -37,7 +37,7 @@ function operatorPanel(model, box, open) {
       ['time', isRun ? `${msText(box.ms)}, ${percentText(box.share)} of the run` : null],
       ['speed', isRun && rate ? `${withPrefix(rate, 'FLOP/s')}, ${percentText(rate / peakOf(model, box))} of the peak` : null],
       ['memory', isRun ? `${bytesText(box.bytes)} read and written, ${withPrefix(bandwidthOf(box), 'B/s')}` : null],
-      ['error', box.error === undefined || box.error === null ? null : errorText(box.error)],
+      ['error', box.error === undefined ? null : errorText(box)],
       ['output', box.outputs[0] ? `${shapeText(box.outputs[0].shape)} ${typeText(box.outputs[0].dtype)}` : null],
       ['kernel', box.type], ['algorithm', box.algorithm], ['layout', box.layout],
       ['rule', box.rule], ['operator', box.operator],

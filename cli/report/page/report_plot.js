@@ -10,10 +10,10 @@ function ticksTo(max, n) {
   return Array.from({length: Math.ceil(max / step - 1e-9) + 1}, (_, i) => i * step);
 }
 
-// The powers of 10 around all values.
+// The powers of 10 around all values that are positive and finite; from 0.1 to 1 without such values.
 function decadesOf(values) {
-  const logs = values.filter(value => value > 0).map(Math.log10);
-  const low = Math.floor(Math.min(...logs)), high = Math.ceil(Math.max(...logs) + 1e-9);
+  const logs = values.filter(value => value > 0 && value < Infinity).map(Math.log10);
+  const low = logs.length ? Math.floor(minOf(logs)) : -1, high = Math.ceil(maxOf(logs, low) + 1e-9);
   return Array.from({length: Math.max(1, high - low) + 1}, (_, i) => 10 ** (low + i));
 }
 
