@@ -7,6 +7,7 @@
 #include "input/cli_source.h"
 #include "lightnet/ln_version.h"
 #include "output/cli_guard.h"
+#include "report/cli_report_accuracy.h"
 #include "report/cli_report_model.h"
 #include "report/cli_report_page.h"
 
@@ -33,6 +34,8 @@ static int check_options(const cli_report_options *opt)
         if (cli_source_is_stream(opt->shared.args[i]))
             return cli_usage("--%s reads the model again: expected a file, not a stream",
                              opt->decode ? "decode" : "against");
+    if (opt->against && cli_report_check_precision(&opt->shared, opt->against))
+        return CLI_FAILED;
     return cli_guard_output(&opt->shared, opt->shared.outfile, "an HTML page");
 }
 

@@ -131,6 +131,17 @@ static int add_accuracy(cli_json *json, const ln_context *ctx, const ln_context 
     return failed ? cli_fail_memory() : 0;
 }
 
+int cli_report_check_precision(const cli_options *opt, const char *precision)
+{
+    char known[LN_MAXLINE];
+    const char *const target = cli_target(opt);
+    const ln_arch *const arch = ln_hash_find(LN_ARCH.arch_table, target);
+    if (!arch || ln_arch_has_precision(arch, precision))
+        return 0;
+    return cli_fail("--against %s: target '%s' computes in %s", precision, target,
+                    ln_sprint_precisions(arch, known, sizeof(known)));
+}
+
 int cli_report_add_accuracy(cli_json *json, const cli_options *opt, const char *precision)
 {
     cli_options with = *opt;

@@ -136,15 +136,22 @@ static int measure(ln_context *ctx, const cli_options *opt, double seconds, cli_
     cli_restore_output(saved);
     return failed ? CLI_FAILED : 0;
 }
+static int check_compiled(const ln_context *ctx, const char *against)
+{
+    return ctx->target && against
+               ? cli_fail("%s: the model is compiled already, too late for --against", ctx->source)
+               : 0;
+}
+
 
 // A compiled model has no graph before it.
-static int add_context(cli_json *json, const cli_options *opt, double seconds)
+static int add_context(cli_json *json, const cli_options *opt, const char *against, double seconds)
 {
     cli_timing t = {.load = 0};
     cli_op_times times = {.n = 0};
     cli_refusals refused = {.n = 0};
     ln_context *const ctx = cli_timing_read(&t, opt);
-    int status = ctx ? 0 : CLI_FAILED;
+    int status = ctx ? check_compiled(ctx, against) : CLI_FAILED;
     if (!status && !ctx->target)
         status = cli_report_add_graph(json, "model", ctx, NULL, NULL) ||
                  cli_refusals_watch(&refused, ctx);
@@ -174,7 +181,7 @@ int cli_report_add_model(cli_json *json, const cli_report_options *opt, int i)
     cli_json_text(json, "source", own.args[0]);
     if (opt->decode && !status)
         add_decoded(json, &decoded);
-    status = status ? status : add_context(json, &own, opt->seconds);
+    status = status ? status : add_context(json, &own, opt->against, opt->seconds);
     if (!status && opt->against)
         status = cli_report_add_accuracy(json, &own, opt->against);
     cli_json_close(json);
