@@ -4,10 +4,9 @@
 #include "report/cli_report_graph.h"
 
 #include "draw/cli_graph.h"
-#include "input/cli_model_fail.h"
+#include "draw/cli_memory.h"
 #include "input/cli_params.h"
 #include "lightnet/ln_body.h"
-#include "lightnet/ln_memory_plan.h"
 
 typedef struct writing {
     cli_json *json;
@@ -306,45 +305,39 @@ int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
 
 // Memory
 
-// A block of a run, in main memory. Constants are many, and always there: only their bytes count.
-static int add_block(void *data, const ln_memory_block *block)
+static void add_block(cli_json *json, const cli_block *block)
 {
-    cli_json *const json = data;
-    if (block->mtype != LN_MEM_CPU || block->is_constant || block->last < 0 || !block->size)
-        return 0;
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "name", block->name);
-    cli_json_count(json, "size", block->size);
+    cli_json_text(json, "name", block->plan.name);
+    cli_json_count(json, "size", block->plan.size);
     cli_json_count(json, "offset", block->offset);
-    cli_json_number(json, "first", block->first);
-    cli_json_number(json, "last", block->last);
-    cli_json_flag(json, "scratch", block->is_scratch);
-    cli_json_text(json, "reuses", block->reuses);
+    cli_json_count(json, "first", (uint64_t)block->first);
+    cli_json_count(json, "last", (uint64_t)block->last);
+    cli_json_flag(json, "scratch", block->plan.is_scratch);
     cli_json_close(json);
-    return 0;
 }
 
-static int add_constant(void *data, const ln_memory_block *block)
+static void add_memory(cli_json *json, const cli_memory *m)
 {
-    double *const bytes = data;
-    if (block->mtype == LN_MEM_CPU && block->is_constant && block->last >= 0 && !block->reuses)
-        *bytes += (double)block->size;
-    return 0;
-}
-
-int cli_report_add_memory(cli_json *json, const ln_context *ctx, const cli_options *opt)
-{
-    ln_memory_total totals[LN_MEM_TYPE_SIZE];
-    double constants = 0;
-    if (ln_context_memory_plan(ctx, add_constant, &constants, totals))
-        return cli_model_fail(ctx, opt);
     cli_json_open(json, "memory", '{');
-    cli_json_count(json, "size", totals[LN_MEM_CPU].size);
-    cli_json_count(json, "bound", totals[LN_MEM_CPU].bound);
-    cli_json_number(json, "constants", constants);
+    cli_json_count(json, "size", m->planned.size);
+    cli_json_count(json, "bound", m->planned.bound);
+    cli_json_count(json, "constants", m->constants);
+    cli_json_count(json, "run", m->size);
+    cli_json_count(json, "operators", (uint64_t)m->n_run);
     cli_json_open(json, "blocks", '[');
-    const int failed = ln_context_memory_plan(ctx, add_block, json, NULL);
+    for (const cli_block *block = m->blocks; block < m->blocks + m->n; block++)
+        add_block(json, block);
     cli_json_close(json);
     cli_json_close(json);
-    return failed ? cli_model_fail(ctx, opt) : 0;
+}
+
+int cli_report_add_memory(cli_json *json, const ln_context *ctx)
+{
+    cli_memory m;
+    const int status = cli_memory_list(&m, ctx);
+    if (!status)
+        add_memory(json, &m);
+    cli_memory_free(&m);
+    return status;
 }

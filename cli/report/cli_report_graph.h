@@ -13,6 +13,6 @@
 int cli_report_add_graph(cli_json *json, const char *key, const ln_context *ctx,
                          const cli_op_times *times, const cli_refusals *refused);
 
-/** Adds the memory plan of a compiled context as "memory". Times of blocks are positions in the
- * list of operators, as those of boxes. Returns 0, or CLI_FAILED after a message. */
-int cli_report_add_memory(cli_json *json, const ln_context *ctx, const cli_options *opt);
+/** Adds the memory of runs of a compiled context (draw/cli_memory.h) as "memory". Returns 0, or
+ * CLI_FAILED after a message. */
+int cli_report_add_memory(cli_json *json, const ln_context *ctx);

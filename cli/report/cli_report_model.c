@@ -119,7 +119,7 @@ static int add_compiled(cli_json *json, ln_context *ctx, const cli_options *opt,
     add_machine(json, ctx, times);
     return cli_model_add_ports(json, ctx, opt) || add_stats(json, ctx, opt) ||
            cli_report_add_graph(json, "compiled", ctx, times, refused) ||
-           cli_report_add_memory(json, ctx, opt);
+           cli_report_add_memory(json, ctx);
 }
 
 // What the model prints is not part of the report.
@@ -136,13 +136,13 @@ static int measure(ln_context *ctx, const cli_options *opt, double seconds, cli_
     cli_restore_output(saved);
     return failed ? CLI_FAILED : 0;
 }
+
 static int check_compiled(const ln_context *ctx, const char *against)
 {
     return ctx->target && against
                ? cli_fail("%s: the model is compiled already, too late for --against", ctx->source)
                : 0;
 }
-
 
 // A compiled model has no graph before it.
 static int add_context(cli_json *json, const cli_options *opt, const char *against, double seconds)
