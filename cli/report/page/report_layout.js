@@ -72,7 +72,7 @@ function addPorts(graph, node, links) {
 }
 
 function placed(node, graph, inner) {
-  const {width, height} = graph.graph();
+  const width = Math.max(1, graph.graph().width), height = Math.max(1, graph.graph().height); // of a graph without nodes: -Infinity
   const pad = node.parent ? FRAME.pad : 0, head = node.parent ? FRAME.head : 0;
   const result = {width: Math.max(width, node.parent ? BOX.width - 2 * pad : 0) + 2 * pad, height: height + head + pad, items: [], paths: []};
   const byId = new Map(), bands = new Map();

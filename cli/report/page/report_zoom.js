@@ -33,12 +33,17 @@ function zoomOf(view, content) {
     return {x: event.clientX - edge.left, y: event.clientY - edge.top};
   };
 
+  function release(event) {
+    if (pointers.delete(event.pointerId)) view.classList.remove('moving');
+  }
+
   view.addEventListener('pointerdown', event => {
     if (event.button) return;
     if (!pointers.size) moved = 0;
     pointers.set(event.pointerId, pointOf(event));
   });
   view.addEventListener('pointermove', event => {
+    if (!event.buttons) release(event); // outside, before the view had the pointer
     if (!pointers.has(event.pointerId)) return;
     const before = middle();
     pointers.set(event.pointerId, pointOf(event));
@@ -53,11 +58,7 @@ function zoomOf(view, content) {
     apply();
     if (before.spread && after.spread) scaleAt(after.x, after.y, after.spread / before.spread);
   });
-  for (const name of ['pointerup', 'pointercancel'])
-    view.addEventListener(name, event => {
-      pointers.delete(event.pointerId);
-      view.classList.remove('moving');
-    });
+  for (const name of ['pointerup', 'pointercancel']) view.addEventListener(name, release);
   // A drag is no click.
   view.addEventListener('click', event => { if (moved > 4) { event.stopPropagation(); moved = 0; } }, true);
   view.addEventListener('wheel', event => {
