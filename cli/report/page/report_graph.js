@@ -137,12 +137,16 @@ class GraphView {
       for (const id of [...this.open]) if (!this.isVisible(id)) this.open.delete(id);
     } else {
       this.open.add(node.id);
-      const first = node.children.find(child => child.group);
-      if (isRepeat(node) && first) this.open.add(first.id);
+      if (isRepeat(node)) this.openFirst(node);
     }
     this.draw();
     this.zoom.bring(this.rects.get(node.id), before);
     if (this.open.has(node.id)) this.zoom.include(this.rects.get(node.id));
+  }
+
+  openFirst(repeat) {
+    const first = firstCopyOf(repeat);
+    for (let at = first; first.group && at !== repeat; at = at.parent) this.open.add(at.id);
   }
 
   isVisible(id) {

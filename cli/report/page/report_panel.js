@@ -60,13 +60,12 @@ function portPanel(box) {
 }
 
 function groupPanel(node, pick) {
-  const copies = isRepeat(node) ? node.children : [];
+  const first = isRepeat(node) ? firstCopyOf(node) : node, shown = first.group ? first : node;
   return [
     el('h3', null, node.title),
     rowsOf([['operators', countText(node.operators)], ['time', node.ms ? `${msText(node.ms)}, ${percentText(node.share)} of the run` : null],
             ['parameters', countText(node.boxes.reduce((sum, box) => sum + (box.parameters || 0), 0))]]),
-    operatorList(copies.length ? 'Operators of the first' : 'Operators', (copies[0] && copies[0].group ? copies[0] : node).boxes
-      .filter(box => box.what === 'op').slice(0, 60), pick),
+    operatorList(shown === node ? 'Operators' : 'Operators of the first', shown.boxes.filter(box => box.what === 'op').slice(0, 60), pick),
   ];
 }
 

@@ -40,7 +40,7 @@ function commonPath(names) {
 function titleOf(node) {
   const {what, count} = node.group;
   if (what === 'part') return `part of ${plural(node.operators, 'operator')}`;
-  if (what === 'copy') return `${node.parent.children.indexOf(node) + 1} of ${repeatOf(node).group.count}`;
+  if (what === 'copy') return `${numberOf(node)} of ${repeatOf(node).group.count}`;
   const path = commonPath(node.boxes.filter(box => box.what === 'op').map(box => box.name));
   return `${path || (node.boxes.length === count ? node.boxes[0].label : 'block')} × ${count}`;
 }
@@ -48,6 +48,19 @@ function titleOf(node) {
 function repeatOf(copy) {
   let node = copy.parent;
   while (node.group.what !== 'repeat') node = node.parent;
+  return node;
+}
+
+// The number of a copy, from 1. Many copies are in parts of the repeat.
+function numberOf(copy) {
+  const repeat = repeatOf(copy);
+  return (copy.first - repeat.first) * repeat.group.count / (repeat.end - repeat.first) + 1;
+}
+
+// A group, or a box if each copy is one.
+function firstCopyOf(repeat) {
+  let node = repeat.children[0];
+  while (node.group && node.group.what === 'part') node = node.children[0];
   return node;
 }
 
