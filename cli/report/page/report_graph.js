@@ -35,13 +35,21 @@ class GraphView {
     this.zoom.fit(this.layout, first ? first.x + first.width / 2 : 0);
   }
 
+  // The element with the focus keeps it.
   draw() {
+    const focused = this.content.contains(document.activeElement) ? document.activeElement.closest('[data-id]').dataset.id : null;
     this.layout = layoutOf(this.graph.root, this.graph.edges, node => this.open.has(node.id));
     this.rects = new Map(); // id -> rectangle of a visible node
     this.elements = new Map();
     this.paths = [];
     this.content.replaceChildren(this.drawn(this.layout, 0, 0));
     this.mark();
+    if (this.elements.has(focused)) this.focus(focused);
+  }
+
+  focus(id) {
+    const element = this.elements.get(id);
+    (element.querySelector(':scope > .head') || element).focus({preventScroll: true});
   }
 
   drawn(layout, x, y) {
