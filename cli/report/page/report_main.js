@@ -45,7 +45,7 @@ class Page {
   constructor(data) {
     this.data = data;
     this.model = data.models[0];
-    this.links = new Map(); // box -> elements that show it
+    this.box = null; // the chosen one of the compiled program
     this.view = new GraphView((model, node) => this.chosen(model, node));
     this.panel = el('aside', {class: 'panel', 'aria-live': 'polite'});
     this.body = el('div');
@@ -64,7 +64,7 @@ class Page {
 
   show(model) {
     this.model = model;
-    this.links.clear();
+    this.box = null;
     const sections = [summaryOf(model), model.decode ? decodeSection(model) : null, this.graphSection(model), timesSection(this, model),
                       el('div', {class: 'columns'}, rooflineSection(this, model), memorySection(this, model)), model.accuracy ? accuracySection(this, model) : null, portsOf(model)];
     this.body.replaceChildren(...sections.filter(section => section));
@@ -101,10 +101,10 @@ class Page {
     this.view.show(this.model, this.graph);
   }
 
-  // Remembers that an element shows a box.
+  // Makes an element one that shows a box of the compiled program.
   linked(box, element) {
-    if (!this.links.has(box)) this.links.set(box, []);
-    this.links.get(box).push(element);
+    element.dataset.box = box.index;
+    element.classList.toggle('selected', box === this.box);
     return element;
   }
 
@@ -112,8 +112,13 @@ class Page {
   chosen(model, node) {
     this.panel.replaceChildren(...panelOf(model, node, box => this.reveal(box), name => this.showBody([...this.names, name])).flat());
     this.panel.scrollTop = 0;
-    for (const [box, elements] of this.links)
-      for (const element of elements) element.classList.toggle('selected', box === node.box);
+    this.mark(model.graphs.compiled.timed.includes(node.box) ? node.box : null);
+  }
+
+  mark(box) {
+    this.box = box;
+    for (const element of this.body.querySelectorAll('[data-box].selected')) element.classList.remove('selected');
+    for (const element of box ? this.body.querySelectorAll(`[data-box="${box.index}"]`) : []) element.classList.add('selected');
   }
 
   reveal(box) {
