@@ -58,6 +58,22 @@ def controlled():
                                                [onnx_writer.value("y", "float", [2, 8])], [onnx_writer.tensor("n", "int64", [], [3])]))
 
 
+def layered(n):
+    """`n` equal layers of two nodes."""
+    nodes = []
+    for i in range(n):
+        nodes += [onnx_writer.node("MatMul", [f"x{i}", "w"], [f"m{i}"], name=f"/layer.{i}/matmul"),
+                  onnx_writer.node("Tanh", [f"m{i}"], [f"x{i + 1}"], name=f"/layer.{i}/tanh")]
+    return onnx_writer.model(onnx_writer.graph(nodes, [onnx_writer.value("x0", "float", [2, 4])], [onnx_writer.value(f"x{n}", "float", [2, 4])],
+                                               [onnx_writer.tensor("w", "float", [4, 4], [0.1] * 16)]))
+
+
+def constant():
+    """A model without operators in a run."""
+    nodes = [onnx_writer.node("Relu", ["w"], ["y"])]
+    return onnx_writer.model(onnx_writer.graph(nodes, [], [onnx_writer.value("y", "float", [4])], [onnx_writer.tensor("w", "float", [4], [1] * 4)]))
+
+
 def written(folder, name, content):
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
@@ -234,10 +250,56 @@ def check_subgraphs(page):
     return faults
 
 
+def check_marks(page):
+    """The chosen operator stays marked when the bars are drawn again, also in plots, and nothing else is."""
+    page.value("document.querySelector('#times .row').click()")
+    marked = "[...document.querySelectorAll('#times .row.selected, .dot.selected, .stack .selected')].map(element => element.dataset.box).join()"
+    before = page.value(marked).split(",")
+    for order in ("run", "longest"):
+        page.value(f"document.querySelector('#times [data-value={order}]').click()")
+        if page.value(marked).split(",") != before:
+            return [f"{before} are marked, after another order {page.value(marked)}"]
+    return [] if len(set(before)) == 1 and before[0] else [f"{before} are marked, expected one operator"]
+
+
+def press_enter(page):
+    for kind in ("keyDown", "keyUp"):
+        page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13)
+
+
+def check_focus(page):
+    """A group that Enter opens and closes keeps the focus."""
+    page.value("[...document.querySelectorAll('#graph button')].find(button => button.textContent === 'Close all').click()")
+    group = page.value("(box => box ? (box.focus(), box.dataset.id) : '')(document.querySelector('#graph .box[data-id^=g]'))")
+    for action in ("opened", "closed") if group else ():
+        press_enter(page)
+        focused = page.value("(document.activeElement.closest('[data-id]') || {dataset: {}}).dataset.id")
+        if focused != group:
+            return [f"group {group} was {action} by Enter, and the focus is at {focused}"]
+    return []
+
+
+TRANSFORM = "document.querySelector('#graph .canvas > svg > g').getAttribute('transform')"
+
+
+def check_drag(page):
+    """A button that is released outside ends the drag."""
+    page.value("document.querySelector('#graph .canvas').scrollIntoView({block: 'center'})")
+    left, y = json.loads(page.value("(edge => JSON.stringify([edge.left, edge.top + edge.height / 2]))"
+                                    "(document.querySelector('#graph .canvas svg').getBoundingClientRect())"))
+    for kind, x, buttons in (("mouseMoved", left + 2, 0), ("mousePressed", left + 2, 1), ("mouseMoved", left - 6, 1), ("mouseReleased", left - 6, 0)):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left" if kind != "mouseMoved" else "none", buttons=buttons, clickCount=1)
+    before = page.value(TRANSFORM)
+    for x in (left + 50, left + 150):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y + 20)
+    return [] if page.value(TRANSFORM) == before else ["the graph follows the mouse without a button"]
+
+
 def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
     faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_subgraphs(page) + check_click(page) + check_switches(page)
+    faults += check_marks(page) + check_focus(page) + check_drag(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()
@@ -254,9 +316,94 @@ def check_model(chromium, folder, name, words):
     return faults
 
 
-def guarded(*args):
+# Pages of one check
+
+DATA = '<script id="data" type="application/json">'
+
+
+def edited(path, change):
+    """Changes the data of a page."""
+    with open(path, encoding="utf-8") as file:
+        before, _, rest = file.read().partition(DATA)
+    data, _, after = rest.partition("</script>")
+    data = json.loads(data)
+    change(data)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + DATA + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
+
+
+def opened(chromium, folder, name, model, words=(), change=None):
+    path = os.path.join(folder, f"{name}.html")
+    lightnet("report", written(folder, f"{name}.onnx", model), *words, "-o", path, "--seconds", "0", "--threads", "1", "-w")
+    if change:
+        edited(path, change)
+    return chromium.open(path, 1400)
+
+
+def a_model_without_operators(chromium, folder):
+    page = opened(chromium, folder, "constant", constant())
+    page.value("[...document.querySelectorAll('#graph button')].find(button => button.textContent === 'fit').click()")
+    return [*page.errors, *([f"the graph has {page.value(TRANSFORM)}"] if "Inf" in page.value(TRANSFORM) or "NaN" in page.value(TRANSFORM) else [])]
+
+
+def copies_in_parts(chromium, folder):
+    """More copies than a repeat shows at once are numbered across the parts, and the first one opens with the repeat."""
+    n = 700
+    page = opened(chromium, folder, "copies", layered(n))
+    page.value("document.querySelector('#graph .box[data-id^=g]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    titles = json.loads(page.value("JSON.stringify([...document.querySelectorAll('#graph .frame > .title')].map(title => title.textContent))"))
+    first = page.value("document.querySelectorAll('.panel li').length")
+    page.value("[...document.querySelectorAll('#graph button')].find(button => button.textContent === 'Open all').click()")
+    count = page.value(f"[...document.querySelectorAll('#graph .frame > .title')].filter(title => title.textContent.endsWith(' of {n}')).length")
+    distinct = page.value("new Set([...document.querySelectorAll('#graph .frame > .title')].map(title => title.textContent)).size")
+    faults = [] if any(title.endswith(f"1 of {n}") for title in titles) else [f"{titles} are open, expected copy 1 of {n}"]
+    faults += [] if first == 2 else [f"the panel lists {first} operators of the first copy, expected 2"]
+    faults += [] if count == n and distinct > n else [f"{count} copies have {distinct} titles, expected {n} different ones"]
+    return faults + page.errors
+
+
+def results_that_are_not_finite(chromium, folder):
+    def overflow(data):
+        rows = data["models"][0]["accuracy"]["operators"]
+        for row in rows:
+            row["error"] = 0
+        rows[1]["not_finite"], rows[2]["error"] = 5, None
+
+    page = opened(chromium, folder, "overflow", small_networks.residual(), ["--precision", "bf16", "--against", "float32"], overflow)
+    text = page.value("document.querySelector('#accuracy').textContent")
+    place = json.loads(page.value("""JSON.stringify([...document.querySelectorAll('#accuracy .dot')].map(dot => Number(dot.getAttribute('cy'))))"""))
+    faults = [] if "Largest error: not finite in 5 elements" in text else [f"not finite, but: {text[:200]}"]
+    top = min(place, default=0)
+    faults += [] if top > 0 and sum(y == top for y in place) == 2 and max(place) > top else [f"the circles are at {place}, expected two at the top"]
+    return faults + page.errors
+
+
+def many_operators(data):
+    """More operators than a call of JavaScript can have arguments, in parts of 100 parts of 100, and many blocks of memory."""
+    n, n_blocks, graph = 130_000, 20_000, data["models"][0]["compiled"]
+    model = next(box for box in graph["boxes"] if "ms" in box)
+    graph["boxes"] = [{**model, "operator": f"op_{i}", "name": f"op_{i}", "outputs": [{**model["outputs"][0], "name": f"t_{i}"}], "ms": 1 + i % 7} for i in range(n)]
+    graph["edges"] = [{"from": i, "to": i + 1, "tensor": f"t_{i}", "shape": [2, 4]} for i in range(n - 1)]
+    graph["groups"] = []
+    for first in range(0, n, 10_000):
+        graph["groups"].append({"what": "part", "first": first, "end": first + 10_000, "parent": -1})
+        parent = len(graph["groups"]) - 1
+        graph["groups"] += [{"what": "part", "first": at, "end": at + 100, "parent": parent} for at in range(first, first + 10_000, 100)]
+    memory = data["models"][0]["memory"]
+    memory.update(operators=n, run=n_blocks * 64, blocks=[
+        {"name": f"t_{i}", "size": 64, "offset": 64 * i, "first": i, "last": i + 1, "scratch": False} for i in range(n_blocks)])
+
+
+def a_page_of_many_operators(chromium, folder):
+    page = opened(chromium, folder, "many", layered(3), change=many_operators)
+    sections = page.value("document.querySelectorAll('section').length")
+    blocks = page.value("document.querySelectorAll('#memory .block').length")
+    return ([] if sections >= 5 and blocks == 20_000 else [f"{sections} sections, {blocks} blocks"]) + page.errors
+
+
+def guarded(check, *args):
     try:
-        return check_model(*args)
+        return check(*args)
     except (AssertionError, browser.Failed) as error:
         return [str(error)]
 
@@ -269,7 +416,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder, browser.Browser() as chromium:
         models = {os.path.basename(path): [path] for path in sys.argv[2:]} or models_of_the_tree(folder)
         for name, words in models.items():
-            tap.check(f"the_page_of_{name}", guarded(chromium, folder, name, words))
+            tap.check(f"the_page_of_{name}", guarded(check_model, chromium, folder, name, words))
+        for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, a_page_of_many_operators):
+            tap.check(check.__name__, guarded(check, chromium, folder))
     tap.end()
 
 

@@ -46,21 +46,13 @@ function compareRow(page, models, row, max) {
 }
 
 function compareSection(page, models) {
-  const rows = matched(models), max = Math.max(...rows.flatMap(row => row.ms), 1e-9);
+  const rows = matched(models), max = maxOf(rows.flatMap(row => row.ms), 1e-9);
   const orders = {
-    difference: [...rows].sort((a, b) => Math.abs(b.ms[1] - b.ms[0]) - Math.abs(a.ms[1] - a.ms[0])),
-    longest: [...rows].sort((a, b) => Math.max(...b.ms) - Math.max(...a.ms)), run: rows,
+    difference: ['Largest difference', [...rows].sort((a, b) => Math.abs(b.ms[1] - b.ms[0]) - Math.abs(a.ms[1] - a.ms[0]))],
+    longest: ['Longest', [...rows].sort((a, b) => maxOf(b.ms) - maxOf(a.ms))], run: ['In order', rows],
   };
-  const list = el('div', {class: 'rows'});
-  let order = 'difference', isWhole = rows.length <= MAX_ROWS + 5;
-  function draw() {
-    const shown = isWhole ? orders[order] : orders[order].slice(0, MAX_ROWS);
-    list.replaceChildren(...shown.map(row => compareRow(page, models, row, max)));
-    if (!isWhole) list.append(el('button', {type: 'button', on: {click: () => { isWhole = true; draw(); }}}, `Show all ${rows.length}`));
-  }
-  draw();
+  const {controls, list} = rowList(orders, row => compareRow(page, models, row, max));
   const [a, b] = models.map(model => model.times.median);
-  const controls = switchOf('order', {difference: 'Largest difference', longest: 'Longest', run: 'In order'}, order, value => { order = value; draw(); });
   return sectionOf('compare', 'Comparison', controls,
     el('p', null, models.map((model, i) => [i ? ', ' : '', el('b', null, `${LETTERS[i]} `), `${model.name} ${msText(model.times.median)}`]).flat(),
       `: ${b > a ? 'B is slower' : 'B is faster'}, ${digits(Math.max(a, b) / Math.min(a, b), 3)} times.`),

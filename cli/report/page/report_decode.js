@@ -15,7 +15,7 @@ function decodeSection(model) {
 
 function decodePlot(rates, width) {
   const height = Math.min(360, Math.max(240, width * 0.35)), first = rates[0].length, last = Math.max(rates[rates.length - 1].length, first + 1);
-  const ys = ticksTo(Math.max(...rates.map(point => point.rate)), 5);
+  const ys = ticksTo(maxOf(rates.map(point => point.rate)), 5);
   const step = ticksTo(last - first, 8)[1];
   const xs = Array.from({length: last - first + 1}, (_, i) => first + i).filter(value => value % Math.max(1, Math.round(step)) === 0);
   const {element, px, py} = plotOf(width, height,

@@ -21,16 +21,24 @@ function setAttributes(element, attributes) {
   return element;
 }
 
-function el(tag, attributes, ...children) {
-  const element = setAttributes(document.createElement(tag), attributes);
-  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+function filled(element, attributes, children) {
+  setAttributes(element, attributes);
+  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) element.append(child);
   return element;
 }
 
-function svg(tag, attributes, ...children) {
-  const element = setAttributes(document.createElementNS(SVG, tag), attributes);
-  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
-  return element;
+const el = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+
+// A fact of a <dl class="facts">.
+function factOf(name, value, detail, isWords) {
+  return el('div', null, el('dt', null, name), el('dd', {class: isWords ? 'words' : null}, value, detail ? el('small', null, detail) : null));
+}
+
+// Replaces the children of an element. There may be more of them than a call can have arguments.
+function refill(element, children) {
+  element.replaceChildren();
+  return filled(element, null, children);
 }
 
 // Listeners of an element that acts as a button.
@@ -61,6 +69,22 @@ function sectionOf(id, title, controls, ...content) {
   return el('section', {id, 'aria-label': title}, el('header', null, el('h2', null, title), controls), content);
 }
 
+const MAX_ROWS = 30; // until all are wanted
+
+// {controls, list}: rows, and a switch of their order. orders: {name: [title, items]}, the first one first; row(item): an element.
+function rowList(orders, row) {
+  const list = el('div', {class: 'rows'}), n = Object.values(orders)[0][1].length;
+  let order = Object.keys(orders)[0], isWhole = n <= MAX_ROWS + 5;
+  function draw() {
+    const items = orders[order][1], shown = isWhole ? items : items.slice(0, MAX_ROWS);
+    const more = isWhole ? null : el('button', {type: 'button', on: {click: () => { isWhole = true; draw(); }}}, `Show all ${n}`);
+    refill(list, [shown.map(row), more]);
+  }
+  draw();
+  const titles = Object.fromEntries(Object.entries(orders).map(([name, [title]]) => [name, title]));
+  return {list, controls: switchOf('order', titles, order, name => { order = name; draw(); })};
+}
+
 // The tooltip: text() is evaluated when it is shown.
 function withTip(element, text) {
   const tip = document.getElementById('tip');
@@ -81,6 +105,10 @@ function withTip(element, text) {
 }
 
 // Numbers
+
+// Not Math.max(...values): the number of arguments of a call is limited.
+const maxOf = (values, least = -Infinity) => values.reduce((max, value) => Math.max(max, value), least);
+const minOf = values => values.reduce((min, value) => Math.min(min, value), Infinity);
 
 function digits(value, n) {
   return value.toLocaleString('en', {maximumSignificantDigits: n, useGrouping: false});
@@ -105,10 +133,6 @@ const percentText = share => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} 
 const shapeText = shape => !shape ? '' : shape.length ? shape.map(n => n === null ? '?' : n).join(' × ') : 'scalar';
 const typeText = dtype => String(dtype).replace(/^TL_/, '').toLowerCase();
 const plural = (n, word) => `${countText(n)} ${word}${n === 1 ? '' : 's'}`;
-
-// Not Math.max(...values): the number of arguments of a call is limited.
-const maxOf = (values, least = -Infinity) => values.reduce((max, value) => Math.max(max, value), least);
-const minOf = values => values.reduce((min, value) => Math.min(min, value), Infinity);
 
 // Widths of text in the font of the page
 const measure = document.createElement('canvas').getContext('2d');

@@ -2,10 +2,6 @@
 // The page: its header and sections, for one model or two.
 'use strict';
 
-function factOf(name, value, detail, isWords) {
-  return el('div', null, el('dt', null, name), el('dd', {class: isWords ? 'words' : null}, value, detail ? el('small', null, detail) : null));
-}
-
 function summaryOf(model) {
   const {times, stats, machine, memory} = model;
   return el('dl', {class: 'facts summary'},

@@ -19,7 +19,7 @@ function decadesOf(values) {
 
 // {element, area, x, y}: a plot of `width` x `height` with axes. x and y are {at: value -> share of the axis, ticks, text, title}.
 function plotOf(width, height, x, y, label) {
-  const left = 14 + Math.max(...y.ticks.map(value => widthOf(y.text(value), 12))), right = 14, top = 26, bottom = 44;
+  const left = 14 + maxOf(y.ticks.map(value => widthOf(y.text(value), 12))), right = 14, top = 26, bottom = 44;
   const area = {left, top, width: width - left - right, height: height - top - bottom};
   const px = value => area.left + x.at(value) * area.width, py = value => area.top + (1 - y.at(value)) * area.height;
   const room = Math.max(1, Math.ceil(x.ticks.length / (area.width / 56))); // of labels that do not touch

@@ -8,7 +8,12 @@ function rooflineSection(page, model) {
   const points = model.graphs.compiled.timed.filter(box => box.macs > 0 && box.ms > 0 && box.bytes > 0)
     .map(box => ({box, x: flopsOf(box) / box.bytes, y: rateOf(box)}));
   const rest = model.graphs.compiled.timed.length - points.length;
-  const note = `Each circle is an operator, as large as its time. On the slope, memory limits it; below the horizontal line, arithmetic does. Bytes are those of its inputs and outputs, operations those of the direct computation: Winograd needs fewer, and data in caches is faster than memory, so circles can lie above the lines.${rest ? ` ${plural(rest, 'operator')} without multiplications ${rest === 1 ? 'is' : 'are'} left out.` : ''}`;
+  const note = [
+    'Each circle is an operator, as large as its time. On the slope, memory limits it; below the horizontal line, arithmetic does.',
+    'Bytes are those of its inputs and outputs, operations those of the direct computation: Winograd needs fewer, and data in caches',
+    'is faster than memory, so circles can lie above the lines.',
+    rest ? `${plural(rest, 'operator')} without multiplications ${rest === 1 ? 'is' : 'are'} left out.` : '',
+  ].join(' ');
   return sectionOf('roofline', 'Roofline', null,
     points.length ? responsive(width => rooflinePlot(page, model, points, width)) : el('p', {class: 'muted'}, 'No operator has multiplications.'),
     el('p', {class: 'note'}, note));
@@ -22,7 +27,7 @@ function rooflinePlot(page, model, points, width) {
     {at: logarithmic(xs), ticks: xs, text: value => digits(value, 3), title: 'FLOP per byte'},
     {at: logarithmic(ys), ticks: ys, text: value => withPrefix(value, ''), title: 'FLOP/s'}, 'roofline');
   const low = Math.max(xs[0], ys[0] / bandwidth), right = area.left + area.width;
-  const top = Math.max(...Object.values(peaks));
+  const top = maxOf(Object.values(peaks));
   element.append(svg('path', {class: 'ceiling', d: `M${px(low)} ${py(low * bandwidth)}L${px(top / bandwidth)} ${py(top)}`}),
     svg('text', {x: (px(low) + px(top / bandwidth)) / 2 + 10, y: (py(low * bandwidth) + py(top)) / 2 + 14, 'data-label': ''}, withPrefix(bandwidth, 'B/s')));
   Object.entries(peaks).forEach(([name, peak], i) => element.append(

@@ -2,8 +2,6 @@
 // The time of each operator: by kind, as a time line, and as bars.
 'use strict';
 
-const MAX_ROWS = 30; // until all are wanted
-
 function legendOf(kinds) {
   return el('div', {class: 'legend'}, kinds.map(({kind, ms}) => el('span', {color: colorOf(kind)}, el('i'), KINDS[kind] || kind,
     ms === undefined ? null : el('span', {class: 'number'}, msText(ms)))));
@@ -26,18 +24,10 @@ function barRow(page, model, box, max) {
 
 function timesSection(page, model) {
   const graph = model.graphs.compiled;
-  const max = Math.max(...graph.timed.map(box => box.ms), 1e-9);
-  const sorted = [...graph.timed].sort((a, b) => b.ms - a.ms);
-  const rows = el('div', {class: 'rows'});
-  let order = 'longest', isWhole = graph.timed.length <= MAX_ROWS + 5;
-  function draw() {
-    const all = order === 'longest' ? sorted : graph.timed, shown = isWhole ? all : all.slice(0, MAX_ROWS);
-    rows.replaceChildren(...shown.map(box => barRow(page, model, box, max)));
-    if (!isWhole) rows.append(el('button', {type: 'button', on: {click: () => { isWhole = true; draw(); }}}, `Show all ${all.length}`));
-  }
-  draw();
-  const order_switch = switchOf('order', {longest: 'Longest first', run: 'In order'}, order, value => { order = value; draw(); });
-  return sectionOf('times', 'Time per operator', order_switch, legendOf(timesByKind(graph)),
-    el('h3', {class: 'spaced'}, 'Time line of a run'), timeLine(page, model), rows,
+  const max = maxOf(graph.timed.map(box => box.ms), 1e-9);
+  const orders = {longest: ['Longest first', [...graph.timed].sort((a, b) => b.ms - a.ms)], run: ['In order', graph.timed]};
+  const {controls, list} = rowList(orders, box => barRow(page, model, box, max));
+  return sectionOf('times', 'Time per operator', controls, legendOf(timesByKind(graph)),
+    el('h3', {class: 'spaced'}, 'Time line of a run'), timeLine(page, model), list,
     el('p', {class: 'note'}, `The shortest time of each operator in several runs: together ${msText(graph.ms)}. A run takes ${msText(model.times.median)} (median).`));
 }
