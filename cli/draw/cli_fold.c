@@ -173,17 +173,17 @@ static int add_group(cli_folding *f, cli_group_what what, int first, int end, in
 
 static int add_items(search *s, const item *items, int n, int parent);
 
+// Parts of at most PART_ITEMS items, or of as many parts.
 static int add_parts(search *s, const item *items, int n, int parent)
 {
-    const int fair = (n + MAX_ITEMS - 1) / MAX_ITEMS, size = fair > PART_ITEMS ? fair : PART_ITEMS;
+    int size = PART_ITEMS;
+    while ((n - 1) / MAX_ITEMS >= size)
+        size *= PART_ITEMS;
     for (int i = 0; i < n; i += size) {
         const int len = n - i < size ? n - i : size;
         const int part =
             add_group(s->f, CLI_PART, items[i].first, items[i + len - 1].end, parent, 0);
-        for (int k = i; part >= 0 && k < i + len; k += MAX_ITEMS)
-            if (add_items(s, items + k, i + len - k < MAX_ITEMS ? i + len - k : MAX_ITEMS, part))
-                return -1;
-        if (part < 0)
+        if (part < 0 || add_items(s, items + i, len, part))
             return -1;
     }
     return 0;

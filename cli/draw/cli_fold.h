@@ -25,8 +25,8 @@ typedef struct cli_group {
     cli_group_what what;
     int first, end; // boxes, without `end`
     int parent;     // a group before it, or -1
-    int count;      // of a repeat: its copies, which are single boxes without groups if equally
-                    // many as its boxes
+    int count;      // of a repeat: copies; if count == end - first, each copy is one box and has no
+                    // group
 } cli_group;
 
 typedef struct cli_folding {

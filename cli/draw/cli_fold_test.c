@@ -137,8 +137,54 @@ START_TEST(long_lists_become_parts)
 }
 END_TEST
 
+// Groups and boxes directly within each group, or in none (the last element).
+static int *count_items(const cli_folding *f)
+{
+    int *const items = calloc((size_t)f->n_groups + 1, sizeof(*items));
+    int *const inner = malloc((size_t)f->n * sizeof(*inner)); // the innermost group of a box
+    ck_assert(items && inner);
+    for (int i = 0; i < f->n; i++)
+        inner[i] = f->n_groups;
+    for (int g = 0; g < f->n_groups; g++) {
+        items[f->groups[g].parent < 0 ? f->n_groups : f->groups[g].parent]++;
+        for (int i = f->groups[g].first; i < f->groups[g].end; i++)
+            inner[i] = g;
+    }
+    for (int i = 0; i < f->n; i++)
+        items[inner[i]]++;
+    free(inner);
+    return items;
+}
+
+// Of boxes without repeats, and of one that repeats.
+START_TEST(no_group_has_more_than_300_items)
+{
+    static const int sizes[] = {300, 301, 29999, 30001, 100000, 250000};
+    for (int i = 0; i < 12; i++) {
+        const int n = sizes[i / 2];
+        int *const tokens = calloc((size_t)n, sizeof(*tokens));
+        cli_edge *const edges = calloc((size_t)n, sizeof(*edges));
+        ck_assert(tokens && edges);
+        for (int k = 0; k < n; k++) {
+            tokens[k] = i % 2 ? 0 : k;
+            edges[k] = (cli_edge){k, k + 1, k};
+        }
+        cli_folding f = {.n = n, .tokens = tokens, .n_edges = n - 1, .edges = edges};
+        ck_assert_int_eq(cli_fold(&f), 0);
+        int *const items = count_items(&f);
+        for (int g = 0; g <= f.n_groups; g++)
+            ck_assert_msg(items[g] <= 300, "%d boxes: group %d has %d items", n, g, items[g]);
+        free(items);
+        free(f.groups);
+        free(edges);
+        free(tokens);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("repeated blocks", equal_layers_are_a_repeat_with_copies,
              a_repeat_of_single_boxes_has_no_copies, copies_contain_repeats,
              what_saves_too_little_stays, branches_are_no_repeat,
              the_normalization_at_the_end_belongs_to_the_layer,
-             copies_begin_where_the_fewest_tensors_pass, long_lists_become_parts)
+             copies_begin_where_the_fewest_tensors_pass, long_lists_become_parts,
+             no_group_has_more_than_300_items)
