@@ -17,9 +17,8 @@ static FILE *stream_of(const cli_json *json)
     return json->fp ? json->fp : stdout;
 }
 
-static void print_string(FILE *fp, const char *text, size_t len)
+static void print_chars(FILE *fp, const char *text, size_t len)
 {
-    fputc('"', fp);
     for (const char *const end = text + len; text < end;) {
         char shown[8];
         size_t size;
@@ -33,6 +32,12 @@ static void print_string(FILE *fp, const char *text, size_t len)
             fwrite(text, 1, size, fp);
         text += size;
     }
+}
+
+static void print_string(FILE *fp, const char *text, size_t len)
+{
+    fputc('"', fp);
+    print_chars(fp, text, len);
     fputc('"', fp);
 }
 
@@ -80,6 +85,32 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
         cli_json_bytes(json, key, text, strlen(text));
     else
         cli_json_null(json, key);
+}
+
+// The bytes of as many characters as `max` bytes hold.
+static size_t fitting(const char *text, size_t len, size_t max)
+{
+    char shown[8];
+    size_t n = 0, size = 0;
+    for (; n < len; n += size) {
+        ln_escape_char(shown, text + n, len - n, &size);
+        if (n + size > max)
+            break;
+    }
+    return n;
+}
+
+void cli_json_start(cli_json *json, const char *key, const char *text, size_t max)
+{
+    const size_t len = text ? strlen(text) : 0, n = text ? fitting(text, len, max) : 0;
+    if (n == len) {
+        cli_json_text(json, key, text);
+        return;
+    }
+    FILE *const fp = cli_json_value(json, key);
+    fputc('"', fp);
+    print_chars(fp, text, n);
+    fputs("...\"", fp);
 }
 
 void cli_json_count(cli_json *json, const char *key, uint64_t value)

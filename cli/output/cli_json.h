@@ -37,6 +37,9 @@ void cli_json_close(cli_json *json);
  * (PEP 383). */
 void cli_json_text(cli_json *json, const char *key, const char *text);
 
+/** The same, of a longer text the characters in its first `max` bytes, and "...". */
+void cli_json_start(cli_json *json, const char *key, const char *text, size_t max);
+
 /** A string of `len` bytes, with a 0 after them, which may contain 0. */
 void cli_json_bytes(cli_json *json, const char *key, const char *text, size_t len);
 

@@ -18,6 +18,12 @@ typedef struct writing {
     cli_params counted;
 } writing;
 
+// Names of nodes and strings of a model may have any length.
+static void add_text(cli_json *json, const char *key, const char *text)
+{
+    cli_json_start(json, key, text, LN_MAX_NAME_LEN);
+}
+
 // Operators
 
 static void add_tensor(const writing *w, const char *arg, const ln_tensor_entry *te)
@@ -56,7 +62,7 @@ static void add_element(cli_json *json, const char *key, const ln_param_entry *p
         cli_json_flag(json, key, pe->value_bool);
         break;
     case LN_PARAM_STRING:
-        cli_json_text(json, key, pe->value_string);
+        add_text(json, key, pe->value_string);
         break;
     case LN_PARAM_ARRAY_NUMBER:
         cli_json_number(json, key, pe->value_array_double[i]);
@@ -65,7 +71,7 @@ static void add_element(cli_json *json, const char *key, const ln_param_entry *p
         cli_json_flag(json, key, pe->value_array_bool[i]);
         break;
     case LN_PARAM_ARRAY_STRING:
-        cli_json_text(json, key, pe->value_array_string[i]);
+        add_text(json, key, pe->value_array_string[i]);
         break;
     default:
         cli_json_null(json, key);
@@ -96,8 +102,8 @@ static void add_nodes(cli_json *json, const ln_op_arg *op)
     for (int i = 0; i < ln_op_num_nodes(op); i++) {
         const ln_model_node *const node = ln_op_node(op, i);
         cli_json_open(json, NULL, '{');
-        cli_json_text(json, "name", node->name);
-        cli_json_text(json, "type", node->type);
+        add_text(json, "name", node->name);
+        add_text(json, "type", node->type);
         cli_json_count(json, "number", (uint64_t)node->number);
         cli_json_close(json);
     }
@@ -173,7 +179,7 @@ static int add_box(const writing *w, const cli_box *box)
     cli_json *const json = w->json;
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "what", whats[box->what]);
-    cli_json_text(json, "name", cli_box_name(box));
+    add_text(json, "name", cli_box_name(box));
     cli_json_text(json, "label", box->label);
     cli_json_text(json, "kind", cli_kind_id(box->kind));
     int status = 0;
