@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error of each operator, relative to a program of another precision.
 //
-// Two programs differ in their operators and in the names of tensors. The last operators that
-// compute the same nodes of the model correspond, if their first outputs have one shape.
+// Two programs differ in their operators and in the names of tensors. Operators correspond that
+// complete the same nodes of the model, if their first outputs have one shape. An operator
+// completes its nodes if no reader of its results computes some of them, too, as an activation that
+// one of the programs has fused into a matrix multiplication.
 
 #include "report/cli_report_accuracy.h"
 
@@ -54,23 +56,72 @@ static char *write_key(char key[KEY_SIZE], const ln_op_arg *op)
     return key;
 }
 
-// Maps the nodes of operators to the last operator that computes them. Returns new (ln_hash_free);
-// NULL: no memory.
-static ln_hash *find_results(const ln_context *ctx)
+// Nodes are in the order of their numbers.
+static int share_nodes(const ln_op_arg *a, const ln_op_arg *b)
+{
+    for (int i = 0, k = 0; i < ln_op_num_nodes(a) && k < ln_op_num_nodes(b);) {
+        const int order = ln_op_node(a, i)->number - ln_op_node(b, k)->number;
+        if (!order)
+            return 1;
+        i += order < 0;
+        k += order > 0;
+    }
+    return 0;
+}
+
+// The operator that computes the elements of a tensor; NULL: none does. Views share those of their
+// first input.
+static ln_op *computer_of(const ln_context *ctx, const char *tensor)
+{
+    ln_op *op = ln_context_creater(ctx, tensor);
+    while (op && !op->run && op->op_arg->tensors_in) {
+        const ln_tensor_list_entry *const first = op->op_arg->tensors_in->data;
+        op = ln_context_creater(ctx, first->name);
+    }
+    return op;
+}
+
+// Adds the operators whose results are read by one that computes some of their nodes, too.
+static int find_inner(ln_hash *inner, const ln_context *ctx)
+{
+    LN_FOREACH (const ln_op *, op, ctx->ops)
+        LN_FOREACH (const ln_tensor_list_entry *, tle, op->run ? op->op_arg->tensors_in : NULL) {
+            ln_op *const source = computer_of(ctx, tle->name);
+            if (source && share_nodes(source->op_arg, op->op_arg) &&
+                ln_hash_insert(inner, source->op_arg->name, source) < 0)
+                return -1;
+        }
+    return 0;
+}
+
+// Maps the nodes of an operator to it; nodes that several operators complete, to NULL.
+static int add_result(ln_hash *results, ln_op *op)
 {
     char key[KEY_SIZE];
+    if (!*write_key(key, op->op_arg))
+        return 0;
+    char *const copy = ln_strdup(key);
+    const int is_known = ln_hash_find_extended(results, key, NULL, NULL);
+    if (copy && ln_hash_insert(results, copy, is_known ? NULL : op) >= 0)
+        return 0;
+    ln_free(copy);
+    return -1;
+}
+
+// Maps nodes to the operator that completes them. Returns new (ln_hash_free); NULL: no memory.
+static ln_hash *find_results(const ln_context *ctx)
+{
     ln_hash *const results = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    LN_FOREACH (ln_op *, op, results ? ctx->ops : NULL) {
-        if (!result_of(ctx, op) || !*write_key(key, op->op_arg))
-            continue;
-        char *const copy = ln_strdup(key);
-        if (!copy || ln_hash_insert(results, copy, op) < 0) {
-            ln_free(copy);
-            ln_hash_free(results);
-            return NULL;
-        }
-    }
-    return results;
+    ln_hash *const inner = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    int failed = !results || !inner || find_inner(inner, ctx);
+    LN_FOREACH (ln_op *, op, failed ? NULL : ctx->ops)
+        if (!failed && result_of(ctx, op) && !ln_hash_find(inner, op->op_arg->name))
+            failed = add_result(results, op);
+    ln_hash_free(inner);
+    if (!failed)
+        return results;
+    ln_hash_free(results);
+    return NULL;
 }
 
 // Two programs whose results are compared.

@@ -11,7 +11,7 @@
 int cli_report_check_precision(const cli_options *opt, const char *precision);
 
 /** Runs the program of the options and that of `precision` once, with equal inputs, and adds
- * "accuracy": the max difference of operators that compute the same nodes, relative to the max
+ * "accuracy": the max difference of operators that complete the same nodes, relative to the max
  * magnitude, and the number of elements that are finite in one program only. Returns 0, or
  * CLI_FAILED after a message. */
 int cli_report_add_accuracy(cli_json *json, const cli_options *opt, const char *precision);
