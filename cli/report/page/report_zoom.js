@@ -2,7 +2,7 @@
 // Moves and scales the content of an SVG element: drag, pinch, Ctrl and the wheel.
 'use strict';
 
-const SCALE = {min: 0.04, max: 3};
+const SCALE = {min: 0.04, max: 3, legible: 0.78}; // legible: text has 9 pixels
 
 function zoomOf(view, content) {
   const state = {x: 0, y: 0, scale: 1};
@@ -76,7 +76,7 @@ function zoomOf(view, content) {
       const whole = begin === undefined;
       const width = view.clientWidth - 32, height = view.clientHeight - 32;
       const fill = Math.min(1, width / size.width, height / size.height);
-      state.scale = whole ? Math.max(SCALE.min, fill) : Math.min(1, Math.max(fill, Math.min(0.62, width / BOX.width), width / size.width));
+      state.scale = whole ? Math.max(SCALE.min, fill) : Math.min(1, Math.max(fill, Math.min(SCALE.legible, width / BOX.width), width / size.width));
       const isWide = size.width * state.scale > view.clientWidth;
       state.x = view.clientWidth / 2 - (isWide && !whole ? begin : size.width / 2) * state.scale;
       state.y = whole ? (view.clientHeight - size.height * state.scale) / 2 : 16;
@@ -89,10 +89,10 @@ function zoomOf(view, content) {
       state.y = view.clientHeight / 2 - (rect.y + Math.min(rect.height / 2, 200)) * state.scale;
       apply();
     },
-    // Moves, and if necessary scales, so that the width of a rectangle is in view.
+    // Moves, and if necessary scales, so that the width of a rectangle is in view, or its left part if text would be too small.
     include(rect) {
-      const MIN = 0.45, EDGE = 12;
-      const scale = Math.min(state.scale, Math.max(MIN, (view.clientWidth - 2 * EDGE) / rect.width));
+      const EDGE = 12;
+      const scale = Math.min(state.scale, Math.max(SCALE.legible, (view.clientWidth - 2 * EDGE) / rect.width));
       state.y = state.y + rect.y * (state.scale - scale);
       state.x = state.x + rect.x * (state.scale - scale);
       state.scale = scale;
