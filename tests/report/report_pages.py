@@ -102,6 +102,7 @@ def models_of_the_tree(folder):
         "subgraphs": [written(folder, "subgraphs.onnx", controlled())],
         "nasty": [written(folder, "nasty.onnx", nasty())],
         "two": [DIGITS, quantized],
+        "long_name": [written(folder, f"{'a_long_name_' * 6}.onnx", small_networks.residual()), DIGITS],
         "accuracy": [residual, "--precision", "bf16", "--against", "float32"],
     }
 
@@ -295,11 +296,20 @@ def check_drag(page):
     return [] if page.value(TRANSFORM) == before else ["the graph follows the mouse without a button"]
 
 
+def check_names(page):
+    """The names of operators in rows are not cut, unless they need most of the column."""
+    cut = json.loads(page.value("""JSON.stringify([...document.querySelectorAll('.row .name')].filter(name => {
+        const part = name.querySelector('.muted');
+        return part.scrollWidth > part.clientWidth && part.clientWidth < 0.6 * name.clientWidth;
+    }).map(name => name.textContent))"""))
+    return [f"the name of '{text[:80]}' is cut" for text in cut[:3]]
+
+
 def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
     faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_subgraphs(page) + check_click(page) + check_switches(page)
-    faults += check_marks(page) + check_focus(page) + check_drag(page)
+    faults += check_names(page) + check_marks(page) + check_focus(page) + check_drag(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()

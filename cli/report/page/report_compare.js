@@ -37,12 +37,19 @@ const LETTERS = ['A', 'B'];
 
 function compareRow(page, models, row, max) {
   const sides = row.ms.map((ms, side) => `${LETTERS[side]}: ${row.boxes[side].length ? `${msText(ms)}, ${row.boxes[side].map(box => box.label).join('; ')}` : 'no operator'}`);
+  const times = row.ms.map((ms, side) => row.boxes[side].length ? msText(ms) : '-');
   const ratio = row.ms[0] > 0 && row.ms[1] > 0 ? `${digits(row.ms[1] / row.ms[0], 2)} ×` : '';
   const side = row.boxes[0].length ? 0 : 1;
   return withTip(el('button', {type: 'button', class: 'row pair', on: {click: () => page.pick(models[side], row.boxes[side][0])}},
-    el('span', {class: 'name'}, row.label, ' ', el('span', {class: 'muted'}, row.name)),
+    nameOf(row),
     el('span', {class: 'track'}, row.ms.map((ms, i) => el('i', {color: i ? 'var(--b)' : 'var(--a)', style: {width: `${100 * ms / max}%`}}))),
-    el('span', {class: 'value'}, msText(row.ms[0]), el('br'), msText(row.ms[1])), el('span', {class: 'value muted'}, ratio)), () => sides.join('\n'));
+    el('span', {class: 'value'}, times[0], el('br'), times[1]), el('span', {class: 'value muted'}, ratio)), () => sides.join('\n'));
+}
+
+// Of B, from the times of runs.
+function speedText(a, b) {
+  const ratio = Math.max(a, b) / Math.min(a, b);
+  return ratio < 1.005 ? 'equally fast' : `B is ${digits(ratio, 3)} times as ${b > a ? 'slow' : 'fast'}`;
 }
 
 function compareSection(page, models) {
@@ -55,7 +62,7 @@ function compareSection(page, models) {
   const [a, b] = models.map(model => model.times.median);
   return sectionOf('compare', 'Comparison', controls,
     el('p', null, models.map((model, i) => [i ? ', ' : '', el('b', null, `${LETTERS[i]} `), `${model.name} ${msText(model.times.median)}`]).flat(),
-      `: ${b > a ? 'B is slower' : 'B is faster'}, ${digits(Math.max(a, b) / Math.min(a, b), 3)} times.`),
+      `: ${speedText(a, b)}.`),
     el('div', {class: 'legend'}, models.map((model, i) => el('span', {color: i ? 'var(--b)' : 'var(--a)'}, el('i'), `${LETTERS[i]} ${model.name}`))),
     list, el('p', {class: 'note'}, 'Operators that compute the same nodes of the model share a row. The last column is B divided by A.'));
 }

@@ -66,6 +66,8 @@ function errorOf(row) {
 function readData() {
   const data = JSON.parse(document.getElementById('data').textContent);
   data.models.forEach(prepareModel);
+  const names = new Set(data.models.map(model => model.name));
+  if (names.size < data.models.length) for (const model of data.models) model.name = model.source; // with folders
   return data;
 }
 

@@ -69,6 +69,9 @@ function sectionOf(id, title, controls, ...content) {
   return el('section', {id, 'aria-label': title}, el('header', null, el('h2', null, title), controls), content);
 }
 
+// The types and the name of an operator in a row. The types are cut first: many operators have the same.
+const nameOf = ({label, name}) => el('span', {class: 'name'}, el('span', null, label), ' ', el('span', {class: 'muted'}, name));
+
 const MAX_ROWS = 30; // until all are wanted
 
 // {controls, list}: rows, and a switch of their order. orders: {name: [title, items]}, the first one first; row(item): an element.

@@ -126,6 +126,7 @@ class Page {
 
   // A plot chose an operator of a compiled model.
   pick(model, box) {
+    document.getElementById('tip').hidden = true; // of an element that the page scrolls away
     if (model !== this.model) this.show(model);
     const compiled = document.querySelector('#graph [data-value="compiled"]');
     if (this.graph !== model.graphs.compiled && compiled) compiled.click();

@@ -17,9 +17,13 @@ function timeLine(page, model) {
 
 function barRow(page, model, box, max) {
   return page.linked(box, withTip(el('button', {type: 'button', class: 'row', color: colorOf(box.kind), on: {click: () => page.pick(model, box)}},
-    el('span', {class: 'name'}, box.label, ' ', el('span', {class: 'muted'}, box.name)),
+    nameOf(box),
     el('span', {class: 'track'}, el('i', {style: {width: `${100 * box.ms / max}%`}})),
     el('span', {class: 'value'}, msText(box.ms)), el('span', {class: 'value muted'}, percentText(box.share))), () => describeBox(model, box)));
+}
+
+function busyText({times}) {
+  return times.median > 1.5 * times.min ? ` The median is ${digits(times.median / times.min, 2)} times the shortest run: something else used the machine.` : '';
 }
 
 function timesSection(page, model) {
@@ -29,5 +33,5 @@ function timesSection(page, model) {
   const {controls, list} = rowList(orders, box => barRow(page, model, box, max));
   return sectionOf('times', 'Time per operator', controls, legendOf(timesByKind(graph)),
     el('h3', {class: 'spaced'}, 'Time line of a run'), timeLine(page, model), list,
-    el('p', {class: 'note'}, `The shortest time of each operator in several runs: together ${msText(graph.ms)}. A run takes ${msText(model.times.median)} (median).`));
+    el('p', {class: 'note'}, `The shortest time of each operator in several runs: together ${msText(graph.ms)}. A run takes ${msText(model.times.median)} (median).${busyText(model)}`));
 }
