@@ -30,12 +30,12 @@ def noise(rng, points, scale):
 
 
 class Toy:
-    """A toy that stands on the table at (x, z), with a radius, a height, an angle and a colour."""
+    """A toy that stands on the table at (x, z), with a radius, a height, an angle and a color."""
 
-    def __init__(self, kind, x, z, radius, height, angle, colour, gloss):
+    def __init__(self, kind, x, z, radius, height, angle, color, gloss):
         self.kind, self.x, self.z, self.radius, self.angle = kind, x, z, np.float32(radius), angle
         self.height = np.float32(2 * radius if kind in (0, 1) else height)
-        self.colour, self.gloss = np.float32(colour), np.float32(gloss)
+        self.color, self.gloss = np.float32(color), np.float32(gloss)
         cos, sin = np.float32(np.cos(angle)), np.float32(np.sin(angle))
         self.turn = np.float32([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
         self.base = np.float32([x, 0, z])
@@ -58,8 +58,8 @@ def solved(a, b, c):
 
 
 def ball(o, d, r, height):
-    centre = np.float32([0, r, 0])
-    p = o - centre
+    center = np.float32([0, r, 0])
+    p = o - center
     t, _ = solved((d * d).sum(1), (p * d).sum(1), (p * p).sum(1) - r * r)
     t = np.where(t > EDGE, t, FAR)
     return t, (p + t[:, None] * d) / r
@@ -174,17 +174,17 @@ class Scene:
         best, normal[closer], which[closer] = np.where(closer, t, best), np.float32([0, 0, -1]), len(self.toys) + 1
         return best, normal, which
 
-    def colours(self, points, which):
+    def colors(self, points, which):
         """(reflected share of light [n, 3], gloss [n])"""
         n = len(self.toys)
-        colour = np.broadcast_to(self.wall, points.shape).copy()
+        color = np.broadcast_to(self.wall, points.shape).copy()
         gloss = np.zeros(len(points), np.float32)
         for i, toy in enumerate(self.toys):
-            colour[which == i], gloss[which == i] = toy.colour, toy.gloss
+            color[which == i], gloss[which == i] = toy.color, toy.gloss
         table = which == n
         if table.any():
-            colour[table], gloss[table] = self.planks(points[table][:, [0, 2]]), 0.06
-        return colour, gloss
+            color[table], gloss[table] = self.planks(points[table][:, [0, 2]]), 0.06
+        return color, gloss
 
     def planks(self, at):
         """The grain of wood, of points [n, 2] of the table."""
@@ -219,17 +219,17 @@ class Scene:
             away = which < 0
             total += np.where(away[:, None], weight * self.room, 0)
             points = origin + np.minimum(t, 1e4)[:, None] * direction
-            colour, gloss = self.colours(points, which)
+            color, gloss = self.colors(points, which)
             weight = np.where(away[:, None], 0, weight)
             share = self.direct(points, normal, rng)
             if i == bounces:  # the room, less of it where surfaces are near the table
                 share = share + self.room * (0.65 + 0.35 * normal[:, 1:2])
-            total += weight * colour * share
+            total += weight * color * share
             mirrors = rng.random(len(points), np.float32) < gloss + 0.5 * gloss * (1 + (normal * direction).sum(1)) ** 3 * 8
             spread = unit(normal + unit(rng.standard_normal(points.shape).astype(np.float32)))
             straight = direction - 2 * (direction * normal).sum(1)[:, None] * normal
             direction = np.where(mirrors[:, None], straight, spread).astype(np.float32)
-            weight = weight * np.where(mirrors[:, None], 1, colour)
+            weight = weight * np.where(mirrors[:, None], 1, color)
             origin = points + normal * EDGE
         return total
 
@@ -276,7 +276,7 @@ class Scene:
 
 
 def paint(rng):
-    """A colour of toys: strong, or that of bare wood."""
+    """A color of toys: strong, or that of bare wood."""
     if rng.random() < 0.15:
         return np.float32([0.75, 0.56, 0.36]) * np.float32(rng.uniform(0.8, 1.1))
     hue = rng.uniform(0, 6)
@@ -286,7 +286,7 @@ def paint(rng):
 
 
 def table():
-    """The scene of the picture in the README."""
+    """The scene of the image in the README."""
     rng = np.random.default_rng(7)
     red, blue, green, yellow = [0.72, 0.07, 0.05], [0.05, 0.2, 0.62], [0.1, 0.45, 0.14], [0.86, 0.58, 0.05]
     wood, teal, orange = [0.74, 0.55, 0.36], [0.05, 0.42, 0.45], [0.85, 0.3, 0.04]

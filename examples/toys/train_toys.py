@@ -1,12 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the detector of toys on rendered pictures, writes toys.onnx, and measures it.
+"""Trains the detector of toys on rendered images, writes toys.onnx, and measures it."""
 
-    train_toys.py              train (about half an hour), write toys.onnx
-    train_toys.py --evaluate   precision and recall of toys.onnx on new pictures, run by LightNet
-    train_toys.py --picture    render table.ppm (some minutes)
-"""
-
+import argparse
 import os
 import sys
 import time
@@ -30,7 +26,7 @@ IMAGES, ROUNDS, BATCH, RATE = 2200, 14, 16, 4e-3
 
 
 def cells(height, width):
-    """The centres x and y of all cells, row by row: [n], [n]."""
+    """The centers x and y of all cells, row by row: [n], [n]."""
     y, x = np.mgrid[STRIDE // 2:height:STRIDE, STRIDE // 2:width:STRIDE]
     return x.ravel().astype(np.float32), y.ravel().astype(np.float32)
 
@@ -73,7 +69,7 @@ def normalized(images):
 
 
 def draw(seed):
-    """A picture, and its toys."""
+    """An image, and its toys."""
     rng = np.random.default_rng(seed)
     made = scene.Scene(rng, int(rng.integers(1, 9)))
     kinds, boxes = made.boxes(HEIGHT, WIDTH, 40)
@@ -81,14 +77,14 @@ def draw(seed):
 
 
 def varied(rng, image):
-    """The picture with other light, and noise."""
+    """The image with other light, and noise."""
     gain = rng.uniform(0.7, 1.2) * rng.uniform(0.92, 1.08, 3)
     bent = 255 * (image / np.float32(255)) ** np.float32(rng.uniform(0.8, 1.3))
     return np.clip(bent * gain + rng.normal(0, rng.uniform(0, 7), image.shape), 0, 255).astype(np.uint8)
 
 
 def cut(rng, image, kinds, boxes):
-    """A part of the picture, maybe mirrored, and what to predict in it. Toys of which most is outside count as neither."""
+    """A part of the image, maybe mirrored, and what to predict in it. Toys of which most is outside count as neither."""
     top, left = rng.integers(HEIGHT - PATCH[0] + 1), rng.integers(WIDTH - PATCH[1] + 1)
     part = image[top:top + PATCH[0], left:left + PATCH[1]]
     moved = boxes - np.float32([left, top, left, top])
@@ -110,7 +106,7 @@ def train():
     rng = np.random.default_rng(TRAINING_SEED)
     start = time.monotonic()
     drawn = [draw([TRAINING_SEED, i]) for i in range(IMAGES)]
-    print(f"{IMAGES} pictures rendered, {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{IMAGES} images rendered, {time.monotonic() - start:.0f} s", flush=True)
     net = convnet.Convnet(rng, [3, 12, 24, 32, 48, 48, 48], pooled={1, 2, 3}, head=CLASSES + 4, head_size=1)
     adam = convnet.Adam()
     n_batches = IMAGES // BATCH
@@ -124,10 +120,11 @@ def train():
             net.train(adam, gradient.reshape(outputs.shape), convnet.cosine(RATE, done * n_batches + i, ROUNDS * n_batches))
             losses.append(loss)
         print(f"round {done + 1}/{ROUNDS}: loss {np.mean(losses):.3f}, {time.monotonic() - start:.0f} s", flush=True)
-        export(net)
+    export(net, MODEL + ".new")
+    os.replace(MODEL + ".new", MODEL)
 
 
-def export(net):
+def export(net, file):
     """Writes the network with the interface of UltraFace, of several classes: scores and boxes, both per cell."""
     from convnet import helper, save_onnx
 
@@ -135,27 +132,27 @@ def export(net):
     x, y = cells(HEIGHT, WIDTH)
     n = len(x)
     scale = np.float32([-UNIT / WIDTH, -UNIT / HEIGHT, UNIT / WIDTH, UNIT / HEIGHT])
-    centres = np.stack([x / WIDTH, y / HEIGHT] * 2, 1)[None]
-    weights.update(unit=scale, centres=centres, shape=np.array([1, n, CLASSES + 4]), sizes=np.array([CLASSES, 4]))
+    centers = np.stack([x / WIDTH, y / HEIGHT] * 2, 1)[None]
+    weights.update(unit=scale, centers=centers, shape=np.array([1, n, CLASSES + 4]), sizes=np.array([CLASSES, 4]))
     nodes += [
         helper.make_node("Transpose", ["head"], ["rows"], perm=[0, 2, 3, 1]),
         helper.make_node("Reshape", ["rows", "shape"], ["cells"]),
         helper.make_node("Split", ["cells", "sizes"], ["logits", "sides"], axis=2),
         helper.make_node("Softmax", ["logits"], ["scores"], axis=2),
         helper.make_node("Mul", ["sides", "unit"], ["offsets"]),
-        helper.make_node("Add", ["offsets", "centres"], ["boxes"]),
+        helper.make_node("Add", ["offsets", "centers"], ["boxes"]),
     ]
-    save_onnx(MODEL, nodes, weights, {"input": [1, 3, HEIGHT, WIDTH]}, {"scores": [1, n, CLASSES], "boxes": [1, n, 4]})
-    describe()
+    save_onnx(file, nodes, weights, {"input": [1, 3, HEIGHT, WIDTH]}, {"scores": [1, n, CLASSES], "boxes": [1, n, 4]})
+    describe(file)
 
 
-def describe():
+def describe(file):
     """Adds the task and the names of the classes to the model, where Ultralytics has them, too."""
     import onnx
 
-    model = onnx.load(MODEL)
+    model = onnx.load(file)
     onnx.helper.set_model_props(model, {"task": "detect", "names": str(dict(enumerate(scene.NAMES)))})
-    onnx.save(model, MODEL)
+    onnx.save(model, file)
 
 
 def overlap(box, others):
@@ -181,11 +178,11 @@ def evaluate(n_images=300):
                 right += 1
                 missing.pop(int(np.argmax(match)))
         found, there = found + len(toys), there + len(boxes)
-    print(f"{n_images} pictures with {there} toys")
+    print(f"{n_images} images with {there} toys")
     print(f"precision {right / found:.1%}, recall {right / there:.1%}")
 
 
-def picture():
+def render():
     """Renders table.ppm at 720 x 480, of which table.jpg was made."""
     import imaging
 
@@ -194,4 +191,12 @@ def picture():
 
 
 if __name__ == "__main__":
-    {"--evaluate": evaluate, "--picture": picture}.get(" ".join(sys.argv[1:]), train)()
+    parser = argparse.ArgumentParser(description=__doc__)
+    action = parser.add_mutually_exclusive_group(required=True)
+    for name, function, text in (
+        ("--train", train, "train (about half an hour) and replace toys.onnx"),
+        ("--evaluate", evaluate, "precision and recall of toys.onnx on new images, run by LightNet"),
+        ("--render", render, "render table.ppm (some minutes)"),
+    ):
+        action.add_argument(name, dest="action", action="store_const", const=function, help=text)
+    parser.parse_args().action()
