@@ -33,12 +33,12 @@ typedef struct work {
 
 // Rows
 
-// From the first node on, then sources down to their first readers.
+// The longest path to each node.
 static void find_rows(cli_layers *l)
 {
     for (int i = 0; i < l->n; i++)
         l->nodes[i].row = 0;
-    // Links are in the order of `to`, so that of their producers is known.
+    // In the order of links, the row of `from` is known.
     for (const cli_link *e = l->links; e < l->links + l->n_links; e++)
         if (l->nodes[e->to].row <= l->nodes[e->from].row)
             l->nodes[e->to].row = l->nodes[e->from].row + 1;
@@ -47,6 +47,7 @@ static void find_rows(cli_layers *l)
             l->n_rows = l->nodes[i].row + 1;
 }
 
+// Moves sources to the row above their first readers.
 static int lower_sources(cli_layers *l)
 {
     int *const first = malloc(((size_t)l->n + 1) * sizeof(*first)); // reader's row; -1: it reads

@@ -21,7 +21,7 @@ typedef struct cli_node {
     int row;
 } cli_node;
 
-/** `from` < `to`. */
+/** `from` < `to`. Links are in the order of `to`. */
 typedef struct cli_link {
     int from, to;
 } cli_link;

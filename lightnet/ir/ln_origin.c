@@ -13,7 +13,6 @@
 typedef struct node {
     ln_model_node info;
     int refs;
-    int number; // in the model, from 1
     char text[];
 } node;
 
@@ -32,7 +31,6 @@ static node *create_node(const char *name, const char *type, int number)
     if (!made)
         return NULL;
     made->refs = 0;
-    made->number = number;
     memcpy(made->text, name, name_size);
     memcpy(made->text + name_size, type, type_size);
     made->info = (ln_model_node){made->text, made->text + name_size, number};
@@ -110,7 +108,8 @@ static ln_origin *merge(const ln_origin *a, const ln_origin *b)
     const int most = a->n + b->n < LN_MAX_ORIGINS ? a->n + b->n : LN_MAX_ORIGINS;
     ln_origin *const made = create(most);
     for (int i = 0, k = 0; made && made->n < most && (i < a->n || k < b->n);) {
-        const int takes_a = k == b->n || (i < a->n && a->nodes[i]->number <= b->nodes[k]->number);
+        const int takes_a =
+            k == b->n || (i < a->n && a->nodes[i]->info.number <= b->nodes[k]->info.number);
         node *const n = takes_a ? a->nodes[i] : b->nodes[k];
         i += i < a->n && a->nodes[i] == n;
         k += k < b->n && b->nodes[k] == n;

@@ -26,12 +26,13 @@ ln_origin *ln_origin_of_nodes(ln_origin *const *origins, int n);
 ln_origin *ln_origin_keep(ln_origin *origin);
 void ln_origin_free(ln_origin *origin);
 
-/** Gives an operator that has no nodes those of `origin`. */
+/** Sets the nodes of an operator that has none. Shares `origin`. */
 void ln_origin_give(ln_op *op, ln_origin *origin);
 
 /** Returns new: the nodes of all of the operators; NULL: none, or no memory (then they are lost,
  *  as nothing but reports depends on them). */
 ln_origin *ln_origin_join(const ln_list *ops);
 
-/** Makes each operator of the context that has no nodes a node itself: those of a model in IR. */
+/** Sets the nodes of all operators of the context that have none: each operator is a node, as in a
+ *  model in IR. -1 with a reason: no memory. */
 int ln_origin_note_all(ln_context *ctx);
