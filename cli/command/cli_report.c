@@ -24,10 +24,15 @@ static int add_models(cli_json *json, const cli_report_options *opt)
     return status;
 }
 
+static const cli_format formats[] = {
+    {".html", "html", NULL}, {".htm", "html", NULL}, {NULL, NULL, NULL}};
+
 static int check_options(const cli_report_options *opt)
 {
     if (!opt->shared.outfile)
         return cli_usage("-o FILE is missing: the page to write");
+    if (!cli_guard_format(opt->shared.outfile, formats, ""))
+        return CLI_WRONG_USAGE;
     if (opt->links.n && !opt->decode)
         return cli_usage("--link needs --decode PROMPT,NEW");
     for (int i = 0; (opt->decode || opt->against) && i < opt->shared.n_args; i++)
