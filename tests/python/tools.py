@@ -142,6 +142,11 @@ def main():
         tap.check("options_are_those_of_the_command", options())
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
         tap.check("report_writes_a_page", reported(path))
+        tap.check("tuples_of_numbers_are_one_value",
+                  failing(lightnet.InvalidArgument, lambda: lightnet.report(DIGITS, path("x.html"), decode=(5, 3, 1)), "--decode is '5,3,1'"))
+        tap.check("arrays_are_no_options",
+                  failing(lightnet.InvalidArgument, lambda: lightnet.report(DIGITS, path("x.html"), inputs={"image": image(3)}),
+                          "option 'inputs' is of type dict"))
         tap.check("wrong_options_are_invalid_arguments",
                   failing(lightnet.InvalidArgument, lambda: lightnet.explain(DIGITS, nonsense=1), "nonsense"))
         tap.check("a_missing_file_is_named",
