@@ -20,15 +20,24 @@ class Run(NamedTuple):
     rows: Rows
 
 
+MAX_EVENTS = 1_000_000  # of a profile, as in onnxruntime
+
+
 class Profile:
-    """The runs since it began. Several threads may add runs at the same time."""
+    """The runs since it began, up to MAX_EVENTS operators; later runs are left out. Several threads may add runs at the same
+    time."""
 
     def __init__(self) -> None:
         self.start = time.perf_counter_ns()
         self._runs: List[Run] = []
+        self._room = MAX_EVENTS
 
     def add(self, start: int, rows: Rows) -> None:
-        """Adds a run that began at `start`."""
+        """Adds a run that began at `start`, if there is room for it."""
+        if len(rows) > self._room:
+            self._room = 0
+            return
+        self._room -= len(rows)
         self._runs.append(Run(start, threading.get_native_id(), rows))
 
     def write(self, prefix: str) -> str:

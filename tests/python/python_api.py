@@ -22,7 +22,7 @@ from tap import ROOT
 
 import lightnet
 import onnx_writer as w
-from lightnet import OrtValue
+from lightnet import OrtValue, _profile
 
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
 BFLOAT16 = 16  # of onnx.TensorProto
@@ -403,6 +403,16 @@ def each_profile_has_its_own_file():
         faults += same([count // max(1, counts[1]) for count in counts], [0, 1, 2, 3])
         return faults + raises(lightnet.InvalidArgument, sessions[0].end_profiling, "profiling is off") + \
             same(sessions[0].get_profiling_start_time_ns(), 0)
+
+
+@test
+def profiles_have_a_max_number_of_events():
+    profile, rows = _profile.Profile(), [("name", "type", 1)] * (_profile.MAX_EVENTS // 2 - 1)
+    for _ in range(4):
+        profile.add(0, rows)
+        profile.add(0, rows[:1])
+    events = sum(len(run.rows) for run in profile._runs)
+    return [] if _profile.MAX_EVENTS - 2 <= events <= _profile.MAX_EVENTS else [f"{events} events, at most {_profile.MAX_EVENTS} expected"]
 
 
 @test
