@@ -59,7 +59,11 @@ class Browser:
 
     def __exit__(self, *reason):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         os.close(self.out)
         os.close(self.into)
         shutil.rmtree(self.folder, ignore_errors=True)

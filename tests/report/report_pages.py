@@ -283,6 +283,15 @@ def check_focus(page):
 TRANSFORM = "document.querySelector('#graph .canvas > svg > g').getAttribute('transform')"
 
 
+def check_nothing_found(page):
+    """A search without a result says so, also after Enter."""
+    page.value("(input => { input.focus(); input.select(); })(document.querySelector('.search input'))")
+    page.type("no such operator")
+    press_enter(page)
+    shown = page.value("(list => list.hidden ? '' : list.textContent)(document.querySelector('.search ul'))")
+    return [] if shown == "nothing found" else [f"a search without a result shows '{shown}'"]
+
+
 def check_drag(page):
     """A button that is released outside ends the drag."""
     page.value("document.querySelector('#graph .canvas').scrollIntoView({block: 'center'})")
@@ -309,7 +318,7 @@ def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
     faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_subgraphs(page) + check_click(page) + check_switches(page)
-    faults += check_names(page) + check_marks(page) + check_focus(page) + check_drag(page)
+    faults += check_names(page) + check_marks(page) + check_focus(page) + check_nothing_found(page) + check_drag(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()

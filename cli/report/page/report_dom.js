@@ -109,6 +109,8 @@ function withTip(element, text) {
 
 // Numbers
 
+const NO_BREAK = '\u00a0'; // a blank at which no line ends
+
 // Not Math.max(...values): the number of arguments of a call is limited.
 const maxOf = (values, least = -Infinity) => values.reduce((max, value) => Math.max(max, value), least);
 const minOf = values => values.reduce((min, value) => Math.min(min, value), Infinity);
@@ -125,13 +127,16 @@ function withPrefix(value, unit, step = 1000) {
     value /= step;
     i++;
   }
-  return `${digits(value, 3)} ${prefixes[i]}${unit}`.trim();
+  return `${digits(value, 3)}${NO_BREAK}${prefixes[i]}${unit}`.trim();
 }
 
 const bytesText = bytes => withPrefix(bytes, 'B');
 const countText = n => n < 10000 ? String(n) : withPrefix(n, '');
-const msText = ms => ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : ms >= 100 ? `${ms.toFixed(0)} ms` : ms >= 10 ? `${ms.toFixed(1)} ms`
-  : ms >= 0.0995 ? `${ms.toFixed(ms >= 1 ? 2 : 3)} ms` : `${(ms * 1000).toFixed(1)} µs`;
+function msText(ms) {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)}${NO_BREAK}s`;
+  if (ms < 0.0995) return `${(ms * 1000).toFixed(1)}${NO_BREAK}µs`;
+  return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : ms >= 1 ? 2 : 3)}${NO_BREAK}ms`;
+}
 const percentText = share => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
 const shapeText = shape => !shape ? '' : shape.length ? shape.map(n => n === null ? '?' : n).join(' × ') : 'scalar';
 const typeText = dtype => String(dtype).replace(/^TL_/, '').toLowerCase();

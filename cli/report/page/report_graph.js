@@ -165,7 +165,9 @@ class GraphView {
   setAll(isOpen) {
     this.open = new Set(isOpen ? this.graph.groupNodes.map(node => node.id) : []);
     this.draw();
-    this.fitTop();
+    const chosen = this.selected && this.rects.get(this.selected.id);
+    if (chosen) this.zoom.center(chosen);
+    else this.fitTop();
   }
 
   choose(node) {
@@ -208,7 +210,7 @@ function searchOf(find, pick) {
     [...list.children].forEach((item, i) => item.setAttribute('aria-selected', String(i === at && found.length > 0)));
   }
   function take(i) {
-    list.hidden = true;
+    list.hidden = found.length > 0; // else it says that nothing was found
     if (found[i]) pick(found[i]);
   }
   input.addEventListener('input', show);
