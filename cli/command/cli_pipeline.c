@@ -20,6 +20,9 @@ struct cli_pipeline {
     pthread_mutex_t lock;   // guards the members below
     pthread_cond_t changed; // one of them has changed
     state *states;          // [capacity]
+    int n;                  // items; the most, until the source has ended
+    int is_asking;          // a thread asks the source for next_decode
+    int is_waiting;         // and the source does not have it yet
     int next_decode;        // the first item whose decoding has not started
     int next_write;         // the first item that is not written
     int is_stopped;         // cli_pipeline_stop was called, or `write` has failed
@@ -38,7 +41,8 @@ static state *state_of(cli_pipeline *p, int item)
 
 static int can_decode(const cli_pipeline *p)
 {
-    return p->next_decode < p->steps.n && p->next_decode - p->next_write < p->steps.capacity;
+    return !p->is_asking && p->next_decode < p->n &&
+           p->next_decode - p->next_write < p->steps.capacity;
 }
 
 // The caller holds the lock, which a step releases while its function runs.
@@ -49,14 +53,54 @@ static void set_state(cli_pipeline *p, int item, state s)
     pthread_cond_broadcast(&p->changed);
 }
 
-static void decode_next(cli_pipeline *p)
+static int ask(cli_pipeline *p, int may_wait)
 {
+    const int item = p->next_decode;
+    pthread_mutex_unlock(&p->lock);
+    const int found = p->steps.next(p->steps.data, item, may_wait);
+    pthread_mutex_lock(&p->lock);
+    return found;
+}
+
+// Whether the source has a next item; waits for it only after having told the others.
+static int find_next(cli_pipeline *p, int may_wait)
+{
+    if (!p->steps.next)
+        return 1;
+    p->is_asking = 1;
+    int found = ask(p, 0);
+    if (found < 0 && may_wait) {
+        p->is_waiting = 1;
+        pthread_cond_broadcast(&p->changed);
+        found = ask(p, 1);
+    }
+    p->is_asking = p->is_waiting = 0;
+    if (!found)
+        p->n = p->next_decode;
+    pthread_cond_broadcast(&p->changed);
+    return found > 0;
+}
+
+// Returns whether there was one.
+static int decode_next(cli_pipeline *p, int may_wait)
+{
+    if (!find_next(p, may_wait))
+        return 0;
     const int item = p->next_decode++;
     *state_of(p, item) = DECODING;
     pthread_mutex_unlock(&p->lock);
     p->steps.decode(p->steps.data, item);
     pthread_mutex_lock(&p->lock);
     set_state(p, item, DECODED);
+    return 1;
+}
+
+static void stop(cli_pipeline *p)
+{
+    p->is_stopped = 1;
+    if (p->steps.stop)
+        p->steps.stop(p->steps.data);
+    pthread_cond_broadcast(&p->changed);
 }
 
 static int can_write(cli_pipeline *p)
@@ -73,8 +117,9 @@ static int write_next(cli_pipeline *p)
     const int status = p->steps.write(p->steps.data, item);
     pthread_mutex_lock(&p->lock);
     p->is_writing = 0;
+    p->has_failed = status != 0;
     if (status)
-        p->is_stopped = p->has_failed = 1;
+        stop(p);
     else
         p->next_write++;
     pthread_cond_broadcast(&p->changed);
@@ -87,9 +132,9 @@ static void *decode_all(void *data)
 {
     cli_pipeline *p = data;
     pthread_mutex_lock(&p->lock);
-    while (!p->is_finishing && !p->is_stopped && p->next_decode < p->steps.n) {
+    while (!p->is_finishing && !p->is_stopped && p->next_decode < p->n) {
         if (can_decode(p))
-            decode_next(p);
+            decode_next(p, 1);
         else
             pthread_cond_wait(&p->changed, &p->lock);
     }
@@ -142,6 +187,7 @@ cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
         return NULL;
     }
     p->steps = *steps;
+    p->n = steps->n;
     p->states = states;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
@@ -184,16 +230,34 @@ void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner
 int cli_pipeline_wait(cli_pipeline *p, int item)
 {
     pthread_mutex_lock(&p->lock);
-    while (!p->is_stopped && (item >= p->next_decode || *state_of(p, item) == DECODING)) {
+    while (!p->is_stopped && item < p->n &&
+           (item >= p->next_decode || *state_of(p, item) == DECODING)) {
         // Decodes the next item here rather than waiting for a decoder.
         if (item >= p->next_decode && can_decode(p))
-            decode_next(p);
+            decode_next(p, 1);
         else
             pthread_cond_wait(&p->changed, &p->lock);
     }
-    const int status = p->is_stopped ? -1 : 0;
+    const int status = p->is_stopped || item >= p->n ? -1 : 0;
     pthread_mutex_unlock(&p->lock);
     return status;
+}
+
+int cli_pipeline_has(cli_pipeline *p, int item)
+{
+    int is_missing = 0; // the source has no further item now
+    pthread_mutex_lock(&p->lock);
+    while (!p->is_stopped && item < p->n && item >= p->next_decode && !is_missing) {
+        if (can_decode(p))
+            is_missing = !decode_next(p, 0);
+        else if (p->is_waiting)
+            is_missing = 1;
+        else
+            pthread_cond_wait(&p->changed, &p->lock);
+    }
+    const int has = !p->is_stopped && item < p->next_decode;
+    pthread_mutex_unlock(&p->lock);
+    return has;
 }
 
 int cli_pipeline_done(cli_pipeline *p, int item)
@@ -210,8 +274,7 @@ int cli_pipeline_done(cli_pipeline *p, int item)
 void cli_pipeline_stop(cli_pipeline *p)
 {
     pthread_mutex_lock(&p->lock);
-    p->is_stopped = 1;
-    pthread_cond_broadcast(&p->changed);
+    stop(p);
     pthread_mutex_unlock(&p->lock);
 }
 

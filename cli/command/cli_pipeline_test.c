@@ -3,7 +3,9 @@
 
 #include "command/cli_pipeline.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "ln_check.h"
 
@@ -17,8 +19,10 @@ typedef struct work {
     atomic_int max_inside;
     int n_written;
     int n_out_of_order;
-    int fails_at; // item whose writing fails; -1: none
-    int stop;     // before this item; -1: never
+    int fails_at;       // item whose writing fails; -1: none
+    int stop;           // before this item; -1: never
+    atomic_int n_there; // items that the source has without waiting
+    atomic_int is_stopped;
     atomic_int next;
     cli_pipeline *pipeline;
 } work;
@@ -119,5 +123,114 @@ START_TEST(a_failure_to_write_stops_it)
 }
 END_TEST
 
+// A source
+
+// Has n_there items now, and all N when it is waited for, as if they came later.
+static int next_item(void *data, int item, int may_wait)
+{
+    work *w = data;
+    ck_assert_int_le(item, N);
+    if (item < atomic_load(&w->n_there))
+        return item < N;
+    if (!may_wait)
+        return item < N ? -1 : 0;
+    atomic_fetch_add(&w->n_there, 1);
+    return item < N;
+}
+
+static void stop_source(void *data)
+{
+    work *w = data;
+    atomic_store(&w->is_stopped, 1);
+}
+
+static cli_pipeline_steps source_steps(work *w, int i)
+{
+    return (cli_pipeline_steps){.data = w,
+                                .n = INT_MAX,
+                                .capacity = sizes[i].capacity,
+                                .n_decoders = sizes[i].n_decoders,
+                                .decode = decode,
+                                .write = write_item,
+                                .next = next_item,
+                                .stop = stop_source};
+}
+
+static void run_source(void *data, int runner)
+{
+    work *w = data;
+    (void)runner;
+    for (int i; !cli_pipeline_wait(w->pipeline, i = atomic_fetch_add(&w->next, 1));) {
+        ck_assert_int_eq(atomic_load(&w->n_decoded[i]), 1);
+        w->is_run[i] = 1;
+        if (cli_pipeline_done(w->pipeline, i))
+            return;
+    }
+}
+
+START_TEST(all_items_of_a_source_are_written_until_it_ends)
+{
+    for (int i = 0; i < N_SIZES; i++) {
+        work w = {.fails_at = -1, .stop = -1};
+        const cli_pipeline_steps steps = source_steps(&w, i);
+        w.pipeline = cli_pipeline_start(&steps);
+        ck_assert_ptr_nonnull(w.pipeline);
+        cli_pipeline_run(w.pipeline, sizes[i].n_runners, run_source);
+        ck_assert_int_eq(cli_pipeline_finish(w.pipeline), N);
+        ck_assert_int_eq(w.n_written, N);
+        ck_assert_int_eq(w.n_out_of_order, 0);
+        ck_assert_int_le(atomic_load(&w.max_inside), sizes[i].capacity);
+        ck_assert_int_eq(atomic_load(&w.is_stopped), 0);
+    }
+}
+END_TEST
+
+// Ends only when it is stopped.
+static int wait_for_stop(void *data, int item, int may_wait)
+{
+    work *w = data;
+    if (item < 3)
+        return 1;
+    while (may_wait && !atomic_load(&w->is_stopped))
+        usleep(1000);
+    return may_wait ? 0 : -1;
+}
+
+static void run_until_missing(void *data, int runner)
+{
+    work *w = data;
+    (void)runner;
+    int i = 0;
+    for (; cli_pipeline_has(w->pipeline, i); i++)
+        ck_assert_int_eq(cli_pipeline_wait(w->pipeline, i), 0);
+    ck_assert_int_eq(i, 3);
+    for (i = 0; i < 3; i++) {
+        w->is_run[i] = 1;
+        ck_assert_int_eq(cli_pipeline_done(w->pipeline, i), 0);
+    }
+    cli_pipeline_stop(w->pipeline);
+    ck_assert_int_eq(cli_pipeline_wait(w->pipeline, 3), -1);
+    ck_assert_int_eq(cli_pipeline_has(w->pipeline, 3), 0);
+}
+
+START_TEST(a_runner_learns_that_the_source_has_no_more_now_and_stops_it)
+{
+    for (int n_decoders = 0; n_decoders < 4; n_decoders++) {
+        work w = {.fails_at = -1, .stop = -1};
+        cli_pipeline_steps steps = source_steps(&w, 0);
+        steps.capacity = 4;
+        steps.n_decoders = n_decoders;
+        steps.next = wait_for_stop;
+        w.pipeline = cli_pipeline_start(&steps);
+        ck_assert_ptr_nonnull(w.pipeline);
+        cli_pipeline_run(w.pipeline, 1, run_until_missing);
+        ck_assert_int_eq(cli_pipeline_finish(w.pipeline), 3);
+        ck_assert_int_eq(w.n_out_of_order, 0);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("pipeline", all_items_are_written_once_and_in_order,
-             after_a_stop_what_is_done_is_written, a_failure_to_write_stops_it)
+             after_a_stop_what_is_done_is_written, a_failure_to_write_stops_it,
+             all_items_of_a_source_are_written_until_it_ends,
+             a_runner_learns_that_the_source_has_no_more_now_and_stops_it)
