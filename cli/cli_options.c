@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/cli_part.h"
 #include "input/cli_preprocess.h"
 #include "input/cli_presets.h"
 #include "input/cli_shape.h"
@@ -257,6 +258,15 @@ static int set_layout(int *nhwc, const cli_option *r, const char *text)
     return 0;
 }
 
+static int set_part(cli_part *part, const cli_option *r, const char *text)
+{
+    return cli_part_read(part, text)
+               ? cli_usage("--%s is '%s', expected the number of a part and how many there are, "
+                           "such as 1/4",
+                           r->name, text)
+               : 0;
+}
+
 static int set_divisors(double values[3], const cli_option *r, const char *text)
 {
     const int status = set_channels(values, r, text);
@@ -309,6 +319,8 @@ static int set_option(cli_options *opt, const cli_option *r, const char *text)
         return set_divisors(field, r, text);
     case CLI_LAYOUT:
         return set_layout(field, r, text);
+    case CLI_PART_OF:
+        return set_part(field, r, text);
     case CLI_PREPROCESS:
         *(const char **)field = text;
         return cli_preprocess_check_name(text);

@@ -111,6 +111,7 @@ typedef enum cli_kind {
     CLI_CHANNELS,     // 3 doubles
     CLI_DIVISORS,     // the same, without 0
     CLI_LAYOUT,
+    CLI_PART_OF, // a cli_part
     CLI_PREPROCESS,
     CLI_RESIZE,
     CLI_FILTER,

@@ -18,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/cli_each_files.h"
 #include "command/cli_each_input.h"
 #include "command/cli_interrupt.h"
 #include "command/cli_measure.h"
 #include "command/cli_pipeline.h"
 #include "draw/cli_draw.h"
-#include "input/cli_files.h"
 #include "input/cli_given.h"
 #include "input/cli_il.h"
 #include "input/cli_model.h"
@@ -38,7 +38,6 @@
 #include "output/cli_known.h"
 #include "output/cli_labels.h"
 #include "output/cli_msg.h"
-#include "output/cli_outnames.h"
 #include "output/cli_print.h"
 #include "output/cli_progress.h"
 #include "tensorlight/tl_exec.h"
@@ -52,6 +51,7 @@ enum {
 
 // A file between decoding and writing.
 typedef struct slot {
+    cli_each_file file; // of standard input
     tl_tensor *input;
     cli_photo photo;
     tl_tensor **outputs; // [n_outputs], NULL before the run
@@ -76,8 +76,7 @@ typedef struct each {
     cli_options opening; // those of the model: each session has its share of the threads
     const cli_labels *labels;
     const char *source; // of the files, for messages
-    cli_files files;
-    cli_outnames names; // with -O
+    cli_each_files files;
     cli_each_input input;
     ln_model *model;
     runner *runners; // [n_runners]
@@ -104,7 +103,7 @@ static slot *slot_of(const each *e, int item)
 
 static const char *path_of(const each *e, int item)
 {
-    return e->files.paths[item];
+    return e->files.lines ? slot_of(e, item)->file.path : e->files.list.paths[item];
 }
 
 static void set_reason(slot *s, const char *reason)
@@ -114,6 +113,24 @@ static void set_reason(slot *s, const char *reason)
 }
 
 // Decoding, in any thread
+
+// A line of standard input; a file whose outputs cannot be written has failed already.
+static int next_line(void *data, int item, int may_wait)
+{
+    each *const e = data;
+    slot *const s = slot_of(e, item);
+    ln_error err = {0};
+    const cli_lines_found found = cli_each_files_next(&e->files, may_wait, &s->file, &err);
+    if (*ln_error_text(&err))
+        set_reason(s, ln_error_text(&err));
+    return found == CLI_LINE ? 1 : found == CLI_LINES_END ? 0 : -1;
+}
+
+static void stop_lines(void *data)
+{
+    const each *const e = data;
+    cli_lines_stop(e->files.lines);
+}
 
 // Reading a pipe could take forever, and only the first time.
 static int check_file(const char *path, ln_error *err)
@@ -153,6 +170,8 @@ static void decode(void *data, int item)
 {
     const each *e = data;
     slot *s = slot_of(e, item);
+    if (s->has_failed)
+        return;
     // "-" would be standard input.
     const char *path = strcmp(path_of(e, item), "-") ? path_of(e, item) : "./-";
     char text[LN_MAXLINE];
@@ -310,7 +329,11 @@ static int take_files(runner *r)
     // Items beyond the capacity are not decoded before the first one is written.
     const int end = e->files.n - item > e->capacity ? item + e->capacity : e->files.n;
     for (; item >= 0 && item < end && n < e->input.max; item++) {
-        if (cli_pipeline_wait(e->pipeline, item) || check_time(r)) {
+        // The answers for lines that are there do not wait for other lines.
+        if (n && e->files.lines && !cli_pipeline_has(e->pipeline, item))
+            break;
+        const int is_over = cli_pipeline_wait(e->pipeline, item);
+        if (check_time(r) || is_over) {
             e->next = -1;
             return 0;
         }
@@ -374,7 +397,10 @@ static int print_output(each *e, const char *name, int k, const tl_tensor *t, co
 
 static const char *path_of_output(const each *e, int item, int k)
 {
-    return e->opt->outdir ? cli_outnames_of(&e->names, item, k) : NULL;
+    if (!e->opt->outdir)
+        return NULL;
+    return e->files.lines ? slot_of(e, item)->file.outputs[k]
+                          : cli_outnames_of(&e->files.names, item, k);
 }
 
 static int write_file(each *e, int item, int k)
@@ -500,6 +526,7 @@ static void clear_slot(each *e, int item)
     clear_reason(s);
     free(s->warning);
     s->warning = NULL;
+    cli_each_files_free_one(&e->files, &s->file);
 }
 
 // Flushes after each file, for readers of a pipe.
@@ -572,6 +599,8 @@ static int allocate(each *e)
     const double wanted = 2.0 * e->n_runners * e->input.max + 2.0 * n_decoders(e) + 2;
     e->n_outputs = ln_model_num_outputs(e->model);
     e->capacity = wanted < e->files.n ? (int)wanted : e->files.n;
+    if (e->capacity < 1)
+        e->capacity = 1; // no file is left
     e->slots = calloc((size_t)e->capacity, sizeof(*e->slots));
     for (int i = 0; e->slots && i < e->capacity; i++)
         if (!(e->slots[i].outputs = calloc((size_t)e->n_outputs + 1, sizeof(tl_tensor *))))
@@ -597,9 +626,11 @@ static int run_all(each *e, int *signal)
                                       .capacity = e->capacity,
                                       .n_decoders = n_decoders(e),
                                       .decode = decode,
-                                      .write = write_item};
+                                      .write = write_item,
+                                      .next = e->files.lines ? next_line : NULL,
+                                      .stop = e->files.lines ? stop_lines : NULL};
     reuse_memory();
-    cli_progress_begin(&e->progress, e->files.n);
+    cli_progress_begin(&e->progress, e->files.lines ? 0 : e->files.n);
     e->pipeline = cli_pipeline_start(&steps);
     if (!e->pipeline)
         return fail_memory(&e->runners[0]);
@@ -632,9 +663,17 @@ static double run_seconds(const each *e)
     return end ? (double)(end - begin) * 1e-9 : 0;
 }
 
+// The number of files that there are to run.
+static int count_files(const each *e)
+{
+    return e->files.lines ? e->files.n_all - e->files.n_done : e->files.n;
+}
+
 static int report(const each *e, int n, int signal)
 {
-    const int n_files = e->files.n;
+    char kind[LN_MAXLINE];
+    const int n_files = count_files(e);
+    const char *const error = e->files.lines ? cli_lines_error(e->files.lines) : NULL;
     if (signal)
         return cli_fail("%s: interrupted after %d of %d files", e->source, n, n_files);
     if (fatal_of(e))
@@ -644,7 +683,10 @@ static int report(const each *e, int n, int signal)
         return CLI_FAILED; // printing has failed, with a message
     if (cli_flush())
         return CLI_FAILED;
-    cli_fprint(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s", run_seconds(e));
+    if (error || !e->files.n_all)
+        return cli_fail("%s: %s", e->source, error ? error : "the list has no path");
+    cli_fprint(stderr, "info: %d file%s%s, run time: %.6fs\n", n, n == 1 ? "" : "s",
+               cli_each_files_kind(&e->files, kind, sizeof(kind)), run_seconds(e));
     return e->n_failed ? cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files)
                        : CLI_OK;
 }
@@ -736,7 +778,8 @@ static int create_session(each *e, int i)
 static int max_sessions(const each *e)
 {
     const int batch = e->opt->batch > 0 ? e->opt->batch : 1;
-    const int n = min_of(count_threads(e->opt), (e->files.n + batch - 1) / batch);
+    const int n_batches = e->files.n / batch + (e->files.n % batch != 0);
+    const int n = min_of(count_threads(e->opt), n_batches);
     return e->opt->shared.limits.memory || n < 1 ? 1 : min_of(n, MAX_THREADS);
 }
 
@@ -784,24 +827,15 @@ static int open_sessions(each *e, int n)
     return status;
 }
 
-static void warn_skipped(const each *e)
-{
-    char text[LN_MAXLINE];
-    if (!e->opt->shared.quiet && cli_files_skipped(&e->files, text, sizeof(text)))
-        cli_warn("%s: %s", e->source, text);
-}
-
 static int prepare(each *e)
 {
     int status = check_sources(e);
     if (!status)
-        status = cli_files_find(&e->files, e->opt->shared.samples);
-    if (!status)
-        warn_skipped(e);
+        status = cli_each_files_find(&e->files, e->opt);
     if (!status)
         status = open_sessions(e, max_sessions(e));
-    if (!status && e->opt->outdir)
-        status = cli_outnames_make(&e->names, e->opt, &e->files, e->model);
+    if (!status)
+        status = cli_each_files_name(&e->files, e->model);
     return status ? status : allocate(e);
 }
 
@@ -813,8 +847,7 @@ static void free_all(each *e)
         free(e->slots[i].outputs);
     }
     free(e->slots);
-    cli_outnames_free(&e->names, &e->files);
-    cli_files_free(&e->files);
+    cli_each_files_free(&e->files);
     close_model(e);
     pthread_mutex_destroy(&e->taking);
 }

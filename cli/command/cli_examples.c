@@ -23,6 +23,8 @@ static const struct example {
      "all inputs and outputs in npz files"},
     {"run", "lightnet run model.onnx --each photos --batch 8 --top 3 --json",
      "classify all images of a folder, 8 at a time, one JSON object for each"},
+    {"run", "lightnet run model.onnx --each photos -O results --part 2/4 --resume",
+     "the second quarter of the files that have no outputs yet"},
     {"run", "lightnet run yolov8n.onnx -i photo.jpg --preset yolov8 --draw boxes -o found.png",
      "draw what a detector finds"},
     {"run", "lightnet run yolov8n.onnx --each photos --preset yolov8 --json",

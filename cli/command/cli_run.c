@@ -16,6 +16,7 @@
 #include "input/cli_model.h"
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
+#include "input/cli_part.h"
 #include "input/cli_preprocess.h"
 #include "input/cli_presets.h"
 #include "input/cli_session.h"
@@ -349,8 +350,13 @@ static int check(const cli_run_options *opt)
         return cli_usage("--print-all needs --top K beside -O, which writes outputs in full");
     if (opt->shared.labels && !opt->top && !opt->draw && !opt->task)
         return cli_usage("--labels needs --top K, --draw or --task");
-    if (opt->batch && !opt->shared.samples)
-        return cli_usage("--batch needs --each DIR, PATTERN or LIST");
+    const char *const lonely = opt->batch ? "--batch" : opt->part.n ? "--part" : "--resume";
+    if ((opt->batch || opt->part.n || opt->resume) && !opt->shared.samples)
+        return cli_usage("%s needs --each DIR, PATTERN or LIST", lonely);
+    if (opt->resume && !opt->outdir)
+        return cli_usage("--resume needs -O DIR, where the outputs are");
+    if (opt->resume && opt->shared.force)
+        return cli_usage("--resume and --force exclude each other");
     return cli_draw_check(opt);
 }
 
@@ -378,6 +384,8 @@ static int run_run(const cli_options *shared)
     int made = 0;
     const cli_preset *const preset = complete(&with);
     int status = check(opt);
+    if (!status && opt->shared.samples)
+        status = cli_part_find(&with.part);
     if (status)
         return status;
     with.shared.images.photo = opt->shared.samples ? NULL : &photo; // each file has its own
@@ -389,8 +397,8 @@ static int run_run(const cli_options *shared)
         status = cli_output_prepare(opt, &made);
     if (!status)
         status = opt->shared.samples ? cli_each_run(opt, &names) : run_and_deliver(opt, &names);
-    if (status && made)
-        rmdir(opt->outdir); // stays when an output is in it
+    if (status && made && !cli_part_is_shared(&opt->part))
+        rmdir(opt->outdir); // stays when an output is in it, or others write to it
     cli_labels_free(&names);
     cli_found_free_drawing(&drawing);
     return status;
@@ -404,8 +412,12 @@ static const cli_option run_options[] = {
     CLI_SHARED("target", "input"),
     {"each", 0, CLI_TEXT, CLI_FIELD(samples), "DIR|PATTERN|LIST",
      "run once for each file of a folder, of a quoted pattern, or of a text file with a path in "
-     "each line (- standard input)"},
+     "each line (- standard input, line by line)"},
     {"batch", 0, CLI_COUNT_FROM_1, OWN(batch), "N", "--each: run N files at a time"},
+    {"part", 0, CLI_PART_OF, OWN(part), "I/N",
+     "--each: run part I of N of the files (default: by the rank under mpirun or srun)"},
+    {"resume", 0, CLI_FLAG, OWN(resume), NULL,
+     "--each: skip files whose outputs in -O DIR are complete"},
     {"outdir", 'O', CLI_TEXT, OWN(outdir), "DIR|FILE.npz",
      "write output_0.npy, ... to DIR, or all outputs to FILE.npz (bfloat16 as uint16); --each: "
      "FILE_OUTPUT.npy"},

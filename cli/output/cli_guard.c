@@ -20,33 +20,38 @@ int cli_guard_is_file(const char *file)
     return strcmp(file, "-") && (stat(file, &st) || S_ISREG(st.st_mode));
 }
 
-static int fail_if_same(const char *output, const char *input)
+// The input's file, if the output is the same one; else NULL.
+static const char *same_file(const char *output, const char *input, char path[LN_MAXLINE])
 {
-    char path[LN_MAXLINE];
     if (input)
         input = cli_npz_file(input, path);
-    return input && is_same_file(output, input)
-               ? cli_usage("%s: the output would overwrite the input '%s'", output, input)
-               : CLI_OK;
+    return input && is_same_file(output, input) ? input : NULL;
+}
+
+const char *cli_guard_same_input(const cli_options *opt, const char *file, char path[LN_MAXLINE])
+{
+    const char *same = same_file(file, opt->datafile, path);
+    for (int i = 0; i < opt->n_args && !same; i++)
+        same = same_file(file, opt->args[i], path);
+    for (int i = 0; i < opt->inputs.n && !same; i++) {
+        // "NAME=FILE" or "FILE", each of which may have '=' in it.
+        const char *arg = opt->inputs.items[i];
+        same = same_file(file, arg, path);
+        while (!same && (arg = strchr(arg, '=')))
+            same = same_file(file, ++arg, path);
+    }
+    for (int i = 0; i < opt->plugins.n && !same; i++)
+        same = same_file(file, opt->plugins.items[i], path);
+    if (!same)
+        same = same_file(file, opt->samples, path);
+    return same ? same : same_file(file, opt->labels, path);
 }
 
 int cli_guard_inputs(const cli_options *opt, const char *file)
 {
-    int status = fail_if_same(file, opt->datafile);
-    for (int i = 0; i < opt->n_args && !status; i++)
-        status = fail_if_same(file, opt->args[i]);
-    for (int i = 0; i < opt->inputs.n && !status; i++) {
-        // "NAME=FILE" or "FILE", each of which may have '=' in it.
-        const char *arg = opt->inputs.items[i];
-        status = fail_if_same(file, arg);
-        while (!status && (arg = strchr(arg, '=')))
-            status = fail_if_same(file, ++arg);
-    }
-    for (int i = 0; i < opt->plugins.n && !status; i++)
-        status = fail_if_same(file, opt->plugins.items[i]);
-    if (!status)
-        status = fail_if_same(file, opt->samples);
-    return status ? status : fail_if_same(file, opt->labels);
+    char path[LN_MAXLINE];
+    const char *const same = cli_guard_same_input(opt, file, path);
+    return same ? cli_usage("%s: the output would overwrite the input '%s'", file, same) : CLI_OK;
 }
 
 int cli_guard_output(const cli_options *opt, const char *file, const char *kind)

@@ -4,12 +4,16 @@
 #pragma once
 
 #include "cli_options.h"
+#include "lightnet/ln_util.h"
 
 /** Whether output `file` is or will be a regular file, not a stream, a device or a folder. */
 int cli_guard_is_file(const char *file);
 
-/** 0 unless output `file` is one of the command's input files, under any name; otherwise the exit
- * status after a message. */
+/** The command's input file that output `file` is, under any name; NULL: none. Returns borrowed: an
+ * option, or `path`. */
+const char *cli_guard_same_input(const cli_options *opt, const char *file, char path[LN_MAXLINE]);
+
+/** 0 unless output `file` is one of those; otherwise the exit status after a message. */
 int cli_guard_inputs(const cli_options *opt, const char *file);
 
 /** 0 if output `file` of the command line may be written: it is neither a folder nor an input, and

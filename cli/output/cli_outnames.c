@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "draw/cli_draw.h"
+#include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 #include "output/cli_guard.h"
 #include "output/cli_msg.h"
@@ -41,16 +42,19 @@ static void add_suffix(stem *s)
     s->len += (int)strlen(s->base + s->len);
 }
 
+static stem stem_of(const char *file, int index)
+{
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    const size_t len = strlen(base) - strlen(cli_guard_suffix(base));
+    return (stem){.base = base, .len = len < PATH_MAX ? (int)len : PATH_MAX, .index = index};
+}
+
 // Returns new (free): a name for each file, in their order. NULL: no memory.
 static stem *find_stems(const cli_files *files)
 {
     stem *stems = calloc((size_t)files->n, sizeof(*stems));
-    for (int i = 0; stems && i < files->n; i++) {
-        const char *slash = strrchr(files->paths[i], '/');
-        const char *base = slash ? slash + 1 : files->paths[i];
-        const size_t len = strlen(base) - strlen(cli_guard_suffix(base));
-        stems[i] = (stem){.base = base, .len = len < PATH_MAX ? (int)len : PATH_MAX, .index = i};
-    }
+    for (int i = 0; stems && i < files->n; i++)
+        stems[i] = stem_of(files->paths[i], i);
     if (!stems)
         return NULL;
     qsort(stems, (size_t)files->n, sizeof(*stems), by_text);
@@ -74,8 +78,9 @@ static void make_plain(char *name)
             *name = '_';
 }
 
-// Returns new (free); NULL after a message.
-static char *make_name(const char *dir, const stem *s, const char *output, const char *suffix)
+// Returns new (free); NULL with a reason.
+static char *make_name(const char *dir, const stem *s, const char *output, const char *suffix,
+                       ln_error *err)
 {
     char plain[LN_MAX_NAME_LEN];
     snprintf(plain, sizeof(plain), "%s", output);
@@ -85,34 +90,54 @@ static char *make_name(const char *dir, const stem *s, const char *output, const
     if (name)
         snprintf(name, (size_t)size, "%s/%.*s_%s%s", dir, s->len, s->base, plain, suffix);
     else if (size > LN_MAXLINE)
-        cli_fail("%.64s...: the name of the output is too long", dir);
+        ln_error_set(err, "%.64s...: the name of the output is too long", dir);
     else
-        cli_fail_memory();
+        ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory");
     return name;
 }
 
-// Returns new (free): of output `k` of the file, or of its image; NULL after a message.
-static char *make_name_of(const cli_run_options *opt, const char *file, const stem *s,
-                          const ln_model *model, int k)
+int cli_outnames_count(const cli_run_options *opt, const ln_model *model)
 {
-    return opt->draw ? make_name(opt->outdir, s, opt->draw, cli_draw_suffix(file))
-                     : make_name(opt->outdir, s, ln_model_output_name(model, k), ".npy");
+    return opt->draw ? 1 : ln_model_num_outputs(model);
+}
+
+// names[cli_outnames_count]: the outputs of the file, or its image.
+static int make_names_of(char **names, const cli_run_options *opt, const char *file, const stem *s,
+                         const ln_model *model, ln_error *err)
+{
+    const int n = cli_outnames_count(opt, model);
+    for (int k = 0; k < n; k++) {
+        names[k] = opt->draw
+                       ? make_name(opt->outdir, s, opt->draw, cli_draw_suffix(file), err)
+                       : make_name(opt->outdir, s, ln_model_output_name(model, k), ".npy", err);
+        if (!names[k])
+            return -1;
+    }
+    return 0;
 }
 
 static int make_all(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                     const ln_model *model)
 {
+    ln_error err = {0};
     stem *stems = find_stems(files);
     int status = stems ? 0 : cli_fail_memory();
     for (int i = 0; i < files->n && !status; i++) {
-        for (int k = 0; k < names->n_outputs && !status; k++) {
-            char *name = make_name_of(opt, files->paths[i], &stems[i], model, k);
-            names->names[(size_t)i * (size_t)names->n_outputs + (size_t)k] = name;
-            status = name ? 0 : CLI_FAILED;
-        }
+        char **const at = names->names + (size_t)i * (size_t)names->n_outputs;
+        if (make_names_of(at, opt, files->paths[i], &stems[i], model, &err))
+            status = cli_fail("%s", ln_error_text(&err));
     }
     free(stems);
     return status;
+}
+
+int cli_outnames_make_one(char **names, const cli_run_options *opt, const char *file,
+                          int with_suffix, const ln_model *model, ln_error *err)
+{
+    stem s = stem_of(file, 0);
+    if (with_suffix)
+        add_suffix(&s);
+    return make_names_of(names, opt, file, &s, model, err);
 }
 
 // Unique names
@@ -164,7 +189,13 @@ static int by_identity(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-// Whether a file that --force would replace is an input.
+// With --resume, what is left of an interrupted start.
+static int may_replace(const cli_run_options *opt)
+{
+    return opt->shared.force || opt->resume;
+}
+
+// Whether a file that would be replaced is an input.
 static int check_inputs(const cli_outnames *names, const cli_files *files)
 {
     const size_t n = (size_t)files->n * (size_t)names->n_outputs;
@@ -187,21 +218,49 @@ static int check_inputs(const cli_outnames *names, const cli_files *files)
     return status;
 }
 
-static int check_files(const cli_outnames *names, const cli_run_options *opt,
+int cli_outnames_check(const cli_outnames *names, const cli_run_options *opt,
                        const cli_files *files)
 {
     const size_t n = (size_t)files->n * (size_t)names->n_outputs;
-    int status = opt->shared.force ? check_inputs(names, files) : 0;
+    cli_options shared = opt->shared;
+    int status = 0;
+    shared.force = may_replace(opt);
     for (size_t i = 0; i < n && !status; i++)
-        status = cli_guard_beside(&opt->shared, names->names[i]);
+        status = cli_guard_beside(&shared, names->names[i]);
     return status;
 }
+
+// Complete files
+
+// Files are renamed once they are whole, but are not synced: a power failure may cut them off.
+static int is_complete(const char *file)
+{
+    ln_error err = {0};
+    struct stat st;
+    if (stat(file, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+        return 0;
+    if (strcmp(cli_guard_suffix(file), ".npy"))
+        return 1;
+    tl_tensor *t = ln_npy_read(file, &err);
+    tl_tensor_free_data_too(t);
+    return t != NULL;
+}
+
+int cli_outnames_are_complete(char *const *names, int n)
+{
+    int k = 0;
+    while (k < n && is_complete(names[k]))
+        k++;
+    return k == n;
+}
+
+// All of it
 
 int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli_files *files,
                       const ln_model *model)
 {
     size_t n;
-    *names = (cli_outnames){.n_outputs = opt->draw ? 1 : ln_model_num_outputs(model)};
+    *names = (cli_outnames){.n_outputs = cli_outnames_count(opt, model)};
     names->names = ln_size_mul((size_t)files->n, (size_t)names->n_outputs, &n)
                        ? NULL
                        : calloc(n + 1, sizeof(*names->names));
@@ -210,7 +269,27 @@ int cli_outnames_make(cli_outnames *names, const cli_run_options *opt, const cli
     int status = make_all(names, opt, files, model);
     if (!status)
         status = check_unique(names, files);
-    return status ? status : check_files(names, opt, files);
+    return !status && may_replace(opt) ? check_inputs(names, files) : status;
+}
+
+void cli_outnames_keep(cli_outnames *names, cli_files *files, const char *keep)
+{
+    const size_t n_outputs = (size_t)names->n_outputs;
+    char **to = names->names, **from = to;
+    int n = 0;
+    for (int i = 0; i < files->n; i++) {
+        for (size_t k = 0; k < n_outputs; k++, from++) {
+            if (keep[i])
+                *to++ = *from;
+            else
+                free(*from);
+        }
+        if (keep[i])
+            files->paths[n++] = files->paths[i];
+        else
+            free(files->paths[i]);
+    }
+    files->n = n;
 }
 
 const char *cli_outnames_of(const cli_outnames *names, int i, int k)

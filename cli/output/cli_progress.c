@@ -43,9 +43,13 @@ void cli_progress_show(cli_progress *p, int n_done)
     if (!p->is_on || now - p->drawn < INTERVAL || !n_done)
         return;
     const double rate = n_done / ((double)(now - p->start) * 1e-9);
-    cli_fprint(stderr, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
-    print_time((p->n - n_done) / rate);
-    cli_fprint(stderr, " left");
+    if (p->n) {
+        cli_fprint(stderr, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
+        print_time((p->n - n_done) / rate);
+        cli_fprint(stderr, " left");
+    } else {
+        cli_fprint(stderr, "\r\033[K%d files, %.3g/s", n_done, rate);
+    }
     fflush(stderr);
     p->drawn = now;
     p->is_shown = 1;

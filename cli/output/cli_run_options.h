@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli_options.h"
+#include "input/cli_part.h"
 
 typedef struct cli_run_options {
     cli_options shared; // outfile: the image of --draw; samples: --each
@@ -12,7 +13,9 @@ typedef struct cli_run_options {
     const char *task;        // of --task, --draw or --preset; NULL: none
     struct cli_known *known; // what the model tells; NULL: nothing
     int top;
-    int batch; // 0: not given
+    int batch;     // 0: not given
+    cli_part part; // of --each
+    int resume;    // --each: files that have their outputs do not run
     int print_all;
     double threshold; // below 0: not given
     double overlap;   // below 0: not given
