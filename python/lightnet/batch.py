@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many files for one model, on any engine for batches: which outputs there will be, which are missing, and writing each once.
+
+    from lightnet import batch
+    jobs = batch.jobs(paths, "out", "probabilities")          # [(path, file)] of the whole list
+    for path, file in batch.pending(batch.part(jobs, rank, size)):
+        batch.save(file, session.run(None, {"image": numpy.load(path)})[0])
+
+The names are those of `lightnet run --each LIST -O DIR`, and the parts those of its --part, so that each continues what the
+other has begun. docs/batches.md has recipes for Dask, MPI, Spark and Ray.
+"""
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any, Dict, Iterable, List, Sequence, Tuple, TypeVar
+
+from ._arrays import numpy
+from ._files import AnyPath, whole_file
+
+Job = Tuple[str, str]  # the path of an input, the file of its output
+Item = TypeVar("Item")
+NOT_IN_NAMES = set('/\\:*?"<>|')
+
+
+def _plain(name: str) -> str:
+    return "".join("_" if c <= " " or c in NOT_IN_NAMES else c for c in name)
+
+
+def jobs(paths: Iterable[AnyPath], folder: AnyPath, output: str = "output") -> List[Job]:
+    """[(path, file)]: folder/NAME_output.npy for each path, where NAME is that of its file without the suffix, or with it where
+    several have the same name without it. Makes the folder. ValueError: two files would be the same."""
+    names = [os.fsdecode(path) for path in paths]
+    stems = Counter(os.path.splitext(os.path.basename(name))[0] for name in names)
+    made: List[Job] = []
+    seen: Dict[str, str] = {}
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        base = os.path.basename(name)
+        stem = os.path.splitext(base)[0]
+        file = os.path.join(os.fsdecode(folder), f"{stem if stems[stem] == 1 else base}_{_plain(output)}.npy")
+        if seen.setdefault(file, name) != name or len(seen) == len(made):
+            raise ValueError(f"{file} would be the output of both {seen[file]!r} and {name!r}")
+        made.append((name, file))
+    return made
+
+
+def part(items: Sequence[Item], rank: int, size: int) -> Sequence[Item]:
+    """The items of rank 0 .. size - 1: consecutive ones, as many as the others have, up to one. Take parts of all jobs, not of
+    those that are pending, which are others in each process. ValueError: there is no such rank."""
+    if not 0 <= rank < size:
+        raise ValueError(f"rank {rank} of {size}")
+    return items[len(items) * rank // size:len(items) * (rank + 1) // size]
+
+
+def is_complete(file: AnyPath) -> bool:
+    """Whether the file is there, and has the whole array: a power failure may cut off a file that was saved before."""
+    try:
+        numpy().load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return False
+    return True
+
+
+def pending(all_jobs: Iterable[Job]) -> List[Job]:
+    """The jobs whose output is not complete."""
+    return [job for job in all_jobs if not is_complete(job[1])]
+
+
+def save(file: AnyPath, array: Any) -> None:
+    """Writes an npy file, which has its name only when it is whole. Several writers of one file: the last one stays. A process
+    that is killed leaves at most a hidden file .lightnet-*.tmp. OSError: it cannot be written."""
+    with whole_file(file, sync=False) as stream:
+        numpy().lib.format.write_array(stream, numpy().asanyarray(array), allow_pickle=False)
