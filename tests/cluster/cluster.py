@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: cluster.py PACKAGE LIGHTNET [--count N] [--figures]. Batches on clusters give the outputs of one process, bit for bit: Dask on
+three hosts, of which one dies in the midst, MPI, and the recipes for Spark and Ray with stand-ins. Speaks TAP.
+
+Hosts are network namespaces, joined by a bridge, which need root and `ip`. N inputs (600), as random images. --figures prints the
+rates of one and of two workers, each on a core of its own, which other work on the machine disturbs.
+"""
+import argparse
+import contextlib
+import copy
+import csv
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
+
+import numpy as np
+import onnx_writer as w
+from tap import ROOT, Tap
+
+RECIPES = os.path.join(ROOT, "examples/cluster")
+DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
+WAIT = 300  # seconds until a test gives up
+SUBNET = "10.77.44"
+PORT = 8786
+
+
+def has(*modules):
+    return all(importlib.util.find_spec(module) for module in modules)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=WAIT)
+
+
+class Hosts:
+    """Network namespaces with an address each, joined by a bridge in one more."""
+
+    def __init__(self, n):
+        self.names = [f"lightnet-{os.getpid()}-{i}" for i in range(n)]
+        self.switch = f"lightnet-{os.getpid()}-switch"
+        self.made = []
+
+    def address(self, i):
+        return f"{SUBNET}.{i + 1}"
+
+    def run(self, i, command, **options):
+        return subprocess.Popen(["ip", "netns", "exec", self.names[i], *command], **options)
+
+    def __enter__(self):
+        try:
+            self._make(self.switch)
+            ip("-n", self.switch, "link", "add", "bridge", "type", "bridge")
+            ip("-n", self.switch, "link", "set", "bridge", "up")
+            for i, name in enumerate(self.names):
+                self._make(name)
+                ip("link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", f"port{i}", "netns", self.switch)
+                ip("-n", self.switch, "link", "set", f"port{i}", "master", "bridge", "up")
+                ip("-n", name, "addr", "add", f"{self.address(i)}/24", "dev", "eth0")
+                ip("-n", name, "link", "set", "eth0", "up")
+                ip("-n", name, "link", "set", "lo", "up")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _make(self, name):
+        ip("netns", "add", name)
+        self.made.append(name)
+
+    def __exit__(self, *reason):
+        for name in reversed(self.made):
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=WAIT)
+
+
+class Work:
+    """The folder of inputs, and the outputs of one process."""
+
+    def __init__(self, folder, package, lightnet, n):
+        self.folder, self.lightnet, self.n = folder, lightnet, n
+        # One thread for each worker, in NumPy, too.
+        self.env = {**os.environ, "PYTHONPATH": package, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        self.paths = [os.path.join(folder, "in", f"{i:05}.npy") for i in range(n)]
+        os.mkdir(os.path.join(folder, "in"))
+        random = np.random.default_rng(44)
+        for path in self.paths:
+            np.save(path, random.random((1, 1, 28, 28), np.float32))
+        self.list = self.at("list")
+        with open(self.list, "w", encoding="utf-8") as file:
+            file.write("\n".join(self.paths))
+        self.model = self.at("digits.safetensors")
+        self.run([lightnet, "compile", DIGITS, "--threads", "1", "-o", self.model])
+        self.run(self.each("sequential"))
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def each(self, out):
+        return [self.lightnet, "run", self.model, "--each", self.list, "--threads", "1", "-O", self.at(out)]
+
+    def recipe(self, name, out, *arguments):
+        return [sys.executable, os.path.join(RECIPES, name + ".py"), self.model, self.list, self.at(out), *arguments]
+
+    def run(self, command, **options):
+        done = subprocess.run(command, capture_output=True, text=True, env={**self.env, **options}, timeout=WAIT, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout + done.stderr
+
+    def outputs(self, out):
+        """The names that are there; hidden ones are not yet."""
+        folder = self.at(out)
+        return [name for name in os.listdir(folder) if not name.startswith(".")] if os.path.isdir(folder) else []
+
+    def array(self, out, name):
+        return np.load(os.path.join(self.at(out), name))
+
+    def faults(self, out):
+        """Unless the outputs are those of one process, bit for bit."""
+        wanted, seen = sorted(self.outputs("sequential")), sorted(self.outputs(out))
+        if wanted != seen or len(seen) != self.n:
+            return [f"{len(seen)} outputs, expected {len(wanted)}"]
+        return [f"{name} differs" for name in seen if self._form(out, name) != self._form("sequential", name)][:5]
+
+    def _form(self, out, name):
+        array = self.array(out, name)
+        return array.dtype, array.shape, array.tobytes()
+
+    def seconds(self, out):
+        """From the first output to the last one."""
+        times = [os.stat(os.path.join(self.at(out), name)).st_mtime_ns for name in self.outputs(out)]
+        return (max(times) - min(times)) * 1e-9
+
+
+def mpirun(n, *options):
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return ["mpirun", *root, "--oversubscribe", *options, "-n", str(n)]
+
+
+# ---- MPI ----
+
+def mpi_command(tap, work):
+    name = "mpirun: the parts of run --each are those of one process"
+    if not shutil.which("mpirun"):
+        tap.skip(name, "no mpirun")
+        return
+    work.run([*mpirun(3), *work.each("ranks")])
+    tap.check(name, work.faults("ranks"))
+
+
+def mpi_recipe(tap, work):
+    name = "mpi_batch.py: the outputs are those of one process, and a later start runs what is missing"
+    if not shutil.which("mpirun") or not has("mpi4py"):
+        tap.skip(name, "no mpirun or mpi4py")
+        return
+    text = work.run([*mpirun(2), *work.recipe("mpi_batch", "mpi")])
+    faults = work.faults("mpi") + ([] if f"{work.n} files, 0 were done" in text else [text])
+    for name_of in sorted(work.outputs("mpi"))[::7]:
+        os.remove(os.path.join(work.at("mpi"), name_of))
+    left = work.n - len(work.outputs("mpi"))
+    text = work.run([*mpirun(3), *work.recipe("mpi_batch", "mpi")])
+    faults += work.faults("mpi") + ([] if f"{left} files, {work.n - left} were done" in text else [text])
+    tap.check(name, faults)
+
+
+# ---- Dask ----
+
+@contextlib.contextmanager
+def dask_cluster(work, hosts, workers, cores=None):
+    """A scheduler on host 0, and a worker on each of these hosts. Gives its address, and the workers' processes."""
+    address = f"tcp://{hosts.address(0)}:{PORT}"
+    quiet = {"env": work.env, "cwd": work.folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    start = [sys.executable, "-m"]
+    scheduler = hosts.run(0, [*start, "distributed.cli.dask_scheduler", "--host", hosts.address(0), "--port", str(PORT), "--no-dashboard"],
+                          **quiet)
+    processes = []
+    try:
+        for k, host in enumerate(workers):
+            pinned = [] if cores is None else ["taskset", "-c", str(cores[k % len(cores)])]
+            processes.append(hosts.run(host, [*pinned, *start, "distributed.cli.dask_worker", address, "--host", hosts.address(host), "--nthreads",
+                                              "1", "--no-nanny", "--no-dashboard", "--local-directory", work.at(f"worker{k}")], **quiet))
+        wait_for_workers(work, hosts, address, len(workers))
+        yield address, processes
+    finally:
+        for process in [*processes, scheduler]:
+            process.kill()
+            process.wait()
+
+
+def wait_for_workers(work, hosts, address, n):
+    code = f"from distributed import Client\nwith Client({address!r}, timeout={WAIT}) as c: c.wait_for_workers({n}, timeout={WAIT})"
+    client = hosts.run(0, [sys.executable, "-c", code], env=work.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    _, err = client.communicate(timeout=WAIT)
+    if client.returncode:
+        raise RuntimeError(err[-2000:])
+
+
+def start_client(work, hosts, address, out):
+    return hosts.run(0, work.recipe("dask_batch", out, address), env=work.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def text_of_client(client):
+    text, _ = client.communicate(timeout=WAIT)
+    return text if client.returncode == 0 else f"status {client.returncode}: {text[-3000:]}"
+
+
+def stats(work, out):
+    return {name: (lambda s: (s.st_ino, s.st_mtime_ns))(os.stat(os.path.join(work.at(out), name))) for name in work.outputs(out)}
+
+
+def kill_in_the_midst(work, out, worker, client):
+    """Kills the worker once a quarter of the outputs is there. Returns those that are there then."""
+    deadline = time.monotonic() + WAIT
+    while len(work.outputs(out)) < work.n // 4 and client.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    return stats(work, out)
+
+
+def dask_recipe(tap, work):
+    name = "dask_batch.py: one of three hosts dies in the midst, and the outputs are those of one process"
+    reason = "no distributed" if not has("distributed") else "no ip" if not shutil.which("ip") else None
+    if reason is None and os.geteuid() != 0:
+        reason = "network namespaces need root"
+    if reason:
+        tap.skip(name, reason)
+        return
+    try:
+        hosts = Hosts(3).__enter__()
+    except (OSError, subprocess.CalledProcessError) as error:
+        tap.skip(name, f"no network namespaces: {getattr(error, 'stderr', error)!r}")
+        return
+    with contextlib.ExitStack() as stack:
+        stack.push(hosts)
+        address, workers = stack.enter_context(dask_cluster(work, hosts, [0, 1, 2]))
+        client = start_client(work, hosts, address, "dask")
+        before = kill_in_the_midst(work, "dask", workers[2], client)
+        text = text_of_client(client)
+        faults = [] if f"{work.n} files, 0 were done" in text else [text]
+        faults += [] if 0 < len(before) < work.n else [f"the worker was killed after {len(before)} outputs"]
+        tap.check(name, faults + work.faults("dask"))
+        after = stats(work, "dask")
+        again = [file for file, old in before.items() if after.get(file) != old]
+        tap.check("dask_batch.py: outputs are written once", [f"written again: {again[:5]}"] if again else [])
+        for file in sorted(before)[:10]:
+            os.remove(os.path.join(work.at("dask"), file))
+        text = text_of_client(start_client(work, hosts, address, "dask"))
+        tap.check("dask_batch.py: a later start runs what is missing",
+                  work.faults("dask") + ([] if f"10 files, {work.n - 10} were done" in text else [text]))
+
+
+# ---- Spark and Ray, with stand-ins ----
+
+def table_recipes(tap, work):
+    names = "spark_batch.py", "ray_batch.py"
+    if not has("cloudpickle", "pandas"):
+        for name in names:
+            tap.skip(f"{name}, with a stand-in", "no cloudpickle or pandas")
+        return
+    paths = work.paths[:11]
+    with open(work.at("table"), "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["path", "pixels"])
+        rows.writerows([path, json.dumps(np.load(path).ravel().tolist())] for path in paths)
+    outputs = [work.array("sequential", os.path.basename(path)[:-4] + "_probabilities.npy")[0] for path in paths]
+    wanted = sorted((path, int(row.argmax()), float(row.max())) for path, row in zip(paths, outputs))
+    for name, target in zip(names, ("spark", "ray/0.csv")):
+        work.run([sys.executable, os.path.join(RECIPES, name), work.model, work.at("table"), work.at(target.split("/")[0])],
+                 PYTHONPATH=os.pathsep.join([work.env["PYTHONPATH"], os.path.join(HERE, "stand_in")]))
+        with open(work.at(target), encoding="utf-8", newline="") as file:
+            seen = sorted((row["path"], int(row["label"]), float(np.float32(row["score"]))) for row in csv.DictReader(file))
+        tap.check(f"{name}, with a stand-in: the best classes are those of one process", [] if seen == wanted else [f"{seen}, expected {wanted}"])
+
+
+# ---- figures ----
+
+def write_convolutions(file):
+    """Four convolutions of 64 channels, some milliseconds on a core: as much work for a file as an image network has."""
+    random = np.random.default_rng(0)
+    sizes = [1, 64, 64, 64, 64]
+    weights = [w.tensor(f"w{i}", "float", [c, d, 3, 3], random.standard_normal(c * d * 9) / 24)
+               for i, (d, c) in enumerate(zip(sizes, sizes[1:]))]
+    nodes = [w.node("Conv", [f"x{i}", f"w{i}"], [f"x{i + 1}"], pads=[1, 1, 1, 1]) for i in range(4)]
+    nodes.append(w.node("GlobalAveragePool", ["x4"], ["y"]))
+    graph = w.graph(nodes, [w.value("x0", "float", [1, 1, 28, 28])], [w.value("y", "float", [1, 64, 1, 1])], weights)
+    with open(file, "wb") as stream:
+        stream.write(w.model(graph, opset=17))
+
+
+def print_figures(work):
+    write_convolutions(work.at("convolutions.onnx"))
+    work = copy.copy(work)
+    work.model, work.list, work.n = work.at("convolutions.safetensors"), work.at("figures"), min(work.n, 2000)
+    work.run([work.lightnet, "compile", work.at("convolutions.onnx"), "--threads", "1", "-o", work.model])
+    with open(work.list, "w", encoding="utf-8") as file:
+        file.write("\n".join(work.paths[:work.n]))
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    seconds = {}
+    for n in (1, 2):
+        pinned = ["--cpu-set", ",".join(map(str, cores[:n])), "--bind-to", "core"]
+        for name, command in ("run --each by mpirun", work.each(f"f_each{n}")), ("mpi_batch.py", work.recipe("mpi_batch", f"f_mpi{n}")):
+            work.run([*mpirun(n, *pinned), *command])
+            seconds[name, n] = work.seconds(command[-1] if name != "mpi_batch.py" else f"f_mpi{n}")
+        if has("distributed") and os.geteuid() == 0:
+            with Hosts(3) as hosts, dask_cluster(work, hosts, [1, 2][:n], cores) as (address, _):
+                text_of_client(start_client(work, hosts, address, f"f_dask{n}"))
+            seconds["dask_batch.py on hosts", n] = work.seconds(f"f_dask{n}")
+    for name in sorted({name for name, _ in seconds}):
+        one, two = seconds[name, 1], seconds[name, 2]
+        print(f"# {name}: {work.n / one:.0f} inputs/s by one worker, {work.n / two:.0f} by two: {one / two:.2f} times")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("package")
+    parser.add_argument("lightnet")
+    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--figures", action="store_true")
+    given = parser.parse_args()
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lightnet-cluster-") as folder:
+        work = Work(folder, os.path.abspath(given.package), os.path.abspath(given.lightnet), given.count)
+        for test in (mpi_command, mpi_recipe, dask_recipe, table_recipes):
+            try:
+                test(tap, work)
+            except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+                tap.check(test.__name__, [str(error)])
+        if given.figures:
+            print_figures(work)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
