@@ -95,9 +95,6 @@ static int select_files(cli_each_files *f)
 
 static int open_lines(cli_each_files *f)
 {
-    if (cli_part_is_shared(&f->opt->part))
-        return cli_usage("--each - has no parts, as one process reads standard input; give a file "
-                         "with the paths, or --part 1/1");
     f->lines = cli_lines_open(STDIN_FILENO);
     f->n = INT_MAX;
     return f->lines ? 0 : cli_fail_memory();
@@ -245,8 +242,13 @@ cli_lines_found cli_each_files_next(cli_each_files *f, int may_wait, cli_each_fi
 
 int cli_each_files_find(cli_each_files *f, const cli_run_options *opt)
 {
+    const char *const source = opt->shared.samples;
     *f = (cli_each_files){.opt = opt};
-    return cli_source_is_stdin(opt->shared.samples) ? open_lines(f) : find_list(f);
+    if (cli_part_is_shared(&opt->part) && cli_source_is_stream(source))
+        return cli_usage("%s: a stream has no parts, as one process reads it; give a file with the "
+                         "paths, or --part 1/1",
+                         cli_source_name(source));
+    return cli_source_is_stdin(source) ? open_lines(f) : find_list(f);
 }
 
 int cli_each_files_name(cli_each_files *f, const ln_model *model)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: batch.py PACKAGE LIGHTNET. lightnet.batch of the Python package, in the folder PACKAGE, against `lightnet run --each`; and
+"""usage: python_batch.py PACKAGE LIGHTNET. lightnet.batch of the Python package, in the folder PACKAGE, against `lightnet run --each`; and
 sessions that go to other processes."""
 import multiprocessing
 import os
