@@ -315,7 +315,7 @@ def print_figures(work):
             run(f"{out}{n}-{k}")
             best[name, n] = min(best.get((name, n), np.inf), work.seconds(f"{out}{n}-{k}"))
     for n in (1, 2):
-        ranks = mpirun(n, "--cpu-set", ",".join(map(str, cores[:n])), "--bind-to", "core")
+        ranks = mpirun(n, "--bind-to", "core")
         time_of("run --each by mpirun", n, "f_each", lambda out: work.run([*ranks, *work.each(out)]))
         time_of("mpi_batch.py", n, "f_mpi", lambda out: work.run([*ranks, *work.recipe("mpi_batch", out)]))
         with Hosts(3) as hosts, dask_cluster(work, hosts, [1, 2][:n], cores) as (address, _):
