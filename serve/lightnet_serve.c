@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet-serve: serves models over HTTP. `lightnet serve` starts it.
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "srv_options.h"
+#include "tensorlight/tl_util.h"
+
+// All threads inherit the mask, so that only `sigtimedwait` receives them.
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_end(const sigset_t *signals)
+{
+    int which;
+    while (sigwait(signals, &which) == EINTR)
+        continue;
+}
+
+// Whether a signal came within `ms`.
+static int pause_for(const sigset_t *signals, uint64_t ms)
+{
+    const struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    return sigtimedwait(signals, NULL, &t) >= 0;
+}
+
+// Answers what was accepted: 0 unless some was left after `seconds`, or at a second signal.
+static int drain(srv_server *server, srv_http *http, const sigset_t *signals, double seconds)
+{
+    const uint64_t end = tl_clock() + (uint64_t)(seconds * 1e9);
+    srv_http_quiesce(http);
+    while (atomic_load(&server->n_calls) && tl_clock() < end)
+        if (pause_for(signals, 10))
+            break;
+    return atomic_load(&server->n_calls);
+}
+
+static int serve(srv_options *o, srv_server *server, const sigset_t *signals, srv_error *err)
+{
+    srv_loader *const loader = srv_loader_create(server, o->poll_s);
+    srv_http *const http = loader ? srv_http_create(server, loader, &o->http, err) : NULL;
+    if (!loader)
+        srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
+    if (http) {
+        srv_log_event(server->log, "info", "listening on %s://%s:%d",
+                      o->http.certificate ? "https" : "http", o->http.host, srv_http_port(http));
+        wait_for_end(signals);
+        srv_log_event(server->log, "info", "stopping");
+        atomic_store(&server->is_draining, 1);
+        if (o->drain_delay_s > 0) // balancers learn that it is not ready
+            pause_for(signals, (uint64_t)(o->drain_delay_s * 1e3));
+        const int left = drain(server, http, signals, o->drain_s);
+        if (left)
+            srv_log_event(server->log, "warning", "%d requests were not answered", left);
+    }
+    if (loader)
+        srv_loader_stop(loader);
+    srv_repository_close(server->repository);
+    srv_http_free(http);
+    srv_loader_free(loader);
+    return http ? 0 : -1;
+}
+
+static int start(srv_options *o, const sigset_t *signals)
+{
+    srv_error err = {.status = SRV_OK};
+    srv_server server = {.token = o->token,
+                         .max_request = o->max_request,
+                         .allows_control = o->allows_control,
+                         .start = tl_clock(),
+                         .log = srv_log_create(o->log_format, o->logs_requests)};
+    if (!server.log)
+        srv_fail(&err, SRV_OUT_OF_MEMORY, "no memory");
+    else
+        server.repository =
+            srv_repository_create(o->paths, o->n_paths, o->max_versions, &o->model, &err);
+    const int status = server.repository ? serve(o, &server, signals, &err) : -1;
+    srv_repository_free(server.repository);
+    srv_log_free(server.log);
+    if (status)
+        fprintf(stderr, "lightnet serve: error: %s\n", err.text);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    sigset_t signals;
+    srv_options o;
+    int status = srv_options_read(&o, argc, argv);
+    block_signals(&signals);
+    if (!status)
+        status = start(&o, &signals) ? 1 : 0;
+    else
+        status = status > 0 ? 0 : 2;
+    srv_options_clear(&o);
+    return status;
+}

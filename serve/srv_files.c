@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "srv_files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// Endings of models, the preferred one first: compiled models start fast.
+static const char *const endings[] = {".safetensors", ".onnx", ".json", ".net", NULL};
+
+static int rank_of(const char *file)
+{
+    const char *const dot = strrchr(file, '.');
+    int i = 0;
+    while (endings[i] && (!dot || strcmp(dot, endings[i])))
+        i++;
+    return endings[i] ? i : -1;
+}
+
+static int is_version(const char *name)
+{
+    size_t n = strspn(name, "0123456789");
+    return n > 0 && n < 10 && !name[n];
+}
+
+static int is_folder(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+// `folder`/`name`; empty: too long.
+static const char *join(char path[PATH_MAX], const char *folder, const char *name)
+{
+    const int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return n < PATH_MAX ? path : "";
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 1099511628211u; // FNV-1a, of words
+}
+
+static uint64_t stamp_of(const char *path, uint64_t hash)
+{
+    struct stat st;
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
+        return hash;
+    hash = mix(mix(hash, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
+    return mix(mix(hash, (uint64_t)st.st_size), (uint64_t)st.st_ino);
+}
+
+// Folders
+
+// Calls func for each entry that is not hidden, in order. -1 with a reason: it cannot be read.
+static int each_entry(const char *folder,
+                      int (*func)(void *data, const char *path, const char *name), void *data,
+                      srv_error *err)
+{
+    struct dirent **entries;
+    char path[PATH_MAX];
+    const int n = scandir(folder, &entries, NULL, alphasort);
+    int status =
+        n < 0 ? srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", folder, strerror(errno)) : 0;
+    for (int i = 0; i < n; i++) {
+        if (!status && entries[i]->d_name[0] != '.')
+            status = func(data, join(path, folder, entries[i]->d_name), entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return status;
+}
+
+static int add(srv_files *files, const char *name, size_t name_size, long version, const char *path,
+               uint64_t stamp, srv_error *err)
+{
+    srv_file *const at = realloc(files->at, sizeof(*at) * ((size_t)files->n + 1));
+    if (at)
+        files->at = at;
+    const srv_file file = {strndup(name, name_size), strdup(path), version, stamp};
+    if (!at || !file.name || !file.path) {
+        free(file.name);
+        free(file.path);
+        return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
+    }
+    files->at[files->n++] = file;
+    return 0;
+}
+
+static int add_file(srv_files *files, const char *path, srv_error *err)
+{
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
+    const char *const dot = strrchr(name, '.');
+    return add(files, name, dot && dot > name ? (size_t)(dot - name) : strlen(name), 1, path,
+               stamp_of(path, 0), err);
+}
+
+// The model in a version's folder: the file "model" with the preferred ending, or the only model.
+typedef struct choice {
+    char path[PATH_MAX];
+    int rank, n;
+    uint64_t stamp; // of all files
+} choice;
+
+static int look_at(void *data, const char *path, const char *name)
+{
+    choice *const c = data;
+    const int rank = rank_of(name);
+    c->stamp = stamp_of(path, c->stamp);
+    if (rank < 0 || is_folder(path))
+        return 0;
+    const int is_named = !strncmp(name, "model.", 6);
+    c->n++;
+    if (c->n == 1 || (is_named && (rank < c->rank || c->rank < 0))) {
+        snprintf(c->path, sizeof(c->path), "%s", path);
+        c->rank = is_named ? rank : -1;
+    }
+    return 0;
+}
+
+typedef struct walk {
+    srv_files *files;
+    const char *name; // of the model whose folder this is
+    int with_names;   // also folders NAME and files of models
+    srv_error *err;
+} walk;
+
+static int add_version(walk *w, const char *path, const char *version)
+{
+    choice c = {.rank = -1};
+    if (each_entry(path, look_at, &c, w->err))
+        return -1;
+    if (!c.n || (c.n > 1 && c.rank < 0))
+        return 0; // nothing that can be served; a folder may be filled later
+    return add(w->files, w->name, strlen(w->name), strtol(version, NULL, 10), c.path, c.stamp,
+               w->err);
+}
+
+static int visit(void *data, const char *path, const char *name)
+{
+    walk *const w = data;
+    if (is_folder(path) && is_version(name))
+        return w->name ? add_version(w, path, name) : 0;
+    if (!w->with_names)
+        return 0;
+    if (is_folder(path)) {
+        walk inner = {w->files, name, 0, w->err};
+        return each_entry(path, visit, &inner, w->err);
+    }
+    return rank_of(name) < 0 ? 0 : add_file(w->files, path, w->err);
+}
+
+// The last part of a path without slashes at its end.
+static const char *last_part(char name[PATH_MAX], const char *path)
+{
+    char whole[PATH_MAX];
+    snprintf(name, PATH_MAX, "%s", realpath(path, whole) ? whole : path);
+    const char *const slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+int srv_files_find(srv_files *files, const char *path, srv_error *err)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    const int n = files->n;
+    if (stat(path, &st))
+        return srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return add_file(files, path, err);
+    walk w = {files, last_part(name, path), 1, err};
+    if (each_entry(path, visit, &w, err))
+        return -1;
+    return files->n > n
+               ? 0
+               : srv_fail(err, SRV_NOT_FOUND,
+                          "%s: no model; expected files of models, or NAME/VERSION/model.onnx",
+                          path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const srv_file *const x = a, *const y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->version < y->version) - (x->version > y->version);
+}
+
+int srv_files_sort(srv_files *files, srv_error *err)
+{
+    if (files->n)
+        qsort(files->at, (size_t)files->n, sizeof(*files->at), by_name);
+    for (int i = 1; i < files->n; i++)
+        if (!by_name(&files->at[i - 1], &files->at[i]))
+            return srv_fail(err, SRV_INVALID, "%s and %s are both version %ld of model '%s'",
+                            files->at[i - 1].path, files->at[i].path, files->at[i].version,
+                            files->at[i].name);
+    return 0;
+}
+
+void srv_files_clear(srv_files *files)
+{
+    for (int i = 0; i < files->n; i++) {
+        free(files->at[i].name);
+        free(files->at[i].path);
+    }
+    free(files->at);
+    *files = (srv_files){.at = NULL};
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of models in folders.
+#pragma once
+
+#include <stdint.h>
+
+#include "srv_status.h"
+
+/** A file of a model. */
+typedef struct srv_file {
+    char *name;     // of the model, owned
+    char *path;     // owned
+    long version;   // of NAME/VERSION/model.onnx; 1: without a folder of its own
+    uint64_t stamp; // changes with the content of the file, or of the version's folder
+} srv_file;
+
+typedef struct srv_files {
+    srv_file *at; // [n], sorted by name, newest version first
+    int n;
+} srv_files;
+
+/** Appends the models in `path`: a file of a model; a folder with files of models, or with folders
+ *  NAME/VERSION/model.EXT; or such a folder NAME. -1 with a reason: it cannot be read, has none. */
+int srv_files_find(srv_files *files, const char *path, srv_error *err);
+
+/** Sorts them. -1 with a reason: two have the same name and version. */
+int srv_files_sort(srv_files *files, srv_error *err);
+
+void srv_files_clear(srv_files *files);

@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections are libmicrohttpd's, whose threads call us with parts of requests. A request that has
+// to wait suspends its connection; who ends the request resumes it. Meanwhile a thread of ours
+// watches the connection, and cancels the request when its client goes.
+
+#include "srv_http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <jansson.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "srv_infer.h"
+#include "srv_page.h"
+#include "srv_route.h"
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_util.h"
+
+enum { TICK_MS = 5, N_EVENTS = 64, MAX_THREADS = 8 };
+
+typedef enum phase { RECEIVING, WAITING, READY } phase;
+
+// A request of HTTP, from its head to the end of the response.
+typedef struct call {
+    srv_http *http;
+    struct MHD_Connection *connection;
+    char *method, *path;
+    srv_route route;
+    srv_buffer body;
+    size_t body_size; // that was sent
+    size_t charge;    // of the memory for requests
+    srv_error error;
+    uint64_t start;
+    // of a request to run a model
+    srv_model *model; // kept
+    srv_request request;
+    srv_infer_form form;
+    srv_job job; // to load or unload a model
+    // the response
+    srv_buffer answer;
+    const char *type; // of its content
+    size_t json_size; // of the part before binary data; 0: it has none
+    // of the watcher
+    phase phase;
+    uint64_t id;
+    int fd; // of the connection, which stays open while it is suspended; -1: unknown
+    struct call *next, **link; // of those that wait
+    int is_held, is_over;      // by the watcher; the connection is done with it
+} call;
+
+struct srv_http {
+    srv_server *server;
+    srv_loader *loader;
+    struct MHD_Daemon *daemon;
+    pthread_t watcher;
+    int has_watcher, epoll;
+    atomic_int is_ending;
+    pthread_mutex_t lock; // protects the list of calls that wait, and their phases
+    call *waiting;
+    uint64_t last_id;
+    atomic_size_t memory;                // bytes of all requests
+    size_t max_memory;                   // of these
+    char *certificate, *key, *client_ca; // contents of files
+};
+
+// Calls
+
+static void free_call(call *c)
+{
+    if (c->model)
+        srv_model_release(c->model);
+    srv_request_clear(&c->request);
+    srv_infer_form_clear(&c->form);
+    srv_buffer_clear(&c->body);
+    srv_buffer_clear(&c->answer);
+    atomic_fetch_sub(&c->http->memory, c->charge);
+    free(c->method);
+    free(c->path);
+    free(c);
+}
+
+static const char *header(const call *c, const char *name)
+{
+    return MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, name);
+}
+
+// Waiting
+
+// Before the request is submitted: it may end at once.
+static void begin_wait(call *c)
+{
+    srv_http *const http = c->http;
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    c->fd = info ? info->connect_fd : -1;
+    MHD_suspend_connection(c->connection);
+    pthread_mutex_lock(&http->lock);
+    c->phase = WAITING;
+    c->id = ++http->last_id;
+    c->next = http->waiting;
+    c->link = &http->waiting;
+    if (c->next)
+        c->next->link = &c->next;
+    http->waiting = c;
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.u64 = c->id}};
+    if (c->fd >= 0)
+        epoll_ctl(http->epoll, EPOLL_CTL_ADD, c->fd, &event);
+    pthread_mutex_unlock(&http->lock);
+}
+
+static void end_wait(call *c)
+{
+    srv_http *const http = c->http;
+    struct MHD_Connection *const connection = c->connection;
+    pthread_mutex_lock(&http->lock);
+    c->phase = READY;
+    *c->link = c->next;
+    if (c->next)
+        c->next->link = c->link;
+    if (c->fd >= 0)
+        epoll_ctl(http->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+    pthread_mutex_unlock(&http->lock);
+    MHD_resume_connection(connection);
+}
+
+static call *find_waiting(srv_http *http, uint64_t id)
+{
+    call *c = http->waiting;
+    while (c && c->id != id)
+        c = c->next;
+    return c;
+}
+
+// Cancels the request of a client that has gone; the call lives at least so long.
+static void cancel(srv_http *http, uint64_t id)
+{
+    pthread_mutex_lock(&http->lock);
+    call *const c = find_waiting(http, id);
+    if (c)
+        c->is_held = 1;
+    pthread_mutex_unlock(&http->lock);
+    if (!c)
+        return;
+    if (c->model)
+        srv_model_cancel(c->model, &c->request);
+    pthread_mutex_lock(&http->lock);
+    c->is_held = 0;
+    const int is_over = c->is_over;
+    pthread_mutex_unlock(&http->lock);
+    if (is_over)
+        free_call(c);
+}
+
+// At the end: every request ends, so that no connection stays suspended.
+static void cancel_all(srv_http *http)
+{
+    const struct timespec step = {0, 1000000};
+    for (;;) {
+        pthread_mutex_lock(&http->lock);
+        const uint64_t id = http->waiting ? http->waiting->id : 0;
+        pthread_mutex_unlock(&http->lock);
+        if (!id)
+            return;
+        cancel(http, id);
+        nanosleep(&step, NULL);
+    }
+}
+
+static void *watch(void *data)
+{
+    srv_http *const http = data;
+    struct epoll_event events[N_EVENTS];
+    while (!atomic_load(&http->is_ending)) {
+        const int n = epoll_wait(http->epoll, events, N_EVENTS, TICK_MS);
+        for (int i = 0; i < n; i++)
+            cancel(http, events[i].data.u64);
+        srv_repository_tick(http->server->repository, tl_clock());
+    }
+    return NULL;
+}
+
+// Answers
+
+static void answer_json(call *c)
+{
+    c->type = "application/json";
+}
+
+static int answer_ready(call *c, int is_ready, const char *what)
+{
+    if (!is_ready)
+        return srv_fail(&c->error, SRV_UNAVAILABLE, "%s is not ready", what);
+    srv_buffer_text(&c->answer, "{\"live\":true,\"ready\":true}");
+    return 0;
+}
+
+static int answer_model_ready(call *c)
+{
+    srv_model *const m = srv_repository_find(c->http->server->repository, c->route.model,
+                                             c->route.version, &c->error);
+    if (!m)
+        return -1;
+    srv_buffer_text(&c->answer, "{\"name\":");
+    srv_buffer_json(&c->answer, srv_model_name(m), strlen(srv_model_name(m)));
+    srv_buffer_text(&c->answer, ",\"ready\":true}");
+    srv_model_release(m);
+    return 0;
+}
+
+// The body of a request about models: an object; NULL without a body.
+static int read_body(call *c, json_t **json)
+{
+    json_error_t why;
+    *json = c->body.size ? json_loadb(c->body.data, c->body.size, 0, &why) : NULL;
+    if (c->body.size && !*json)
+        return srv_fail(&c->error, SRV_INVALID, "the request is no JSON: %s", why.text);
+    if (*json && !json_is_object(*json)) {
+        json_decref(*json);
+        return srv_fail(&c->error, SRV_INVALID, "the request is no object of JSON");
+    }
+    return 0;
+}
+
+// {"ready": true} asks for models that are loaded.
+static int answer_index(call *c)
+{
+    json_t *json;
+    if (read_body(c, &json))
+        return -1;
+    srv_server_write_index(c->http->server, json_is_true(json_object_get(json, "ready")),
+                           &c->answer);
+    json_decref(json);
+    return 0;
+}
+
+static void request_done(srv_request *r)
+{
+    end_wait(r->owner);
+}
+
+// The size of the JSON before binary data; -1 with a reason: wrong.
+static int find_json_size(call *c, size_t *size)
+{
+    const char *const text = header(c, "Inference-Header-Content-Length");
+    char *end;
+    *size = c->body.size;
+    if (!text)
+        return 0;
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || number > c->body.size)
+        return srv_fail(
+            &c->error, SRV_INVALID,
+            "the header Inference-Header-Content-Length is '%.32s'; expected a size up to %zu",
+            text, c->body.size);
+    *size = (size_t)number;
+    return 0;
+}
+
+// 1: the call waits.
+static int start_infer(call *c)
+{
+    size_t json_size;
+    c->request.arrival = c->start;
+    c->request.done = request_done;
+    c->request.owner = c;
+    c->model = srv_repository_find(c->http->server->repository, c->route.model, c->route.version,
+                                   &c->error);
+    if (!c->model || find_json_size(c, &json_size))
+        return -1;
+    if (srv_infer_read(c->body.data ? c->body.data : "", c->body.size, json_size, &c->request,
+                       &c->form)) {
+        c->error = c->request.error;
+        srv_model_count(c->model, c->error.status);
+        return -1;
+    }
+    srv_buffer_clear(&c->body);
+    begin_wait(c);
+    if (srv_model_submit(c->model, &c->request))
+        end_wait(c);
+    return 1;
+}
+
+static void job_done(srv_job *job)
+{
+    end_wait(job->owner);
+}
+
+// Configurations and files of models come from the repository alone.
+static int check_parameters(call *c)
+{
+    json_t *json;
+    if (read_body(c, &json))
+        return -1;
+    const size_t n = json_object_size(json_object_get(json, "parameters"));
+    json_decref(json);
+    return n && c->route.page == SRV_PAGE_LOAD
+               ? srv_fail(&c->error, SRV_UNSUPPORTED, "the server supports no 'parameters' here")
+               : 0;
+}
+
+static int start_job(call *c)
+{
+    if (!c->http->server->allows_control)
+        return srv_fail(&c->error, SRV_NOT_ALLOWED,
+                        "the server was started without --allow-control");
+    if (check_parameters(c))
+        return -1;
+    c->job = (srv_job){.is_unload = c->route.page == SRV_PAGE_UNLOAD,
+                       .name = c->route.model,
+                       .done = job_done,
+                       .owner = c};
+    begin_wait(c);
+    srv_loader_add(c->http->loader, &c->job);
+    return 1;
+}
+
+// 0: the answer is there; 1: the call waits; -1: it failed.
+static int start_answer(call *c)
+{
+    srv_server *const server = c->http->server;
+    answer_json(c);
+    switch (c->route.page) {
+    case SRV_PAGE_STATUS:
+        srv_buffer_add(&c->answer, srv_page_html, srv_page_html_size);
+        c->type = "text/html; charset=utf-8";
+        return 0;
+    case SRV_PAGE_METRICS:
+        srv_server_write_metrics(server, &c->answer);
+        c->type = "text/plain; version=0.0.4; charset=utf-8";
+        return 0;
+    case SRV_PAGE_LIVE:
+        srv_buffer_text(&c->answer, "{\"live\":true}");
+        return 0;
+    case SRV_PAGE_READY:
+        return answer_ready(c, srv_server_is_ready(server), "the server");
+    case SRV_PAGE_SERVER:
+        srv_server_write_metadata(&c->answer);
+        return 0;
+    case SRV_PAGE_MODEL:
+        return srv_server_write_model(server, c->route.model, c->route.version, &c->answer,
+                                      &c->error);
+    case SRV_PAGE_MODEL_READY:
+        return answer_model_ready(c);
+    case SRV_PAGE_INFER:
+        return start_infer(c);
+    case SRV_PAGE_INDEX:
+        return answer_index(c);
+    case SRV_PAGE_LOAD:
+    case SRV_PAGE_UNLOAD:
+        return start_job(c);
+    }
+    return srv_fail(&c->error, SRV_NOT_FOUND, "no such page");
+}
+
+static void finish_infer(call *c)
+{
+    c->error = c->request.error;
+    if (!c->error.status)
+        srv_infer_write(&c->request, &c->form, srv_model_name(c->model),
+                        srv_model_version(c->model), &c->answer, &c->json_size, &c->error);
+    if (c->json_size == c->answer.size)
+        c->json_size = 0;
+    if (c->json_size)
+        c->type = "application/octet-stream";
+}
+
+static void finish_job(call *c)
+{
+    c->error = c->job.error;
+    srv_buffer_text(&c->answer, "{}");
+}
+
+static void finish_wait(call *c)
+{
+    if (c->route.page == SRV_PAGE_INFER)
+        finish_infer(c);
+    else
+        finish_job(c);
+}
+
+// Responses
+
+static void write_error(call *c)
+{
+    srv_buffer_clear(&c->answer);
+    srv_buffer_text(&c->answer, "{\"error\":");
+    srv_buffer_json(&c->answer, c->error.text, strlen(c->error.text));
+    srv_buffer_text(&c->answer, "}");
+    c->type = "application/json";
+    c->json_size = 0;
+}
+
+static void add_headers(const call *c, struct MHD_Response *response)
+{
+    const srv_status status = c->error.status;
+    char text[32];
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, c->type);
+    if (c->json_size) {
+        snprintf(text, sizeof(text), "%zu", c->json_size);
+        MHD_add_response_header(response, "Inference-Header-Content-Length", text);
+    }
+    if (status == SRV_BUSY || status == SRV_UNAVAILABLE || status == SRV_OUT_OF_MEMORY)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+    if (status == SRV_NOT_ALLOWED && c->route.methods)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, c->route.methods);
+    if (status == SRV_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (atomic_load(&c->http->server->is_draining))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static void log_call(const call *c, size_t bytes_out)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    char client[INET6_ADDRSTRLEN + 8] = "";
+    if (info && info->client_addr)
+        getnameinfo(info->client_addr,
+                    info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                             : sizeof(struct sockaddr_in),
+                    client, sizeof(client), NULL, 0, NI_NUMERICHOST);
+    srv_log_answer(c->http->server->log, &(srv_log_request){
+                                             .protocol = "http",
+                                             .method = c->method,
+                                             .path = c->path,
+                                             .client = client,
+                                             .model = *c->route.model ? c->route.model : NULL,
+                                             .id = c->form.id,
+                                             .traceparent = header(c, "traceparent"),
+                                             .error = &c->error,
+                                             .bytes_in = c->body_size,
+                                             .bytes_out = bytes_out,
+                                             .total_ns = tl_clock() - c->start,
+                                             .queue_ns = c->request.queue_ns,
+                                             .run_ns = c->request.run_ns,
+                                         });
+}
+
+static enum MHD_Result respond(call *c)
+{
+    if (!c->error.status && c->answer.has_failed)
+        srv_fail(&c->error, SRV_OUT_OF_MEMORY, "the server has no memory for the response");
+    if (c->error.status)
+        write_error(c);
+    const size_t size = c->answer.size;
+    struct MHD_Response *const response =
+        MHD_create_response_from_buffer(size, size ? c->answer.data : (void *)"",
+                                        size ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    c->answer = (srv_buffer){.data = NULL};
+    add_headers(c, response);
+    const enum MHD_Result result =
+        MHD_queue_response(c->connection, (unsigned)srv_status_http(c->error.status), response);
+    MHD_destroy_response(response);
+    log_call(c, size);
+    return result;
+}
+
+// Requests
+
+// Compares all bytes, so that the time does not tell how many are right.
+static int is_equal(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    unsigned char diff = n != m;
+    for (size_t i = 0; i < n; i++)
+        diff |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
+    return m && !diff;
+}
+
+static int check_token(call *c)
+{
+    static const char scheme[] = "Bearer ";
+    const char *const given = header(c, MHD_HTTP_HEADER_AUTHORIZATION);
+    if (!c->http->server->token || c->route.is_open)
+        return 0;
+    if (given && !strncasecmp(given, scheme, strlen(scheme)) &&
+        is_equal(given + strlen(scheme), c->http->server->token))
+        return 0;
+    return srv_fail(&c->error, SRV_UNAUTHORIZED, "the header Authorization has no valid token");
+}
+
+static int fail_too_large(call *c)
+{
+    return srv_fail(&c->error, SRV_TOO_LARGE, "the request has more than %zu bytes, the max",
+                    c->http->server->max_request);
+}
+
+// The handshake demands a certificate that the authority has signed (see `secure`); this makes
+// sure.
+static int check_certificate(call *c)
+{
+    unsigned n = 0;
+    if (!c->http->client_ca)
+        return 0;
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    const gnutls_session_t session = info ? info->tls_session : NULL;
+    if (session && gnutls_certificate_get_peers(session, &n) && n &&
+        !gnutls_session_get_verify_cert_status(session))
+        return 0;
+    return srv_fail(&c->error, SRV_UNAUTHORIZED, "the client has no valid certificate");
+}
+
+static int check_head(call *c)
+{
+    const char *const length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *const encoding = header(c, MHD_HTTP_HEADER_CONTENT_ENCODING);
+    if (check_certificate(c) || srv_route_find(c->method, c->path, &c->route, &c->error) ||
+        check_token(c))
+        return -1;
+    if (encoding && strcasecmp(encoding, "identity"))
+        return srv_fail(&c->error, SRV_UNSUPPORTED,
+                        "the content is encoded as '%.32s', which the server lacks", encoding);
+    return length && strtoull(length, NULL, 10) > c->http->server->max_request ? fail_too_large(c)
+                                                                               : 0;
+}
+
+static call *create_call(srv_http *http, struct MHD_Connection *connection, const char *method,
+                         const char *path)
+{
+    call *const c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->http = http;
+    c->connection = connection;
+    c->start = tl_clock();
+    c->method = strdup(method);
+    c->path = strdup(path);
+    if (c->method && c->path)
+        return c;
+    free_call(c);
+    return NULL;
+}
+
+// Whether all requests together may have `size` more bytes.
+static int charge(call *c, size_t size)
+{
+    const size_t before = atomic_fetch_add(&c->http->memory, size);
+    c->charge += size;
+    if (before + size <= c->http->max_memory)
+        return 1;
+    srv_fail(&c->error, SRV_UNAVAILABLE, "the requests of all clients have more than %zu bytes",
+             c->http->max_memory);
+    return 0;
+}
+
+static enum MHD_Result receive(call *c, const char *data, size_t *size)
+{
+    const size_t n = *size, max = c->http->server->max_request;
+    *size = 0;
+    c->body_size += n;
+    if (c->error.status) // the rest of the body is dropped, up to a limit
+        return c->body_size <= max || c->body_size - max <= max ? MHD_YES : MHD_NO;
+    if (c->body_size > max) {
+        fail_too_large(c);
+    } else if (charge(c, n)) {
+        srv_buffer_add(&c->body, data, n);
+        if (c->body.has_failed)
+            srv_fail(&c->error, SRV_OUT_OF_MEMORY, "the server has no memory for the request");
+    }
+    if (c->error.status)
+        srv_buffer_clear(&c->body);
+    return MHD_YES;
+}
+
+// Whether a body follows that is read and dropped before the answer, so that the client, which
+// still sends, receives it and keeps its connection.
+static int has_small_body(const call *c)
+{
+    const char *const length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (header(c, MHD_HTTP_HEADER_EXPECT))
+        return 0; // it waits for the answer
+    return length ? strtoull(length, NULL, 10) - 1 < c->http->server->max_request
+                  : header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+}
+
+// libmicrohttpd calls it for the head of a request, for each part of its body, and at the end.
+static enum MHD_Result handle(void *data, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
+{
+    call *c = *state;
+    (void)version;
+    if (!c) {
+        *state = c = create_call(data, connection, method, path);
+        if (!c)
+            return MHD_NO;
+        atomic_fetch_add(&c->http->server->n_calls, 1);
+        return check_head(c) && !has_small_body(c) ? respond(c) : MHD_YES;
+    }
+    if (*upload_size)
+        return receive(c, upload, upload_size);
+    if (c->phase == READY) {
+        finish_wait(c);
+        return respond(c);
+    }
+    if (c->error.status)
+        return respond(c);
+    return start_answer(c) > 0 ? MHD_YES : respond(c);
+}
+
+static void completed(void *data, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode code)
+{
+    srv_http *const http = data;
+    call *const c = *state;
+    (void)connection;
+    (void)code;
+    if (!c)
+        return;
+    *state = NULL;
+    atomic_fetch_sub(&http->server->n_calls, 1);
+    pthread_mutex_lock(&http->lock);
+    c->is_over = 1;
+    const int is_held = c->is_held;
+    pthread_mutex_unlock(&http->lock);
+    if (!is_held)
+        free_call(c);
+}
+
+// Beginning and end
+
+static char *read_file(const char *path, srv_error *err)
+{
+    enum { MAX = 1 << 20 };
+    FILE *const file = fopen(path, "rb");
+    char *const text = malloc(MAX);
+    const size_t size = file && text ? fread(text, 1, MAX - 1, file) : 0;
+    if (!file)
+        srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
+    else if (!size)
+        srv_fail(err, SRV_INVALID, "%s: is empty", path);
+    if (file)
+        fclose(file);
+    if (size) {
+        text[size] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+static int read_files(srv_http *http, const srv_http_settings *settings, srv_error *err)
+{
+    if (settings->certificate && !(http->certificate = read_file(settings->certificate, err)))
+        return -1;
+    if (settings->key && !(http->key = read_file(settings->key, err)))
+        return -1;
+    if (settings->client_ca && !(http->client_ca = read_file(settings->client_ca, err)))
+        return -1;
+    return 0;
+}
+
+static int resolve(const srv_http_settings *settings, struct addrinfo **found, srv_error *err)
+{
+    const struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    char port[16];
+    snprintf(port, sizeof(port), "%d", settings->port);
+    const int status = getaddrinfo(settings->host, port, &hints, found);
+    return status ? srv_fail(err, SRV_INVALID, "%s: %s", settings->host, gai_strerror(status)) : 0;
+}
+
+static void quiet(void *data, const char *fmt, va_list args)
+{
+    (void)data;
+    (void)fmt;
+    (void)args; // what clients do wrong in HTTP and TLS is no event of ours
+}
+
+// Connections with TLS demand a certificate of the client's, signed by the authority.
+static void secure(void *data, struct MHD_Connection *connection, void **socket_data,
+                   enum MHD_ConnectionNotificationCode code)
+{
+    const srv_http *const http = data;
+    (void)socket_data;
+    if (code != MHD_CONNECTION_NOTIFY_STARTED || !http->client_ca)
+        return;
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (!info)
+        return; // check_certificate rejects its requests
+    gnutls_certificate_server_set_request(info->tls_session, GNUTLS_CERT_REQUIRE);
+    gnutls_session_set_verify_cert(info->tls_session, NULL, 0);
+}
+
+static gnutls_datum_t datum_of(char *text)
+{
+    return (gnutls_datum_t){(unsigned char *)text, text ? (unsigned)strlen(text) : 0};
+}
+
+// libmicrohttpd does not tell what is wrong.
+static int check_tls(const srv_http *http, const srv_http_settings *settings, srv_error *err)
+{
+    gnutls_certificate_credentials_t given;
+    const gnutls_datum_t certificate = datum_of(http->certificate), key = datum_of(http->key),
+                         client_ca = datum_of(http->client_ca);
+    if (!http->certificate)
+        return 0;
+    int status = gnutls_certificate_allocate_credentials(&given);
+    if (status < 0)
+        return srv_fail(err, SRV_OUT_OF_MEMORY, "%s", gnutls_strerror(status));
+    status = gnutls_certificate_set_x509_key_mem(given, &certificate, &key, GNUTLS_X509_FMT_PEM);
+    if (status < 0)
+        srv_fail(err, SRV_INVALID, "%s, %s: %s", settings->certificate, settings->key,
+                 gnutls_strerror(status));
+    else if (http->client_ca &&
+             gnutls_certificate_set_x509_trust_mem(given, &client_ca, GNUTLS_X509_FMT_PEM) < 1)
+        srv_fail(err, SRV_INVALID, "%s: has no certificate", settings->client_ca);
+    gnutls_certificate_free_credentials(given);
+    return err->status ? -1 : 0;
+}
+
+static unsigned threads_of(const srv_http_settings *settings)
+{
+    const int n = tl_cpu_count() < MAX_THREADS ? tl_cpu_count() : MAX_THREADS;
+    const int wanted = n < 2 ? 2 : n; // a long request does not delay probes of health
+    return (unsigned)(wanted < settings->max_connections ? wanted : settings->max_connections);
+}
+
+static int listen_to(srv_http *http, const srv_http_settings *settings, srv_error *err)
+{
+    struct addrinfo *found;
+    if (resolve(settings, &found, err))
+        return -1;
+    const struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, http->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {http->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, http->client_ca},
+        {MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    errno = 0;
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+            (found->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0) |
+            (http->certificate ? MHD_USE_TLS : 0),
+        (uint16_t)settings->port, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+        MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, secure, http, MHD_OPTION_THREAD_POOL_SIZE,
+        threads_of(settings), MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_s,
+        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)64 * 1024, MHD_OPTION_ARRAY, http->certificate ? tls : none, MHD_OPTION_END);
+    freeaddrinfo(found);
+    return http->daemon
+               ? 0
+               : srv_fail(err, SRV_UNAVAILABLE, "cannot listen to %s, port %d: %s", settings->host,
+                          settings->port, errno ? strerror(errno) : "no reason is known");
+}
+
+srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http_settings *settings,
+                          srv_error *err)
+{
+    srv_http *const http = calloc(1, sizeof(*http));
+    if (!http)
+        return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
+    http->server = server;
+    http->loader = loader;
+    http->max_memory = settings->max_memory;
+    pthread_mutex_init(&http->lock, NULL);
+    http->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (http->epoll < 0 || pthread_create(&http->watcher, NULL, watch, http))
+        srv_fail(err, SRV_UNAVAILABLE, "cannot start a thread");
+    else
+        http->has_watcher = 1;
+    if (http->has_watcher && !read_files(http, settings, err) && !check_tls(http, settings, err) &&
+        !listen_to(http, settings, err))
+        return http;
+    srv_http_free(http);
+    return NULL;
+}
+
+int srv_http_port(const srv_http *http)
+{
+    const union MHD_DaemonInfo *const info =
+        MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info ? info->port : 0;
+}
+
+void srv_http_quiesce(srv_http *http)
+{
+    const MHD_socket socket = MHD_quiesce_daemon(http->daemon);
+    if (socket != MHD_INVALID_SOCKET)
+        close(socket);
+}
+
+void srv_http_free(srv_http *http)
+{
+    if (!http)
+        return;
+    cancel_all(http);
+    atomic_store(&http->is_ending, 1);
+    if (http->has_watcher)
+        pthread_join(http->watcher, NULL);
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
+    if (http->epoll >= 0)
+        close(http->epoll);
+    pthread_mutex_destroy(&http->lock);
+    free(http->certificate);
+    free(http->key);
+    free(http->client_ca);
+    free(http);
+}

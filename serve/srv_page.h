@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page for people: models, load, latency. Meson makes the text from page/status.html.
+#pragma once
+
+#include <stddef.h>
+
+extern const char srv_page_html[];
+extern const size_t srv_page_html_size;

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "srv_probe.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WARM = 64 }; // rows that zeros are made for
+
+// Names of sizes
+
+static int is_name(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+// Whether the size of axis 0 alone is called `batch`.
+static int is_batch(const char *(*name_of)(const ln_model *model, int i, int axis),
+                    const ln_model *model, int i, const srv_port *port, const char *batch)
+{
+    for (int k = 0; k < port->ndim || k == 0; k++)
+        if (is_name(name_of(model, i, k), batch) != (k == 0))
+            return 0;
+    return 1;
+}
+
+// Whether axis 0 of all inputs and outputs has one open size, which no other axis has.
+static int has_batch_by_name(const srv_probe *p)
+{
+    const char *const batch = p->n_inputs ? ln_model_input_dim_name(p->model, 0, 0) : NULL;
+    for (int i = 0; i < p->n_inputs; i++)
+        if (!is_batch(ln_model_input_dim_name, p->model, i, &p->inputs[i], batch))
+            return 0;
+    for (int i = 0; i < p->n_outputs; i++)
+        if (!is_batch(ln_model_output_dim_name, p->model, i, &p->outputs[i], batch))
+            return 0;
+    return batch != NULL;
+}
+
+// Whether the inputs can have a batch: an open size in axis 0 of each, of one name or of none.
+static int can_have_batch(const srv_probe *p)
+{
+    const char *const batch = p->n_inputs ? ln_model_input_dim_name(p->model, 0, 0) : NULL;
+    for (int i = 0; i < p->n_inputs; i++) {
+        const char *const name = ln_model_input_dim_name(p->model, i, 0);
+        if (p->inputs[i].ndim < 1 || p->inputs[i].dims[0] >= 0 || !name != !batch ||
+            (name && strcmp(name, batch)))
+            return 0;
+    }
+    return p->n_inputs > 0;
+}
+
+static int is_fixed(const srv_probe *p)
+{
+    for (int i = 0; i < p->n_inputs; i++) {
+        if (p->inputs[i].ndim < 0 || !p->inputs[i].datatype)
+            return 0;
+        for (int k = 1; k < p->inputs[i].ndim; k++)
+            if (p->inputs[i].dims[k] < 0)
+                return 0;
+    }
+    return 1;
+}
+
+// Runs
+
+static ln_status set_zeros(const srv_probe *p, const srv_port *port, int rows, srv_error *err)
+{
+    srv_tensor t = {.name = (char *)port->name};
+    long long dims[SRV_MAX_DIMS];
+    ln_status status = LN_OUT_OF_MEMORY;
+    for (int k = 0; k < port->ndim; k++)
+        dims[k] = k == 0 && port->dims[0] < 0 ? rows : port->dims[k];
+    if (srv_tensor_shape(&t, port->dtype, port->ndim, dims, err))
+        return LN_OUT_OF_MEMORY;
+    const char **const strings = calloc(t.len + 1, sizeof(*strings));
+    for (size_t i = 0; strings && i < t.len; i++)
+        strings[i] = "";
+    if (strings && port->dtype == TL_STRING) {
+        status = ln_session_set_strings(p->session, port->name, t.ndim, t.dims, strings, NULL);
+    } else if (strings && !srv_tensor_alloc(&t, err)) {
+        memset(t.data, 0, t.size);
+        status = ln_session_set_input(p->session, port->name, port->dtype, t.ndim, t.dims, t.data);
+    }
+    free(strings);
+    free(t.data);
+    return status;
+}
+
+static void forget_zeros(const srv_probe *p)
+{
+    for (int i = 0; i < p->n_inputs; i++)
+        ln_session_bind_input(p->session, p->inputs[i].name, p->inputs[i].dtype, 0, NULL, NULL, 0);
+}
+
+// Whether the model has run; a status that any input would cause is an error.
+static int run_rows(const srv_probe *p, int rows, srv_error *err)
+{
+    ln_status status = LN_OK;
+    for (int i = 0; i < p->n_inputs && !status; i++)
+        status = set_zeros(p, &p->inputs[i], rows, err);
+    if (!status)
+        status = ln_session_run(p->session);
+    if (status && status != LN_BAD_ARGUMENT)
+        srv_fail_ln(err, status, ln_session_error(p->session));
+    return status == LN_OK;
+}
+
+// Whether the outputs of the last run have `rows` rows, and else the sizes in `dims` of each, which
+// the first call (rows 1) sets.
+static int follows(const srv_probe *p, int rows, int (*dims)[SRV_MAX_DIMS])
+{
+    for (int i = 0; i < p->n_outputs; i++) {
+        const tl_tensor *const t = ln_session_output(p->session, p->outputs[i].name);
+        if (!t || t->ndim < 1 || t->ndim > SRV_MAX_DIMS || t->dims[0] != rows)
+            return 0;
+        if (rows > 1 && memcmp(dims[i] + 1, t->dims + 1, sizeof(int) * (size_t)(t->ndim - 1)))
+            return 0;
+        memcpy(dims[i], t->dims, sizeof(int) * (size_t)t->ndim);
+    }
+    return 1;
+}
+
+// Rows 1, 2 and 3: a fixed size cannot equal all of them.
+static int has_batch_by_runs(const srv_probe *p, srv_error *err)
+{
+    int(*const dims)[SRV_MAX_DIMS] = calloc((size_t)p->n_outputs + 1, sizeof(*dims));
+    int yes = dims && p->n_outputs > 0;
+    for (int rows = 1; rows <= 3 && yes; rows++)
+        yes = run_rows(p, rows, err) && follows(p, rows, dims);
+    free(dims);
+    return yes;
+}
+
+static int max_rows_of(const srv_probe *p, int max)
+{
+    for (int i = 0; i < p->n_inputs; i++)
+        max = max < p->inputs[i].max[0] ? max : p->inputs[i].max[0];
+    return max;
+}
+
+static int min_rows_of(const srv_probe *p)
+{
+    int min = 1;
+    for (int i = 0; i < p->n_inputs; i++)
+        if (p->inputs[i].ndim > 0 && p->inputs[i].dims[0] < 0 && min < p->inputs[i].min[0])
+            min = p->inputs[i].min[0];
+    return min;
+}
+
+// Outputs whose number of dimensions the file does not tell; their sizes stay open.
+static void learn_outputs(const srv_probe *p)
+{
+    for (int i = 0; i < p->n_outputs; i++) {
+        const tl_tensor *const t = ln_session_output(p->session, p->outputs[i].name);
+        if (!t || t->ndim > SRV_MAX_DIMS)
+            continue;
+        srv_port *const port = &p->outputs[i];
+        if (port->dtype == TL_DTYPE_INVALID) {
+            port->dtype = t->dtype;
+            port->datatype = srv_datatype_name(t->dtype);
+        }
+        if (port->ndim >= 0)
+            continue;
+        port->ndim = t->ndim;
+        for (int k = 0; k < t->ndim; k++) {
+            port->dims[k] = -1;
+            port->max[k] = INT_MAX;
+        }
+    }
+}
+
+void srv_probe_warm_up(const srv_probe *p, srv_error *err)
+{
+    if (is_fixed(p) && run_rows(p, min_rows_of(p), err))
+        learn_outputs(p);
+    forget_zeros(p);
+}
+
+int srv_probe_rows(const srv_probe *p, int max, srv_error *err)
+{
+    int rows = 1;
+    srv_probe_warm_up(p, err);
+    if (!err->status && can_have_batch(p))
+        rows = max_rows_of(p, max);
+    if (rows > 1 && !has_batch_by_name(p))
+        rows = is_fixed(p) && max_rows_of(p, 3) == 3 && min_rows_of(p) == 1 &&
+                       has_batch_by_runs(p, err)
+                   ? rows
+                   : 1;
+    if (rows > 1 && rows <= MAX_WARM && is_fixed(p))
+        run_rows(p, rows, err); // the memory of the largest batch
+    forget_zeros(p);
+    return rows > 1 ? rows : 1;
+}

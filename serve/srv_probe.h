@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a model on zeros while it is loaded: the first request is fast, a model that cannot run is
+// not ready, and the outputs show whether rows can run together.
+#pragma once
+
+#include "srv_model.h"
+
+typedef struct srv_probe {
+    const ln_model *model;
+    ln_session *session;
+    const srv_port *inputs;
+    srv_port *outputs; // those of unknown shape get their number of dimensions
+    int n_inputs, n_outputs;
+} srv_probe;
+
+/** The max rows of a batch, up to `max`; 1: axis 0 is no batch. It is one if all inputs have an
+ *  open size there, and all outputs follow it: by its name, or in runs of 1, 2 and 3 rows, which
+ *  need inputs without other open sizes. With a reason in *err: the model cannot run. */
+int srv_probe_rows(const srv_probe *probe, int max, srv_error *err);
+
+/** Runs once, if the inputs' sizes are known. A model that rejects zeros may accept other values:
+ *  that is no error. */
+void srv_probe_warm_up(const srv_probe *probe, srv_error *err);

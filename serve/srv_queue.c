@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "srv_queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tensorlight/tl_util.h"
+
+struct srv_queue {
+    srv_queue_limits limits;
+    srv_end_func end_request;
+    void *owner;
+    pthread_mutex_t lock; // protects all below, and the queue's members of requests
+    pthread_cond_t changed;
+    srv_request *first, **end; // linked by `next`
+    int n, is_closed;
+    srv_batch *collecting; // batches that wait for more requests
+};
+
+srv_queue *srv_queue_create(const srv_queue_limits *limits, srv_end_func end, void *owner)
+{
+    srv_queue *const q = calloc(1, sizeof(*q));
+    pthread_condattr_t attr;
+    if (!q)
+        return NULL;
+    q->limits = *limits;
+    q->end_request = end;
+    q->owner = owner;
+    q->end = &q->first;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return q;
+}
+
+void srv_queue_free(srv_queue *q)
+{
+    if (!q)
+        return;
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+// Batches
+
+static int is_same_kind(const srv_tensor *a, const srv_tensor *b)
+{
+    if (a->dtype != b->dtype || a->ndim != b->ndim)
+        return 0;
+    for (int i = 1; i < a->ndim; i++)
+        if (a->dims[i] != b->dims[i])
+            return 0;
+    return 1;
+}
+
+static int fits(const srv_request *a, const srv_request *b)
+{
+    if (a->n_inputs != b->n_inputs)
+        return 0;
+    for (int i = 0; i < a->n_inputs; i++)
+        if (strcmp(a->inputs[i].name, b->inputs[i].name) ||
+            !is_same_kind(&a->inputs[i], &b->inputs[i]))
+            return 0;
+    return 1;
+}
+
+static void append(srv_batch *batch, srv_request *r)
+{
+    srv_request **end = &batch->first;
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+    r->next = NULL;
+    r->batch = batch;
+    batch->n++;
+    batch->rows += r->rows;
+}
+
+// Whether the request found a batch that waits for it.
+static int join(srv_queue *q, srv_request *r)
+{
+    for (srv_batch *batch = q->collecting; batch; batch = batch->next)
+        if (batch->first && r->rows <= q->limits.max_rows - batch->rows && fits(batch->first, r)) {
+            append(batch, r);
+            return 1;
+        }
+    return 0;
+}
+
+static int wait_in_line(srv_queue *q, srv_request *r)
+{
+    if (q->n >= q->limits.max_requests)
+        return srv_fail(&r->error, SRV_BUSY,
+                        "%d requests wait for the model, the max; try again later", q->n);
+    r->next = NULL;
+    r->is_queued = 1;
+    *q->end = r;
+    q->end = &r->next;
+    q->n++;
+    return 0;
+}
+
+int srv_queue_push(srv_queue *q, srv_request *r)
+{
+    int status = 0;
+    pthread_mutex_lock(&q->lock);
+    if (q->is_closed)
+        status = srv_fail(&r->error, SRV_UNAVAILABLE, "the model is being unloaded; try again");
+    else if (!join(q, r))
+        status = wait_in_line(q, r);
+    if (!status)
+        pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    return status;
+}
+
+// Removes the request that `link` points to.
+static srv_request *unlink_at(srv_queue *q, srv_request **link)
+{
+    srv_request *const r = *link;
+    *link = r->next;
+    if (q->end == &r->next)
+        q->end = link;
+    r->next = NULL;
+    r->is_queued = 0;
+    q->n--;
+    return r;
+}
+
+// Moves requests that fit to the batch, until it is full.
+static void fill(srv_queue *q, srv_batch *batch)
+{
+    for (srv_request **link = &q->first; *link && batch->rows < q->limits.max_rows;) {
+        srv_request *r = *link;
+        const int is_next =
+            !batch->first || (r->rows <= q->limits.max_rows - batch->rows && fits(batch->first, r));
+        if (!is_next) {
+            link = &r->next;
+            continue;
+        }
+        append(batch, unlink_at(q, link));
+    }
+}
+
+static void wait_until(srv_queue *q, uint64_t ns)
+{
+    const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    pthread_cond_timedwait(&q->changed, &q->lock, &t);
+}
+
+// Fills a batch; waits until more have joined it, unless it becomes empty meanwhile.
+static void collect(srv_queue *q, srv_batch *batch)
+{
+    fill(q, batch);
+    const uint64_t end = batch->first ? batch->first->arrival + q->limits.wait_ns : 0;
+    batch->next = q->collecting;
+    q->collecting = batch;
+    while (batch->first && batch->rows < q->limits.max_rows && !q->is_closed && tl_clock() < end)
+        wait_until(q, end);
+    srv_batch **link = &q->collecting;
+    while (*link != batch)
+        link = &(*link)->next;
+    *link = batch->next;
+}
+
+int srv_queue_take(srv_queue *q, ln_session *session, srv_batch *batch)
+{
+    *batch = (srv_batch){.session = session};
+    pthread_mutex_lock(&q->lock);
+    while (!batch->first && (q->first || !q->is_closed)) {
+        while (!q->first && !q->is_closed)
+            pthread_cond_wait(&q->changed, &q->lock);
+        collect(q, batch);
+    }
+    batch->is_running = 1;
+    pthread_mutex_unlock(&q->lock);
+    return batch->first ? 0 : -1;
+}
+
+// Ends
+
+static void end_all(const srv_queue *q, srv_request *first)
+{
+    while (first) {
+        srv_request *const r = first;
+        first = r->next;
+        r->next = NULL;
+        q->end_request(q->owner, r);
+    }
+}
+
+void srv_queue_finish(srv_queue *q, srv_batch *batch)
+{
+    pthread_mutex_lock(&q->lock);
+    for (srv_request *r = batch->first; r; r = r->next)
+        r->batch = NULL;
+    pthread_mutex_unlock(&q->lock);
+    ln_session_resume(batch->session);
+    end_all(q, batch->first);
+    batch->first = NULL;
+}
+
+static srv_request **find_link(srv_request **link, const srv_request *r)
+{
+    while (*link != r)
+        link = &(*link)->next;
+    return link;
+}
+
+// Removes a request from the queue, or from a batch that does not run yet.
+static void take_out(srv_queue *q, srv_request *r)
+{
+    srv_batch *const batch = r->batch;
+    if (!batch) {
+        unlink_at(q, find_link(&q->first, r));
+        return;
+    }
+    *find_link(&batch->first, r) = r->next;
+    r->next = NULL;
+    r->batch = NULL;
+    batch->n--;
+    batch->rows -= r->rows;
+    pthread_cond_broadcast(&q->changed); // its worker has nothing to wait for if it is empty
+}
+
+void srv_queue_cancel(srv_queue *q, srv_request *r)
+{
+    srv_request *ended = NULL;
+    pthread_mutex_lock(&q->lock);
+    if (r->is_queued || (r->batch && !r->batch->is_running)) {
+        take_out(q, r);
+        ended = r;
+        srv_fail(&r->error, SRV_CANCELLED, "the client has gone");
+    } else if (r->batch && !r->is_cancelled) {
+        r->is_cancelled = 1;
+        if (++r->batch->n_cancelled == r->batch->n)
+            ln_session_cancel(r->batch->session);
+    }
+    pthread_mutex_unlock(&q->lock);
+    end_all(q, ended);
+}
+
+// Moves requests whose deadlines have passed to `end`. Returns the new end.
+static srv_request **take_late(srv_queue *q, srv_request *first, uint64_t now, srv_request **end)
+{
+    for (srv_request *r = first, *next; r; r = next) {
+        next = r->next;
+        if (!r->deadline || r->deadline > now)
+            continue;
+        take_out(q, r);
+        srv_fail(&r->error, SRV_TIMEOUT, "the request waited beyond its deadline");
+        *end = r;
+        end = &r->next;
+    }
+    return end;
+}
+
+void srv_queue_expire(srv_queue *q, uint64_t now)
+{
+    srv_request *ended = NULL, **end = &ended;
+    pthread_mutex_lock(&q->lock);
+    end = take_late(q, q->first, now, end);
+    for (srv_batch *batch = q->collecting; batch; batch = batch->next)
+        end = take_late(q, batch->first, now, end);
+    pthread_mutex_unlock(&q->lock);
+    end_all(q, ended);
+}
+
+void srv_queue_close(srv_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->is_closed = 1;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+}
+
+int srv_queue_length(srv_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    const int n = q->n;
+    pthread_mutex_unlock(&q->lock);
+    return n;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs batches with one session: joins the inputs of requests, and splits the outputs.
+#pragma once
+
+#include "srv_model.h"
+
+typedef struct srv_run {
+    ln_session *session;
+    const srv_port *outputs; // [n_outputs], borrowed
+    int n_outputs;
+    void *owner;
+    void **joined; // [n_joined], the inputs of a batch
+    size_t *joined_size;
+    int n_joined;
+    int has_timeout; // the current run
+} srv_run;
+
+/** Returns new (srv_run_free); NULL with a reason. */
+srv_run *srv_run_create(ln_model *model, const srv_port *outputs, int n_outputs, void *owner,
+                        srv_error *err);
+
+/** Ignores NULL. */
+void srv_run_free(srv_run *run);
+
+/** Sets outputs or the error of each request. If a batch of several fails, runs each alone: one
+ *  request with wrong values does not fail the others. Requests whose deadlines have passed
+ * meanwhile fail. */
+void srv_run_batch(srv_run *run, srv_batch *batch);
