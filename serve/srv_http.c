@@ -513,6 +513,12 @@ static int check_certificate(call *c)
     return srv_fail(&c->error, SRV_UNAUTHORIZED, "the client has no valid certificate");
 }
 
+// Whether a body of a request that has failed is read, so that its client sees the answer.
+static int is_dropped(const call *c, unsigned long long size)
+{
+    return size / 2 <= c->http->server->max_request;
+}
+
 static int check_head(call *c)
 {
     const char *const length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -562,7 +568,7 @@ static enum MHD_Result receive(call *c, const char *data, size_t *size)
     *size = 0;
     c->body_size += n;
     if (c->error.status) // the rest of the body is dropped, up to a limit
-        return c->body_size <= max || c->body_size - max <= max ? MHD_YES : MHD_NO;
+        return is_dropped(c, c->body_size) ? MHD_YES : MHD_NO;
     if (c->body_size > max) {
         fail_too_large(c);
     } else if (charge(c, n)) {
@@ -582,7 +588,7 @@ static int has_small_body(const call *c)
     const char *const length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
     if (header(c, MHD_HTTP_HEADER_EXPECT))
         return 0; // it waits for the answer
-    return length ? strtoull(length, NULL, 10) - 1 < c->http->server->max_request
+    return length ? strcmp(length, "0") && is_dropped(c, strtoull(length, NULL, 10))
                   : header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 }
 

@@ -1,0 +1,434 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: serve_life.py LIGHTNET-SERVE. Batches, time limits, clients that go, overload, changes on disk, and the end of a server."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from serve_kit import SLOW, Refused, Server, affine, folder, metric, request, scaled, slow, unary, wait_for, write
+import numpy as np
+from checks import run_tests, same, test
+
+PROGRAM = sys.argv[1]
+
+
+def together(calls):
+    """The results of functions that run at the same time; an exception is its result."""
+    results = [None] * len(calls)
+
+    def run(i):
+        try:
+            results[i] = calls[i]()
+        except Exception as error:
+            results[i] = error
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def statuses(results):
+    return sorted(result.status if isinstance(result, Refused) else result if isinstance(result, int) else 200 if isinstance(result, dict) else -1
+                  for result in results)
+
+
+def long_run(server, **parameters):
+    return server.infer("slow", {"count": np.int64(SLOW)}, **parameters)
+
+
+def send_only(server, model="slow", count=SLOW):
+    """A connection that has sent a request, and reads nothing."""
+    body, headers = request({"count": np.int64(count)})
+    connection = server.connect()
+    connection.request("POST", f"/v2/models/{model}/infer", body, headers)
+    return connection
+
+
+def running(server, n):
+    """Whether `n` requests are being answered, beside the one that asks, and none waits in the queue."""
+    figures = server.metrics()
+    return metric(figures, "lightnet_calls") == n + 1 and metric(figures, "lightnet_queue_length") == 0
+
+
+# Batches
+
+def check_batches(server, model, n=24, size=64):
+    """Faults unless requests that come together run together, and equal single ones bit for bit."""
+    rng = np.random.default_rng(7)
+    inputs = [rng.standard_normal((1 + i % 3, size)).astype(np.float32) for i in range(n)]
+    alone = [server.infer(model, {"x": x})["y"] for x in inputs]
+    before = server.metrics()
+    seen = together([lambda x=x: server.infer(model, {"x": x}) for x in inputs])
+    after = server.metrics()
+    runs = metric(after, "lightnet_batch_rows_count", model=model) - metric(before, "lightnet_batch_rows_count", model=model)
+    rows = metric(after, "lightnet_batch_rows_sum", model=model) - metric(before, "lightnet_batch_rows_sum", model=model)
+    faults = [f"{answer}" for answer in seen if not isinstance(answer, dict)]
+    if not faults:
+        faults = [f"request {i} differs" for i, answer in enumerate(seen) if answer["y"].tobytes() != alone[i].tobytes()]
+    return faults + same(rows, float(sum(map(len, inputs)))), runs
+
+
+@test
+def batches_equal_single_runs_bit_for_bit():
+    with folder() as path:
+        write(f"{path}/named.onnx", affine())
+        write(f"{path}/unnamed.onnx", affine(rows=""))
+        write(f"{path}/unshaped.onnx", unary(op="Relu", shape=("n", 64)))
+        with Server(PROGRAM, path, "--batch-wait", 100, "--max-batch", 8, "--instances", 2) as server:
+            faults = []
+            for model in ("named", "unnamed", "unshaped"):
+                wrong, runs = check_batches(server, model)
+                faults += [f"{model}: {fault}" for fault in wrong] + ([] if runs <= 12 else [f"{model}: {runs} runs of 24 requests"])
+            # The number of dimensions comes from a run.
+            return faults + same(server.get("/v2/models/unshaped")[1]["outputs"][0]["shape"], [-1, -1])
+
+
+@test
+def outputs_that_do_not_follow_axis_0_are_not_batched():
+    """y = the sum over rows, or the transpose: batches would mix requests."""
+    with folder() as path:
+        write(f"{path}/sum.onnx", unary(op="ReduceSum", shape=("n", 3)))
+        write(f"{path}/turned.onnx", unary(op="Transpose", shape=("n", 3)))
+        x = [np.full((1 + i % 2, 3), i, np.float32) for i in range(6)]
+        with Server(PROGRAM, path, "--batch-wait", 50, "--instances", 1) as server:
+            sums = together([lambda a=a: server.infer("sum", {"x": a})["y"].item() for a in x])
+            turned = together([lambda a=a: server.infer("turned", {"x": a})["y"].tolist() for a in x])
+            return same(sums, [float(a.sum()) for a in x]) + same(turned, [a.T.tolist() for a in x])
+
+
+@test
+def requests_of_other_shapes_run_apart():
+    with folder() as path:
+        write(f"{path}/any.onnx", unary(shape=("n", "m"), out_shape=("n", "m")))
+        x = [np.full((1, 1 + i % 2), i, np.float32) for i in range(8)]
+        with Server(PROGRAM, path, "--batch-wait", 50, "--instances", 1) as server:
+            return same([a.tolist() for a in together([lambda a=a: server.infer("any", {"x": a})["y"] for a in x])], [a.tolist() for a in x])
+
+
+@test
+def batch_does_not_wait_when_it_is_full():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--batch-wait", 10000, "--max-batch", 4, "--instances", 1) as server:
+            start = time.monotonic()
+            seen = together([lambda: server.infer("m", {"x": np.ones((1, 2), np.float32)})] * 4)
+            return same(statuses(seen), [200] * 4) + ([] if time.monotonic() - start < 5 else ["it waited"])
+
+
+@test
+def request_that_a_batch_would_delay_keeps_its_deadline():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--batch-wait", 20000, "--max-batch", 4, "--instances", 1) as server:
+            start = time.monotonic()
+            seen = together([lambda: server.infer("m", {"x": np.ones((1, 2), np.float32)}, timeout=200000)])
+            return same(statuses(seen), [504]) + ([] if time.monotonic() - start < 5 else ["it waited"])
+
+
+# Limits
+
+@test
+def deadline_stops_a_run():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1) as server:
+            start = time.monotonic()
+            seen = together([lambda: long_run(server, timeout=200000)])
+            seconds = time.monotonic() - start
+            again = server.infer("slow", {"count": np.int64(1)})
+            return same(statuses(seen), [504]) + ([] if .2 <= seconds < 5 else [f"{seconds} s"]) + same(again["y"].shape, (128, 128))
+
+
+@test
+def deadline_of_the_server_applies_to_others():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1, "--timeout", .2) as server:
+            return same(statuses(together([lambda: long_run(server)] * 3)), [504] * 3)  # one runs, two wait
+
+
+@test
+def clients_that_go_stop_their_runs():
+    """Closed, and half closed, as other servers see it."""
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1) as server:
+            faults = []
+            for close in (lambda c: c.close(), lambda c: c.sock.shutdown(socket.SHUT_WR)):
+                connections = [send_only(server), send_only(server)]
+                wait_for(lambda: metric(server.metrics(), "lightnet_queue_length") == 1)
+                for connection in reversed(connections):
+                    close(connection)
+                wait_for(lambda: running(server, 0))
+                faults += same(server.infer("slow", {"count": np.int64(1)})["y"].shape, (128, 128))
+            figures = server.metrics()
+            return faults + same(metric(figures, "lightnet_requests_total", status="cancelled"), 4.0)
+
+
+@test
+def overload_is_refused_with_retry_after():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1, "--max-queue", 2) as server:
+            busy = [send_only(server)]
+            wait_for(lambda: running(server, 1))
+            busy += [send_only(server), send_only(server)]
+            wait_for(lambda: metric(server.metrics(), "lightnet_queue_length") == 2)
+            seen = together([lambda: long_run(server)])[0]
+            faults = same((seen.status, seen.headers["Retry-After"]), (429, "1"))
+            for connection in busy:
+                connection.close()
+            wait_for(lambda: running(server, 0))
+            return faults + same(server.get("/v2/health/live")[0], 200)
+
+
+@test
+def bodies_of_all_requests_are_limited():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--max-memory", "100K") as server:
+            half = socket.create_connection(("127.0.0.1", server.port))
+            half.sendall(b"POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n" + b" " * 80000)
+            x = np.ones((5000, 2), np.float32)
+            wait_for(lambda: statuses(together([lambda: server.infer("m", {"x": x})])) == [503])
+            half.close()
+            wait_for(lambda: statuses(together([lambda: server.infer("m", {"x": x})])) == [200])
+            return []
+
+
+# Repository
+
+def value_of(server, model="m"):
+    """What the model multiplies by."""
+    return server.infer(model, {"x": np.ones((1, 2), np.float32)})["y"][0, 0]
+
+
+@test
+def changed_file_is_loaded():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--poll", .1) as server:
+            faults = same(value_of(server), 2)
+            write(f"{path}/m.onnx", scaled(3))
+            wait_for(lambda: value_of(server) == 3)
+            write(f"{path}/m.onnx", b"broken")
+            assert server.wait_for_log("model 'm' is not loaded")
+            faults += same(value_of(server), 3) + same(server.get("/v2/health/ready")[0], 200)
+            write(f"{path}/m.onnx", scaled(4))
+            wait_for(lambda: value_of(server) == 4)
+            return faults
+
+
+@test
+def versions_come_and_go():
+    with folder() as path:
+        write(f"{path}/m/1/model.onnx", scaled(1))
+        with Server(PROGRAM, path, "--poll", .1, "--max-versions", 2) as server:
+            faults = same(value_of(server), 1)
+            for version in (2, 10):
+                write(f"{path}/m/{version}/model.onnx", scaled(version))
+                wait_for(lambda: value_of(server) == version)
+            wait_for(lambda: server.get("/v2/models/m")[1]["versions"] == ["10", "2"])
+            faults += same(value_of(server, "m/versions/2"), 2) + same(server.get("/v2/models/m/versions/1")[0], 503)
+            shutil.rmtree(f"{path}/m/10")
+            wait_for(lambda: server.get("/v2/models/m")[1]["versions"] == ["2", "1"])
+            faults += same(value_of(server), 2)
+            write(f"{path}/m/10/model.onnx", scaled(11))
+            wait_for(lambda: value_of(server) == 11)
+            write(f"{path}/other.onnx", scaled(5))
+            wait_for(lambda: server.get("/v2/models/other")[0] == 200)
+            os.remove(f"{path}/other.onnx")
+            wait_for(lambda: server.get("/v2/models/other")[0] != 200)
+            shutil.rmtree(f"{path}/m")  # an empty folder may be a mistake: models stay
+            assert server.wait_for_log("models stay as they are")
+            return faults + same(value_of(server), 11) + same(server.get("/v2/health/ready")[0], 200)
+
+
+@test
+def slow_writer_is_waited_for():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--poll", .3) as server:
+            data = affine(seed=3)
+            with open(f"{path}/new.onnx", "wb", buffering=0) as file:
+                for i in range(12):
+                    file.write(data[i * len(data) // 12:(i + 1) * len(data) // 12])
+                    time.sleep(.05)
+            wait_for(lambda: server.get("/v2/models/new/ready")[0] == 200)
+            return same([line for line in server.log() if "is not loaded" in line.get("message", "")], [])
+
+
+@test
+def reload_under_load_fails_no_request():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        with Server(PROGRAM, path, "--allow-control", "--poll", .1, "--batch-wait", 2) as server:
+            stop, seen, failed = threading.Event(), set(), []
+
+            def load():
+                connection = server.connect()
+                while not stop.is_set():
+                    try:
+                        answer = server.infer("m", {"x": np.ones((1, 2), np.float32)}, connection)
+                        seen.add(int(answer["y"][0, 0]))
+                    except Exception as error:
+                        failed.append(repr(error))
+                connection.close()
+            threads = [threading.Thread(target=load) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for version in range(2, 10):
+                write(f"{path}/m.onnx", scaled(version))
+                failed += [f"load: {answer}" for answer in [server.post("/v2/repository/models/m/load")] if answer != (200, {})]
+                wait_for(lambda: version in seen or failed)
+            stop.set()
+            for thread in threads:
+                thread.join()
+            return failed[:3] + same(seen, set(range(1, 10)))
+
+
+@test
+def folder_of_triton_is_read():
+    """NAME/VERSION/model.onnx, with a configuration that is ignored, and a model that is hidden."""
+    with folder() as path:
+        write(f"{path}/m/3/model.onnx", scaled(3))
+        write(f"{path}/m/config.pbtxt", b"name: 'm'")
+        write(f"{path}/m/labels/x.txt", b"")
+        write(f"{path}/.hidden/1/model.onnx", scaled(1))
+        with Server(PROGRAM, path) as server:
+            index = server.post("/v2/repository/index")[1]
+        with Server(PROGRAM, f"{path}/m") as server:
+            return same([(m["name"], m["version"]) for m in index], [("m", "3")]) + same(server.post("/v2/repository/index")[1], index)
+
+
+@test
+def control_is_off_by_default():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        with Server(PROGRAM, path) as server:
+            return same([server.post(f"/v2/repository/models/m/{verb}")[0] for verb in ("load", "unload")], [405, 405]) + same(value_of(server), 1)
+
+
+@test
+def model_that_cannot_run_is_not_ready():
+    """Its shapes differ: the file can be read, but no run succeeds."""
+    with folder() as path:
+        body = __import__("onnx_writer")
+        whole = body.graph([body.node("Nonsense", ["x"], ["y"])], [body.value("x", "float", [1, 2])], [body.value("y", "float", [1, 2])])
+        write(f"{path}/m.onnx", body.model(whole))
+        with Server(PROGRAM, path, wait=False) as server:
+            assert server.wait_for_log("model 'm' is not loaded: .*Nonsense"), server.text
+            return same(server.get("/v2/health/ready")[0], 503) + same(server.get("/v2/models/m/ready")[0], 503)
+
+
+# The end
+
+@test
+def server_drains_at_sigterm():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1) as server:
+            rounds, start = 100, time.monotonic()
+            while time.monotonic() - start < .5:  # rounds that take half a second
+                rounds, start = 2 * rounds, time.monotonic()
+                server.infer("slow", {"count": np.int64(rounds)})
+            results = []
+            thread = threading.Thread(target=lambda: results.extend(together([lambda: server.infer("slow", {"count": np.int64(rounds)})] * 2)))
+            idle = server.connect()
+            server.call("GET", "/v2", connection=idle)
+            thread.start()
+            wait_for(lambda: metric(server.metrics(), "lightnet_calls") == 3)
+            server.process.send_signal(signal.SIGTERM)
+            wait_for(lambda: server.call("GET", "/v2/health/ready", connection=idle)[0] == 503)
+            try:
+                server.connect().connect()
+                faults = ["it accepts connections"]
+            except OSError:
+                faults = []
+            status = server.wait()
+            thread.join()
+            return faults + same(status, 0) + same(statuses(results), [200, 200])
+
+
+@test
+def drain_ends_and_runs_are_cancelled():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1, "--drain", .2) as server:
+            connections = [send_only(server) for _ in range(3)]
+            wait_for(lambda: metric(server.metrics(), "lightnet_queue_length") == 2)
+            start = time.monotonic()
+            faults = same(server.stop(), 0) + ([] if time.monotonic() - start < 5 else ["it takes long"])
+            for connection in connections:
+                connection.close()
+            return faults + ([] if "3 requests were not answered" in server.text else [server.text[-500:]])
+
+
+@test
+def second_signal_ends_the_drain():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1) as server:
+            connection = send_only(server)
+            wait_for(lambda: running(server, 1))
+            server.process.send_signal(signal.SIGTERM)
+            assert server.wait_for_log("stopping")
+            time.sleep(.05)
+            faults = same(server.stop(signal.SIGINT, 10), 0)
+            connection.close()
+            return faults
+
+
+@test
+def drain_delay_serves_while_it_is_not_ready():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        with Server(PROGRAM, path, "--drain-delay", 1) as server:
+            server.process.send_signal(signal.SIGTERM)
+            assert server.wait_for_log("stopping")
+            return same(server.get("/v2/health/ready")[0], 503) + same(value_of(server), 1) + same(server.wait(), 0)
+
+
+@test
+def log_that_nobody_reads_does_not_stop_the_server():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        with Server(PROGRAM, path) as server:
+            connection = server.connect()
+            for _ in range(100):  # some 1 MB, more than a pipe has
+                status = server.call("GET", "/nothing/" + "x" * 10000, connection=connection)[0]
+            connection.close()
+            return same(status, 404)
+
+
+@test
+def wrong_use_is_explained():
+    def says(status, text, *args):
+        done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=60)
+        return same(done.returncode, status) + ([] if text in done.stdout + done.stderr else [f"'{text}' is not in {done.stderr}"])
+    with folder() as path:
+        os.mkdir(f"{path}/empty")
+        write(f"{path}/m.onnx", scaled(1))
+        write(f"{path}/two/m.onnx", scaled(1))
+        write(f"{path}/token", b"\n")
+        model, port = f"{path}/m.onnx", socket.create_server(("127.0.0.1", 0))
+        return says(0, "usage: lightnet serve", "--help") + says(0, "lightnet ", "--version") + says(2, "no model") + \
+            says(2, "unknown option '--nothing'", model, "--nothing") + says(2, "needs a value", model, "--port") + \
+            says(2, "--port is '70000'", model, "--port", "70000") + says(2, "--max-request is '1X'", model, "--max-request", "1X") + \
+            says(2, "--instances is '1.5'", model, "--instances", "1.5") + says(2, "--log is 'xml'", model, "--log", "xml") + \
+            says(2, "need each other", model, "--tls-cert", model) + says(2, "--tls-client-ca needs", model, "--tls-client-ca", model) + \
+            says(2, "no token", model, "--token-file", f"{path}/token") + says(2, "KEY=VALUE", model, "--option", "x") + \
+            says(2, "--option: ", model, "--option", "nothing=1") + says(1, "cannot read", f"{path}/nothing") + \
+            says(1, "no model; expected", f"{path}/empty") + says(1, "are both version 1 of model 'm'", model, f"{path}/two") + \
+            says(1, "cannot listen to 127.0.0.1, port", model, "--port", str(port.getsockname()[1]))
+
+
+if __name__ == "__main__":
+    run_tests()
