@@ -165,8 +165,8 @@ typedef struct cli_command {
 
 extern const cli_command cli_short_command, cli_run_command, cli_compile_command,
     cli_convert_command, cli_quantize_command, cli_show_command, cli_verify_command,
-    cli_bench_command, cli_report_command, cli_ops_command, cli_env_command, cli_version_command,
-    cli_completion_command;
+    cli_bench_command, cli_report_command, cli_serve_command, cli_ops_command, cli_env_command,
+    cli_version_command, cli_completion_command;
 
 /** Option `i` of the command, from 0, in the order of the help; NULL after the last one. */
 const cli_option *cli_command_option(const cli_command *command, int i);
@@ -195,6 +195,10 @@ int cli_missing(const cli_options *opt);
 
 /** The diagram that the options of `show` want, such as "--svg"; NULL: none. */
 const char *cli_show_diagram(const cli_options *opt);
+
+/** Becomes the program lightnet-serve with the arguments after argv[0]. Returns the exit status
+ * after a message if it cannot be started. */
+int cli_serve(char **argv);
 
 /** Prints the version and features. */
 int cli_version(const cli_options *opt);

@@ -20,11 +20,10 @@ enum { CALL_SIZE = 32 };
 static const cli_command help_command;
 
 static const cli_command *const commands[] = {
-    &cli_short_command,   &cli_run_command,        &cli_compile_command,
-    &cli_convert_command, &cli_quantize_command,   &cli_show_command,
-    &cli_verify_command,  &cli_bench_command,      &cli_report_command,
-    &cli_ops_command,     &cli_env_command,        &help_command,
-    &cli_version_command, &cli_completion_command, NULL};
+    &cli_short_command,    &cli_run_command,     &cli_compile_command,    &cli_convert_command,
+    &cli_quantize_command, &cli_show_command,    &cli_verify_command,     &cli_bench_command,
+    &cli_report_command,   &cli_serve_command,   &cli_ops_command,        &cli_env_command,
+    &help_command,         &cli_version_command, &cli_completion_command, NULL};
 
 static const cli_command *find_command(const char *name)
 {
@@ -39,7 +38,7 @@ static const struct other_name {
     const char *other, *name;
 } other_names[] = {
     {"info", "show"},   {"inspect", "show"},    {"summary", "show"},   {"infer", "run"},
-    {"predict", "run"}, {"benchmark", "bench"}, {"export", "convert"},
+    {"predict", "run"}, {"benchmark", "bench"}, {"export", "convert"}, {"server", "serve"},
 };
 
 static const char *own_name(const char *name)
@@ -129,6 +128,8 @@ static int show_help(const cli_options *opt)
     const cli_command *cmd = find_command(name);
     if (name && !cmd->usage.name)
         return fail_unknown(name);
+    if (cmd == &cli_serve_command)
+        return cmd->run(opt);
     print_help(cmd);
     return CLI_OK;
 }
@@ -210,6 +211,8 @@ int main(int argc, char **argv)
     // Its options are those of another command, too.
     if (first && !named && is_meant_as_command(first))
         return fail_unknown(first);
+    if (cmd == &cli_serve_command)
+        return cli_serve(argv + 1);
     char name[CALL_SIZE];
     cmd->values->commands = commands;
     int status = cli_options_read(cmd, call_of(cmd, name), argc - named, argv + named);

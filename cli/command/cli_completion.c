@@ -33,6 +33,9 @@ static void print_quoted(const char *text, const char *quote, const char *specia
     }
 }
 
+// `lightnet serve` is a program of its own: its help tells the options.
+#define SERVE_OPTIONS "serve --help 2>/dev/null | sed -n 's/^ .*\\(--[a-z-]*\\).*/\\1/p'"
+
 // Bash
 
 static void print_bash_commands(const cli_command *const *commands, const char *between)
@@ -44,6 +47,10 @@ static void print_bash_commands(const cli_command *const *commands, const char *
 static void print_bash_options_of(const cli_command *c)
 {
     const cli_option *o;
+    if (c == &cli_serve_command) {
+        cli_print("    serve) \"${COMP_WORDS[0]}\" " SERVE_OPTIONS " ;;\n");
+        return;
+    }
     cli_print("    %s) echo '", c->usage.name ? c->usage.name : "*");
     for (int k = 0; (o = cli_command_option(c, k)); k++) {
         cli_print("--%s ", o->name);
@@ -221,6 +228,11 @@ static void print_zsh(const cli_command *const *commands)
               "    case $words[2] in\n");
     for (int i = 1; commands[i]; i++) {
         const cli_command *const c = commands[i];
+        if (c == &cli_serve_command) {
+            cli_print("    serve)\n        compadd -- ${(f)\"$(lightnet " SERVE_OPTIONS ")\"}\n"
+                      "        _files ;;\n");
+            continue;
+        }
         cli_print("    %s)\n        _arguments \\\n", c->usage.name);
         print_zsh_options(c);
         if (c == &cli_completion_command)
@@ -275,6 +287,11 @@ static void print_fish(const cli_command *const *commands)
         const cli_command *const c = commands[i];
         const char *const test =
             c->usage.name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
+        if (commands[i] == &cli_serve_command) {
+            cli_print("complete -c lightnet -n '__fish_seen_subcommand_from serve' -a "
+                      "\"(lightnet " SERVE_OPTIONS ")\"\n");
+            continue;
+        }
         snprintf(condition, sizeof(condition), "%s%s", test, c->usage.name ? c->usage.name : "");
         for (int k = 0; (o = cli_command_option(c, k)); k++)
             print_fish_option(o, condition);

@@ -12,12 +12,13 @@ OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[A-Za-z])(?![\w-])")
 
 
 def help_of(program):
-    """The help of a program, and of its commands, where the first one lists any."""
+    """The help of a program, and of its commands, where the first one lists any; a command may be a program with a page of its own."""
     status, text = run([program, "--help"])
     assert status == 0, text
     name = os.path.basename(program)
     commands = re.findall(rf"^  {name} (\w+)", without_examples(text), re.M)
-    return commands, [text, *(run([program, command, "--help"])[1] for command in commands)]
+    own = [command for command in commands if not os.path.exists(os.path.join(ROOT, page_of(f"{name}-{command}")))]
+    return commands, [text, *(run([program, command, "--help"])[1] for command in own)]
 
 
 def without_examples(text):

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of files of models: names, versions, choices, changes.
+
+#include "srv_files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ln_check.h"
+
+static char folder[] = "/tmp/srv_files_XXXXXX";
+static srv_files files;
+static srv_error err;
+
+static const char *in_folder(const char *path)
+{
+    static char whole[256];
+    snprintf(whole, sizeof(whole), "%s/%s", folder, path);
+    return whole;
+}
+
+// Writes a file, and makes its folders.
+static void put(const char *path, const char *text)
+{
+    char part[256];
+    snprintf(part, sizeof(part), "%s", in_folder(path));
+    for (char *slash = strchr(part + sizeof(folder), '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(part, 0777);
+        *slash = '/';
+    }
+    FILE *const file = fopen(part, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void begin(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    err = (srv_error){.status = SRV_OK};
+}
+
+static void end(void)
+{
+    char command[64];
+    srv_files_clear(&files);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void find(const char *path)
+{
+    srv_files_clear(&files);
+    ck_assert_msg(!srv_files_find(&files, in_folder(path), &err) && !srv_files_sort(&files, &err),
+                  "%s", err.text);
+}
+
+static void expect(int i, const char *name, long version, const char *path)
+{
+    ck_assert_int_lt(i, files.n);
+    ck_assert_str_eq(files.at[i].name, name);
+    ck_assert_int_eq(files.at[i].version, version);
+    ck_assert_str_eq(files.at[i].path + sizeof(folder), path);
+}
+
+START_TEST(folder_has_files_and_versions)
+{
+    begin();
+    put("b.onnx", "");
+    put("a.net.json", "");
+    put("notes.txt", "");
+    put(".hidden.onnx", "");
+    put("m/2/model.onnx", "");
+    put("m/10/model.onnx", "");
+    put("m/10/other.bin", "");
+    put("m/x/model.onnx", "");
+    put("m/3/notes.txt", "");
+    find(".");
+    ck_assert_int_eq(files.n, 4);
+    expect(0, "a.net", 1, "./a.net.json");
+    expect(1, "b", 1, "./b.onnx");
+    expect(2, "m", 10, "./m/10/model.onnx");
+    expect(3, "m", 2, "./m/2/model.onnx");
+    end();
+}
+END_TEST
+
+START_TEST(version_has_one_model)
+{
+    begin();
+    put("named/1/model.onnx", "");
+    put("named/1/model.safetensors", ""); // compiled: preferred
+    put("named/1/extra.onnx", "");
+    put("only/1/net.onnx", "");
+    put("two/1/a.onnx", ""); // neither is meant
+    put("two/1/b.onnx", "");
+    find(".");
+    ck_assert_int_eq(files.n, 2);
+    expect(0, "named", 1, "./named/1/model.safetensors");
+    expect(1, "only", 1, "./only/1/net.onnx");
+    end();
+}
+END_TEST
+
+START_TEST(path_may_be_a_file_or_one_model)
+{
+    begin();
+    put("m/4/model.onnx", "");
+    find("m");
+    ck_assert_int_eq(files.n, 1);
+    expect(0, "m", 4, "m/4/model.onnx");
+    find("m/4/model.onnx");
+    expect(0, "model", 1, "m/4/model.onnx");
+    end();
+}
+END_TEST
+
+START_TEST(stamp_changes_with_the_content)
+{
+    begin();
+    put("m/1/model.onnx", "a");
+    put("m/1/weights.bin", "a");
+    find(".");
+    const uint64_t first = files.at[0].stamp;
+    find(".");
+    ck_assert_uint_eq(files.at[0].stamp, first);
+    put("m/1/weights.bin", "ab");
+    find(".");
+    ck_assert_uint_ne(files.at[0].stamp, first);
+    end();
+}
+END_TEST
+
+START_TEST(nothing_and_twice_the_same_are_errors)
+{
+    begin();
+    ck_assert_int_eq(srv_files_find(&files, in_folder("missing"), &err), -1);
+    ck_assert_msg(strstr(err.text, "cannot read") != NULL, "%s", err.text);
+    err = (srv_error){.status = SRV_OK};
+    ck_assert_int_eq(srv_files_find(&files, folder, &err), -1);
+    ck_assert_msg(strstr(err.text, "no model") != NULL, "%s", err.text);
+    put("m.onnx", "");
+    put("m/1/model.onnx", "");
+    err = (srv_error){.status = SRV_OK};
+    ck_assert_int_eq(srv_files_find(&files, folder, &err), 0);
+    ck_assert_int_eq(srv_files_sort(&files, &err), -1);
+    ck_assert_msg(strstr(err.text, "are both version 1 of model 'm'") != NULL, "%s", err.text);
+    end();
+}
+END_TEST
+
+LN_TEST_MAIN("files of models", folder_has_files_and_versions, version_has_one_model,
+             path_may_be_a_file_or_one_model, stamp_changes_with_the_content,
+             nothing_and_twice_the_same_are_errors)
