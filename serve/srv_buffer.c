@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes that grow, text, and strings of JSON.
 
 #include "srv_buffer.h"
 

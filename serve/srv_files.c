@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds models in folders, by the names of files and folders.
 
 #include "srv_files.h"
 

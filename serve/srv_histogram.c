@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts values between bounds.
 
 #include "srv_histogram.h"
 

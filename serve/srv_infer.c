@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes the protocol's JSON and its binary data.
 
 #include "srv_infer.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One thread: jobs of clients first, then looks for changes.
 
 #include "srv_loader.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lines on standard error, whole and never waited for.
 
 #include "srv_log.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of options, and how each is read.
 
 #include "srv_options.h"
 

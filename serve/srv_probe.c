@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Zeros as inputs, and what the outputs tell.
 
 #include "srv_probe.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A list of requests and a list of batches that wait for more, under one lock.
 
 #include "srv_queue.h"
 

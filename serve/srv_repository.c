@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Slots for versions of models, under two locks: one to load, which takes long, and one to look.
 
 #include "srv_repository.h"
 

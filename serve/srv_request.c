@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory of requests.
 
 #include "srv_request.h"
 

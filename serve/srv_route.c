@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A table of pages.
 
 #include "srv_route.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Joins inputs, runs a session, splits outputs.
 
 #include "srv_run.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What pages of models and metrics contain.
 
 #include "srv_server.h"
 

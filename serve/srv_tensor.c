@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tensors from and to bytes, with checked sizes.
 
 #include "srv_tensor.h"
 

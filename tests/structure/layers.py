@@ -16,6 +16,8 @@ LIBRARIES = {
     "the JSON library": {"jansson.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
     "the compression library": {"zlib.h"},
+    "the HTTP library": {"microhttpd.h"},
+    "the TLS library": {"gnutls/gnutls.h"},
     "Check": {"check.h"},
 }
 
@@ -39,7 +41,7 @@ FOUND = "/found/"  # what searches found is named by its hash
 
 VENDOR = "/vendor/"  # libraries of others, with their own names and licences: cli/report/vendor
 
-SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]
+SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]", "serve/*.[ch]") if TEST_DATA not in path]
 
 
 def read_table():
@@ -114,7 +116,7 @@ def upward(table, homes):
             continue
         if name.startswith(("lightnet/", "tensorlight/")):
             target = "tensorlight" if name == "tensorlight/tensorlight.h" else homes.get(name.split("/")[1])
-            may = part == "cli" or target in reach(part, table)
+            may = part in ("cli", "serve") or target in reach(part, table)
         else:
             target = inner_target(name, table)
             may = target is None or target in reach(part, table)
@@ -124,7 +126,7 @@ def upward(table, homes):
 
 def inner_target(name, table):
     """The part of a header that is not public; None if it is generated, beside the file or in tests/support."""
-    for root in ("tensorlight/", "lightnet/", "cli/"):
+    for root in ("tensorlight/", "lightnet/", "cli/", "serve/"):
         if os.path.exists(os.path.join(ROOT, root, name)):
             return part_of(root + name, table)
     return None
