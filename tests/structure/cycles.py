@@ -98,7 +98,7 @@ def upward(graph):
     below = {part: layers.reach(part, table) for part in table}
     for source in sorted(graph):
         part = layers.part_of(source, table)
-        if part == "cli": # it has public headers only, and is linked with the exported symbols
+        if part in ("cli", "serve"): # they have public headers only, and are linked with the exported symbols
             continue
         for called in sorted(graph[source]):
             target = layers.part_of(called, table)
