@@ -32,7 +32,8 @@ import manylinux
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-python"
 OPTIONS = ["--buildtype=release", "--default-library=shared", "--prefix=/", "--libdir=lib", "-Dtests=disabled",
-           "-Dtools=enabled", "-Ddnnl=disabled", "-Dcuda=disabled", "-Dpython=enabled"]
+           "-Dtools=enabled", "-Ddnnl=disabled", "-Dcuda=disabled", "-Dserve=disabled",
+           "-Dpython=enabled"]
 # DT_RPATH, which also finds what the bundled libraries need themselves; and relocations that glibc before 2.36 reads, too.
 LINK_ARGS = "-Wl,--disable-new-dtags -Wl,-z,nopack-relative-relocs"
 SUMMARY = "Neural-network inference on the CPU, with the API of onnxruntime"
