@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "srv_grpc.h"
 #include "srv_options.h"
 #include "tensorlight/tl_util.h"
 
@@ -36,14 +37,30 @@ static int pause_for(const sigset_t *signals, uint64_t ms)
 }
 
 // Answers what was accepted: 0 unless some was left after `seconds`, or at a second signal.
-static int drain(srv_server *server, srv_http *http, const sigset_t *signals, double seconds)
+static int drain(srv_server *server, srv_http *http, srv_grpc *grpc, const sigset_t *signals,
+                 double seconds)
 {
     const uint64_t end = tl_clock() + (uint64_t)(seconds * 1e9);
     srv_http_quiesce(http);
+    srv_grpc_quiesce(grpc);
     while (atomic_load(&server->n_calls) && tl_clock() < end)
         if (pause_for(signals, 10))
             break;
     return atomic_load(&server->n_calls);
+}
+
+// Nothing without --grpc-port.
+static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader *loader,
+                            srv_error *err)
+{
+    srv_http_settings settings = o->http;
+    settings.port = o->grpc_port;
+    srv_grpc *const grpc =
+        o->grpc_port < 0 ? NULL : srv_grpc_create(server, loader, &settings, err);
+    if (grpc)
+        srv_log_event(server->log, "info", "listening on %s://%s:%d",
+                      settings.certificate ? "grpcs" : "grpc", settings.host, srv_grpc_port(grpc));
+    return grpc;
 }
 
 static int serve(srv_options *o, srv_server *server, const sigset_t *signals, srv_error *err)
@@ -52,7 +69,8 @@ static int serve(srv_options *o, srv_server *server, const sigset_t *signals, sr
     srv_http *const http = loader ? srv_http_create(server, loader, &o->http, err) : NULL;
     if (!loader)
         srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
-    if (http) {
+    srv_grpc *const grpc = http ? start_grpc(o, server, loader, err) : NULL;
+    if (http && !err->status) {
         srv_log_event(server->log, "info", "listening on %s://%s:%d",
                       o->http.certificate ? "https" : "http", o->http.host, srv_http_port(http));
         wait_for_end(signals);
@@ -60,7 +78,7 @@ static int serve(srv_options *o, srv_server *server, const sigset_t *signals, sr
         atomic_store(&server->is_draining, 1);
         if (o->drain_delay_s > 0) // balancers learn that it is not ready
             pause_for(signals, (uint64_t)(o->drain_delay_s * 1e3));
-        const int left = drain(server, http, signals, o->drain_s);
+        const int left = drain(server, http, grpc, signals, o->drain_s);
         if (left)
             srv_log_event(server->log, "warning", "%d requests were not answered", left);
     }
@@ -68,8 +86,9 @@ static int serve(srv_options *o, srv_server *server, const sigset_t *signals, sr
         srv_loader_stop(loader);
     srv_repository_close(server->repository);
     srv_http_free(http);
+    srv_grpc_free(grpc);
     srv_loader_free(loader);
-    return http ? 0 : -1;
+    return err->status ? -1 : 0;
 }
 
 static int start(srv_options *o, const sigset_t *signals)

@@ -16,12 +16,14 @@
 
 static const char help[] =
     "usage: lightnet serve MODEL|DIR... [OPTION...]\n"
-    "serve models by the Open Inference Protocol (version 2) over HTTP.\n"
+    "serve models by the Open Inference Protocol (version 2) over HTTP and gRPC.\n"
     "\n"
     "DIR has files of models, or NAME/VERSION/model.onnx. A file's name is that of its model.\n"
     "\n"
     "      --host ADDRESS         listen to this address (default 127.0.0.1: this machine alone)\n"
     "      --port N               the port (default 8080; 0: any that is free)\n"
+    "      --grpc-port N          serve gRPC, too, at this port (default: no gRPC; 0: any that is "
+    "free)\n"
     "      --instances N          runs at the same time, for each model (default: a run for each "
     "core)\n"
     "      --threads N            threads of each run (default 1)\n"
@@ -41,7 +43,7 @@ static const char help[] =
     "(default 0)\n"
     "      --drain S              at the end, wait up to S seconds for requests (default 30)\n"
     "      --token-file FILE      requests need the token in FILE (Authorization: Bearer TOKEN)\n"
-    "      --tls-cert FILE        certificate, PEM: serve HTTPS\n"
+    "      --tls-cert FILE        certificate, PEM: serve HTTPS, and gRPC over TLS\n"
     "      --tls-key FILE         its key, PEM\n"
     "      --tls-client-ca FILE   clients need a certificate of this authority, PEM\n"
     "      --log FORMAT           text (default), json or none, on standard error\n"
@@ -141,6 +143,7 @@ static int read_opening(srv_options *o, const char *text)
 enum {
     HOST = 256,
     PORT,
+    GRPC_PORT,
     INSTANCES,
     THREADS,
     MAX_BATCH,
@@ -168,6 +171,7 @@ enum {
 static const struct option longs[] = {
     {"host", required_argument, NULL, HOST},
     {"port", required_argument, NULL, PORT},
+    {"grpc-port", required_argument, NULL, GRPC_PORT},
     {"instances", required_argument, NULL, INSTANCES},
     {"threads", required_argument, NULL, THREADS},
     {"max-batch", required_argument, NULL, MAX_BATCH},
@@ -233,6 +237,8 @@ static int read_option(srv_options *o, int c)
         return set_text(&o->http.host);
     case PORT:
         return read_integer("port", optarg, 0, 65535, &o->http.port);
+    case GRPC_PORT:
+        return read_integer("grpc-port", optarg, 0, 65535, &o->grpc_port);
     case INSTANCES:
         return read_integer("instances", optarg, 1, 1024, &o->model.instances);
     case THREADS:
@@ -310,6 +316,7 @@ int srv_options_read(srv_options *o, int argc, char **argv)
                  .max_connections = 1024,
                  .idle_s = 60,
                  .max_memory = (size_t)1 << 30},
+        .grpc_port = -1,
         .opening = ln_options_create(),
         .max_request = (size_t)64 << 20,
         .poll_s = 5,

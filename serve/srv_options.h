@@ -9,6 +9,7 @@ typedef struct srv_options {
     int n_paths, max_versions;
     srv_model_settings model; // without its ln_options
     srv_http_settings http;
+    int grpc_port;       // -1: no gRPC; 0: any that is free
     ln_options *opening; // owned
     char *token;         // owned; NULL: none
     size_t max_request;

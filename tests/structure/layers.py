@@ -16,7 +16,7 @@ LIBRARIES = {
     "the JSON library": {"jansson.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
     "the compression library": {"zlib.h"},
-    "the HTTP library": {"microhttpd.h"},
+    "the HTTP libraries": {"microhttpd.h", "nghttp2/nghttp2.h"},
     "the TLS library": {"gnutls/gnutls.h"},
     "Check": {"check.h"},
 }
