@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds LightNet, runs the tests and the checks of the sources, and counts.
 
-usage: run_all.py [--jobs N] [--only NAME] [--more] [--all]
+usage: run_all.py [--jobs N] [--only NAME] [--more] [--all] [--record FILE]
 
 Without an option: the tests of a build with GCC that take seconds, and formatting. --more: also slow ones, a build with Clang
 and sanitizers, and clang-tidy. --all: also tests of threads under the thread sanitizer, and builds for arm64 and musl.
 
-The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
+--record: writes the counts as JSON, docs/data/tests.json for the badge of README.md. The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
 """
 import argparse
 import os
@@ -152,6 +152,7 @@ def main():
     parser.add_argument("--only", choices=ALL, metavar="NAME", help="one of " + ", ".join(ALL))
     parser.add_argument("--more", action="store_true", help="slow tests, sanitizers and clang-tidy, too")
     parser.add_argument("--all", action="store_true", help="the same, the thread sanitizer, and builds for arm64 and musl")
+    parser.add_argument("--record", metavar="FILE", help="write the counts as JSON")
     args = parser.parse_args()
     count = Count()
     if args.all:
@@ -168,6 +169,9 @@ def main():
         print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
     for fault in count.faults:
         print(f"failed: {fault}")
+    if args.record:
+        with open(args.record, "w", encoding="utf-8") as file:
+            file.write(f'{{"passed": {count.passed}, "failed": {count.failed}, "skipped": {count.skipped}}}\n')
     print(count)
     return 1 if count.failed or not count.passed else 0
 

@@ -22,6 +22,14 @@ def run(command, **variables):
     return done.stdout
 
 
+def relative_error(theirs, ours):
+    """The max difference relative to the max finite element. NaN and infinities are equal to themselves alone."""
+    same = (theirs == ours) | (np.isnan(theirs) & np.isnan(ours)) if theirs.dtype.kind == "f" else theirs == ours
+    finite = np.abs(theirs[np.isfinite(theirs)]) if theirs.dtype.kind == "f" else np.abs(theirs)
+    difference = np.abs(np.where(same, 0, theirs) - np.where(same, 0, ours)).max(initial=0)
+    return float(difference / (finite.max(initial=0) + 1e-30))
+
+
 class Measuring:
     """A model with its inputs in order, which go to files in a folder. `isa` limits the instruction set of LightNet."""
 
@@ -44,19 +52,24 @@ class Measuring:
         return run(["node", ORT, mode, self.path, str(threads), argument, *self.inputs])
 
     def error(self, threads):
-        """The largest difference of any output, by the largest number there."""
+        """The max difference of any output, relative to its max element; infinite if shapes differ or a result is not finite."""
         self.ort(threads, "run", os.path.join(self.folder, "ort"))
         self.lightnet(threads, "run", "-O", self.folder)
-        worst, k = 0.0, 0
+        max_error, k = 0.0, 0
         while os.path.exists(os.path.join(self.folder, f"ort{k}.npy")):
             theirs, ours = (np.load(os.path.join(self.folder, f"{who}{k}.npy")) for who in ("ort", "output_"))
             if ours.dtype == np.bool_:
                 theirs, ours = theirs.astype(np.int8), ours.astype(np.int8)
             if theirs.shape != ours.shape:
                 return math.inf
-            worst = max(worst, float(np.abs(theirs - ours).max(initial=0) / (np.abs(theirs).max(initial=0) + 1e-30)))
+            error = relative_error(theirs, ours)
+            if not math.isfinite(error):
+                return math.inf
+            max_error = max(max_error, error)
             k += 1
-        return worst
+        if not k:
+            sys.exit(f"{self.path}: ONNX Runtime has no outputs")
+        return max_error
 
     def times(self, threads, rounds, seconds, with_ort=True):
         """The least ms of all rounds: LightNet's, ONNX Runtime's."""

@@ -5,6 +5,7 @@
 several runtimes. `batch_32`: speed on a GPU relative to the vendor's kernels.
 """
 import math
+import os
 
 from bar_panels import Chart, Panel, draw
 
@@ -19,7 +20,8 @@ GPU_PRECISIONS = [("float32", "float32"), ("tf32", "TF32"), ("fp16", "float16")]
 
 def ratio_of(row, tolerance):
     """The speed relative to ONNX Runtime, None where there is no correct result."""
-    return row["ratio_min"] if row and row.get("error", 0) < tolerance else None
+    error = row.get("error", 0) if row else None
+    return row["ratio_min"] if error is not None and error < tolerance else None
 
 
 def ratios_of(networks, precision, threads):
@@ -72,6 +74,11 @@ def networks_chart(machine):
         reference=1, summary=MEAN))
 
 
+def title_of(threads):
+    """As in "2 threads"."""
+    return next((title for n, title, _ in THREADS if n == threads), f"{threads} threads")
+
+
 def decoder_chart(machine):
     parts = list(dict.fromkeys((row["prompt"], row["phase"]) for row in machine["decoder"]))
     panels = []
@@ -79,7 +86,7 @@ def decoder_chart(machine):
         rows = [row for row in machine["decoder"]
                 if (row["prompt"], row["phase"]) == (prompt, phase)]
         title = f"prompt of {prompt} tokens" if phase == "prompt" else f"steps after {prompt}"
-        panels.append(Panel(title, [{THREADS[row["threads"] - 1][1]: row[name] for row in rows}
+        panels.append(Panel(title, [{title_of(row["threads"]): row[name] for row in rows}
                                     for name, _ in RUNTIMES]))
     versions = machine["versions"]
     return draw(Chart(
@@ -90,8 +97,8 @@ def decoder_chart(machine):
          f"llama.cpp {versions['llama.cpp']}"],
         "; ".join(f"{panel.title}, {row}: " + ", ".join(
             f"{name} {column[row]:g}" for (name, _), column in zip(RUNTIMES, panel.columns))
-                  for panel in panels for _, row, _ in THREADS) + " tokens per second.",
-        RUNTIMES, panels, [threads for _, threads, _ in THREADS], "{:g}".format,
+                  for panel in panels for row in panel.columns[0]) + " tokens per second.",
+        RUNTIMES, panels, list(dict.fromkeys(title_of(row["threads"]) for row in machine["decoder"])), "{:g}".format,
         has_one_scale=False))
 
 
@@ -111,13 +118,13 @@ def gpu_chart(machine):
         [("LightNet", "blue")], panels, list(rows), words, missing="-", reference=1))
 
 
-# The part of a machine's file, and the chart of it.
+# The parts of a machine's file, and their charts.
 CHARTS = {"networks": networks_chart, "decoder": decoder_chart, "batch_32": gpu_chart}
 
 
-def chart(machine, path):
-    """Returns the page of the first part that the file has."""
-    for part, draw_part in CHARTS.items():
-        if part in machine:
-            return draw_part(machine)
-    raise ValueError(f"{path}: no measurements; expected one of the fields {', '.join(CHARTS)}")
+def charts(name, machine, folder):
+    """{file name: page} for each part."""
+    parts = [part for part in CHARTS if part in machine]
+    if not parts:
+        raise ValueError(f"{os.path.join(folder, name)}.json: no measurements; expected one of the fields {', '.join(CHARTS)}")
+    return {f"{name}-{part}.svg": CHARTS[part](machine) for part in parts}

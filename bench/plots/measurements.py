@@ -3,8 +3,6 @@
 import json
 import os
 
-ROOFLINE = "-roofline.json"
-
 
 def read_json(path):
     with open(path, encoding="utf-8") as file:
@@ -14,14 +12,31 @@ def read_json(path):
             raise ValueError(f"{path}: {error}") from None
 
 
-def read_machines(folder):
-    """{name of the file without its ending: its content}, in the order of the names."""
-    names = sorted(name for name in os.listdir(folder)
-                   if name.endswith(".json") and not name.endswith(ROOFLINE))
-    if not names:
-        raise ValueError(f"{folder}: no file of measurements, *.json")
-    return {name[:-len(".json")]: read_json(os.path.join(folder, name)) for name in names}
+# Files that are no machines: long parts of a machine, NAME-PART.json, and what is the same on all.
+PARTS = ("-roofline", "-kernels", "-corners")
+COMMON = ("float-errors", "tests")
 
 
-def read_roofline(folder, name):
-    return read_json(os.path.join(folder, name + ROOFLINE))
+def is_machine(name):
+    return not name.endswith(PARTS) and name not in COMMON
+
+
+class Measurements:
+    """`folder` with files of machines, of their parts, and common ones; each is read once."""
+
+    def __init__(self, folder):
+        self.folder, self.contents = folder, {}
+
+    def __getitem__(self, name):
+        if name not in self.contents:
+            self.contents[name] = read_json(os.path.join(self.folder, name + ".json"))
+        return self.contents[name]
+
+    @property
+    def machines(self):
+        """{name of the file without its ending: its content}, in the order of the names."""
+        names = sorted(name[:-len(".json")] for name in os.listdir(self.folder) if name.endswith(".json"))
+        names = [name for name in names if is_machine(name)]
+        if not names:
+            raise ValueError(f"{self.folder}: no file of measurements, *.json")
+        return {name: self[name] for name in names}

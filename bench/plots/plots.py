@@ -5,19 +5,21 @@ import argparse
 import os
 import sys
 
+import badges
 import machine_charts
 import roofline_chart
-from measurements import read_machines, read_roofline
+from measurements import Measurements
 
 
 def pages_of(folder):
     """{file name: page}"""
     pages = {}
-    for name, machine in read_machines(folder).items():
-        pages[f"{name}.svg"] = machine_charts.chart(machine, os.path.join(folder, f"{name}.json"))
+    data = Measurements(folder)
+    pages.update(badges.pages(data))
+    for name, machine in data.machines.items():
+        pages.update(machine_charts.charts(name, machine, folder))
         if "roofline" in machine:
-            bench = read_roofline(folder, name)
-            pages[f"{name}-roofline.svg"] = roofline_chart.chart(bench, machine)
+            pages[f"{name}-roofline.svg"] = roofline_chart.chart(data[f"{name}-roofline"], machine)
     return pages
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Charts, tables and averages are those of the measurements in docs/data.
+"""Charts, tables and figures in sentences are those of the measurements in docs/data, and no other figures are in README.md, and
+in the pages on performance.
 
 Charts have words for screen readers, stay on their page, and show failures as such.
 """
@@ -15,8 +16,13 @@ import xml.etree.ElementTree as ElementTree
 from tap import ROOT, Tap, faults_of, run, text_of
 
 DATA = os.path.join(ROOT, "docs/data")
-CHARTS = ["h100.svg", "zen3.svg", "zen3-roofline.svg", "zen4.svg", "zen5.svg"]
-PAGES = ["docs/cuda.md", "docs/performance.md", "docs/speed.md"]
+CHARTS = ["badge-licence.svg", "badge-tests.svg", "badge-version.svg", "h100-batch_32.svg", "zen3-networks.svg", "zen4-networks.svg", "zen5-decoder.svg", "zen5-networks.svg", "zen5-roofline.svg"]
+PAGES = ["docs/cuda.md", "docs/dev/kernels.md", "docs/performance.md", "docs/speed.md"]
+MEASURED = ["README.md", "docs/dev/kernels.md", "docs/performance.md", "docs/speed.md"]  # all figures there come from measurements
+TABLE = re.compile(r"<!-- table .*?<!-- end -->", re.S)
+CODE = re.compile(r"^```.*?^```|(?<=\n\n)(?:    .*?\n)+|`[^`]*`", re.S | re.M)
+FIGURE = re.compile(r"\b\d[\d.,]*\s+(?:%|percent|[mµun]?s|seconds?|minutes?|hours?|[MG]i?B|[KMG]B/s|[GT]?FLOP/s|[GT]?OP/s|cycles|tokens"
+                    r"|times\b.{0,24}\bas\b|times (?:faster|slower|the (?:speed|time|peak)))(?![\w/])")
 SVG = "{http://www.w3.org/2000/svg}"
 ACROSS, UP = ["x", "x1", "x2", "cx"], ["y", "y1", "y2", "cy"]
 
@@ -73,26 +79,47 @@ def unknown_tables(folder):
         yield f"exit status {status}: {printed}"
 
 
-def geometric_mean(machine, key):
-    product, n = 1.0, 0
-    for row in json.loads(read(DATA, f"{machine}.json"))["networks"][key].values():
-        product, n = product * row["ratio_min"], n + 1
-    return product ** (1 / n)
+def unended_tables(folder):
+    """A table without its end would take the text up to the next one."""
+    page = os.path.join(folder, "page.md")
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("<!-- table summary -->\n\ntext\n\n<!-- table machines -->\n<!-- end -->\n")
+    status, printed = run(write_tables(folder, page))
+    if status != 1 or "table summary has no <!-- end -->" not in printed or "text" not in read(folder, "page.md"):
+        yield f"exit status {status}: {printed}"
 
 
-def wrong_averages(_):
-    """README.md has the averages of float32 on one thread, and the sum of the sizes in docs/performance.md."""
-    readme, performance = text_of("README.md"), text_of("docs/performance.md")
-    said = re.search(r"on average ([\d.]+) times \(AVX2\) or ([\d.]+) times \(AVX-512\)", readme)
-    for machine, average in zip(("zen3", "zen4"), said.groups() if said else ("none", "none")):
-        mean = f"{geometric_mean(machine, 'float32_1'):.1f}"
-        if average != mean:
-            yield f"README.md: {average} times as fast, but {machine}.json has {mean}"
-    sizes = re.findall(r"^\| `lib\w+\.so`:.* \| ([\d ]+) \|$", performance, re.M)
-    total = f"{sum(int(size.replace(' ', '')) for size in sizes) / 1e6:.1f}"
-    for size in re.findall(r"([\d.]+) MB(?: in total)? when stripped", readme) or ["none"]:
-        if size != total or len(sizes) != 2:
-            yield f"README.md: {size} MB, but docs/performance.md has {total} for {len(sizes)} libraries"
+def wrong_figures_found(folder):
+    """A digit that changes in a sentence is found, and written back; so is a sentence that is gone."""
+    copy = shutil.copy(os.path.join(ROOT, "README.md"), folder)
+    good = read(folder, "README.md")
+    for pattern in (r"(two libraries, )(\d)", r"(on\s+average )(\d)", r"(ONNX Runtime has )(\d)"):
+        bad = re.sub(pattern, lambda m: m[1] + str((int(m[2]) + 1) % 10), good, count=1)
+        with open(copy, "w", encoding="utf-8") as file:
+            file.write(bad)
+        status, printed = run(write_tables(folder, "--root", folder, "--check", copy))
+        if bad == good or status != 1 or "differs from the measurements" not in printed:
+            yield f"README.md: exit status {status} for a wrong figure: {printed}"
+        yield from faults_of(write_tables(folder, "--root", folder, copy))
+        if read(folder, "README.md") != good:
+            yield f"README.md: the figure of {pattern} is not written as it was"
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"on\s+average", "mostly", good))
+    status, printed = run(write_tables(folder, "--root", folder, "--check", copy))
+    if status != 1 or "no sentence matches" not in printed:
+        yield f"README.md: exit status {status} for a sentence that is gone: {printed}"
+
+
+def figures_by_hand(_):
+    """Figures of time, speed, memory or shares outside of tables, code, and the sentences of bench/plots/figures.py."""
+    sys.path.append(os.path.join(ROOT, "bench/plots"))
+    from figures import FIGURES
+    for page in MEASURED:
+        text = CODE.sub("", TABLE.sub("", text_of(page)))
+        for name, pattern, _ in FIGURES:
+            if name == page:
+                text = re.sub(pattern.replace(" ", r"\s+"), "", text)
+        yield from (f"{page}: {match[0]!r} is no figure of docs/data" for match in FIGURE.finditer(text))
 
 
 def without_words(folder):
@@ -134,10 +161,15 @@ def fail_three(networks):
 def hidden_failures(folder):
     change(folder, "zen3.json", lambda machine: fail_three(machine["networks"]))
     yield from faults_of(draw(folder))
-    root = ElementTree.fromstring(read(folder, "zen3.svg"))
+    root = ElementTree.fromstring(read(folder, "zen3-networks.svg"))
     failed = [text for text in root.iter(SVG + "text") if text.text == "failed"]
     if len(failed) != 3:
         yield f"{len(failed)} results instead of 3 are shown as failed"
+    page = shutil.copy(os.path.join(ROOT, "docs/performance.md"), folder)
+    yield from faults_of(write_tables(folder, page))
+    table = re.search(r"<!-- table zen3-networks -->.*?<!-- end -->", read(folder, "performance.md"), re.S)[0]
+    if table.count("failed") != 3:
+        yield f"{table.count('failed')} results instead of 3 are failed in the table"
     yield from outside(folder)
 
 
@@ -149,15 +181,15 @@ def huge_ratios(folder):
 
 
 def vague_messages(folder):
-    change(folder, "zen3-roofline.json", lambda bench: bench.pop("peak_gbs"))
+    change(folder, "zen5-roofline.json", lambda bench: bench.pop("peak_gbs"))
     status, printed = run(draw(folder))
     if status != 1 or printed != f"plots.py: a file in {folder} lacks the field 'peak_gbs'\n":
         yield f"exit status {status}: {printed}"
-    os.remove(os.path.join(folder, "zen3-roofline.json"))
+    os.remove(os.path.join(folder, "zen5-roofline.json"))
     status, printed = run(draw(folder))
-    if status != 1 or len(printed.splitlines()) != 1 or "zen3-roofline.json" not in printed:
+    if status != 1 or len(printed.splitlines()) != 1 or "zen5-roofline.json" not in printed:
         yield f"exit status {status}: {printed}"
-    change(folder, "zen3.json", lambda machine: machine.pop("roofline"))
+    change(folder, "zen5.json", lambda machine: machine.pop("roofline"))
     change(folder, "zen4.json", lambda machine: machine.pop("networks"))
     status, printed = run(draw(folder))
     if status != 1 or "zen4.json" not in printed:
@@ -169,7 +201,9 @@ TESTS = {
     "tables_are_those_of_the_measurements": stale_tables,
     "a_wrong_table_is_found_and_written_again": wrong_tables_found,
     "an_unknown_table_is_an_error": unknown_tables,
-    "averages_and_sizes_of_the_first_page_are_those_of_the_measurements": wrong_averages,
+    "a_table_without_an_end_is_an_error": unended_tables,
+    "a_wrong_figure_in_a_sentence_is_found_and_written_again": wrong_figures_found,
+    "pages_have_no_figures_by_hand": figures_by_hand,
     "charts_have_a_title_and_a_description": without_words,
     "charts_stay_on_their_page": outside,
     "failed_and_wrong_results_are_shown_as_failed": hidden_failures,

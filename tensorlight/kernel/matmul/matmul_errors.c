@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: matmul_errors. Prints the errors of packed products of floats, by vectors and by matrix
-// units (gemm.h), as a table: the largest and the root mean square, relative to the sum of the
-// magnitudes of the terms, in units of 2^-24. Not a test.
+// units (gemm.h), as a list of JSON: the largest and the root mean square, relative to the sum of
+// the magnitudes of the terms, in units of 2^-24. Not a test.
 
 #include <math.h>
 #include <stdio.h>
@@ -163,9 +163,12 @@ static void two_parts(product *p)
     memcpy(p->got, q.got, sizeof(q.got));
 }
 
-static void (*const ways[])(product *) = {floats, three_parts, two_parts};
+static const struct {
+    const char *name;
+    void (*multiply)(product *);
+} ways[] = {{"floats", floats}, {"three_parts", three_parts}, {"two_parts", two_parts}};
 
-static void print_errors(const product *p)
+static void print_errors(const char *way, const product *p)
 {
     double max = 0, squares = 0;
     for (int i = 0; i < ROWS * COLUMNS; i++) {
@@ -179,7 +182,7 @@ static void print_errors(const product *p)
         max = fmax(max, error);
         squares += error * error;
     }
-    printf(" %.2f | %.3f |", max, sqrt(squares / (ROWS * COLUMNS)));
+    printf(", \"%s\": {\"max\": %.2f, \"rms\": %.3f}", way, max, sqrt(squares / (ROWS * COLUMNS)));
 }
 
 int main(void)
@@ -190,8 +193,7 @@ int main(void)
         fputs("matmul_errors: needs AVX-512\n", stderr);
         return 1;
     }
-    puts("| factors | k | floats: max | RMS | three parts: max | RMS | two parts: max | RMS |");
-    puts("|---|---|---|---|---|---|---|---|");
+    printf("[");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]); j++) {
             p.k = lengths[j];
@@ -199,13 +201,14 @@ int main(void)
             fill(p.y, COLUMNS * p.k, kinds[i].number);
             if (kinds[i].cancels)
                 cancel(&p, kinds[i].cancels < p.k ? p.k / kinds[i].cancels : 1);
-            printf("| %s | %d |", kinds[i].name, p.k);
+            printf("%s\n {\"factors\": \"%s\", \"k\": %d", i || j ? "," : "", kinds[i].name, p.k);
             for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
-                ways[w](&p);
-                print_errors(&p);
+                ways[w].multiply(&p);
+                print_errors(ways[w].name, &p);
             }
-            puts("");
+            printf("}");
             fflush(stdout);
         }
+    puts("\n]");
     return 0;
 }
