@@ -7,7 +7,7 @@ usage: serve_bench.py MODEL [--build BUILD] [--rates R,R..] [--seconds S] [--cor
 MODEL has an open batch (axis 0). First both servers are loaded by a closed loop, which shows how many requests a second they can
 answer; then requests arrive at random times of set rates (by default parts of the first server's limit, and three times it), and
 the percentiles of their times are printed. `bench` is the time of one run, and rows per second with full batches, by `lightnet bench`.
-Needs node with onnxruntime-node as bench/measure does, and `ninja -C build bench/ln_load`.
+Needs node with onnxruntime-node as bench/measure does, and `ninja -C build bench/ln_http_load`.
 """
 import argparse
 import contextlib
@@ -93,7 +93,7 @@ class Node:
 
 def loaded(args, server, rate, connections):
     words = [word for header in server.headers for word in ("-H", header)]
-    return json.loads(run([os.path.join(args.build, "bench", "ln_load"), str(PORT), server.path, server.body, "-r", str(rate),
+    return json.loads(run([os.path.join(args.build, "bench", "ln_http_load"), str(PORT), server.path, server.body, "-r", str(rate),
                            "-s", str(args.seconds), "-c", str(connections), *words]))
 
 

@@ -193,7 +193,7 @@ def overload_is_refused_with_retry_after():
 def bodies_of_all_requests_are_limited():
     with folder() as path:
         write(f"{path}/m.onnx", scaled(2))
-        with Server(PROGRAM, path, "--max-memory", "100K") as server:
+        with Server(PROGRAM, path, "--max-memory", "100K", "--idle-timeout", "2") as server:
             half = socket.create_connection(("127.0.0.1", server.port))
             half.sendall(b"POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n" + b" " * 80000)
             x = np.ones((5000, 2), np.float32)

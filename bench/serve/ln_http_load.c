@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads an HTTP server with one request, again and again, at random times of a set rate.
 //
-//     ln_load PORT PATH BODY [-r RATE] [-s SECONDS] [-c CONNECTIONS] [-H 'NAME: VALUE']..
+//     ln_http_load PORT PATH BODY [-r RATE] [-s SECONDS] [-c CONNECTIONS] [-H 'NAME: VALUE']..
 //
 // Requests arrive whether earlier ones are answered or not (an open loop), as those of independent
 // clients do; the intervals have an exponential distribution. A request's time begins with its
@@ -53,7 +53,7 @@ typedef struct load {
 
 static void fail(const char *reason)
 {
-    fprintf(stderr, "ln_load: %s\n", reason);
+    fprintf(stderr, "ln_http_load: %s\n", reason);
     exit(1);
 }
 
