@@ -116,25 +116,10 @@ void srv_grpc_call_header(srv_grpc_call *c, const void *name, size_t name_size, 
     }
 }
 
-// Compares all bytes, so that the time does not tell how many are right.
-static int is_equal(const char *a, const char *b)
-{
-    const size_t n = strlen(a), m = strlen(b);
-    unsigned char diff = n != m;
-    for (size_t i = 0; i < n; i++)
-        diff |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
-    return m && !diff;
-}
-
 static int check_token(srv_grpc_call *c)
 {
-    static const char scheme[] = "Bearer ";
-    const char *const given = c->headers[SRV_GRPC_AUTHORIZATION];
-    const char *const token = c->context->server->token;
-    if (!token || c->method->is_open)
-        return 0;
-    if (given && !strncasecmp(given, scheme, strlen(scheme)) &&
-        is_equal(given + strlen(scheme), token))
+    if (c->method->is_open ||
+        srv_server_accepts(c->context->server, c->headers[SRV_GRPC_AUTHORIZATION]))
         return 0;
     return srv_fail(&c->error, SRV_UNAUTHORIZED,
                     "the metadata 'authorization' have no valid token");

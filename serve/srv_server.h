@@ -21,6 +21,10 @@ typedef struct srv_server {
 /** Whether all models are loaded, and the server does not stop. */
 int srv_server_is_ready(srv_server *server);
 
+/** Whether the server needs no token, or `authorization` (NULL: none), the header of a request, has
+ *  it: "Bearer TOKEN". */
+int srv_server_accepts(const srv_server *server, const char *authorization);
+
 /** Appends what GET v2 answers, and the metadata of a model. */
 void srv_server_write_metadata(srv_buffer *b);
 int srv_server_write_model(srv_server *server, const char *name, const char *version, srv_buffer *b,
