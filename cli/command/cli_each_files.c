@@ -16,6 +16,7 @@
 #include "input/cli_source.h"
 #include "lightnet/ln_util.h"
 #include "output/cli_guard.h"
+#include "output/cli_identity.h"
 #include "output/cli_msg.h"
 
 // A list
@@ -151,29 +152,15 @@ static int name_outputs(cli_each_files *f, const char *path, char **names, ln_er
     return ln_error_set(err, "%s: '%s' is the output of an earlier file", path, names[0]);
 }
 
-// An input so far, in the tree `inputs`.
-typedef struct identity {
-    dev_t device;
-    ino_t node;
-} identity;
-
-static int by_identity(const void *a, const void *b)
-{
-    const identity *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device > y->device ? 1 : -1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
 static int remember_input(cli_each_files *f, const char *path, ln_error *err)
 {
-    struct stat st;
-    if (stat(path, &st))
+    cli_identity identity;
+    if (cli_identity_get(&identity, path))
         return 0; // it has no output
-    identity *const input = malloc(sizeof(*input));
+    cli_identity *const input = malloc(sizeof(*input));
     if (input)
-        *input = (identity){st.st_dev, st.st_ino};
-    identity **const at = input ? tsearch(input, &f->inputs, by_identity) : NULL;
+        *input = identity;
+    cli_identity **const at = input ? tsearch(input, &f->inputs, cli_identity_compare) : NULL;
     if (!at || *at != input)
         free(input);
     return at ? 0 : ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory");
@@ -183,6 +170,7 @@ static int check_output(const cli_each_files *f, const char *name, ln_error *err
 {
     char text[LN_MAXLINE];
     struct stat st;
+    cli_identity identity;
     const char *const same = cli_guard_same_input(&f->opt->shared, name, text);
     if (same)
         return ln_error_set(err, "%s: the output would overwrite the input '%s'", name, same);
@@ -190,7 +178,7 @@ static int check_output(const cli_each_files *f, const char *name, ln_error *err
         return 0;
     if (!f->opt->shared.force && !f->opt->resume)
         return ln_error_set(err, "%s: the file exists; --force replaces it", name);
-    return !stat(name, &st) && tfind(&(identity){st.st_dev, st.st_ino}, &f->inputs, by_identity)
+    return !cli_identity_get(&identity, name) && tfind(&identity, &f->inputs, cli_identity_compare)
                ? ln_error_set(err, "%s: the output would overwrite a file of --each", name)
                : 0;
 }
@@ -297,7 +285,7 @@ static void free_tree(void **root, int (*order)(const void *, const void *))
 void cli_each_files_free(cli_each_files *f)
 {
     free_tree(&f->known, by_text);
-    free_tree(&f->inputs, by_identity);
+    free_tree(&f->inputs, cli_identity_compare);
     cli_lines_close(f->lines);
     cli_outnames_free(&f->names, &f->list);
     cli_files_free(&f->list);

@@ -13,6 +13,7 @@
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 #include "output/cli_guard.h"
+#include "output/cli_identity.h"
 #include "output/cli_msg.h"
 
 // FILE: without its suffix, unless names would then be the same
@@ -176,19 +177,6 @@ static int check_unique(const cli_outnames *names, const cli_files *files)
 
 // Existing files
 
-typedef struct identity {
-    dev_t device;
-    ino_t node;
-} identity;
-
-static int by_identity(const void *a, const void *b)
-{
-    const identity *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device > y->device ? 1 : -1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
 // With --resume, what is left of an interrupted start.
 static int may_replace(const cli_run_options *opt)
 {
@@ -199,19 +187,17 @@ static int may_replace(const cli_run_options *opt)
 static int check_inputs(const cli_outnames *names, const cli_files *files)
 {
     const size_t n = (size_t)files->n * (size_t)names->n_outputs;
-    identity *inputs = calloc((size_t)files->n + 1, sizeof(*inputs));
+    cli_identity *inputs = calloc((size_t)files->n + 1, sizeof(*inputs));
     int status = inputs ? 0 : cli_fail_memory();
     size_t n_inputs = 0;
-    struct stat st;
     for (int i = 0; inputs && i < files->n; i++)
-        if (!stat(files->paths[i], &st))
-            inputs[n_inputs++] = (identity){st.st_dev, st.st_ino};
+        n_inputs += !cli_identity_get(&inputs[n_inputs], files->paths[i]);
     if (inputs)
-        qsort(inputs, n_inputs, sizeof(*inputs), by_identity);
+        qsort(inputs, n_inputs, sizeof(*inputs), cli_identity_compare);
     for (size_t i = 0; i < n && !status; i++) {
-        const int exists = !stat(names->names[i], &st);
-        const identity key = {exists ? st.st_dev : 0, exists ? st.st_ino : 0};
-        if (exists && bsearch(&key, inputs, n_inputs, sizeof(*inputs), by_identity))
+        cli_identity key;
+        if (!cli_identity_get(&key, names->names[i]) &&
+            bsearch(&key, inputs, n_inputs, sizeof(*inputs), cli_identity_compare))
             status = cli_usage("%s: the output would overwrite a file of --each", names->names[i]);
     }
     free(inputs);
