@@ -47,6 +47,7 @@ from onnx import TensorProto, helper
 from onnx.backend.test import BackendTest, runner
 
 import lightnet
+from checks import equal, raises, test, tests
 from lightnet import onnx_backend
 
 # onnx 1.12 compares types with this name, which NumPy has dropped.
@@ -258,29 +259,6 @@ def check_nodes(tap, known):
 
 
 # ---- tests of the module ----
-
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-def raises(kind, function, *texts):
-    """Faults unless function() raises `kind` with these texts in its message."""
-    try:
-        function()
-    except kind as error:
-        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
-    except BaseException as error:  # of another kind: that is the fault
-        return [f"raised {type(error).__name__}: {error}"]
-    return ["raised nothing"]
-
-
-def equal(a, b):
-    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
-
 
 def value(name, elem_type=TensorProto.FLOAT, shape=(2,)):
     return helper.make_tensor_value_info(name, elem_type, shape)

@@ -13,12 +13,12 @@
 import numpy as np
 from tap import Tap
 
-_tests = []
+tests = []
 
 
 def test(function):
     """Adds a test."""
-    _tests.append(function)
+    tests.append(function)
     return function
 
 
@@ -45,7 +45,7 @@ def equal(a, b):
 def run_tests():
     """Runs the tests in their order, and leaves."""
     tap = Tap()
-    for function in _tests:
+    for function in tests:
         try:
             faults = function()
         except BaseException as error:  # counts as a fault of this test
