@@ -6,10 +6,9 @@
 #include <math.h>
 
 #include "kernel/attention/attention.h"
+#include "kernel/softmax/exp_weight.h"
 
 enum { LANES = 8 };
-
-#define exp_of(x) _Generic((x), float : expf, double : exp)(x)
 
 #define TL_TEMPLATE "kernel/attention/attention_c.c"
 #include "tensor/tl_each_float.inc.h"
@@ -52,7 +51,7 @@ static double NAME(exponentials, c)(C *scores, size_t len, C max)
     double sum = 0;
     const C origin = max > -(C)INFINITY ? max : 0;
     for (size_t j = 0; j < len; j++) {
-        scores[j] = exp_of(scores[j] - origin);
+        scores[j] = TL_EXP_WEIGHT(scores[j] - origin);
         sum += (double)scores[j];
     }
     return sum;

@@ -172,14 +172,15 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
             max = tl_vf_max(tl_vf_load(b->p + j * width + i * TL_VF_LANES), max); // NaN loses
         // While all scores are -infinity, max - max would be NaN, and stay in the sums.
         origin[i] = tl_vf_select(tl_vf_lt(lowest, max), max, tl_vf_zero());
-        scale[i] = tl_vf_exp(tl_vf_sub(b->max[i], origin[i]));
+        scale[i] = tl_vf_exp_weight(tl_vf_sub(b->max[i], origin[i]));
         b->max[i] = max;
         b->sum[i] = tl_vf_mul(b->sum[i], scale[i]);
     }
     for (float *p = b->p; p < b->p + n * width; p += width)
         TL_UNROLL
     for (int i = 0; i < vectors; i++) {
-        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p + i * TL_VF_LANES), origin[i]));
+        const tl_vf weight =
+            tl_vf_exp_weight(tl_vf_sub(tl_vf_load(p + i * TL_VF_LANES), origin[i]));
         tl_vf_store(p + i * TL_VF_LANES, weight);
         b->sum[i] = tl_vf_add(b->sum[i], weight);
     }
@@ -350,7 +351,7 @@ static float weigh_row(float *p, size_t n, float origin)
 {
     tl_vf sum = tl_vf_zero();
     for (size_t j = 0; j < n; j += TL_VF_LANES) {
-        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p + j), tl_vf_set1(origin)));
+        const tl_vf weight = tl_vf_exp_weight(tl_vf_sub(tl_vf_load(p + j), tl_vf_set1(origin)));
         tl_vf_store(p + j, weight);
         sum = tl_vf_add(sum, weight);
     }
@@ -533,7 +534,7 @@ static void weigh_block(float *p, size_t n, const float *origin, float *sum)
     tl_vf all = tl_vf_zero();
     float lanes[TL_VF_LANES];
     for (size_t j = 0; j < n; j += SHARED_KEYS, p += TL_VF_LANES) {
-        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p), origins));
+        const tl_vf weight = tl_vf_exp_weight(tl_vf_sub(tl_vf_load(p), origins));
         tl_vf_store(p, weight);
         all = tl_vf_add(all, weight);
     }

@@ -493,6 +493,35 @@ START_TEST(nan_and_infinity_stay_in_their_rows)
 }
 END_TEST
 
+// Scores of 0 for each third key, whose values are 1; the others' values are large, their scores so
+// small that e^score is subnormal.
+static void set_far_scores(attention *a, const shape *s)
+{
+    float *const q = a->q->data, *const k = a->k->data, *const v = a->v->data;
+    for (int i = 0; i < a->q->len; i++)
+        q[i] = i % s->d == 0;
+    a->param.scale = 1;
+    for (int i = 0; i < a->k->len; i++)
+        k[i] = i / s->d % s->t % 3 && i % s->d == 0 ? -88.0f - (float)(i / s->d % 16) : 0;
+    for (int i = 0; i < a->v->len; i++)
+        v[i] = i / s->e % s->t % 3 ? 0x1p120f : 1;
+}
+
+START_TEST(no_weight_is_subnormal)
+{
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++) {
+            attention a = {0};
+            open_random(&a, TL_FLOAT, &shapes[i], 0);
+            set_far_scores(&a, &shapes[i]);
+            run(&a, isa);
+            for (int j = 0; j < a.dst->len; j++)
+                nn_check_near(a.dst, (size_t)j, 1, 0x1p-20);
+            nn_close(&a.room);
+        }
+}
+END_TEST
+
 START_TEST(without_keys_there_is_nothing)
 {
     nn_room room = {.seed = 1};
@@ -582,5 +611,6 @@ LN_TEST_MAIN("attention", two_keys_by_hand, masks_of_each_type_exclude_keys,
              masks_are_broadcast, masked_keys_have_no_weight, whole_blocks_of_keys_may_be_masked,
              keys_that_no_query_reads_may_be_anything, caches_have_memory_for_more_rows,
              threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
-             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
+             no_weight_is_subnormal, without_keys_there_is_nothing,
+             scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)

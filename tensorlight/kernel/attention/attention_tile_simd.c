@@ -244,8 +244,9 @@ static void weigh(block *b, size_t r)
     const float start = b->max[r] > -INFINITY ? b->max[r] : 0, scale = expf(before - start);
     const tl_vf origin = tl_vf_set1(start);
     for (size_t j = 0; j < b->all_keys; j += WORD * TL_VF_LANES) {
-        const tl_vf low = tl_vf_exp(tl_vf_sub(tl_vf_load(scores + j), origin));
-        const tl_vf high = tl_vf_exp(tl_vf_sub(tl_vf_load(scores + j + TL_VF_LANES), origin));
+        const tl_vf low = tl_vf_exp_weight(tl_vf_sub(tl_vf_load(scores + j), origin));
+        const tl_vf high =
+            tl_vf_exp_weight(tl_vf_sub(tl_vf_load(scores + j + TL_VF_LANES), origin));
         sum = tl_vf_add(sum, tl_vf_add(low, high));
         tl_vf_store(scores + j / WORD, tl_vf_to_pairs(low, high));
     }

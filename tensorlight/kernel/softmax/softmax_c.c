@@ -7,13 +7,12 @@
 
 #ifndef T // once
 
+#include "kernel/softmax/exp_weight.h"
 #include "kernel/softmax/softmax.h"
 
 #include <math.h>
 
 enum { LINES = 64 };
-
-#define exp_of(x) _Generic((x), float : expf, double : exp)(x)
 
 #define TL_TEMPLATE "kernel/softmax/softmax_c.c"
 #include "tensor/tl_each_float.inc.h"
@@ -42,7 +41,7 @@ static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, s
     NAME(find_max, c)(src, max, n, len, inner);
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++) {
-            const C e = exp_of(LOAD(src[i * inner + j]) - max[j]);
+            const C e = TL_EXP_WEIGHT(LOAD(src[i * inner + j]) - max[j]);
             sum[j] += (double)e;
             if (NAME(dst_is_exact, c))
                 dst[i * inner + j] = STORE(e);
@@ -50,7 +49,8 @@ static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, s
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++) {
             const size_t at = i * inner + j;
-            const C e = NAME(dst_is_exact, c) ? LOAD(dst[at]) : exp_of(LOAD(src[at]) - max[j]);
+            const C e =
+                NAME(dst_is_exact, c) ? LOAD(dst[at]) : TL_EXP_WEIGHT(LOAD(src[at]) - max[j]);
             dst[at] = STORE((C)((double)e / sum[j]));
         }
 }
@@ -74,7 +74,7 @@ static void NAME(logsoftmax_lines, c)(const T *src, T *dst, size_t n, size_t len
     NAME(find_max, c)(src, max, n, len, inner);
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++)
-            sum[j] += (double)exp_of(LOAD(src[i * inner + j]) - max[j]);
+            sum[j] += (double)TL_EXP_WEIGHT(LOAD(src[i * inner + j]) - max[j]);
     for (size_t j = 0; j < n; j++)
         sum[j] = log(sum[j]);
     for (size_t i = 0; i < len; i++)

@@ -36,7 +36,7 @@ TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float max)
         const size_t end = tl_min_size(len - TL_VF_LANES, i + (PART - 1) * TL_VF_LANES);
         tl_vf part = tl_vf_zero();
         for (; i <= end; i += TL_VF_LANES) {
-            const tl_vf e = tl_vf_exp(tl_vf_sub(tl_vf_load(x + i), m));
+            const tl_vf e = tl_vf_exp_weight(tl_vf_sub(tl_vf_load(x + i), m));
             part = tl_vf_add(part, e);
             if (y)
                 tl_vf_store(y + i, e);
@@ -44,7 +44,7 @@ TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float max)
         sum += (double)tl_vf_sum(part);
     }
     if (i < len) {
-        const tl_vf rest = tl_vf_exp(tl_vf_sub(tl_vf_load_partial(x + i, len - i), m));
+        const tl_vf rest = tl_vf_exp_weight(tl_vf_sub(tl_vf_load_partial(x + i, len - i), m));
         float lanes[TL_VF_LANES];
         tl_vf_store(lanes, rest);
         for (size_t k = 0; k < len - i; k++)
@@ -113,7 +113,7 @@ TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size
         const size_t end = tl_min_size(len, i + PART);
         tl_vf part = tl_vf_zero();
         for (; i < end; i++) {
-            const tl_vf e = tl_vf_exp(tl_vf_sub(row_at(x + i * inner, n), max));
+            const tl_vf e = tl_vf_exp_weight(tl_vf_sub(row_at(x + i * inner, n), max));
             part = tl_vf_add(part, e);
             if (y)
                 put_row(y + i * inner, e, n);
@@ -148,14 +148,14 @@ TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t le
 
 TL_INLINE tl_vf softmax_fours(tl_vf x)
 {
-    const tl_vf e = tl_vf_exp(tl_vf_sub(x, REDUCE_FOURS(tl_vf_max, x)));
+    const tl_vf e = tl_vf_exp_weight(tl_vf_sub(x, REDUCE_FOURS(tl_vf_max, x)));
     return tl_vf_div(e, REDUCE_FOURS(tl_vf_add, e));
 }
 
 TL_INLINE tl_vf logsoftmax_fours(tl_vf x)
 {
     const tl_vf shifted = tl_vf_sub(x, REDUCE_FOURS(tl_vf_max, x));
-    const tl_vf e = tl_vf_exp(shifted);
+    const tl_vf e = tl_vf_exp_weight(shifted);
     return tl_vf_sub(shifted, tl_vf_log(REDUCE_FOURS(tl_vf_add, e)));
 }
 

@@ -184,8 +184,35 @@ START_TEST(short_lines_agree_with_long_ones)
 }
 END_TEST
 
-LN_TEST_MAIN("softmax", the_logarithm_is_that_of_softmax, softmax_gives_the_known_result,
-             large_numbers_do_not_overflow, nan_and_infinity_spoil_their_line_only,
-             every_axis_and_float_agrees_with_double, threads_do_not_change_the_result,
-             softmax_rejects_bad_axes_and_dtypes, an_empty_tensor_stays_empty,
-             short_lines_agree_with_long_ones)
+// Lines of any length, along the last axis and along the first.
+START_TEST(no_weight_is_subnormal)
+{
+    static const float far[] = {-87.2f, -87.4f, -95, -103.5f, -INFINITY};
+    NN_EACH_ISA(exec)
+    for (int len = 2; len < 90; len++)
+        for (int axis = 0; axis < 2; axis++) {
+            nn_room room = {.seed = 44};
+            const int dims[] = {axis ? 21 : len, axis ? len : 21};
+            tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, dims);
+            tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, dims);
+            for (int i = 0; i < src->len; i++) {
+                const int k = axis ? i % len : i / 21; // in its line
+                ((float *)src->data)[i] = k ? 3 + far[k % NN_LEN(far)] : 3;
+            }
+            tl_exec_softmax(&exec, src, dst, axis);
+            for (int i = 0; i < src->len; i++) {
+                const float x = ((float *)src->data)[i] - 3;
+                const double expected = x < -87.3f ? 0 : exp((double)x);
+                nn_check_near(dst, (size_t)i, expected,
+                              nn_tolerance(TL_FLOAT, 40, expected, expected));
+            }
+            nn_close(&room);
+        }
+}
+END_TEST
+
+LN_TEST_MAIN("softmax", no_weight_is_subnormal, the_logarithm_is_that_of_softmax,
+             softmax_gives_the_known_result, large_numbers_do_not_overflow,
+             nan_and_infinity_spoil_their_line_only, every_axis_and_float_agrees_with_double,
+             threads_do_not_change_the_result, softmax_rejects_bad_axes_and_dtypes,
+             an_empty_tensor_stays_empty, short_lines_agree_with_long_ones)
