@@ -14,11 +14,14 @@
 #include "srv_run.h"
 #include "tensorlight/tl_util.h"
 
+enum { DEFAULT_BATCH = 8 };
+
 struct srv_model {
     char *name, *version, *path;
     ln_model *model;
     srv_port *inputs, *outputs;
-    int n_inputs, n_outputs, max_batch;
+    int n_inputs, n_outputs;
+    int max_batch; // rows that can run together; 1: axis 0 is no batch
     uint64_t timeout_ns;
     srv_queue_limits limits;
     srv_queue *queue;
@@ -124,9 +127,17 @@ static void *work(void *data)
 
 static int create_queue(srv_model *m, srv_error *err)
 {
-    m->limits.max_rows = m->max_batch;
     m->queue = srv_queue_create(&m->limits, end_request, m);
     return m->queue ? 0 : srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
+}
+
+// `max`: of the settings.
+static void find_batches(srv_model *m, const srv_probe *probe, int max, srv_error *err)
+{
+    m->max_batch = srv_probe_rows(probe, max ? max : DEFAULT_BATCH, err);
+    m->limits.max_rows = m->max_batch;
+    if (!max && !err->status)
+        m->limits.max_rows = srv_probe_enough_rows(probe, m->max_batch, err);
 }
 
 // The first session finds out about batches.
@@ -135,7 +146,7 @@ static int warm_up(srv_model *m, srv_run *run, int max_batch, srv_error *err)
     const srv_probe probe = {m->model,   run->session, m->inputs,
                              m->outputs, m->n_inputs,  m->n_outputs};
     if (!m->n_threads)
-        m->max_batch = srv_probe_rows(&probe, max_batch, err);
+        find_batches(m, &probe, max_batch, err);
     else
         srv_probe_warm_up(&probe, err);
     return err->status ? -1 : 0;
@@ -270,7 +281,7 @@ const srv_port *srv_model_outputs(const srv_model *m, int *n)
 
 int srv_model_max_batch(const srv_model *m)
 {
-    return m->max_batch;
+    return m->limits.max_rows;
 }
 
 // Requests

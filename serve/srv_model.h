@@ -9,10 +9,10 @@
 typedef struct srv_model_settings {
     const ln_options *options; // borrowed
     int instances;             // threads that run batches, each with its session
-    int max_batch;
-    uint64_t wait_ns;    // of a batch that is not full
-    int max_queue;       // requests that wait
-    uint64_t timeout_ns; // of a request without its own; 0: none
+    int max_batch;             // rows; 0: up to 8, as long as more rows raise the throughput
+    uint64_t wait_ns;          // of a batch that is not full
+    int max_queue;             // requests that wait
+    uint64_t timeout_ns;       // of a request without its own; 0: none
 } srv_model_settings;
 
 /** An input or output. */
@@ -56,7 +56,7 @@ const char *srv_model_format(const srv_model *m);
 const srv_port *srv_model_inputs(const srv_model *m, int *n);
 const srv_port *srv_model_outputs(const srv_model *m, int *n);
 
-/** The max rows of a batch; 1: the model's axis 0 is no batch. */
+/** The max rows of a batch; 1: requests do not run together. */
 int srv_model_max_batch(const srv_model *m);
 
 /** Checks the request against the model's inputs and outputs, and lets it wait for a worker (keeps

@@ -27,8 +27,9 @@ static const char help[] =
     "      --instances N          runs at the same time, for each model (default: a run for each "
     "core)\n"
     "      --threads N            threads of each run (default 1)\n"
-    "      --max-batch N          run up to N rows of waiting requests together (default 8; 1: "
-    "never)\n"
+    "      --max-batch N          run up to N rows of waiting requests together (1: never; "
+    "default: up "
+    "to 8, as long as more rows raise the throughput)\n"
     "      --batch-wait MS        wait up to MS milliseconds for a batch to be full (default 0)\n"
     "      --max-queue N          requests that wait for a model; more are rejected (default 256)\n"
     "      --timeout S            seconds after which a request fails (default 0: never)\n"
@@ -310,7 +311,7 @@ int srv_options_read(srv_options *o, int argc, char **argv)
     int c, status = 0;
     *o = (srv_options){
         .max_versions = 1,
-        .model = {.instances = tl_cpu_count(), .max_batch = 8, .max_queue = 256},
+        .model = {.instances = tl_cpu_count(), .max_queue = 256},
         .http = {.host = "127.0.0.1",
                  .port = 8080,
                  .max_connections = 1024,

@@ -4,10 +4,17 @@
 #include "srv_probe.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensorlight/tl_util.h"
+
 enum { MAX_WARM = 64 }; // rows that zeros are made for
+enum { N_TIMES = 3 };   // measurements of a run
+
+#define MEASURE_NS 500000000 // no measurement begins later
+#define GAIN       1.05      // of rows per second, for which a batch grows
 
 // Names of sizes
 
@@ -95,17 +102,19 @@ static void forget_zeros(const srv_probe *p)
         ln_session_bind_input(p->session, p->inputs[i].name, p->inputs[i].dtype, 0, NULL, NULL, 0);
 }
 
-// Whether the model has run; a status that any input would cause is an error.
-static int run_rows(const srv_probe *p, int rows, srv_error *err)
+// The time of a run, without its inputs; 0: it failed. A status that any input would cause is an
+// error.
+static uint64_t run_rows(const srv_probe *p, int rows, srv_error *err)
 {
     ln_status status = LN_OK;
     for (int i = 0; i < p->n_inputs && !status; i++)
         status = set_zeros(p, &p->inputs[i], rows, err);
+    const uint64_t begin = tl_clock();
     if (!status)
         status = ln_session_run(p->session);
     if (status && status != LN_BAD_ARGUMENT)
         srv_fail_ln(err, status, ln_session_error(p->session));
-    return status == LN_OK;
+    return status ? 0 : tl_clock() - begin + 1;
 }
 
 // Whether the outputs of the last run have `rows` rows, and else the sizes in `dims` of each, which
@@ -177,6 +186,28 @@ void srv_probe_warm_up(const srv_probe *p, srv_error *err)
     if (is_fixed(p) && run_rows(p, min_rows_of(p), err))
         learn_outputs(p);
     forget_zeros(p);
+}
+
+int srv_probe_enough(double one, double all, int max)
+{
+    const double b = (all - one) / (max - 1), a = one - b;
+    const double n = ceil(a / (GAIN * all / max - b));
+    return a <= 0 ? 1 : b <= 0 || n >= max ? max : (int)n;
+}
+
+int srv_probe_enough_rows(const srv_probe *p, int max, srv_error *err)
+{
+    const uint64_t begin = tl_clock();
+    uint64_t one = UINT64_MAX, all = UINT64_MAX;
+    if (max < 2 || max > MAX_WARM || !is_fixed(p) || min_rows_of(p) > 1)
+        return max;
+    for (int k = 0; k < N_TIMES && one && all && tl_clock() - begin < MEASURE_NS; k++) {
+        const uint64_t times[] = {run_rows(p, 1, err), run_rows(p, max, err)};
+        one = times[0] < one ? times[0] : one;
+        all = times[1] < all ? times[1] : all;
+    }
+    forget_zeros(p);
+    return one && all ? srv_probe_enough((double)one, (double)all, max) : max;
 }
 
 int srv_probe_rows(const srv_probe *p, int max, srv_error *err)

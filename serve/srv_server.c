@@ -199,6 +199,13 @@ static void write_waiting(srv_buffer *b, const char *name, const char *labels, s
     srv_buffer_printf(b, "%s{%s} %d\n", name, labels, srv_model_queue_length(m));
 }
 
+static void write_max_rows(srv_buffer *b, const char *name, const char *labels, srv_model *m,
+                           const srv_model_figures *f)
+{
+    (void)f;
+    srv_buffer_printf(b, "%s{%s} %d\n", name, labels, srv_model_max_batch(m));
+}
+
 static const family families[] = {
     {"lightnet_requests_total", "counter", "Requests to run the model, by their outcome.",
      write_requests},
@@ -207,6 +214,8 @@ static const family families[] = {
     {"lightnet_queue_seconds", "histogram", "How long requests waited.", write_queue_s},
     {"lightnet_run_seconds", "histogram", "The runs that computed requests.", write_run_s},
     {"lightnet_batch_rows", "histogram", "Rows of each run.", write_batch_rows},
+    {"lightnet_batch_rows_max", "gauge", "The max rows of a run of several requests.",
+     write_max_rows},
     {"lightnet_queue_length", "gauge", "Requests that wait.", write_waiting},
 };
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@
 #include <unistd.h>
 
 enum { HEAD_SIZE = 4096, READ_SIZE = 1 << 16, N_EVENTS = 256 };
+
+#define LONGEST_WAIT 1e-3 // seconds
 
 typedef struct connection {
     int fd; // -1: closed
@@ -248,10 +251,13 @@ static int n_busy(const load *l)
     return n;
 }
 
-static void handle_events(load *l, int ms)
+// Waits up to `seconds` for the first event.
+static void handle_events(load *l, double seconds)
 {
     struct epoll_event events[N_EVENTS];
-    const int n = epoll_wait(l->epoll, events, N_EVENTS, ms);
+    const struct timespec longest = {.tv_nsec = (long)(seconds * 1e9)};
+    ppoll(&(struct pollfd){.fd = l->epoll, .events = POLLIN}, 1, &longest, NULL);
+    const int n = epoll_wait(l->epoll, events, N_EVENTS, 0);
     for (int i = 0; i < n; i++) {
         connection *const c = events[i].data.ptr;
         if (events[i].events & EPOLLOUT)
@@ -272,12 +278,12 @@ static void run(load *l)
         for (connection *c; l->rate == 0 && (c = find_idle(l));)
             begin_request(l, c, now());
         start_waiting(l);
-        const double left = l->rate > 0 ? (next - now()) * 1e3 : 1;
-        handle_events(l, left > 1 ? 1 : 0);
+        const double left = l->rate > 0 ? next - now() : LONGEST_WAIT;
+        handle_events(l, left < 0 ? 0 : left < LONGEST_WAIT ? left : LONGEST_WAIT);
     }
     while ((l->n_waiting || n_busy(l)) && now() < end + MAX_LEFT) {
         start_waiting(l);
-        handle_events(l, 1);
+        handle_events(l, LONGEST_WAIT);
     }
 }
 

@@ -91,6 +91,22 @@ def batches_equal_single_runs_bit_for_bit():
 
 
 @test
+def batches_are_as_large_as_they_pay():
+    """Without --max-batch, up to 8 rows; metrics tell."""
+    with folder() as path:
+        write(f"{path}/m.onnx", affine())
+        write(f"{path}/alone.onnx", unary(op="ReduceSum", shape=("n", 3)))
+        write(f"{path}/open.onnx", unary(shape=("n", "m"), out_shape=("n", "m")))
+
+        def sizes(*options):
+            with Server(PROGRAM, path, *options) as server:
+                return {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("m", "alone", "open")}
+        free, said = sizes(), sizes("--max-batch", 5)
+        # The lengths of the last one are unknown until requests come.
+        return ([] if 1 <= free["m"] <= 8 else [f"{free}"]) + same([free["alone"], free["open"]], [1, 8]) + same(said, {"m": 5, "alone": 1, "open": 5})
+
+
+@test
 def outputs_that_do_not_follow_axis_0_are_not_batched():
     """y = the sum over rows, or the transpose: batches would mix requests."""
     with folder() as path:
