@@ -131,32 +131,34 @@ static int create_queue(srv_model *m, srv_error *err)
     return m->queue ? 0 : srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
 }
 
-// `max`: of the settings.
-static void find_batches(srv_model *m, const srv_probe *probe, int max, srv_error *err)
+static srv_probe probe_of(srv_model *m, const srv_run *run)
 {
-    m->max_batch = srv_probe_rows(probe, max ? max : DEFAULT_BATCH, err);
-    m->limits.max_rows = m->max_batch;
-    if (!max && !err->status)
-        m->limits.max_rows = srv_probe_enough_rows(probe, m->max_batch, err);
+    return (srv_probe){m->model, run->session, m->inputs, m->outputs, m->n_inputs, m->n_outputs};
 }
 
-// The first session finds out about batches.
-static int warm_up(srv_model *m, srv_run *run, int max_batch, srv_error *err)
+// By a session that ends: one that has run batches computes single rows slower. `max`: of the
+// settings.
+static int find_batches(srv_model *m, int max, srv_error *err)
 {
-    const srv_probe probe = {m->model,   run->session, m->inputs,
-                             m->outputs, m->n_inputs,  m->n_outputs};
-    if (!m->n_threads)
-        find_batches(m, &probe, max_batch, err);
-    else
-        srv_probe_warm_up(&probe, err);
+    srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
+    if (!run)
+        return -1;
+    const srv_probe probe = probe_of(m, run);
+    int enough = 1;
+    m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
+    m->limits.max_rows = max ? m->max_batch : enough;
+    srv_run_free(run);
     return err->status ? -1 : 0;
 }
 
-// `max_batch`: of the settings.
-static int start_thread(srv_model *m, int max_batch, srv_error *err)
+static int start_thread(srv_model *m, srv_error *err)
 {
     srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
-    if (!run || warm_up(m, run, max_batch, err) || (!m->queue && create_queue(m, err))) {
+    if (!run)
+        return -1;
+    const srv_probe probe = probe_of(m, run);
+    srv_probe_warm_up(&probe, m->limits.max_rows, err);
+    if (err->status) {
         srv_run_free(run);
         return -1;
     }
@@ -199,8 +201,10 @@ static int start(srv_model *m, const srv_model_settings *settings, srv_error *er
     m->threads = calloc((size_t)settings->instances, sizeof(*m->threads));
     if (!m->threads)
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
+    if (find_batches(m, settings->max_batch, err) || create_queue(m, err))
+        return -1;
     for (int i = 0; i < settings->instances; i++)
-        if (start_thread(m, settings->max_batch, err))
+        if (start_thread(m, err))
             return -1;
     return 0;
 }

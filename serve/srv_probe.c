@@ -11,7 +11,7 @@
 #include "tensorlight/tl_util.h"
 
 enum { MAX_WARM = 64 }; // rows that zeros are made for
-enum { N_TIMES = 3 };   // measurements of a run
+enum { N_TIMES = 5 };   // measurements of a run
 
 #define MEASURE_NS 500000000 // no measurement begins later
 #define GAIN       1.05      // of rows per second, for which a batch grows
@@ -181,10 +181,12 @@ static void learn_outputs(const srv_probe *p)
     }
 }
 
-void srv_probe_warm_up(const srv_probe *p, srv_error *err)
+void srv_probe_warm_up(const srv_probe *p, int max_rows, srv_error *err)
 {
     if (is_fixed(p) && run_rows(p, min_rows_of(p), err))
         learn_outputs(p);
+    if (max_rows > 1 && max_rows <= MAX_WARM && is_fixed(p) && !err->status)
+        run_rows(p, max_rows, err); // the memory of the largest batch
     forget_zeros(p);
 }
 
@@ -195,34 +197,40 @@ int srv_probe_enough(double one, double all, int max)
     return a <= 0 ? 1 : b <= 0 || n >= max ? max : (int)n;
 }
 
-int srv_probe_enough_rows(const srv_probe *p, int max, srv_error *err)
+// The least time of runs of as many rows; 0: one failed.
+static uint64_t time_rows(const srv_probe *p, int rows, srv_error *err)
 {
     const uint64_t begin = tl_clock();
-    uint64_t one = UINT64_MAX, all = UINT64_MAX;
-    if (max < 2 || max > MAX_WARM || !is_fixed(p) || min_rows_of(p) > 1)
-        return max;
-    for (int k = 0; k < N_TIMES && one && all && tl_clock() - begin < MEASURE_NS; k++) {
-        const uint64_t times[] = {run_rows(p, 1, err), run_rows(p, max, err)};
-        one = times[0] < one ? times[0] : one;
-        all = times[1] < all ? times[1] : all;
+    uint64_t least = run_rows(p, rows, err);
+    for (int k = 1; k < N_TIMES && least && tl_clock() - begin < MEASURE_NS; k++) {
+        const uint64_t time = run_rows(p, rows, err);
+        least = time < least ? time : least;
     }
-    forget_zeros(p);
-    return one && all ? srv_probe_enough((double)one, (double)all, max) : max;
+    return least;
 }
 
-int srv_probe_rows(const srv_probe *p, int max, srv_error *err)
+static int find_rows(const srv_probe *p, int max, srv_error *err)
 {
-    int rows = 1;
-    srv_probe_warm_up(p, err);
-    if (!err->status && can_have_batch(p))
-        rows = max_rows_of(p, max);
+    int rows = can_have_batch(p) ? max_rows_of(p, max) : 1;
     if (rows > 1 && !has_batch_by_name(p))
         rows = is_fixed(p) && max_rows_of(p, 3) == 3 && min_rows_of(p) == 1 &&
                        has_batch_by_runs(p, err)
                    ? rows
                    : 1;
-    if (rows > 1 && rows <= MAX_WARM && is_fixed(p))
-        run_rows(p, rows, err); // the memory of the largest batch
-    forget_zeros(p);
     return rows > 1 ? rows : 1;
+}
+
+int srv_probe_rows(const srv_probe *p, int max, int *enough, srv_error *err)
+{
+    const int is_timed = enough && is_fixed(p) && min_rows_of(p) == 1;
+    uint64_t all = 0;
+    srv_probe_warm_up(p, 1, err);
+    const uint64_t one = is_timed && !err->status ? time_rows(p, 1, err) : 0;
+    const int rows = err->status ? 1 : find_rows(p, max, err);
+    if (one && rows > 1 && rows <= MAX_WARM && run_rows(p, rows, err))
+        all = time_rows(p, rows, err);
+    forget_zeros(p);
+    if (enough)
+        *enough = all ? srv_probe_enough((double)one, (double)all, rows) : rows;
+    return rows;
 }

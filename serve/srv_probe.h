@@ -15,17 +15,15 @@ typedef struct srv_probe {
 
 /** The max rows of a batch, up to `max`; 1: axis 0 is no batch. It is one if all inputs have an
  *  open size there, and all outputs follow it: by its name, or in runs of 1, 2 and 3 rows, which
- *  need inputs without other open sizes. With a reason in *err: the model cannot run. */
-int srv_probe_rows(const srv_probe *probe, int max, srv_error *err);
+ *  need inputs without other open sizes. *enough, if not NULL: the rows beyond which more would
+ *  raise the rows per second by less than 5 %, as runs of 1 and of the max rows show; the max if
+ *  the sizes of inputs are unknown. With a reason in *err: the model cannot run. */
+int srv_probe_rows(const srv_probe *probe, int max, int *enough, srv_error *err);
 
 /** The least number of rows that take at most 1.05 times as long, each, as `max` > 1 rows together:
  *  n rows take a + b n, where one row takes `one` and `max` rows take `all`. */
 int srv_probe_enough(double one, double all, int max);
 
-/** The rows of a batch, up to `max`, beyond which more would raise the rows per second by less than
- *  5 %, as runs of 1 and of `max` rows show. `max` if the sizes of inputs are unknown. */
-int srv_probe_enough_rows(const srv_probe *probe, int max, srv_error *err);
-
-/** Runs once, if the inputs' sizes are known. A model that rejects zeros may accept other values:
- *  that is no error. */
-void srv_probe_warm_up(const srv_probe *probe, srv_error *err);
+/** Runs one row and `max_rows`, if the inputs' sizes are known. A model that rejects zeros may
+ *  accept other values: that is no error. */
+void srv_probe_warm_up(const srv_probe *probe, int max_rows, srv_error *err);

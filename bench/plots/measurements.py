@@ -13,7 +13,7 @@ def read_json(path):
 
 
 # Files that are no machines: long parts of a machine, NAME-PART.json, and what is the same on all.
-PARTS = ("-roofline", "-kernels", "-corners")
+PARTS = ("-roofline", "-kernels", "-corners", "-serving")
 COMMON = ("float-errors", "tests")
 
 
@@ -31,6 +31,9 @@ class Measurements:
         if name not in self.contents:
             self.contents[name] = read_json(os.path.join(self.folder, name + ".json"))
         return self.contents[name]
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.folder, name + ".json"))
 
     @property
     def machines(self):

@@ -6,6 +6,7 @@ import os
 import sys
 
 import badges
+import load_chart
 import machine_charts
 import roofline_chart
 from measurements import Measurements
@@ -20,6 +21,8 @@ def pages_of(folder):
         pages.update(machine_charts.charts(name, machine, folder))
         if "roofline" in machine:
             pages[f"{name}-roofline.svg"] = roofline_chart.chart(data[f"{name}-roofline"], machine)
+        if data.has(f"{name}-serving"):
+            pages[f"{name}-serving.svg"] = load_chart.chart(data[f"{name}-serving"], machine)
     return pages
 
 

@@ -17,6 +17,8 @@ COLORS = {
     ".blue": ("fill", "#2f6fbf", "#5aa2f0"),
     ".orange": ("fill", "#dd7a1f", "#f2a553"),
     ".green": ("fill", "#1f8a5b", "#4fbf8f"),
+    ".stroke-blue": ("stroke", "#2f6fbf", "#5aa2f0"),
+    ".stroke-orange": ("stroke", "#dd7a1f", "#f2a553"),
 }
 
 SHAPES = """\
@@ -25,6 +27,7 @@ text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 .strong { font-weight: 600; }
 .small { font-size: 10px; }
 .axis { stroke-width: 1.2; }
+.stroke-blue, .stroke-orange { stroke-width: 2; }
 .dashed { stroke-dasharray: 5 4; }
 .dot { fill-opacity: 0.7; }"""
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads an HTTP server with one request, again and again, at random times of a set rate.
 //
-//     ln_http_load PORT PATH BODY [-r RATE] [-s SECONDS] [-c CONNECTIONS] [-H 'NAME: VALUE']..
+//     ln_http_load PORT PATH BODY [-r RATE [-e]] [-s SECONDS] [-c CONNECTIONS] [-H 'NAME: VALUE']..
 //
 // Requests arrive whether earlier ones are answered or not (an open loop), as those of independent
-// clients do; the intervals have an exponential distribution. A request's time begins with its
-// arrival: it includes the wait for a connection, of which there are at most CONNECTIONS. RATE 0:
-// each connection sends its next request after the answer (a closed loop). Prints JSON; times are
-// milliseconds, of requests with status 200.
+// clients do; the intervals have an exponential distribution, or are equal (-e). A request's time
+// begins with its arrival: it includes the wait for a connection, of which there are at most
+// CONNECTIONS. RATE 0: each connection sends its next request after the answer (a closed loop).
+// Prints JSON; times are milliseconds, of requests with status 200.
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,14 +44,14 @@ typedef struct load {
     struct sockaddr_in address;
     char *request; // head and body
     size_t size;
-    double rate, seconds;
-    int n_connections, epoll;
+    double rate, seconds, end; // end: no request arrives later
+    int is_even, n_connections, epoll;
     connection *connections;
     double *arrivals; // of requests that wait for a connection: a ring
     size_t first, n_waiting, n_room;
     double *times; // of those answered with 200
     size_t n_times, n_times_room;
-    size_t n_sent, n_ok, n_rejected, n_failed;
+    size_t n_sent, n_ok, n_in_time, n_rejected, n_failed; // n_in_time: of n_ok, until the end
 } load;
 
 static void fail(const char *reason)
@@ -116,6 +116,7 @@ static void end_request(load *l, connection *c, int status)
         }
         l->times[l->n_times++] = (now() - c->arrival) * 1e3;
         l->n_ok++;
+        l->n_in_time += now() < l->end;
     } else if (status == 429 || status == 503) {
         l->n_rejected++;
     } else {
@@ -267,13 +268,18 @@ static void handle_events(load *l, double seconds)
     }
 }
 
+static double interval(const load *l)
+{
+    return (l->is_even ? 1 : -log(draw())) / l->rate;
+}
+
 static void run(load *l)
 {
     enum { MAX_LEFT = 30 }; // seconds for the last answers
-    const double begin = now(), end = begin + l->seconds;
-    double next = begin;
+    double next = now();
+    const double end = l->end = next + l->seconds;
     while (now() < end) {
-        for (; l->rate > 0 && next <= now() && next < end; next -= log(draw()) / l->rate)
+        for (; l->rate > 0 && next <= now() && next < end; next += interval(l))
             wait_for_connection(l, next);
         for (connection *c; l->rate == 0 && (c = find_idle(l));)
             begin_request(l, c, now());
@@ -313,7 +319,7 @@ static void print_results(load *l)
            "\"p99_ms\": %.3f, "
            "\"max_ms\": %.3f}\n",
            l->rate, l->seconds, l->n_sent, l->n_ok, l->n_rejected,
-           l->n_failed + l->n_waiting + (size_t)n_busy(l), (double)l->n_ok / l->seconds,
+           l->n_failed + l->n_waiting + (size_t)n_busy(l), (double)l->n_in_time / l->seconds,
            l->n_times ? sum / (double)l->n_times : 0, quantile(l, .5), quantile(l, .9),
            quantile(l, .99), quantile(l, 1));
 }
@@ -356,17 +362,20 @@ int main(int argc, char **argv)
     load l = {.rate = 0, .seconds = 5, .n_connections = 64};
     char headers[HEAD_SIZE / 2] = "";
     int c;
-    while ((c = getopt(argc, argv, "r:s:c:H:")) != -1) {
+    while ((c = getopt(argc, argv, "r:es:c:H:")) != -1) {
         const size_t used = strlen(headers);
         if (c == 'r')
             l.rate = atof(optarg);
+        else if (c == 'e')
+            l.is_even = 1;
         else if (c == 's')
             l.seconds = atof(optarg);
         else if (c == 'c')
             l.n_connections = atoi(optarg);
         else if (c != 'H' || (size_t)snprintf(headers + used, sizeof(headers) - used, "%s\r\n",
                                               optarg) >= sizeof(headers) - used)
-            fail("expected PORT PATH BODY, -r RATE, -s SECONDS, -c CONNECTIONS, -H 'NAME: VALUE'");
+            fail("expected PORT PATH BODY, -r RATE, -e, -s SECONDS, -c CONNECTIONS, -H 'NAME: "
+                 "VALUE'");
     }
     if (argc - optind != 3 || l.n_connections < 1)
         fail("expected PORT PATH BODY");
