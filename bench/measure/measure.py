@@ -180,7 +180,7 @@ GIVEN = ["shapes_1", "shapes_2", "decoder"]
 # The sections, and whether each has a file of its own.
 SECTIONS = {"networks": (networks, False), "operators": (operators, False), "bfloat16": (bfloat16, False), "loading": (loading, False),
             "sessions": (sessions, False), "trees": (trees, False), "libraries": (libraries, False), "roofline": (roofline, True), "corners": (corners, True),
-            "kernels": (kernels, True)}
+            "kernels": (kernels, True), "serving": (None, True)}
 
 
 def rounded(value):
@@ -208,7 +208,7 @@ def write(path, value):
 def measure(args, text):
     name, _, given = text.partition("=")
     section, is_apart = SECTIONS.get(name, (None, False))
-    if not section and not (given and name in GIVEN):
+    if not section and not (given and (name in GIVEN or is_apart)):
         sys.exit(f"measure.py: unknown section {text}; known are {', '.join(SECTIONS)}, and {'=FILE, '.join(GIVEN)}=FILE")
     value = read(given) if given else section(args)
     if is_apart:

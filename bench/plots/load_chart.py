@@ -8,11 +8,12 @@ TOP, BOTTOM, LEFT, RIGHT, GAP = 132, 366, 64, 782, 64
 SERVERS = {"lightnet": "lightnet serve", "node": "ONNX Runtime in a server in Node"}
 COLORS = dict(zip(SERVERS, (color for _, color in RUNTIMES)))
 LINES = [("p50_ms", "median", " dashed"), ("p99_ms", "99th percentile", "")]
+HALF = 1  # the place of half of the full load in the rates
 STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 
 
 class LinearScale:
-    """Maps 0 .. max to begin .. end; a tick about every 80 pixels."""
+    """Maps 0 .. max to begin .. end; ticks at least 60 pixels apart."""
 
     def __init__(self, most, begin, end):
         self.most, self.begin, self.end = 1.05 * most, begin, end

@@ -9,6 +9,7 @@ import re
 import sys
 
 import kernel_tables as kernels
+import load_tables as loads
 import network_tables as networks
 from figures import with_figures
 from measurements import Measurements
@@ -16,7 +17,7 @@ from measurements import Measurements
 TABLE = re.compile(r"(?<=<!-- table )([\w-]+)( -->\n)((?:(?!<!-- table ).)*?)(?=<!-- end -->)", re.S)
 HEAD = re.compile(r"<!-- table ([\w-]+) -->")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = ["README.md", "docs/cuda.md", "docs/dev/kernels.md", "docs/performance.md", "docs/speed.md"]
+PAGES = ["README.md", "docs/cuda.md", "docs/dev/kernels.md", "docs/performance.md", "docs/serving.md", "docs/speed.md"]
 
 # The name of a table in a page: the file of measurements (None: all machines), and the function that writes the table.
 TABLES = {
@@ -46,6 +47,8 @@ TABLES = {
     "zen5-bytes": ("zen5-kernels", kernels.bytes_of),
     "zen5-bits": ("zen5-kernels", kernels.bits_of),
     "zen5-chains": ("zen5-kernels", kernels.chains_of),
+    "xeon-serving": ("xeon-serving", loads.serving_of),
+    "xeon-overload": ("xeon-serving", loads.overload_of),
     "float-errors": ("float-errors", kernels.errors_of),
 }
 

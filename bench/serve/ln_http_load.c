@@ -244,6 +244,14 @@ static void start_waiting(load *l)
     }
 }
 
+// A request of each connection that is idle, if the server is there or not.
+static void start_all(load *l)
+{
+    for (int i = 0; i < l->n_connections; i++)
+        if (!l->connections[i].is_busy)
+            begin_request(l, &l->connections[i], now());
+}
+
 static int n_busy(const load *l)
 {
     int n = 0;
@@ -281,8 +289,8 @@ static void run(load *l)
     while (now() < end) {
         for (; l->rate > 0 && next <= now() && next < end; next += interval(l))
             wait_for_connection(l, next);
-        for (connection *c; l->rate == 0 && (c = find_idle(l));)
-            begin_request(l, c, now());
+        if (l->rate == 0)
+            start_all(l);
         start_waiting(l);
         const double left = l->rate > 0 ? next - now() : LONGEST_WAIT;
         handle_events(l, left < 0 ? 0 : left < LONGEST_WAIT ? left : LONGEST_WAIT);

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,8 @@ class Server:
     def __init__(self, args, name, command, path, body, headers):
         self.args, self.name, self.path, self.body = args, name, path, body
         self.headers = [word for header in headers for word in ("-H", header)]
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", PORTS[name]), timeout=1):
+            sys.exit(f"port {PORTS[name]} has a server already")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
 
     def load(self, rate, connections, *options):
@@ -128,10 +131,12 @@ def median(rows):
 
 
 def rate_within(rows, budget_ms):
-    """The rate at which the 99th percentile reaches the budget, between those measured; the last one if none does."""
+    """The rate at which the 99th percentile reaches the budget, between those measured; the last one if none does, None if all do."""
+    if not rows or rows[0]["p99_ms"] > budget_ms:
+        return None
     for before, after in zip(rows, rows[1:]):
         if after["p99_ms"] > budget_ms:
-            part = np.log(budget_ms / before["p99_ms"]) / np.log(after["p99_ms"] / before["p99_ms"]) if before["p99_ms"] < budget_ms else 0
+            part = np.log(budget_ms / before["p99_ms"]) / np.log(after["p99_ms"] / before["p99_ms"])
             return float(before["per_second"] + part * (after["per_second"] - before["per_second"]))
     return rows[-1]["per_second"]
 

@@ -311,15 +311,14 @@ def print_figures(work):
     best = {}
 
     def time_of(name, n, out, run):
-        for k in range(TRIES):
-            run(f"{out}{n}-{k}")
-            best[name, n] = min(best.get((name, n), np.inf), work.seconds(f"{out}{n}-{k}"))
-    for n in (1, 2):
+        run(out)
+        best[name, n] = min(best.get((name, n), np.inf), work.seconds(out))
+    for k, n in [(k, n) for k in range(TRIES) for n in (1, 2)]:
         ranks = mpirun(n, "--bind-to", "core")
-        time_of("run --each by mpirun", n, "f_each", lambda out: work.run([*ranks, *work.each(out)]))
-        time_of("mpi_batch.py", n, "f_mpi", lambda out: work.run([*ranks, *work.recipe("mpi_batch", out)]))
+        time_of("run --each by mpirun", n, f"f_each{n}-{k}", lambda out: work.run([*ranks, *work.each(out)]))
+        time_of("mpi_batch.py", n, f"f_mpi{n}-{k}", lambda out: work.run([*ranks, *work.recipe("mpi_batch", out)]))
         with Hosts(3) as hosts, dask_cluster(work, hosts, [1, 2][:n], cores) as (address, _):
-            time_of("dask_batch.py on hosts", n, "f_dask", lambda out: text_of_client(start_client(work, hosts, address, out)))
+            time_of("dask_batch.py on hosts", n, f"f_dask{n}-{k}", lambda out: text_of_client(start_client(work, hosts, address, out)))
     for name in sorted({name for name, _ in best}):
         one, two = best[name, 1], best[name, 2]
         print(f"# {name}: {work.n / one:.0f} inputs/s by one worker, {work.n / two:.0f} by two: {one / two:.2f} times")
