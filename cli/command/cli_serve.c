@@ -31,8 +31,8 @@ int cli_serve(char **argv)
         execv(path, argv);
     else
         execvp(PROGRAM, argv);
-    return errno == ENOENT ? cli_fail(PROGRAM " is missing: it belongs to builds with "
-                                              "libmicrohttpd")
+    return errno == ENOENT ? cli_fail(PROGRAM " is neither beside this program nor in PATH: make "
+                                              "install has it, the package of pip does not")
                            : cli_fail("cannot start " PROGRAM ": %s", strerror(errno));
 }
 
@@ -47,4 +47,8 @@ static int run_serve(const cli_options *opt)
 static cli_options given = {CLI_DEFAULTS};
 
 const cli_command cli_serve_command = {
-    {"serve", "MODEL|DIR...", 0, -1, "serve models over HTTP"}, NULL, 0, &given, run_serve};
+    {"serve", "MODEL|DIR...", 0, -1, "serve models over HTTP and gRPC"},
+    NULL,
+    0,
+    &given,
+    run_serve};
