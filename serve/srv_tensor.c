@@ -191,6 +191,39 @@ void srv_tensor_to_binary(const srv_tensor *t, srv_buffer *b)
     }
 }
 
+// Whether the box has all of both arrays beyond axis 0.
+static int is_whole(const int *to_dims, const int *from_dims, const int *dims, int ndim)
+{
+    for (int k = 1; k < ndim; k++)
+        if (to_dims[k] != dims[k] || from_dims[k] != dims[k])
+            return 0;
+    return 1;
+}
+
+// The bytes of a step along axis 0.
+static size_t step_of(const int *dims, int ndim, size_t size)
+{
+    for (int k = 1; k < ndim; k++)
+        size *= (size_t)dims[k];
+    return size;
+}
+
+void srv_tensor_copy_box(void *to, const int *to_dims, const void *from, const int *from_dims,
+                         const int *dims, int ndim, size_t size)
+{
+    const size_t to_step = step_of(to_dims, ndim, size), from_step = step_of(from_dims, ndim, size);
+    if (is_whole(to_dims, from_dims, dims, ndim)) {
+        const size_t all = ndim ? to_step * (size_t)dims[0] : size;
+        if (all)
+            memcpy(to, from, all);
+        return;
+    }
+    for (int i = 0; i < dims[0]; i++)
+        srv_tensor_copy_box((char *)to + (size_t)i * to_step, to_dims + 1,
+                            (const char *)from + (size_t)i * from_step, from_dims + 1, dims + 1,
+                            ndim - 1, size);
+}
+
 void srv_tensor_clear(srv_tensor *t)
 {
     free(t->name);

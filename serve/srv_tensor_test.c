@@ -126,6 +126,38 @@ START_TEST(wrong_strings_are_rejected)
 }
 END_TEST
 
+START_TEST(boxes_are_copied_between_arrays)
+{
+    static const int from_dims[] = {9, 3, 4}, to_dims[] = {9, 2, 3}, dims[] = {2, 2, 3};
+    short from[24], to[13];
+    static const short wanted[] = {0, 1, 2, 4, 5, 6, 12, 13, 14, 16, 17, 18, -1};
+    for (short i = 0; i < 24; i++)
+        from[i] = i;
+    to[12] = -1;
+    srv_tensor_copy_box(to, to_dims, from, from_dims, dims, 3, sizeof(short));
+    ck_assert_mem_eq(to, wanted, sizeof(wanted));
+    memset(from, 0, sizeof(from));
+    srv_tensor_copy_box(from, from_dims, to, to_dims, dims, 3, sizeof(short));
+    static const short spread[] = {0,  1,  2,  0, 4,  5,  6,  0, 0, 0, 0, 0,
+                                   12, 13, 14, 0, 16, 17, 18, 0, 0, 0, 0, 0};
+    ck_assert_mem_eq(from, spread, sizeof(spread));
+}
+END_TEST
+
+START_TEST(boxes_of_scalars_and_whole_arrays_are_copied)
+{
+    const int from[] = {1, 2, 3, 4};
+    int to[4] = {0};
+    srv_tensor_copy_box(to, NULL, from, NULL, NULL, 0, sizeof(int));
+    ck_assert_int_eq(to[0], 1);
+    ck_assert_int_eq(to[1], 0);
+    srv_tensor_copy_box(to, (const int[]){2, 2}, from, (const int[]){2, 2}, (const int[]){2, 2}, 2,
+                        sizeof(int));
+    ck_assert_mem_eq(to, from, sizeof(from));
+}
+END_TEST
+
 LN_TEST_MAIN("tensors of requests", types_have_the_names_of_the_protocol, shape_gives_len_and_size,
              shapes_beyond_limits_are_rejected, binary_data_have_the_size_of_the_shape,
-             strings_return_as_they_came, wrong_strings_are_rejected)
+             strings_return_as_they_came, wrong_strings_are_rejected,
+             boxes_are_copied_between_arrays, boxes_of_scalars_and_whole_arrays_are_copied)
