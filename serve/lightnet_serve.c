@@ -99,6 +99,7 @@ static int start(srv_options *o, const sigset_t *signals)
                          .allows_control = o->allows_control,
                          .start = tl_clock(),
                          .log = srv_log_create(o->log_format, o->logs_requests)};
+    o->model.log = server.log;
     if (!server.log)
         srv_fail(&err, SRV_OUT_OF_MEMORY, "no memory");
     else

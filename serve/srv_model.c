@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "srv_pad_probe.h"
 #include "srv_probe.h"
 #include "srv_run.h"
 #include "tensorlight/tl_util.h"
@@ -22,6 +23,7 @@ struct srv_model {
     srv_port *inputs, *outputs;
     int n_inputs, n_outputs;
     int max_batch; // rows that can run together; 1: axis 0 is no batch
+    srv_pad *pad;  // NULL: requests of different lengths run apart
     uint64_t timeout_ns;
     srv_queue_limits limits;
     srv_queue *queue;
@@ -127,6 +129,7 @@ static void *work(void *data)
 
 static int create_queue(srv_model *m, srv_error *err)
 {
+    m->limits.pad = m->pad;
     m->queue = srv_queue_create(&m->limits, end_request, m);
     return m->queue ? 0 : srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
 }
@@ -136,10 +139,34 @@ static srv_probe probe_of(srv_model *m, const srv_run *run)
     return (srv_probe){m->model, run->session, m->inputs, m->outputs, m->n_inputs, m->n_outputs};
 }
 
-// By a session that ends: one that has run batches computes single rows slower. `max`: of the
-// settings.
-static int find_batches(srv_model *m, int max, srv_error *err)
+// Whether the model's results are the same with padding, and its rows run together at all.
+static int can_pad(srv_model *m, srv_run *run, srv_error *why)
 {
+    if (m->max_batch == 1)
+        return srv_fail(why, SRV_UNSUPPORTED, "its rows cannot run together"), 0;
+    run->pad = m->pad;
+    return !srv_pad_probe(run, m->inputs, m->n_inputs, why);
+}
+
+// Keeps the padding that the metadata specify, or drops it with a warning.
+static void settle_padding(srv_model *m, srv_run *run, const srv_model_settings *settings)
+{
+    srv_error why = {.status = SRV_OK};
+    if (!m->pad || settings->max_batch == 1 || can_pad(m, run, &why))
+        return;
+    if (settings->log)
+        srv_log_event(settings->log, "warning",
+                      "model '%s', version %s: metadata '" SRV_PAD_KEY
+                      "' is ignored, and requests of different lengths do not run together: %s",
+                      m->name, m->version, why.text);
+    srv_pad_free(m->pad);
+    m->pad = NULL;
+}
+
+// By a session that ends: one that has run batches computes single rows slower.
+static int find_batches(srv_model *m, const srv_model_settings *settings, srv_error *err)
+{
+    const int max = settings->max_batch;
     srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
     if (!run)
         return -1;
@@ -147,6 +174,8 @@ static int find_batches(srv_model *m, int max, srv_error *err)
     int enough = 1;
     m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
     m->limits.max_rows = max ? m->max_batch : enough;
+    if (!err->status)
+        settle_padding(m, run, settings);
     srv_run_free(run);
     return err->status ? -1 : 0;
 }
@@ -156,6 +185,7 @@ static int start_thread(srv_model *m, srv_error *err)
     srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
     if (!run)
         return -1;
+    run->pad = m->pad;
     const srv_probe probe = probe_of(m, run);
     srv_probe_warm_up(&probe, m->limits.max_rows, err);
     if (err->status) {
@@ -179,6 +209,7 @@ void srv_model_free(srv_model *m)
     for (int i = 0; i < m->n_threads; i++)
         pthread_join(m->threads[i], NULL);
     srv_queue_free(m->queue);
+    srv_pad_free(m->pad);
     ln_model_free(m->model);
     pthread_mutex_destroy(&m->lock);
     free(m->threads);
@@ -195,13 +226,14 @@ static int start(srv_model *m, const srv_model_settings *settings, srv_error *er
     const ln_status status = ln_model_open(m->path, settings->options, &m->model);
     if (status)
         return srv_fail_ln(err, status, ln_model_error(NULL));
-    if (set_ports(m, err))
+    if (set_ports(m, err) ||
+        srv_pad_create(m->model, m->inputs, m->n_inputs, m->outputs, m->n_outputs, &m->pad, err))
         return -1;
-    m->limits = (srv_queue_limits){settings->max_queue, 1, settings->wait_ns};
+    m->limits = (srv_queue_limits){settings->max_queue, 1, settings->wait_ns, NULL};
     m->threads = calloc((size_t)settings->instances, sizeof(*m->threads));
     if (!m->threads)
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
-    if (find_batches(m, settings->max_batch, err) || create_queue(m, err))
+    if (find_batches(m, settings, err) || create_queue(m, err))
         return -1;
     for (int i = 0; i < settings->instances; i++)
         if (start_thread(m, err))
@@ -376,13 +408,15 @@ static int check(const srv_model *m, srv_request *r)
 }
 
 // Requests join only if all their inputs have as many rows.
-static int rows_of(const srv_model *m, const srv_request *r)
+static int rows_of(const srv_model *m, srv_request *r)
 {
     if (m->max_batch == 1)
         return 1;
     for (int i = 1; i < r->n_inputs; i++)
         if (r->inputs[i].dims[0] != r->inputs[0].dims[0])
             return m->max_batch; // the run explains what is wrong
+    if (m->pad && srv_pad_measure(m->pad, r))
+        return m->max_batch; // here, too
     return r->inputs[0].dims[0] > 0 ? r->inputs[0].dims[0] : m->max_batch;
 }
 

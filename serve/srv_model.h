@@ -3,6 +3,7 @@
 #pragma once
 
 #include "srv_histogram.h"
+#include "srv_log.h"
 #include "srv_queue.h"
 
 /** How models are opened and run; the defaults are those of `lightnet serve --help`. */
@@ -13,6 +14,7 @@ typedef struct srv_model_settings {
     uint64_t wait_ns;          // of a batch that is not full
     int max_queue;             // requests that wait
     uint64_t timeout_ns;       // of a request without its own; 0: none
+    srv_log *log;              // borrowed, for warnings; NULL: none
 } srv_model_settings;
 
 /** An input or output. */

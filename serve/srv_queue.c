@@ -50,25 +50,34 @@ void srv_queue_free(srv_queue *q)
 
 // Batches
 
-static int is_same_kind(const srv_tensor *a, const srv_tensor *b)
+// `port` NULL: no axis is padded.
+static int is_same_kind(const srv_tensor *a, const srv_tensor *b, const srv_pad_port *port)
 {
     if (a->dtype != b->dtype || a->ndim != b->ndim)
         return 0;
     for (int i = 1; i < a->ndim; i++)
-        if (a->dims[i] != b->dims[i])
+        if (a->dims[i] != b->dims[i] && (!port || port->length_of[i] < 0))
             return 0;
     return 1;
 }
 
-static int fits(const srv_request *a, const srv_request *b)
+static int has_same_kinds(const srv_pad *pad, const srv_request *a, const srv_request *b)
 {
     if (a->n_inputs != b->n_inputs)
         return 0;
     for (int i = 0; i < a->n_inputs; i++)
         if (strcmp(a->inputs[i].name, b->inputs[i].name) ||
-            !is_same_kind(&a->inputs[i], &b->inputs[i]))
+            !is_same_kind(&a->inputs[i], &b->inputs[i], pad ? &pad->inputs[i] : NULL))
             return 0;
     return 1;
+}
+
+// Whether the request may run with those of the batch, which has one.
+static int fits(const srv_queue *q, const srv_batch *batch, const srv_request *r)
+{
+    const srv_pad *const pad = q->limits.pad;
+    return r->rows <= q->limits.max_rows - batch->rows && has_same_kinds(pad, batch->first, r) &&
+           (!pad || srv_pad_allows(pad, batch->first, r));
 }
 
 static void append(srv_batch *batch, srv_request *r)
@@ -87,7 +96,7 @@ static void append(srv_batch *batch, srv_request *r)
 static int join(srv_queue *q, srv_request *r)
 {
     for (srv_batch *batch = q->collecting; batch; batch = batch->next)
-        if (batch->first && r->rows <= q->limits.max_rows - batch->rows && fits(batch->first, r)) {
+        if (batch->first && fits(q, batch, r)) {
             append(batch, r);
             return 1;
         }
@@ -139,9 +148,7 @@ static void fill(srv_queue *q, srv_batch *batch)
 {
     for (srv_request **link = &q->first; *link && batch->rows < q->limits.max_rows;) {
         srv_request *r = *link;
-        const int is_next =
-            !batch->first || (r->rows <= q->limits.max_rows - batch->rows && fits(batch->first, r));
-        if (!is_next) {
+        if (batch->first && !fits(q, batch, r)) {
             link = &r->next;
             continue;
         }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounded queue of a model. Workers take batches: requests of equal types and shapes beyond
-// axis 0, at most so many rows together, in the order of their arrival.
+// axis 0, or beyond padded axes, at most so many rows together, in the order of their arrival.
 #pragma once
 
 #include "lightnet/ln_session.h"
-#include "srv_request.h"
+#include "srv_pad.h"
 
 typedef struct srv_queue srv_queue;
 
 typedef struct srv_queue_limits {
-    int max_requests; // that wait
-    int max_rows;     // of a batch; 1: no batches
-    uint64_t wait_ns; // a batch that is not full waits so long, from the arrival of its first
+    int max_requests;   // that wait
+    int max_rows;       // of a batch; 1: no batches
+    uint64_t wait_ns;   // a batch that is not full waits so long, from the arrival of its first
+    const srv_pad *pad; // borrowed; NULL: requests of different lengths do not run together
 } srv_queue_limits;
 
 /** Requests that run together. */

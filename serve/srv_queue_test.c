@@ -41,7 +41,7 @@ static atomic_int n_ended;
 static srv_queue *create(int max_requests, int max_rows, uint64_t wait_ns)
 {
     atomic_store(&n_ended, 0);
-    return srv_queue_create(&(srv_queue_limits){max_requests, max_rows, wait_ns}, end_item,
+    return srv_queue_create(&(srv_queue_limits){max_requests, max_rows, wait_ns, NULL}, end_item,
                             &n_ended);
 }
 
@@ -76,6 +76,53 @@ START_TEST(requests_that_fit_run_together_in_their_order)
     expect_batch(q, 1, 1); // of another shape
     ck_assert_int_eq(srv_queue_length(q), 0);
     ck_assert_int_eq(atomic_load(&n_ended), 6);
+    srv_queue_free(q);
+}
+END_TEST
+
+// Axis 1 is padded.
+static srv_queue *create_padded(uint64_t wait_ns)
+{
+    static srv_pad_port port = {.length_of = {-1, 0, -1}, .has_value = 1};
+    static const srv_pad pad = {.n_lengths = 1, .inputs = &port, .n_inputs = 1};
+    atomic_store(&n_ended, 0);
+    return srv_queue_create(&(srv_queue_limits){100, 8, wait_ns, &pad}, end_item, &n_ended);
+}
+
+static void push_length(srv_queue *q, item *it, int rows, int length)
+{
+    make(it, rows, length);
+    it->r.lengths[0] = length;
+    push(q, it);
+}
+
+START_TEST(requests_of_different_lengths_run_together_with_little_padding)
+{
+    srv_queue *const q = create_padded(0);
+    item it[5];
+    const int rows[] = {1, 1, 1, 6, 1}, lengths[] = {8, 3, 4, 8, 7};
+    for (int i = 0; i < 5; i++)
+        push_length(q, &it[i], rows[i], lengths[i]);
+    expect_batch(q, 3, 8); // 8, 4 and 8: 3 would make 5 of 16 elements padding
+    expect_batch(q, 1, 1); // 3: too short beside 7
+    expect_batch(q, 1, 1);
+    srv_queue_free(q);
+}
+END_TEST
+
+START_TEST(only_padded_axes_may_differ)
+{
+    srv_queue *const q = create_padded(0);
+    item it[2];
+    for (int i = 0; i < 2; i++) {
+        make(&it[i], 1, 4);
+        it[i].x.ndim = 3;
+        it[i].x.dims[2] = 5 + i;
+        it[i].r.lengths[0] = 4;
+        push(q, &it[i]);
+    }
+    expect_batch(q, 1, 1);
+    expect_batch(q, 1, 1);
     srv_queue_free(q);
 }
 END_TEST
@@ -270,6 +317,24 @@ START_TEST(worker_whose_batch_has_become_empty_takes_the_next)
 }
 END_TEST
 
+START_TEST(batch_that_waits_takes_other_lengths)
+{
+    srv_queue *const q = create_padded(10ull * SECOND);
+    worker w[1];
+    item it[3];
+    start(w, 1, q);
+    push_length(q, &it[0], 3, 8);
+    usleep(10000);
+    push_length(q, &it[1], 4, 2); // too short: 24 of 56 elements would be padding
+    push_length(q, &it[2], 5, 6); // the batch is full
+    wait_for_ends(2);
+    ck_assert_int_eq(it[1].n_ends, 0);
+    stop(w, 1, q);
+    ck_assert_int_eq(w[0].runs[0], 8);
+    ck_assert_int_eq(w[0].runs[1], 4);
+}
+END_TEST
+
 // Many threads push, cancel and expire; each request ends once.
 enum { N_CLIENTS = 4, N_EACH = 2000 };
 
@@ -319,8 +384,11 @@ START_TEST(each_request_ends_once)
 END_TEST
 
 LN_TEST_MAIN("queue", requests_that_fit_run_together_in_their_order,
-             one_row_at_most_means_no_batches, full_queue_is_busy, closed_queue_gives_what_it_has,
-             late_requests_end_in_the_queue, cancelled_request_ends_in_the_queue,
+             requests_of_different_lengths_run_together_with_little_padding,
+             only_padded_axes_may_differ, one_row_at_most_means_no_batches, full_queue_is_busy,
+             closed_queue_gives_what_it_has, late_requests_end_in_the_queue,
+             cancelled_request_ends_in_the_queue,
              idle_workers_leave_requests_to_the_batch_that_waits,
              batch_that_waits_loses_late_and_cancelled_requests,
-             worker_whose_batch_has_become_empty_takes_the_next, each_request_ends_once)
+             worker_whose_batch_has_become_empty_takes_the_next,
+             batch_that_waits_takes_other_lengths, each_request_ends_once)

@@ -9,6 +9,8 @@
 
 struct srv_batch;
 
+enum { SRV_MAX_LENGTHS = 4 };
+
 typedef struct srv_request {
     srv_tensor *inputs; // [n_inputs], owned; once submitted in the order of the model
     int n_inputs;
@@ -30,7 +32,8 @@ typedef struct srv_request {
     struct srv_request *next;
     struct srv_batch *batch; // that is running it; NULL: none
     int is_queued, is_cancelled;
-    int rows; // along axis 0, if the model's batches grow along it; else 1
+    int rows;                     // along axis 0, if the model's batches grow along it; else 1
+    int lengths[SRV_MAX_LENGTHS]; // of padded axes, srv_pad
 } srv_request;
 
 /** Allocates inputs, each without a name. -1: no memory. */
