@@ -7,6 +7,7 @@ The others are connections with changed or made-up frames. Meanwhile a second co
 sanitizers watch, any word of theirs fails.
 """
 import argparse
+import os
 import random
 import struct
 import sys
@@ -28,6 +29,15 @@ CONTENTS = {name: number for number, name in enumerate(
      "bytes_contents"], 1)}
 
 
+def write_sequence(folder):
+    """y = 2 x of any length, and the sums of rows, for which 0 is padding."""
+    graph = onnx.graph([onnx.node("Add", ["x", "x"], ["y"]), onnx.node("ReduceSum", ["x", "axis"], ["sum"], keepdims=0)],
+                       [onnx.value("x", "float", ["n", "s"])], [onnx.value("y", "float", ["n", "s"]), onnx.value("sum", "float", ["n"])],
+                       [onnx.tensor("axis", "int64", [1], [1])])
+    with open(os.path.join(folder, "sequence.onnx"), "wb") as file:
+        file.write(onnx.model(graph, opset=17) + onnx.field(14, onnx.field(1, "lightnet.pad") + onnx.field(2, "x:1=0")))
+
+
 # Messages
 
 def packed(random, datatype, n):
@@ -45,8 +55,17 @@ def raw_data(random, datatype, n):
     return random.randbytes(n * int(TYPES[datatype][1].strip("<?iuf") or 1))
 
 
+def sequence_message(random):
+    """A sequence of some length, which is padded beside those of others."""
+    length = random.randint(0, 12)
+    tensor = onnx.field(1, "x") + onnx.field(2, "FP32") + onnx.field(3, 1) + onnx.field(3, length)
+    return onnx.field(1, "sequence") + onnx.field(5, tensor) + onnx.field(7, random.randbytes(4 * length))
+
+
 def right_message(random):
     """A request that the server can answer."""
+    if random.random() < .2:
+        return sequence_message(random)
     datatype, n = random.choice(list(TYPES)), random.choice([0, 1, 3, 17])
     tensor = onnx.field(1, "x") + onnx.field(2, datatype) + onnx.field(3, n)
     tail = b""
@@ -200,7 +219,8 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         write_models(folder)
-        with Server(args.server, folder, "--max-request", "1M", log_requests=False) as server:
+        write_sequence(folder)
+        with Server(args.server, folder, "--max-request", "1M", "--batch-wait", 1, log_requests=False) as server:
             fuzz(server, 2000, args.seed + 1)
             before, begin = server.memory(), time.monotonic()
             faults = fuzz(server, args.count, args.seed)
@@ -210,6 +230,10 @@ def main():
             grown = server.memory() - before
             tap.check("the memory stays small", [] if grown < (256 << 20) else [f"it has grown by {grown >> 20} MB"])
             answers = server.metric('lightnet_requests_total{model="id_fp32",version="1",status="ok"}')
+            runs = [server.metric(f'lightnet_batch_rows_{of}{{model="sequence",version="1"}}') for of in ("count", "sum")]
+            tap.check("sequences ran together", [] if runs[1] > 1.5 * runs[0] > 0 else [f"{runs[1]} rows in {runs[0]} runs"])
+            ignored = [line for line in server.text().splitlines() if "is ignored" in line]
+            tap.check("those of different lengths, too", ignored)
             tap.check("some of them were right", [] if answers > args.count / 1000 else [f"{answers} answers"])
     tap.end()
 
