@@ -90,8 +90,11 @@ class Server:
 
     def __init__(self, program, *args, port=0, tls=None, status=0, wait=True):
         self.tls, self.status, self.text = tls, status, ""
+        # A sanitizer keeps little of the memory that was freed, and UBSan ends the server, too.
+        env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16",
+               "UBSAN_OPTIONS": os.environ.get("UBSAN_OPTIONS", "") + ":halt_on_error=1:print_stacktrace=1"}
         self.process = subprocess.Popen([program, *map(str, args), "--port", str(port), "--log", "json", "--log-requests"],
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE, env=env)
         os.set_blocking(self.process.stderr.fileno(), False)
         found = self.wait_for_log(r"listening on https?://(.*):(\d+)")
         assert found, "it does not listen:\n" + self.text

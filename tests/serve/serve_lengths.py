@@ -370,7 +370,7 @@ def wrong_metadata_are_explained():
         "input_ids:1=": form, "input_ids:1=x": f"has 'input_ids:1=x'; {integer}", "input_ids:1=0.5": integer, "input_ids:1=1e30": integer,
         "input_ids:1=nan": integer, "input_ids:1=0, input_ids:1=0": both,
         "input_ids:1=0": "lacks axis 1 of 'attention_mask', whose size is 'sequence', too",
-        "x" * 3000: "has 'xxx",
+        "é" * 3000: "has 'ééé",
     }
     cases = {metadata: (encoder(), text) for metadata, text in cases.items()} | {
         "x:1=0,x:2=0,x:3=0,x:4=0,x:5=0": (identity("float", *"nabcde"), "has 'x:5=0', the size 'e'; expected at most 4 different sizes"),

@@ -63,7 +63,9 @@ class Server:
 
     def __init__(self, program, folder, *args, wait=True, log_requests=True, grpc_port=0):
         self.log = tempfile.TemporaryFile("a+")
-        env = {"ASAN_OPTIONS": "quarantine_size_mb=16", **os.environ}  # of the memory, none is kept for long
+        # A sanitizer keeps little of the memory that was freed, and UBSan ends the server, too.
+        env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16",
+               "UBSAN_OPTIONS": os.environ.get("UBSAN_OPTIONS", "") + ":halt_on_error=1:print_stacktrace=1"}
         self.process = subprocess.Popen([program, folder, "--port", "0", "--grpc-port", str(grpc_port), "--log", "json", "--poll", "0",
                                          *["--log-requests"] * log_requests, *map(str, args)], stderr=self.log, env=env)
         tls = "s" if "--tls-cert" in args else ""
