@@ -46,7 +46,7 @@ int srv_pad_measure(const srv_pad *pad, srv_request *r);
 void srv_pad_longest(const srv_pad *pad, const srv_request *first, int longest[SRV_MAX_LENGTHS]);
 
 /** Whether `r` may run with the requests from `first` on: of each padded axis of the batch, at most
- *  a quarter is padding. */
+ *  a quarter is padding, and at most 8 elements for each row. */
 int srv_pad_allows(const srv_pad *pad, const srv_request *first, const srv_request *r);
 
 /** Copies an input to `to`, whose sizes beyond axis 0 are those of `dims`, at least its own; the

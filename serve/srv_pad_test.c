@@ -56,7 +56,7 @@ START_TEST(batch_has_the_longest_of_each_length)
 }
 END_TEST
 
-START_TEST(at_most_a_quarter_is_padding)
+START_TEST(at_most_a_quarter_and_8_elements_a_row_are_padding)
 {
     static const struct {
         int rows[2], a[2], b[2], wanted;
@@ -70,8 +70,11 @@ START_TEST(at_most_a_quarter_is_padding)
         {{3, 1}, {8, 8}, {4, 0}, 1},         // 4 of 16, an empty one
         {{1, 1}, {8, 8}, {4, 1}, 0},         // of the other length 3 of 8
         {{1, 1}, {0, 0}, {0, 0}, 1},         // nothing at all
-        {{7, 1}, {INT32_MAX, 1}, {4, 4}, 1}, // large sizes
-        {{1, 1}, {INT32_MAX, 1}, {4, 4}, 0}, //
+        {{1, 1}, {64, 48}, {4, 4}, 1},       // 16 for 2 rows
+        {{1, 1}, {64, 47}, {4, 4}, 0},       // 17 for 2 rows
+        {{3, 1}, {64, 32}, {4, 4}, 1},       // 32 for 4 rows
+        {{3, 1}, {64, 31}, {4, 4}, 0},       // 33 for 4 rows
+        {{1, 1}, {INT32_MAX, 1}, {4, 4}, 0}, // large sizes
         {{INT32_MAX / 2, 1}, {INT32_MAX, 1}, {4, 4}, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -125,5 +128,5 @@ START_TEST(empty_inputs_become_padding)
 END_TEST
 
 LN_TEST_MAIN("pad", lengths_are_those_of_all_inputs, batch_has_the_longest_of_each_length,
-             at_most_a_quarter_is_padding, inputs_are_padded_at_their_ends,
+             at_most_a_quarter_and_8_elements_a_row_are_padding, inputs_are_padded_at_their_ends,
              inputs_of_full_length_are_copied, empty_inputs_become_padding)

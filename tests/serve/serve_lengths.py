@@ -272,7 +272,7 @@ def outputs_that_are_wanted_are_cut():
 # Which requests run together
 
 @test
-def at_most_a_quarter_of_a_batch_is_padding():
+def at_most_a_quarter_of_a_batch_and_8_tokens_a_row_are_padding():
     with folder() as path:
         write(f"{path}/m.onnx", with_metadata(encoder(), lightnet_pad=PAD))
         write(f"{path}/plain.onnx", encoder())
@@ -280,6 +280,7 @@ def at_most_a_quarter_of_a_batch_is_padding():
             return same(runs_of(server, "m", [inputs(8), inputs(4)]), (1, 2)) + \
                 same(runs_of(server, "m", [inputs(8), inputs(3)]), (2, 2)) + \
                 same(runs_of(server, "m", [inputs(8, rows=3), inputs(3)]), (1, 4)) + \
+                same(runs_of(server, "m", [inputs(64), inputs(48)]), (1, 2)) + same(runs_of(server, "m", [inputs(64), inputs(47)]), (2, 2)) + \
                 same(runs_of(server, "plain", [inputs(8), inputs(7)]), (2, 2)) + \
                 same(runs_of(server, "plain", [inputs(8), inputs(8, seed=1)]), (1, 2))
 
