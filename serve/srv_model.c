@@ -12,6 +12,7 @@
 
 #include "srv_pad_probe.h"
 #include "srv_probe.h"
+#include "srv_rows_probe.h"
 #include "srv_run.h"
 #include "tensorlight/tl_util.h"
 
@@ -139,6 +140,26 @@ static srv_probe probe_of(srv_model *m, const srv_run *run)
     return (srv_probe){m->model, run->session, m->inputs, m->outputs, m->n_inputs, m->n_outputs};
 }
 
+// Lets rows run together only if that does not change their results. Where they cannot be compared,
+// the names of their sizes decide.
+static void settle_rows(srv_model *m, srv_run *run, const srv_model_settings *settings)
+{
+    srv_error why = {.status = SRV_OK};
+    const srv_probe probe = probe_of(m, run);
+    const int status =
+        m->max_batch > 1 ? srv_rows_probe(run, m->model, m->inputs, m->n_inputs, m->max_batch, &why)
+                         : 0;
+    const int is_batched = !status || (status > 0 && srv_probe_has_names(&probe));
+    if (settings->log && status)
+        srv_log_event(settings->log, is_batched ? "info" : "warning",
+                      is_batched ? "model '%s', version %s: requests run together, as the names of "
+                                   "its sizes allow; results were not compared: %s"
+                                 : "model '%s', version %s: requests do not run together: %s",
+                      m->name, m->version, why.text);
+    if (!is_batched)
+        m->max_batch = m->limits.max_rows = 1;
+}
+
 // Whether the model's results are the same with padding, and its rows run together at all.
 static int can_pad(srv_model *m, srv_run *run, srv_error *why)
 {
@@ -174,6 +195,8 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_er
     int enough = 1;
     m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
     m->limits.max_rows = max ? m->max_batch : enough;
+    if (!err->status)
+        settle_rows(m, run, settings);
     if (!err->status)
         settle_padding(m, run, settings);
     srv_run_free(run);

@@ -4,10 +4,10 @@
 
 #include "srv_pad_probe.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "srv_compare.h"
 #include "tensorlight/tl_type.h"
 
 enum { N_LENGTHS = 3, LONGER = 4 };
@@ -21,102 +21,19 @@ typedef struct probe {
     int n_inputs;
 } probe;
 
+static const srv_compare_rule rule = {
+    "without padding", "with padding",
+    "; an axis that grows with the sequence needs the name of its size", 1};
+
 // Results
-
-static double tolerance_of(tl_dtype dtype)
-{
-    static const struct {
-        tl_dtype dtype;
-        double tolerance;
-    } all[] = {{TL_FLOAT, 1e-5}, {TL_DOUBLE, 1e-5}, {TL_FLOAT16, 1e-2}, {TL_BFLOAT16, 8e-2}};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (all[i].dtype == dtype)
-            return all[i].tolerance;
-    return 0;
-}
-
-static double element_of(const srv_tensor *t, size_t i)
-{
-    double element;
-    tl_convert(&element, TL_DOUBLE, (const char *)t->data + i * tl_size_of(t->dtype), t->dtype);
-    return element;
-}
-
-static double max_magnitude(const srv_tensor *t)
-{
-    double max = 1;
-    for (size_t i = 0; i < t->len; i++) {
-        const double element = fabs(element_of(t, i));
-        max = isfinite(element) && element > max ? element : max;
-    }
-    return max;
-}
-
-static int compare_floats(const srv_tensor *alone, const srv_tensor *padded, srv_error *why)
-{
-    const double max = tolerance_of(alone->dtype) * max_magnitude(alone);
-    for (size_t i = 0; i < alone->len; i++) {
-        const double a = element_of(alone, i), b = element_of(padded, i);
-        if (isnan(a))
-            return srv_fail(why, SRV_INTERNAL, "output '%s' has NaN for a sequence without padding",
-                            alone->name);
-        if (a != b && !(fabs(a - b) <= max))
-            return srv_fail(why, SRV_INTERNAL,
-                            "output '%s' is %g without padding and %g with it, expected a "
-                            "difference of at most %g",
-                            alone->name, a, b, max);
-    }
-    return 0;
-}
-
-static int compare_strings(const srv_tensor *alone, const srv_tensor *padded, srv_error *why)
-{
-    for (size_t i = 0; i < alone->len; i++)
-        if (alone->sizes[i] != padded->sizes[i] ||
-            memcmp(alone->strings[i], padded->strings[i], alone->sizes[i]))
-            return srv_fail(why, SRV_INTERNAL, "output '%s' has other strings with padding",
-                            alone->name);
-    return 0;
-}
-
-static int compare_shapes(const srv_tensor *alone, const srv_tensor *padded, srv_error *why)
-{
-    int is_same = alone->dtype == padded->dtype && alone->ndim == padded->ndim;
-    for (int k = 0; is_same && k < alone->ndim; k++) {
-        if (alone->dims[k] != padded->dims[k])
-            return srv_fail(why, SRV_INTERNAL,
-                            "output '%s' has the size %d in axis %d with padding, expected %d, as "
-                            "without; an axis that grows with the sequence needs the name of its "
-                            "size",
-                            alone->name, padded->dims[k], k, alone->dims[k]);
-    }
-    return is_same ? 0
-                   : srv_fail(why, SRV_INTERNAL,
-                              "output '%s' has another type or number of "
-                              "dimensions with padding",
-                              alone->name);
-}
-
-static int compare_output(const srv_tensor *alone, const srv_tensor *padded, srv_error *why)
-{
-    if (compare_shapes(alone, padded, why))
-        return -1;
-    if (alone->dtype == TL_STRING)
-        return compare_strings(alone, padded, why);
-    if (tolerance_of(alone->dtype) > 0)
-        return compare_floats(alone, padded, why);
-    return !alone->size || !memcmp(alone->data, padded->data, alone->size)
-               ? 0
-               : srv_fail(why, SRV_INTERNAL, "output '%s' has other integers with padding",
-                          alone->name);
-}
 
 static int compare(const srv_request *alone, const srv_request *padded, srv_error *why)
 {
     for (int i = 0; i < alone->n_outputs; i++)
-        if (compare_output(&alone->outputs[i], &padded->outputs[i], why))
-            return -1;
-    return 0;
+        if (srv_compare_nans(&alone->outputs[i]))
+            return srv_fail(why, SRV_INTERNAL, "output '%s' has NaN for a sequence without padding",
+                            alone->outputs[i].name);
+    return srv_compare(alone, padded, &rule, why);
 }
 
 // Sequences

@@ -33,8 +33,7 @@ static int is_batch(const char *(*name_of)(const ln_model *model, int i, int axi
     return 1;
 }
 
-// Whether axis 0 of all inputs and outputs has one open size, which no other axis has.
-static int has_batch_by_name(const srv_probe *p)
+int srv_probe_has_names(const srv_probe *p)
 {
     const char *const batch = p->n_inputs ? ln_model_input_dim_name(p->model, 0, 0) : NULL;
     for (int i = 0; i < p->n_inputs; i++)
@@ -212,7 +211,7 @@ static uint64_t time_rows(const srv_probe *p, int rows, srv_error *err)
 static int find_rows(const srv_probe *p, int max, srv_error *err)
 {
     int rows = can_have_batch(p) ? max_rows_of(p, max) : 1;
-    if (rows > 1 && !has_batch_by_name(p))
+    if (rows > 1 && !srv_probe_has_names(p))
         rows = is_fixed(p) && max_rows_of(p, 3) == 3 && min_rows_of(p) == 1 &&
                        has_batch_by_runs(p, err)
                    ? rows

@@ -14,11 +14,16 @@ typedef struct srv_probe {
 } srv_probe;
 
 /** The max rows of a batch, up to `max`; 1: axis 0 is no batch. It is one if all inputs have an
- *  open size there, and all outputs follow it: by its name, or in runs of 1, 2 and 3 rows, which
- *  need inputs without other open sizes. *enough, if not NULL: the rows beyond which more would
- *  raise the rows per second by less than 5 %, as runs of 1 and of the max rows show; the max if
- *  the sizes of inputs are unknown. With a reason in *err: the model cannot run. */
+ *  open size there, and the shapes of all outputs follow it: by its name, or in runs of 1, 2 and 3
+ *  rows, which need inputs without other open sizes. (srv_rows_probe.h compares results.) *enough,
+ *  if not NULL: the rows beyond which more would raise the rows per second by less than 5 %, as
+ *  runs of 1 and of the max rows show; the max if the sizes of inputs are unknown. With a reason in
+ *  *err: the model cannot run. */
 int srv_probe_rows(const srv_probe *probe, int max, int *enough, srv_error *err);
+
+/** Whether axis 0 of all inputs and outputs has one open size with a name, which no other axis has.
+ */
+int srv_probe_has_names(const srv_probe *probe);
 
 /** The least number of rows that take at most 1.05 times as long, each, as `max` > 1 rows together:
  *  n rows take a + b n, where one row takes `one` and `max` rows take `all`. */

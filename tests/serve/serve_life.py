@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from serve_kit import SLOW, Refused, Server, affine, folder, metric, request, scaled, slow, unary, wait_for, write
+from serve_kit import SLOW, Refused, Server, affine, folder, metric, request, scaled, slow, unary, w, wait_for, write
 import numpy as np
 from checks import run_tests, same, test
 
@@ -117,6 +117,93 @@ def outputs_that_do_not_follow_axis_0_are_not_batched():
             sums = together([lambda a=a: server.infer("sum", {"x": a})["y"].item() for a in x])
             turned = together([lambda a=a: server.infer("turned", {"x": a})["y"].tolist() for a in x])
             return same(sums, [float(a.sum()) for a in x]) + same(turned, [a.T.tolist() for a in x])
+
+
+def messages(server, level):
+    """Those of the log, without requests."""
+    return [line["message"] for line in server.log() if line["level"] == level and "message" in line]
+
+
+def whole(nodes, inputs, outputs, constants=()):
+    return w.model(w.graph(nodes, inputs, outputs, list(constants)), opset=17)
+
+
+def mixing_models():
+    """{name: (model, its output)}: each follows axis 0 by its names, and depends on other rows."""
+    x, y, i = w.value("x", "float", ["n", 3]), w.value("y", "float", ["n", 3]), w.value("i", "int64", ["n"])
+    zero = w.tensor("zero", "int64", [], [0])
+    centred = [w.node("ReduceMean", ["x"], ["mean"], axes=[0]), w.node("Sub", ["x", "mean"], ["y"])]
+    # A leak of 1e-6: rounding beside 1, but not beside elements of 0.01.
+    faint = [w.node("ReduceMean", ["x"], ["mean"], axes=[0]), w.node("Mul", ["mean", "little"], ["leak"]),
+             w.node("Mul", ["x", "small"], ["a"]), w.node("Add", ["a", "leak"], ["y"])]
+    return {
+        "mean": (whole(centred, [x], [y]), "y"),
+        "softmax": (whole([w.node("Softmax", ["x"], ["y"], axis=0)], [x], [y]), "y"),
+        "max": (whole([w.node("ReduceMax", ["x"], ["max"], axes=[0]), w.node("Sub", ["x", "max"], ["y"])], [x], [y]), "y"),
+        "reversed": (whole([w.node("Slice", ["x", "last", "end", "axis", "back"], ["y"])], [x], [y],
+                           [w.tensor(name, "int64", [1], [value]) for name, value in
+                            (("last", -1), ("end", -2**31), ("axis", 0), ("back", -1))]), "y"),
+        "cumsum": (whole([w.node("CumSum", ["i", "zero"], ["sums"])], [i], [w.value("sums", "int64", ["n"])], [zero]), "sums"),
+        "counted": (whole([w.node("ReduceSum", ["i"], ["sum"]), w.node("Mul", ["i", "zero"], ["zeros"]), w.node("Add", ["zeros", "sum"], ["z"])],
+                          [i], [w.value("z", "int64", ["n"])], [zero]), "z"),
+        "faint": (whole(faint, [x], [y], [w.tensor("little", "float", [], [1e-6]), w.tensor("small", "float", [], [.01])]), "y"),
+        "open": (whole(centred, [w.value("x", "float", ["n", "c", "h", "w"])], [w.value("y", "float", ["n", "c", "h", "w"])]), "y"),
+        # Two inputs with different open sizes, which only together have that of the third, as caches have.
+        "cache": (whole([w.node("Concat", ["old", "new"], ["all"], axis=1), w.node("Mul", ["all", "mask"], ["seen"]),
+                         w.node("ReduceMean", ["seen"], ["mean"], axes=[0]), w.node("Sub", ["seen", "mean"], ["y"])],
+                        [w.value("old", "float", ["n", "past"]), w.value("new", "float", ["n", "tokens"]), w.value("mask", "float", ["n", "all"])],
+                        [w.value("y", "float", ["n", "all"])]), "y"),
+        "unnamed": (whole(centred, [w.value("x", "float", ["", 3])], [w.value("y", "float", ["", 3])]), "y"),
+    }
+
+
+@test
+def rows_that_change_each_other_are_not_batched():
+    """Clients must not see data of others: results show it while models are loaded, where names and shapes do not."""
+    models = mixing_models()
+    with folder() as path:
+        for name, (model, _) in models.items():
+            write(f"{path}/{name}.onnx", model)
+        x = [np.full((1, 3), value, np.float32) for value in (1, 2, 3, 6)]
+        with Server(PROGRAM, path, "--batch-wait", 200, "--instances", 1, "--max-batch", 8) as server:
+            faults = [fault for name in models for fault in
+                      same((name, metric(server.metrics(), "lightnet_batch_rows_max", model=name)), (name, 1))]
+            warnings = messages(server, "warning")
+            for name, (_, output) in models.items():
+                start = f"model '{name}', version 1: requests do not run together: output '{output}' "
+                faults += [] if len([line for line in warnings if line.startswith(start)]) == 1 else [f"{name}: {warnings}"]
+            seen = together([lambda a=a: server.infer("mean", {"x": a})["y"].tolist() for a in x])
+            return faults + same(seen, [[[0.0] * 3]] * 4)
+
+
+@test
+def rows_that_cannot_be_compared_follow_their_names():
+    """Its table has one row, so that it rejects the 1 of the check."""
+    table = w.tensor("table", "float", [1, 2], [3, 4])
+    nodes = [w.node("Gather", ["table", "i"], ["y"])]
+    with folder() as path:
+        write(f"{path}/named.onnx", whole(nodes, [w.value("i", "int64", ["n"])], [w.value("y", "float", ["n", 2])], [table]))
+        write(f"{path}/unnamed.onnx", whole(nodes, [w.value("i", "int64", [""])], [w.value("y", "float", ["", 2])], [table]))
+        with Server(PROGRAM, path, "--max-batch", 8) as server:
+            rows = [metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("named", "unnamed")]
+            found = [line for level in ("info", "warning") for line in messages(server, level) if "together" in line]
+            return same(rows, [8.0, 1.0]) + same([line.split(":")[0] + line.split(":")[1] for line in found],
+                                                 ["model 'named', version 1 requests run together, as the names of its sizes allow; "
+                                                  "results were not compared", "model 'unnamed', version 1 requests do not run together"])
+
+
+@test
+def rows_that_are_alone_in_their_results_are_batched():
+    """Elements that are NaN or infinite, strings, and open sizes do not stop batches."""
+    with folder() as path:
+        write(f"{path}/nan.onnx", whole([w.node("Sub", ["x", "x"], ["zeros"]), w.node("Div", ["x", "zeros"], ["infinite"]),
+                                         w.node("Div", ["zeros", "zeros"], ["nan"]), w.node("Concat", ["infinite", "nan", "x"], ["y"], axis=1)],
+                                        [w.value("x", "float", ["n", 3])], [w.value("y", "float", ["n", 9])]))
+        write(f"{path}/text.onnx", whole([w.node("Identity", ["x"], ["y"])], [w.value("x", "string", ["n", "m"])], [w.value("y", "string", ["n", "m"])]))
+        write(f"{path}/affine.onnx", affine())
+        with Server(PROGRAM, path, "--max-batch", 8) as server:
+            rows = {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("nan", "text", "affine")}
+            return same(rows, {"nan": 8.0, "text": 8.0, "affine": 8.0}) + same(messages(server, "warning"), [])
 
 
 @test
