@@ -417,6 +417,20 @@ static int sort_inputs(const srv_model *m, srv_request *r)
                           r->inputs[m->n_inputs].name);
 }
 
+// Each output at most once: requests get copies.
+static int check_wanted(const srv_model *m, srv_request *r)
+{
+    for (int i = 0; i < r->n_wanted; i++) {
+        if (!find_port(m->outputs, m->n_outputs, r->wanted[i]))
+            return fail_unknown(r, "output", r->wanted[i], m->outputs, m->n_outputs);
+        for (int k = 0; k < i; k++)
+            if (!strcmp(r->wanted[k], r->wanted[i]))
+                return srv_fail(&r->error, SRV_INVALID, "the request has the output '%s' twice",
+                                r->wanted[i]);
+    }
+    return 0;
+}
+
 static int check(const srv_model *m, srv_request *r)
 {
     if (sort_inputs(m, r))
@@ -424,10 +438,7 @@ static int check(const srv_model *m, srv_request *r)
     for (int i = 0; i < r->n_inputs; i++)
         if (check_input(r, &m->inputs[i], &r->inputs[i]))
             return -1;
-    for (int i = 0; i < r->n_wanted; i++)
-        if (!find_port(m->outputs, m->n_outputs, r->wanted[i]))
-            return fail_unknown(r, "output", r->wanted[i], m->outputs, m->n_outputs);
-    return 0;
+    return check_wanted(m, r);
 }
 
 // Requests join only if all their inputs have as many rows.

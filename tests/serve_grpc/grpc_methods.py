@@ -211,6 +211,7 @@ def test_bad_requests(tap, client):
         ("no input", CODE.INVALID_ARGUMENT, "no input 'x'", lambda: client.infer("id_fp32", {})),
         ("an unknown input", CODE.INVALID_ARGUMENT, "no input 'z'", lambda: client.infer("id_fp32", {"z": x["x"]})),
         ("an unknown output", CODE.INVALID_ARGUMENT, "no output 'z'", lambda: client.infer("id_fp32", x, outputs=["z"])),
+        ("an output twice", CODE.INVALID_ARGUMENT, "the output 'y' twice", lambda: client.infer("id_fp32", x, outputs=["y", "y"])),
         ("an output without a name", CODE.INVALID_ARGUMENT, "no name", lambda: client.infer("id_fp32", x, outputs=[""])),
         ("another type", CODE.INVALID_ARGUMENT, "FP64", lambda: client.infer("id_fp32", {"x": ("FP64", [2], [1, 2])})),
         ("another rank", CODE.INVALID_ARGUMENT, "shape [1, 2]", lambda: client.infer("id_fp32", {"x": ("FP32", [1, 2], [1, 2])})),
