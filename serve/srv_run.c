@@ -68,7 +68,9 @@ static int fail_memory(srv_error *err)
 
 static int fail_session(const srv_run *run, ln_status status, srv_error *err)
 {
-    if (status == LN_LIMIT_REACHED && !run->has_timeout)
+    // Memory has a limit, too.
+    const int is_late = run->time_limit && tl_clock() >= run->time_limit;
+    if (status == LN_LIMIT_REACHED && !is_late)
         return srv_fail(err, SRV_TOO_LARGE, "%s", ln_session_error(run->session));
     return srv_fail_ln(err, status, ln_session_error(run->session));
 }
@@ -273,13 +275,14 @@ static uint64_t timeout_of(const srv_batch *batch)
 
 static int run_session(srv_run *run, const srv_batch *batch, srv_error *err)
 {
+    run->time_limit = 0;
     if (run->pad)
         srv_pad_longest(run->pad, batch->first, run->longest);
     for (int i = 0; i < batch->first->n_inputs; i++)
         if (set_input(run, batch, i, err))
             return -1;
     const uint64_t timeout = timeout_of(batch);
-    run->has_timeout = timeout > 0;
+    run->time_limit = timeout ? tl_clock() + timeout * 1000000 : 0;
     ln_session_set_timeout(run->session, timeout);
     const ln_status status = ln_session_run(run->session);
     return status ? fail_session(run, status, err) : 0;

@@ -13,7 +13,7 @@ typedef struct srv_run {
     void **joined; // [n_joined], the inputs of a batch
     size_t *joined_size;
     int n_joined;
-    int has_timeout;              // the current run
+    uint64_t time_limit;          // of the current run, tl_clock; 0: none
     int longest[SRV_MAX_LENGTHS]; // of its requests
 } srv_run;
 

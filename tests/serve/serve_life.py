@@ -250,6 +250,23 @@ def deadline_stops_a_run():
 
 
 @test
+def limit_of_memory_is_no_limit_of_time():
+    """100,000 elements need 800 kB, two such requests together more than is allowed, and 150,000 alone."""
+    with folder() as path:
+        write(f"{path}/m.onnx", unary(shape=("n", "m"), out_shape=("n", "m")))
+        for option in ((), ("--timeout", 60)):
+            with Server(PROGRAM, path, "--instances", 1, "--max-batch", 8, "--batch-wait", 200, "--option", "memory_limit=1000000", *option) as server:
+                fitting, large = np.ones((1, 100000), np.float32), np.ones((1, 150000), np.float32)
+                seen = together([lambda: server.infer("m", {"x": large}, timeout=60000000)])[0]
+                faults = same((seen.status, "exceed the limit of 1000000 bytes" in seen.text), (413, True))
+                faults += same(statuses(together([lambda: server.infer("m", {"x": large})])), [413])
+                faults += same(statuses(together([lambda: server.infer("m", {"x": fitting})] * 2)), [200, 200])
+                if faults:
+                    return [f"{option}: {fault}" for fault in faults]
+        return []
+
+
+@test
 def deadline_of_the_server_applies_to_others():
     with folder() as path:
         write(f"{path}/slow.onnx", slow())
