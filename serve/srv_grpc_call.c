@@ -41,6 +41,19 @@ static void hold(srv_grpc_call *c, size_t size)
     c->held = size;
 }
 
+static int fail_memory(srv_grpc_call *c)
+{
+    return srv_fail(&c->error, SRV_UNAVAILABLE,
+                    "the requests and answers of all clients have more than %zu bytes, the max",
+                    c->context->max_held);
+}
+
+int srv_grpc_call_hold(srv_grpc_call *c, size_t size)
+{
+    hold(c, size);
+    return c->context->held <= c->context->max_held ? 0 : fail_memory(c);
+}
+
 void srv_grpc_call_free(srv_grpc_call *c)
 {
     if (!c)
@@ -208,8 +221,7 @@ static size_t take_message(srv_grpc_call *c, const void *bytes, size_t size)
         return 0;
     }
     if (context->held + n > context->max_held) {
-        srv_fail(&c->error, SRV_UNAVAILABLE, "the requests of all clients have more than %zu bytes",
-                 context->max_held);
+        fail_memory(c);
         return 0;
     }
     srv_buffer_add(&c->message, bytes, n);

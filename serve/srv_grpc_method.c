@@ -194,6 +194,10 @@ static int start_infer(srv_grpc_call *c, const ProtobufCMessage *request)
         srv_model_count(c->model, c->error.status);
         return -1;
     }
+    if (srv_grpc_call_hold(c, srv_request_size(&c->request))) {
+        srv_model_count(c->model, c->error.status);
+        return -1;
+    }
     if (srv_model_submit(c->model, &c->request)) {
         c->error = c->request.error;
         return -1;
@@ -205,10 +209,12 @@ static int start_infer(srv_grpc_call *c, const ProtobufCMessage *request)
 static int finish_infer(srv_grpc_call *c)
 {
     c->error = c->request.error;
-    return c->error.status
+    return c->error.status ||
+                   srv_proto_write_infer(&c->request, &c->form, srv_model_name(c->model),
+                                         srv_model_version(c->model), &c->answer, &c->error) ||
+                   srv_grpc_call_hold(c, c->answer.size)
                ? -1
-               : srv_proto_write_infer(&c->request, &c->form, srv_model_name(c->model),
-                                       srv_model_version(c->model), &c->answer, &c->error);
+               : 0;
 }
 
 // Repository

@@ -37,7 +37,7 @@ typedef struct call {
     srv_route route;
     srv_buffer body;
     size_t body_size; // that was sent
-    size_t charge;    // of the memory for requests
+    size_t charge;    // of the memory for all requests and answers
     srv_error error;
     uint64_t start;
     // of a request to run a model
@@ -67,7 +67,7 @@ struct srv_http {
     pthread_mutex_t lock; // protects the list of calls that wait, and their phases
     call *waiting;
     uint64_t last_id;
-    atomic_size_t memory;                // bytes of all requests
+    atomic_size_t memory;                // bytes of all requests and answers
     size_t max_memory;                   // of these
     char *certificate, *key, *client_ca; // contents of files
 };
@@ -86,6 +86,23 @@ static void free_call(call *c)
     free(c->method);
     free(c->path);
     free(c);
+}
+
+// Counts the bytes that the call keeps of its request and its answer. Whether those of all calls
+// are within the limit.
+static int hold(call *c, size_t size)
+{
+    const size_t more = size - c->charge; // modulo the range: less is more, too
+    const size_t now = atomic_fetch_add(&c->http->memory, more) + more;
+    c->charge = size;
+    return now <= c->http->max_memory;
+}
+
+static int fail_memory(const call *c, srv_error *err)
+{
+    return srv_fail(err, SRV_UNAVAILABLE,
+                    "the requests and answers of all clients have more than %zu bytes, the max",
+                    c->http->max_memory);
 }
 
 static const char *header(const call *c, const char *name)
@@ -242,9 +259,15 @@ static int answer_index(call *c)
     return 0;
 }
 
+// In any thread: outputs count from here on.
 static void request_done(srv_request *r)
 {
-    end_wait(r->owner);
+    call *const c = r->owner;
+    if (!hold(c, srv_request_size(r)) && !r->error.status) {
+        fail_memory(c, &r->error);
+        srv_request_drop_tensors(r);
+    }
+    end_wait(c);
 }
 
 // The size of the JSON before binary data; -1 with a reason: wrong.
@@ -284,6 +307,10 @@ static int start_infer(call *c)
         return -1;
     }
     srv_buffer_clear(&c->body);
+    if (!hold(c, srv_request_size(&c->request))) {
+        srv_model_count(c->model, SRV_UNAVAILABLE);
+        return fail_memory(c, &c->error);
+    }
     begin_wait(c);
     if (srv_model_submit(c->model, &c->request))
         end_wait(c);
@@ -368,6 +395,9 @@ static void finish_infer(call *c)
     if (!c->error.status)
         srv_infer_write(&c->request, &c->form, srv_model_name(c->model),
                         srv_model_version(c->model), &c->answer, &c->json_size, &c->error);
+    srv_request_drop_tensors(&c->request);
+    if (!hold(c, c->answer.size))
+        fail_memory(c, &c->error);
     if (c->json_size == c->answer.size)
         c->json_size = 0;
     if (c->json_size)
@@ -453,6 +483,7 @@ static enum MHD_Result respond(call *c)
     if (c->error.status)
         write_error(c);
     const size_t size = c->answer.size;
+    hold(c, size); // an answer that was made is sent
     struct MHD_Response *const response =
         MHD_create_response_from_buffer(size, size ? c->answer.data : (void *)"",
                                         size ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
@@ -536,18 +567,6 @@ static call *create_call(srv_http *http, struct MHD_Connection *connection, cons
     return NULL;
 }
 
-// Whether all requests together may have `size` more bytes.
-static int charge(call *c, size_t size)
-{
-    const size_t before = atomic_fetch_add(&c->http->memory, size);
-    c->charge += size;
-    if (before + size <= c->http->max_memory)
-        return 1;
-    srv_fail(&c->error, SRV_UNAVAILABLE, "the requests of all clients have more than %zu bytes",
-             c->http->max_memory);
-    return 0;
-}
-
 static enum MHD_Result receive(call *c, const char *data, size_t *size)
 {
     const size_t n = *size, max = c->http->server->max_request;
@@ -557,13 +576,17 @@ static enum MHD_Result receive(call *c, const char *data, size_t *size)
         return is_dropped(c, c->body_size) ? MHD_YES : MHD_NO;
     if (c->body_size > max) {
         fail_too_large(c);
-    } else if (charge(c, n)) {
+    } else if (!hold(c, c->charge + n)) {
+        fail_memory(c, &c->error);
+    } else {
         srv_buffer_add(&c->body, data, n);
         if (c->body.has_failed)
             srv_fail(&c->error, SRV_OUT_OF_MEMORY, "the server has no memory for the request");
     }
-    if (c->error.status)
+    if (c->error.status) {
         srv_buffer_clear(&c->body);
+        hold(c, 0);
+    }
     return MHD_YES;
 }
 

@@ -34,7 +34,7 @@ static const char help[] =
     "      --max-queue N          requests that wait for a model; more are rejected (default 256)\n"
     "      --timeout S            seconds after which a request fails (default 0: never)\n"
     "      --max-request SIZE     bytes of a request, such as 64M (default 64M)\n"
-    "      --max-memory SIZE      bytes of all requests together (default 1G)\n"
+    "      --max-memory SIZE      bytes of all requests and answers together (default 1G)\n"
     "      --max-connections N    connections at the same time (default 1024)\n"
     "      --idle-timeout S       close connections that say nothing for S seconds (default 60)\n"
     "      --max-versions N       load the newest N versions of each model (default 1)\n"

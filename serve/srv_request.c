@@ -38,10 +38,29 @@ static void free_tensors(srv_tensor *tensors, int n)
     free(tensors);
 }
 
-void srv_request_clear(srv_request *r)
+size_t srv_request_size(const srv_request *r)
+{
+    size_t size = 0;
+    for (int i = 0; i < r->n_inputs; i++)
+        size += srv_tensor_memory(&r->inputs[i]);
+    for (int i = 0; i < r->n_outputs; i++)
+        size += srv_tensor_memory(&r->outputs[i]);
+    for (int i = 0; i < r->n_wanted; i++)
+        size += sizeof(*r->wanted) + strlen(r->wanted[i]) + 1;
+    return size; // all of it is in memory: no overflow
+}
+
+void srv_request_drop_tensors(srv_request *r)
 {
     free_tensors(r->inputs, r->n_inputs);
     free_tensors(r->outputs, r->n_outputs);
+    r->inputs = r->outputs = NULL;
+    r->n_inputs = r->n_outputs = 0;
+}
+
+void srv_request_clear(srv_request *r)
+{
+    srv_request_drop_tensors(r);
     for (int i = 0; i < r->n_wanted; i++)
         free(r->wanted[i]);
     free(r->wanted);

@@ -42,5 +42,11 @@ int srv_request_inputs(srv_request *r, size_t n);
 /** Appends the name of an output that is wanted. -1: no memory. */
 int srv_request_want(srv_request *r, const char *name);
 
+/** The bytes that its inputs, outputs and names keep. */
+size_t srv_request_size(const srv_request *r);
+
+/** Frees inputs and outputs alone. */
+void srv_request_drop_tensors(srv_request *r);
+
 /** Frees inputs, outputs and names, not the request. */
 void srv_request_clear(srv_request *r);

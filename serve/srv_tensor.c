@@ -178,6 +178,13 @@ size_t srv_tensor_binary_size(const srv_tensor *t)
     return size;
 }
 
+size_t srv_tensor_memory(const srv_tensor *t)
+{
+    const size_t name = t->name ? strlen(t->name) + 1 : 0;
+    const size_t strings = t->strings ? t->len * (sizeof(*t->strings) + sizeof(*t->sizes)) : 0;
+    return sizeof(*t) + ALIGNMENT + name + t->size + strings;
+}
+
 void srv_tensor_to_binary(const srv_tensor *t, srv_buffer *b)
 {
     if (t->dtype != TL_STRING) {

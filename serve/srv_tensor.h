@@ -50,6 +50,9 @@ void srv_tensor_to_binary(const srv_tensor *t, srv_buffer *b);
 /** The bytes of the binary form. */
 size_t srv_tensor_binary_size(const srv_tensor *t);
 
+/** The bytes that the tensor keeps, with what it owns. */
+size_t srv_tensor_memory(const srv_tensor *t);
+
 /** Copies a box of `dims` elements of `size` bytes from the beginning of an array of `from_dims` to
  *  that of an array of `to_dims`; both are at least as large, and do not overlap. */
 void srv_tensor_copy_box(void *to, const int *to_dims, const void *from, const int *from_dims,

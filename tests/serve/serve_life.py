@@ -323,6 +323,55 @@ def bodies_of_all_requests_are_limited():
             return []
 
 
+def reduced(kind):
+    """The sum of each row."""
+    return whole([w.node("ReduceSum", ["x", "axis"], ["y"])], [w.value("x", kind, ["n", "m"])], [w.value("y", kind, ["n", 1])],
+                 [w.tensor("axis", "int64", [1], [1])])
+
+
+@test
+def tensors_count_beside_bodies():
+    """Two bytes of JSON become eight."""
+    with folder() as path:
+        write(f"{path}/m.onnx", reduced("int64"))
+        with Server(PROGRAM, path, "--max-memory", "100K") as server:
+            def send(n):
+                return server.post("/v2/models/m/infer", {"inputs": [{"name": "x", "shape": [1, n], "datatype": "INT64", "data": [1] * n}]})
+            seen = send(30000)
+            return same((seen[0], "more than 102400 bytes" in seen[1].get("error", "")), (503, True)) + same(send(10000)[0], 200) + \
+                same(metric(server.metrics(), "lightnet_requests_total", status="unavailable"), 1.0)
+
+
+@test
+def answers_that_no_client_reads_count():
+    """Answers of 16 MB for requests of some bytes."""
+    with folder() as path:
+        write(f"{path}/m.onnx", whole([w.node("Expand", ["x", "shape"], ["y"])], [w.value("x", "float", ["n", 1])], [w.value("y", "float", ["n", 2**22])],
+                                      [w.tensor("shape", "int64", [2], [1, 2**22])]))
+        x = {"x": np.ones((1, 1), np.float32)}
+        body, headers = request(x)
+
+        def ask(server):
+            connection = server.connect()
+            connection.request("POST", "/v2/models/m/infer", body, headers)
+            return connection
+
+        def refused(server):
+            found = together([lambda: server.infer("m", x)])[0]
+            return isinstance(found, Refused) and (found.status, "answers of all clients" in found.text) == (503, True)
+        with Server(PROGRAM, path, "--max-memory", "10M", "--max-batch", 1) as server:
+            faults = [] if refused(server) else ["an answer above the limit"]
+        with Server(PROGRAM, path, "--max-memory", "60M", "--max-batch", 1, "--instances", 1) as server:
+            readers = [ask(server) for _ in range(3)]
+            wait_for(lambda: metric(server.metrics(), "lightnet_requests_total", status="ok") == 3)
+            wait_for(lambda: refused(server))
+            faults += same(server.get("/v2/health/live")[0], 200)
+            for connection in readers:
+                connection.close()
+            wait_for(lambda: statuses(together([lambda: server.infer("m", x)])) == [200])
+            return faults
+
+
 # Repository
 
 def value_of(server, model="m"):

@@ -362,6 +362,19 @@ def test_limits(tap, messages, folder):
         client.close()
 
 
+def test_memory(tap, messages, folder):
+    with Server(sys.argv[1], folder, "--max-memory", 50000, "--instances", 1) as server:
+        client = Client(messages, server)
+        words = "the requests and answers of all clients have more than 50000 bytes"
+        tap.check("tensors count: a byte of a message becomes eight",
+                  fails(CODE.UNAVAILABLE, words, client.infer, "id_int64", {"x": ("INT64", [10000], [0] * 10000)}, raw=False))
+        tap.check("answers count: 64 KB for some bytes",
+                  fails(CODE.UNAVAILABLE, words, client.infer, "slow", {"count": ("INT64", [], [1])}))
+        got = client.infer("id_int64", {"x": ("INT64", [2000], [7] * 2000)}, raw=False)
+        tap.check("then the memory is free", differs(len(got.outputs[0].contents.int64_contents), 2000))
+        client.close()
+
+
 def test_control(tap, messages, folder):
     with Server(sys.argv[1], folder, "--allow-control") as server:
         client = Client(messages, server)
@@ -534,6 +547,7 @@ def main():
         test_tls(tap, messages, folder)
         test_balancer(tap, messages, folder)
         test_drain(tap, messages, folder)
+        test_memory(tap, messages, folder)
         test_control(tap, messages, folder)
     tap.end()
 
