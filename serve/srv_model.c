@@ -83,8 +83,9 @@ static void count_request(srv_model *m, const srv_request *r, uint64_t now)
     pthread_mutex_lock(&m->lock);
     m->figures.requests[r->error.status]++;
     srv_histogram_add(&m->figures.request_s, (double)(now - r->arrival) * 1e-9);
+    srv_histogram_add(&m->figures.receive_s, (double)(r->queued - r->arrival) * 1e-9);
     srv_histogram_add(&m->figures.queue_s,
-                      (double)(r->run_ns ? r->queue_ns : now - r->arrival) * 1e-9);
+                      (double)(r->run_ns ? r->queue_ns : now - r->queued) * 1e-9);
     if (r->run_ns)
         srv_histogram_add(&m->figures.run_s, (double)r->run_ns * 1e-9);
     pthread_mutex_unlock(&m->lock);
@@ -118,7 +119,7 @@ static void *work(void *data)
         srv_run_batch(run, &batch);
         const uint64_t end = tl_clock();
         for (srv_request *r = batch.first; r; r = r->next) {
-            r->queue_ns = start - r->arrival;
+            r->queue_ns = start - r->queued;
             r->run_ns = end - start;
         }
         count_run(m, batch.rows);
@@ -272,7 +273,8 @@ srv_model *srv_model_open(const char *name, const char *version, const char *pat
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
     pthread_mutex_init(&m->lock, NULL);
     m->timeout_ns = settings->timeout_ns;
-    m->figures.request_s = m->figures.queue_s = m->figures.run_s = srv_histogram_seconds;
+    m->figures.request_s = m->figures.receive_s = srv_histogram_seconds;
+    m->figures.queue_s = m->figures.run_s = srv_histogram_seconds;
     m->figures.batch_rows = srv_histogram_rows;
     m->name = strdup(name);
     m->version = strdup(version);

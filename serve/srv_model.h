@@ -29,7 +29,8 @@ typedef struct srv_port {
 typedef struct srv_model_figures {
     uint64_t requests[SRV_STATUS_SIZE]; // that ended with the status
     uint64_t runs, rows;                // of the network; rows are those of all runs
-    srv_histogram request_s, queue_s, run_s, batch_rows; // seconds, rows
+    srv_histogram request_s, receive_s, queue_s, run_s; // seconds: the first is the sum of others
+    srv_histogram batch_rows;
 } srv_model_figures;
 
 typedef struct srv_model srv_model;

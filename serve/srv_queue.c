@@ -120,6 +120,7 @@ int srv_queue_push(srv_queue *q, srv_request *r)
 {
     int status = 0;
     pthread_mutex_lock(&q->lock);
+    r->queued = tl_clock();
     if (q->is_closed)
         status = srv_fail(&r->error, SRV_UNAVAILABLE, "the model is being unloaded; try again");
     else if (!join(q, r))
@@ -166,7 +167,7 @@ static void wait_until(srv_queue *q, uint64_t ns)
 static void collect(srv_queue *q, srv_batch *batch)
 {
     fill(q, batch);
-    const uint64_t end = batch->first ? batch->first->arrival + q->limits.wait_ns : 0;
+    const uint64_t end = batch->first ? batch->first->queued + q->limits.wait_ns : 0;
     batch->next = q->collecting;
     q->collecting = batch;
     while (batch->first && batch->rows < q->limits.max_rows && !q->is_closed && tl_clock() < end)

@@ -11,7 +11,7 @@ typedef struct srv_queue srv_queue;
 typedef struct srv_queue_limits {
     int max_requests;   // that wait
     int max_rows;       // of a batch; 1: no batches
-    uint64_t wait_ns;   // a batch that is not full waits so long, from the arrival of its first
+    uint64_t wait_ns;   // a batch that is not full waits so long, since its first request waits
     const srv_pad *pad; // borrowed; NULL: requests of different lengths do not run together
 } srv_queue_limits;
 

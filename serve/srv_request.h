@@ -16,7 +16,7 @@ typedef struct srv_request {
     int n_inputs;
     char **wanted; // [n_wanted], owned: names of outputs; n_wanted 0: all
     int n_wanted;
-    uint64_t arrival, deadline; // tl_clock; deadline 0: none
+    uint64_t arrival, deadline; // tl_clock: of its head; deadline 0: none
 
     // Called once after a submission that succeeded, in any thread: outputs or error are set, and
     // the request belongs to the front end again.
@@ -31,6 +31,7 @@ typedef struct srv_request {
     // Of the queue, which protects them
     struct srv_request *next;
     struct srv_batch *batch; // that is running it; NULL: none
+    uint64_t queued;         // tl_clock: it is read, and waits
     int is_queued, is_cancelled;
     int rows;                     // along axis 0, if the model's batches grow along it; else 1
     int lengths[SRV_MAX_LENGTHS]; // of padded axes, srv_pad

@@ -171,6 +171,13 @@ static void write_request_s(srv_buffer *b, const char *name, const char *labels,
     write_histogram(b, name, labels, &f->request_s);
 }
 
+static void write_receive_s(srv_buffer *b, const char *name, const char *labels, srv_model *m,
+                            const srv_model_figures *f)
+{
+    (void)m;
+    write_histogram(b, name, labels, &f->receive_s);
+}
+
 static void write_queue_s(srv_buffer *b, const char *name, const char *labels, srv_model *m,
                           const srv_model_figures *f)
 {
@@ -211,6 +218,8 @@ static const family families[] = {
      write_requests},
     {"lightnet_request_seconds", "histogram", "From the arrival of a request to its outputs.",
      write_request_s},
+    {"lightnet_receive_seconds", "histogram", "From the arrival of a request until it is read.",
+     write_receive_s},
     {"lightnet_queue_seconds", "histogram", "How long requests waited.", write_queue_s},
     {"lightnet_run_seconds", "histogram", "The runs that computed requests.", write_run_s},
     {"lightnet_batch_rows", "histogram", "Rows of each run.", write_batch_rows},

@@ -235,6 +235,23 @@ def request_that_a_batch_would_delay_keeps_its_deadline():
             return same(statuses(seen), [504]) + ([] if time.monotonic() - start < 5 else ["it waited"])
 
 
+@test
+def upload_is_no_part_of_the_queue():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--instances", 1) as server:
+            body, headers = request({"x": np.ones((1, 2), np.float32)})
+            head = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
+            with socket.create_connection(("127.0.0.1", server.port)) as slow_client:
+                slow_client.sendall(f"POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n{head}\r\n".encode() + body[:9])
+                time.sleep(1)
+                slow_client.sendall(body[9:])
+                slow_client.recv(100)
+            seconds = {part: metric(server.metrics(), f"lightnet_{part}_seconds_sum") for part in ("request", "receive", "queue", "run")}
+            rest = seconds["request"] - seconds["receive"] - seconds["queue"] - seconds["run"]
+            return [] if seconds["receive"] > .9 and seconds["queue"] < .5 and -1e-6 < rest < .1 else [f"{seconds}"]
+
+
 # Limits
 
 @test
