@@ -18,6 +18,7 @@ struct srv_queue {
     pthread_cond_t changed;
     srv_request *first, **end; // linked by `next`
     int n, is_closed;
+    uint64_t run_ns;       // of the last batch that ended
     srv_batch *collecting; // batches that wait for more requests
 };
 
@@ -163,15 +164,33 @@ static void wait_until(srv_queue *q, uint64_t ns)
     pthread_cond_timedwait(&q->changed, &q->lock, &t);
 }
 
+// When a request should run at the latest: at half its time, or earlier if runs take longer.
+static uint64_t latest_start(const srv_queue *q, const srv_request *r)
+{
+    const uint64_t time = r->deadline > r->queued ? r->deadline - r->queued : 0;
+    const uint64_t rest = time > q->run_ns ? time - q->run_ns : 0;
+    return r->queued + (rest < time / 2 ? rest : time / 2);
+}
+
+// When a batch that has requests waits no longer.
+static uint64_t end_of_wait(const srv_queue *q, const srv_batch *batch)
+{
+    uint64_t end = batch->first->queued + q->limits.wait_ns;
+    for (const srv_request *r = batch->first; r; r = r->next)
+        if (r->deadline && latest_start(q, r) < end)
+            end = latest_start(q, r);
+    return end;
+}
+
 // Fills a batch; waits until more have joined it, unless it becomes empty meanwhile.
 static void collect(srv_queue *q, srv_batch *batch)
 {
     fill(q, batch);
-    const uint64_t end = batch->first ? batch->first->queued + q->limits.wait_ns : 0;
     batch->next = q->collecting;
     q->collecting = batch;
-    while (batch->first && batch->rows < q->limits.max_rows && !q->is_closed && tl_clock() < end)
-        wait_until(q, end);
+    while (batch->first && batch->rows < q->limits.max_rows && !q->is_closed &&
+           tl_clock() < end_of_wait(q, batch))
+        wait_until(q, end_of_wait(q, batch));
     srv_batch **link = &q->collecting;
     while (*link != batch)
         link = &(*link)->next;
@@ -188,6 +207,7 @@ int srv_queue_take(srv_queue *q, ln_session *session, srv_batch *batch)
         collect(q, batch);
     }
     batch->is_running = 1;
+    batch->start = tl_clock();
     pthread_mutex_unlock(&q->lock);
     return batch->first ? 0 : -1;
 }
@@ -209,6 +229,7 @@ void srv_queue_finish(srv_queue *q, srv_batch *batch)
     pthread_mutex_lock(&q->lock);
     for (srv_request *r = batch->first; r; r = r->next)
         r->batch = NULL;
+    q->run_ns = tl_clock() - batch->start;
     pthread_mutex_unlock(&q->lock);
     ln_session_resume(batch->session);
     end_all(q, batch->first);

@@ -11,7 +11,7 @@ typedef struct srv_queue srv_queue;
 typedef struct srv_queue_limits {
     int max_requests;   // that wait
     int max_rows;       // of a batch; 1: no batches
-    uint64_t wait_ns;   // a batch that is not full waits so long, since its first request waits
+    uint64_t wait_ns;   // that a batch which is not full waits, less where a deadline is near
     const srv_pad *pad; // borrowed; NULL: requests of different lengths do not run together
 } srv_queue_limits;
 
@@ -20,6 +20,7 @@ typedef struct srv_batch {
     srv_request *first; // linked by `next`
     int n, rows;
     int is_running; // 0: more requests may join
+    uint64_t start; // tl_clock: of the run
     int n_cancelled;
     ln_session *session;    // that runs it
     struct srv_batch *next; // that collects requests, too

@@ -284,12 +284,12 @@ START_TEST(batch_that_waits_loses_late_and_cancelled_requests)
     start(w, 1, q);
     for (int i = 0; i < 3; i++) {
         make(&it[i], 1, 5);
-        it[i].r.deadline = i ? 0 : it[i].r.arrival + 1;
+        it[i].r.deadline = i ? 0 : it[i].r.arrival + SECOND;
         push(q, &it[i]);
     }
     usleep(10000);
     srv_queue_cancel(q, &it[1].r);
-    srv_queue_expire(q, tl_clock());
+    srv_queue_expire(q, it[0].r.deadline);
     ck_assert_int_eq((int)it[0].r.error.status, SRV_TIMEOUT);
     ck_assert_int_eq((int)it[1].r.error.status, SRV_CANCELLED);
     wait_for_ends(3);
@@ -297,6 +297,65 @@ START_TEST(batch_that_waits_loses_late_and_cancelled_requests)
     stop(w, 1, q);
     ck_assert_int_eq(w[0].n_runs, 1);
     ck_assert_int_eq(w[0].runs[0], 1);
+}
+END_TEST
+
+// Milliseconds until a request runs that has so many.
+static int wait_of(srv_queue *q, int ms)
+{
+    srv_batch batch;
+    item it;
+    make(&it, 1, 5);
+    it.r.deadline = it.r.arrival + (uint64_t)ms * 1000000;
+    push(q, &it);
+    ck_assert_int_eq(srv_queue_take(q, NULL, &batch), 0);
+    const int waited = (int)((tl_clock() - it.r.queued) / 1000000);
+    usleep(50000); // the run
+    srv_queue_finish(q, &batch);
+    return waited;
+}
+
+START_TEST(batch_does_not_wait_for_the_deadline_of_a_request)
+{
+    srv_queue *const q = create(100, 8, 100ull * SECOND);
+    const int first = wait_of(q, 400), second = wait_of(q, 80), third = wait_of(q, 20);
+    ck_assert_msg(first >= 190 && first < 390, "%d ms of 400", first); // half
+    ck_assert_msg(second < 35, "%d ms of 80", second);                 // a run takes 50
+    ck_assert_msg(third < 15, "%d ms of 20", third);                   // it is late already
+    ck_assert_int_eq(atomic_load(&n_ended), 3);
+    srv_queue_free(q);
+}
+END_TEST
+
+// A request that joins after a while.
+typedef struct later {
+    srv_queue *q;
+    item it;
+} later;
+
+static void *push_later(void *data)
+{
+    later *const l = data;
+    usleep(20000);
+    make(&l->it, 1, 5);
+    l->it.r.deadline = l->it.r.arrival + SECOND / 10;
+    push(l->q, &l->it);
+    return NULL;
+}
+
+START_TEST(request_that_joins_a_batch_shortens_its_wait)
+{
+    srv_queue *const q = create(100, 8, 100ull * SECOND);
+    later second = {.q = q};
+    item first;
+    pthread_t thread;
+    make(&first, 1, 5);
+    push(q, &first);
+    pthread_create(&thread, NULL, push_later, &second);
+    expect_batch(q, 2, 2);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq((int)second.it.r.error.status, SRV_OK);
+    srv_queue_free(q);
 }
 END_TEST
 
@@ -390,5 +449,7 @@ LN_TEST_MAIN("queue", requests_that_fit_run_together_in_their_order,
              cancelled_request_ends_in_the_queue,
              idle_workers_leave_requests_to_the_batch_that_waits,
              batch_that_waits_loses_late_and_cancelled_requests,
+             batch_does_not_wait_for_the_deadline_of_a_request,
+             request_that_joins_a_batch_shortens_its_wait,
              worker_whose_batch_has_become_empty_takes_the_next,
              batch_that_waits_takes_other_lengths, each_request_ends_once)
