@@ -458,8 +458,9 @@ static int rows_of(const srv_model *m, srv_request *r)
 
 static int submit(srv_model *m, srv_request *r)
 {
-    if (!r->deadline && m->timeout_ns)
-        r->deadline = r->arrival + m->timeout_ns;
+    const uint64_t limit = r->arrival + m->timeout_ns;
+    if (m->timeout_ns && (!r->deadline || limit < r->deadline))
+        r->deadline = limit;
     if (check(m, r))
         return -1;
     r->rows = rows_of(m, r);

@@ -13,7 +13,7 @@ typedef struct srv_model_settings {
     int max_batch;             // rows; 0: up to 8, as long as more rows raise the throughput
     uint64_t wait_ns;          // of a batch that is not full
     int max_queue;             // requests that wait
-    uint64_t timeout_ns;       // of a request without its own; 0: none
+    uint64_t timeout_ns;       // of all requests; 0: none
     srv_log *log;              // borrowed, for warnings; NULL: none
 } srv_model_settings;
 

@@ -362,6 +362,18 @@ def test_limits(tap, messages, folder):
         client.close()
 
 
+def test_timeout(tap, messages, folder):
+    with Server(sys.argv[1], folder, "--timeout", .2, "--instances", 1) as server:
+        client = Client(messages, server)
+        parameter = messages.Parameter(key="timeout", value=messages.InferParameter(int64_param=20 * 10**6))
+        for name, more in (("the call's", {}), ("the parameter's", {"parameters": [parameter]})):
+            start = time.monotonic()
+            tap.check(f"--timeout is earlier than {name} deadline",
+                      fails(CODE.DEADLINE_EXCEEDED, "deadline", client.infer, "slow", {"count": ("INT64", [], [SLOW])}, **more))
+            tap.check("and ends the call", [] if time.monotonic() - start < 5 else ["late"])
+        client.close()
+
+
 def test_memory(tap, messages, folder):
     with Server(sys.argv[1], folder, "--max-memory", 50000, "--instances", 1) as server:
         client = Client(messages, server)
@@ -547,6 +559,7 @@ def main():
         test_tls(tap, messages, folder)
         test_balancer(tap, messages, folder)
         test_drain(tap, messages, folder)
+        test_timeout(tap, messages, folder)
         test_memory(tap, messages, folder)
         test_control(tap, messages, folder)
     tap.end()
