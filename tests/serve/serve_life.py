@@ -90,20 +90,44 @@ def batches_equal_single_runs_bit_for_bit():
             return faults + same(server.get("/v2/models/unshaped")[1]["outputs"][0]["shape"], [-1, -1])
 
 
+def whole(nodes, inputs, outputs, constants=()):
+    return w.model(w.graph(nodes, inputs, outputs, list(constants)), opset=17)
+
+
+def fixed_cost():
+    """y = x: a run first multiplies matrices, which depend on 0 times x, for as long as it needs for hundreds of rows."""
+    body = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
+                   [w.value("i", "int64", []), w.value("c", "bool", []), w.value("a", "float", [128, 128])],
+                   [w.value("d", "bool", []), w.value("b", "float", [128, 128])])
+    return whole([w.node("ReduceSum", ["x"], ["sum"], keepdims=0), w.node("Mul", ["sum", "zero"], ["nothing"]), w.node("Add", ["m", "nothing"], ["first"]),
+                  w.node("Loop", ["count", "", "first"], ["last"], body=body), w.node("ReduceSum", ["last"], ["end"], keepdims=0),
+                  w.node("Mul", ["end", "zero"], ["still"]), w.node("Add", ["x", "still"], ["y"])],
+                 [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])],
+                 [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("zero", "float", [], [0.0]), w.tensor("count", "int64", [], [100])])
+
+
+def cost_of_rows():
+    """Each row is a matrix that is multiplied by itself."""
+    return whole([w.node("MatMul", ["x", "x"], ["a"]), w.node("MatMul", ["a", "x"], ["b"]), w.node("MatMul", ["b", "x"], ["y"])],
+                 [w.value("x", "float", ["n", 256, 256])], [w.value("y", "float", ["n", 256, 256])])
+
+
 @test
 def batches_are_as_large_as_they_pay():
     """Without --max-batch, up to 8 rows; metrics tell."""
     with folder() as path:
-        write(f"{path}/m.onnx", affine())
+        write(f"{path}/fixed.onnx", fixed_cost())
+        write(f"{path}/rows.onnx", cost_of_rows())
         write(f"{path}/alone.onnx", unary(op="ReduceSum", shape=("n", 3)))
         write(f"{path}/open.onnx", unary(shape=("n", "m"), out_shape=("n", "m")))
 
         def sizes(*options):
             with Server(PROGRAM, path, *options) as server:
-                return {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("m", "alone", "open")}
+                return {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("fixed", "rows", "alone", "open")}
         free, said = sizes(), sizes("--max-batch", 5)
-        # The lengths of the last one are unknown until requests come.
-        return ([] if 1 <= free["m"] <= 8 else [f"{free}"]) + same([free["alone"], free["open"]], [1, 8]) + same(said, {"m": 5, "alone": 1, "open": 5})
+        # The lengths of "open" are unknown until requests come; rows of "fixed" beyond the first cost nothing, those of "rows" as much as it.
+        return same([free["alone"], free["open"]], [1, 8]) + ([] if 1 <= free["rows"] <= 4 and 6 <= free["fixed"] <= 8 else [f"{free}"]) + \
+            same(said, {"fixed": 5, "rows": 5, "alone": 1, "open": 5})
 
 
 @test
@@ -122,10 +146,6 @@ def outputs_that_do_not_follow_axis_0_are_not_batched():
 def messages(server, level):
     """Those of the log, without requests."""
     return [line["message"] for line in server.log() if line["level"] == level and "message" in line]
-
-
-def whole(nodes, inputs, outputs, constants=()):
-    return w.model(w.graph(nodes, inputs, outputs, list(constants)), opset=17)
 
 
 def mixing_models():
@@ -509,16 +529,36 @@ def control_is_off_by_default():
             return same([server.post(f"/v2/repository/models/m/{verb}")[0] for verb in ("load", "unload")], [405, 405]) + same(value_of(server), 1)
 
 
+def is_not_ready(model, reason, *options):
+    """Faults unless the model is not loaded, for this reason."""
+    with folder() as path:
+        write(f"{path}/m.onnx", model)
+        with Server(PROGRAM, path, *options, wait=False) as server:
+            found = server.wait_for_log("model 'm' is not loaded: .*" + reason)
+            return ([] if found else [server.text]) + same(server.get("/v2/health/ready")[0], 503) + same(server.get("/v2/models/m/ready")[0], 503)
+
+
+@test
+def model_with_an_unknown_operator_is_not_ready():
+    return is_not_ready(whole([w.node("Nonsense", ["x"], ["y"])], [w.value("x", "float", [1, 2])], [w.value("y", "float", [1, 2])]), "Nonsense")
+
+
 @test
 def model_that_cannot_run_is_not_ready():
-    """Its shapes differ: the file can be read, but no run succeeds."""
+    """Its file is opened, since the batch is open; a run of one row needs 2.4 MB."""
+    return is_not_ready(unary(shape=("n", 300000), out_shape=("n", 300000)), "exceed the limit of 1000000 bytes", "--option", "memory_limit=1000000")
+
+
+@test
+def model_that_rejects_zeros_is_ready():
+    """The size 0 copies that of the input, which has two: other values are right."""
     with folder() as path:
-        body = __import__("onnx_writer")
-        whole = body.graph([body.node("Nonsense", ["x"], ["y"])], [body.value("x", "float", [1, 2])], [body.value("y", "float", [1, 2])])
-        write(f"{path}/m.onnx", body.model(whole))
-        with Server(PROGRAM, path, wait=False) as server:
-            assert server.wait_for_log("model 'm' is not loaded: .*Nonsense"), server.text
-            return same(server.get("/v2/health/ready")[0], 503) + same(server.get("/v2/models/m/ready")[0], 503)
+        write(f"{path}/m.onnx", whole([w.node("Reshape", ["x", "s"], ["y"])], [w.value("x", "float", [2, 3]), w.value("s", "int64", [1])],
+                                      [w.value("y", "float", ["n"])]))
+        with Server(PROGRAM, path) as server:
+            x = np.arange(6, dtype=np.float32).reshape(2, 3)
+            wrong = together([lambda: server.infer("m", {"x": x, "s": np.int64([0])})])
+            return same(statuses(wrong), [400]) + same(server.infer("m", {"x": x, "s": np.int64([6])})["y"].tolist(), x.ravel().tolist())
 
 
 # The end
