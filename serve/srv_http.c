@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections are libmicrohttpd's, whose threads call us with parts of requests. A request that has
-// to wait suspends its connection; who ends the request resumes it. Meanwhile a thread of ours
-// watches the connection, and cancels the request when its client goes.
+// to wait suspends its connection; who ends the request resumes it. `srv_watch` cancels requests of
+// clients that go.
 
 #include "srv_http.h"
 
@@ -11,21 +11,20 @@
 #include <jansson.h>
 #include <microhttpd.h>
 #include <netdb.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "srv_infer.h"
 #include "srv_page.h"
 #include "srv_route.h"
+#include "srv_watch.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
 
-enum { TICK_MS = 5, N_EVENTS = 64, MAX_THREADS = 8 };
+enum { MAX_THREADS = 8 };
 
 typedef enum phase { RECEIVING, WAITING, READY } phase;
 
@@ -33,6 +32,7 @@ typedef enum phase { RECEIVING, WAITING, READY } phase;
 typedef struct call {
     srv_http *http;
     struct MHD_Connection *connection;
+    srv_peer *peer; // the connection
     char *method, *path;
     srv_route route;
     srv_buffer body;
@@ -49,24 +49,14 @@ typedef struct call {
     srv_buffer answer;
     const char *type; // of its content
     size_t json_size; // of the part before binary data; 0: it has none
-    // of the watcher
     phase phase;
-    uint64_t id;
-    int fd; // of the connection, which stays open while it is suspended; -1: unknown
-    struct call *next, **link; // of those that wait
-    int is_held, is_over;      // by the watcher; the connection is done with it
 } call;
 
 struct srv_http {
     srv_server *server;
     srv_loader *loader;
     struct MHD_Daemon *daemon;
-    pthread_t watcher;
-    int has_watcher, epoll;
-    atomic_int is_ending;
-    pthread_mutex_t lock; // protects the list of calls that wait, and their phases
-    call *waiting;
-    uint64_t last_id;
+    srv_watch *watch;
     atomic_size_t memory;                // bytes of all requests and answers
     size_t max_memory;                   // of these
     char *certificate, *key, *client_ca; // contents of files
@@ -115,94 +105,35 @@ static const char *header(const call *c, const char *name)
 // Before the request is submitted: it may end at once.
 static void begin_wait(call *c)
 {
-    srv_http *const http = c->http;
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    c->fd = info ? info->connect_fd : -1;
     MHD_suspend_connection(c->connection);
-    pthread_mutex_lock(&http->lock);
     c->phase = WAITING;
-    c->id = ++http->last_id;
-    c->next = http->waiting;
-    c->link = &http->waiting;
-    if (c->next)
-        c->next->link = &c->next;
-    http->waiting = c;
-    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.u64 = c->id}};
-    if (c->fd >= 0)
-        epoll_ctl(http->epoll, EPOLL_CTL_ADD, c->fd, &event);
-    pthread_mutex_unlock(&http->lock);
+    srv_peer_wait(c->peer, c);
 }
 
 static void end_wait(call *c)
 {
-    srv_http *const http = c->http;
     struct MHD_Connection *const connection = c->connection;
-    pthread_mutex_lock(&http->lock);
     c->phase = READY;
-    *c->link = c->next;
-    if (c->next)
-        c->next->link = c->link;
-    if (c->fd >= 0)
-        epoll_ctl(http->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-    pthread_mutex_unlock(&http->lock);
+    srv_peer_answer(c->peer);
     MHD_resume_connection(connection);
 }
 
-static call *find_waiting(srv_http *http, uint64_t id)
+static void cancel_call(void *request)
 {
-    call *c = http->waiting;
-    while (c && c->id != id)
-        c = c->next;
-    return c;
-}
-
-// Cancels the request of a client that has gone; the call lives at least so long.
-static void cancel(srv_http *http, uint64_t id)
-{
-    pthread_mutex_lock(&http->lock);
-    call *const c = find_waiting(http, id);
-    if (c)
-        c->is_held = 1;
-    pthread_mutex_unlock(&http->lock);
-    if (!c)
-        return;
+    call *const c = request;
     if (c->model)
         srv_model_cancel(c->model, &c->request);
-    pthread_mutex_lock(&http->lock);
-    c->is_held = 0;
-    const int is_over = c->is_over;
-    pthread_mutex_unlock(&http->lock);
-    if (is_over)
-        free_call(c);
 }
 
-// At the end: every request ends, so that no connection stays suspended.
-static void cancel_all(srv_http *http)
+static void release_call(void *request)
 {
-    const struct timespec step = {0, 1000000};
-    for (;;) {
-        pthread_mutex_lock(&http->lock);
-        const uint64_t id = http->waiting ? http->waiting->id : 0;
-        pthread_mutex_unlock(&http->lock);
-        if (!id)
-            return;
-        cancel(http, id);
-        nanosleep(&step, NULL);
-    }
+    free_call(request);
 }
 
-static void *watch(void *data)
+static void tick(void *data)
 {
-    srv_http *const http = data;
-    struct epoll_event events[N_EVENTS];
-    while (!atomic_load(&http->is_ending)) {
-        const int n = epoll_wait(http->epoll, events, N_EVENTS, TICK_MS);
-        for (int i = 0; i < n; i++)
-            cancel(http, events[i].data.u64);
-        srv_repository_tick(http->server->repository, tl_clock());
-    }
-    return NULL;
+    const srv_http *const http = data;
+    srv_repository_tick(http->server->repository, tl_clock());
 }
 
 // Answers
@@ -550,14 +481,23 @@ static int check_head(call *c)
                                                                                : 0;
 }
 
+static srv_peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
 static call *create_call(srv_http *http, struct MHD_Connection *connection, const char *method,
                          const char *path)
 {
-    call *const c = calloc(1, sizeof(*c));
+    srv_peer *const peer = peer_of(connection);
+    call *const c = peer ? calloc(1, sizeof(*c)) : NULL;
     if (!c)
         return NULL;
     c->http = http;
     c->connection = connection;
+    c->peer = peer;
     c->start = tl_clock();
     c->method = strdup(method);
     c->path = strdup(path);
@@ -601,6 +541,15 @@ static int has_small_body(const call *c)
                   : header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 }
 
+// The client sees the response even if it closes its sending half after the request.
+static enum MHD_Result answer(call *c)
+{
+    srv_peer_answer(c->peer);
+    if (c->error.status)
+        return respond(c);
+    return start_answer(c) > 0 ? MHD_YES : respond(c);
+}
+
 // libmicrohttpd calls it for the head of a request, for each part of its body, and at the end.
 static enum MHD_Result handle(void *data, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
@@ -613,7 +562,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
         if (!c)
             return MHD_NO;
         atomic_fetch_add(&c->http->server->n_calls, 1);
-        return check_head(c) && !has_small_body(c) ? respond(c) : MHD_YES;
+        return check_head(c) && !has_small_body(c) ? answer(c) : MHD_YES;
     }
     if (*upload_size)
         return receive(c, upload, upload_size);
@@ -621,15 +570,13 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
         finish_wait(c);
         return respond(c);
     }
-    if (c->error.status)
-        return respond(c);
-    return start_answer(c) > 0 ? MHD_YES : respond(c);
+    return answer(c);
 }
 
 static void completed(void *data, struct MHD_Connection *connection, void **state,
                       enum MHD_RequestTerminationCode code)
 {
-    srv_http *const http = data;
+    const srv_http *const http = data;
     call *const c = *state;
     (void)connection;
     (void)code;
@@ -637,11 +584,7 @@ static void completed(void *data, struct MHD_Connection *connection, void **stat
         return;
     *state = NULL;
     atomic_fetch_sub(&http->server->n_calls, 1);
-    pthread_mutex_lock(&http->lock);
-    c->is_over = 1;
-    const int is_held = c->is_held;
-    pthread_mutex_unlock(&http->lock);
-    if (!is_held)
+    if (srv_peer_rest(c->peer, c))
         free_call(c);
 }
 
@@ -696,19 +639,36 @@ static void quiet(void *data, const char *fmt, va_list args)
 }
 
 // Connections with TLS demand a certificate of the client's, signed by the authority.
-static void secure(void *data, struct MHD_Connection *connection, void **socket_data,
-                   enum MHD_ConnectionNotificationCode code)
+static void secure(const srv_http *http, struct MHD_Connection *connection)
 {
-    const srv_http *const http = data;
-    (void)socket_data;
-    if (code != MHD_CONNECTION_NOTIFY_STARTED || !http->client_ca)
-        return;
     const union MHD_ConnectionInfo *const info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (!info)
+    if (!http->client_ca || !info)
         return; // check_certificate rejects its requests
     gnutls_certificate_server_set_request(info->tls_session, GNUTLS_CERT_REQUIRE);
     gnutls_session_set_verify_cert(info->tls_session, NULL, 0);
+}
+
+// Requests of a connection that is not watched, without memory, are not answered.
+static void connection_begins(srv_http *http, struct MHD_Connection *connection, srv_peer **peer)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    secure(http, connection);
+    *peer = info ? srv_watch_add(http->watch, info->connect_fd) : NULL;
+    if (info && !*peer)
+        shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+static void connection_changes(void *data, struct MHD_Connection *connection, void **socket_data,
+                               enum MHD_ConnectionNotificationCode code)
+{
+    srv_peer *peer = *socket_data;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        connection_begins(data, connection, &peer);
+    else if (peer)
+        srv_watch_remove(peer);
+    *socket_data = code == MHD_CONNECTION_NOTIFY_STARTED ? peer : NULL;
 }
 
 static gnutls_datum_t datum_of(char *text)
@@ -764,7 +724,7 @@ static int listen_to(srv_http *http, const srv_http_settings *settings, srv_erro
             (http->certificate ? MHD_USE_TLS : 0),
         (uint16_t)settings->port, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
         MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, secure, http, MHD_OPTION_THREAD_POOL_SIZE,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_changes, http, MHD_OPTION_THREAD_POOL_SIZE,
         threads_of(settings), MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_s,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -785,14 +745,11 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
     http->server = server;
     http->loader = loader;
     http->max_memory = settings->max_memory;
-    pthread_mutex_init(&http->lock, NULL);
-    http->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (http->epoll < 0 || pthread_create(&http->watcher, NULL, watch, http))
+    http->watch = srv_watch_create(&(srv_watch_events){cancel_call, release_call, tick, http});
+    if (!http->watch)
         srv_fail(err, SRV_UNAVAILABLE, "cannot start a thread");
-    else
-        http->has_watcher = 1;
-    if (http->has_watcher && !read_files(http, settings, err) && !check_tls(http, settings, err) &&
-        !listen_to(http, settings, err))
+    else if (!read_files(http, settings, err) && !check_tls(http, settings, err) &&
+             !listen_to(http, settings, err))
         return http;
     srv_http_free(http);
     return NULL;
@@ -816,15 +773,10 @@ void srv_http_free(srv_http *http)
 {
     if (!http)
         return;
-    cancel_all(http);
-    atomic_store(&http->is_ending, 1);
-    if (http->has_watcher)
-        pthread_join(http->watcher, NULL);
+    srv_watch_stop(http->watch); // no connection stays suspended
     if (http->daemon)
         MHD_stop_daemon(http->daemon);
-    if (http->epoll >= 0)
-        close(http->epoll);
-    pthread_mutex_destroy(&http->lock);
+    srv_watch_free(http->watch);
     free(http->certificate);
     free(http->key);
     free(http->client_ca);

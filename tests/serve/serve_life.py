@@ -336,6 +336,51 @@ def clients_that_go_stop_their_runs():
             return faults + same(metric(figures, "lightnet_requests_total", status="cancelled"), 4.0)
 
 
+def send_part(server, head=b"POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n", size=1000):
+    """A connection that has sent a part of a request, and its end in the same moment."""
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    connection.sendall(head + b" " * size)
+    connection.shutdown(socket.SHUT_WR)
+    return connection
+
+
+@test
+def clients_that_go_while_they_send_are_noticed():
+    """Also if the end arrives with the last bytes; the time limit of idle connections is a minute."""
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path) as server:
+            chunked = b"POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n10000\r\n"
+            begin = time.monotonic()
+            gone = [send_part(server, *what) for _ in range(50) for what in ((), (chunked,), (b"POST /v2/models/m/infer HTTP/1.1\r\nHost:", 0))]
+            wait_for(lambda: all(one.recv(100) == b"" for one in gone))
+            wait_for(lambda: running(server, 0))
+            faults = [] if time.monotonic() - begin < 20 else [f"{time.monotonic() - begin} s"]
+            gone += [send_part(server) for _ in range(50)]
+            begin = time.monotonic()
+            faults += same(server.stop(), 0) + ([] if time.monotonic() - begin < 10 else ["the end waits for clients that have gone"])
+            for one in gone:
+                one.close()
+            return faults
+
+
+@test
+def request_of_a_client_that_half_closes_is_answered():
+    """As `nc -N` does; requests that wait are another matter."""
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path) as server:
+            index = b"POST /v2/repository/index HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n{}" + b" " * 1998
+            faults = []
+            for requests, n in ((b"GET /v2 HTTP/1.1\r\nHost: x\r\n\r\n", 1), (index, 1), (index * 20, 20)):
+                with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+                    connection.sendall(requests)
+                    connection.shutdown(socket.SHUT_WR)
+                    answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+                faults += same(answer.count(b"HTTP/1.1 200 OK"), n)
+            return faults
+
+
 @test
 def overload_is_refused_with_retry_after():
     with folder() as path:
