@@ -18,15 +18,19 @@ static void block_signals(sigset_t *signals)
     sigemptyset(signals);
     sigaddset(signals, SIGTERM);
     sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void wait_for_end(const sigset_t *signals)
+// Later, SIGHUP stays pending.
+static void wait_for_end(sigset_t *signals, srv_loader *loader)
 {
-    int which;
-    while (sigwait(signals, &which) == EINTR)
-        continue;
+    int which = SIGHUP;
+    while (sigwait(signals, &which) == EINTR || which == SIGHUP)
+        if (which == SIGHUP)
+            srv_loader_look(loader);
+    sigdelset(signals, SIGHUP);
 }
 
 // Whether a signal came within `ms`.
@@ -59,11 +63,12 @@ static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader
         o->grpc_port < 0 ? NULL : srv_grpc_create(server, loader, &settings, err);
     if (grpc)
         srv_log_event(server->log, "info", "listening on %s://%s:%d",
-                      settings.certificate ? "grpcs" : "grpc", settings.host, srv_grpc_port(grpc));
+                      srv_access_has_tls(server->access) ? "grpcs" : "grpc", settings.host,
+                      srv_grpc_port(grpc));
     return grpc;
 }
 
-static int serve(srv_options *o, srv_server *server, const sigset_t *signals, srv_error *err)
+static int serve(srv_options *o, srv_server *server, sigset_t *signals, srv_error *err)
 {
     srv_loader *const loader = srv_loader_create(server, o->poll_s);
     srv_http *const http = loader ? srv_http_create(server, loader, &o->http, err) : NULL;
@@ -72,8 +77,9 @@ static int serve(srv_options *o, srv_server *server, const sigset_t *signals, sr
     srv_grpc *const grpc = http ? start_grpc(o, server, loader, err) : NULL;
     if (http && !err->status) {
         srv_log_event(server->log, "info", "listening on %s://%s:%d",
-                      o->http.certificate ? "https" : "http", o->http.host, srv_http_port(http));
-        wait_for_end(signals);
+                      srv_access_has_tls(server->access) ? "https" : "http", o->http.host,
+                      srv_http_port(http));
+        wait_for_end(signals, loader);
         srv_log_event(server->log, "info", "stopping");
         atomic_store(&server->is_draining, 1);
         if (o->drain_delay_s > 0) // balancers learn that it is not ready
@@ -91,22 +97,22 @@ static int serve(srv_options *o, srv_server *server, const sigset_t *signals, sr
     return err->status ? -1 : 0;
 }
 
-static int start(srv_options *o, const sigset_t *signals)
+static int start(srv_options *o, sigset_t *signals)
 {
     srv_error err = {.status = SRV_OK};
-    srv_server server = {.token = o->token,
-                         .max_request = o->max_request,
+    srv_server server = {.max_request = o->max_request,
                          .allows_control = o->allows_control,
                          .start = tl_clock(),
                          .log = srv_log_create(o->log_format, o->logs_requests)};
     o->model.log = server.log;
     if (!server.log)
         srv_fail(&err, SRV_OUT_OF_MEMORY, "no memory");
-    else
+    else if ((server.access = srv_access_create(&o->access, &err)))
         server.repository =
             srv_repository_create(o->paths, o->n_paths, o->max_versions, &o->model, &err);
     const int status = server.repository ? serve(o, &server, signals, &err) : -1;
     srv_repository_free(server.repository);
+    srv_access_free(server.access);
     srv_log_free(server.log);
     if (status)
         fprintf(stderr, "lightnet serve: error: %s\n", err.text);

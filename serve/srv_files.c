@@ -48,15 +48,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return (hash ^ value) * 1099511628211u; // FNV-1a, of words
 }
 
-static uint64_t stamp_of(const char *path, uint64_t hash)
-{
-    struct stat st;
-    if (stat(path, &st) || !S_ISREG(st.st_mode))
-        return hash;
-    hash = mix(mix(hash, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
-    return mix(mix(hash, (uint64_t)st.st_size), (uint64_t)st.st_ino);
-}
-
 // Folders
 
 // Calls func for each entry that is not hidden, in order. -1 with a reason: it cannot be read.
@@ -100,7 +91,7 @@ static int add_file(srv_files *files, const char *path, srv_error *err)
     const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
     const char *const dot = strrchr(name, '.');
     return add(files, name, dot && dot > name ? (size_t)(dot - name) : strlen(name), 1, path,
-               stamp_of(path, 0), err);
+               srv_files_stamp(path, 0), err);
 }
 
 // The model in a version's folder: the file "model" with the preferred ending, or the only model.
@@ -114,7 +105,7 @@ static int look_at(void *data, const char *path, const char *name)
 {
     choice *const c = data;
     const int rank = rank_of(name);
-    c->stamp = stamp_of(path, c->stamp);
+    c->stamp = srv_files_stamp(path, c->stamp);
     if (rank < 0 || is_folder(path))
         return 0;
     const int is_named = !strncmp(name, "model.", 6);
@@ -213,4 +204,51 @@ void srv_files_clear(srv_files *files)
     }
     free(files->at);
     *files = (srv_files){.at = NULL};
+}
+
+uint64_t srv_files_stamp(const char *path, uint64_t stamp)
+{
+    struct stat st;
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
+        return stamp;
+    stamp = mix(mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
+    return mix(mix(stamp, (uint64_t)st.st_size), (uint64_t)st.st_ino);
+}
+
+// The size; -1 with a reason.
+static long size_of(FILE *file, const char *path, size_t max, srv_error *err)
+{
+    struct stat st;
+    if (fstat(fileno(file), &st) || !S_ISREG(st.st_mode))
+        return srv_fail(err, SRV_INVALID, "%s: is no regular file", path);
+    if (!st.st_size)
+        return srv_fail(err, SRV_INVALID, "%s: is empty", path);
+    if ((size_t)st.st_size > max)
+        return srv_fail(err, SRV_INVALID, "%s: has %lld bytes, expected up to %zu", path,
+                        (long long)st.st_size, max);
+    return (long)st.st_size;
+}
+
+static char *read_text(FILE *file, const char *path, size_t size, srv_error *err)
+{
+    char *const text = malloc(size + 1);
+    if (!text)
+        return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
+    const int is_whole = fread(text, 1, size, file) == size && !memchr(text, 0, size);
+    text[size] = '\0';
+    if (is_whole)
+        return text;
+    free(text);
+    return srv_fail(err, SRV_INVALID, "%s: is no text, or changes", path), NULL;
+}
+
+char *srv_files_read(const char *path, size_t max, srv_error *err)
+{
+    FILE *const file = fopen(path, "rb");
+    if (!file)
+        return srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno)), NULL;
+    const long size = size_of(file, path, max, err);
+    char *const text = size > 0 ? read_text(file, path, (size_t)size, err) : NULL;
+    fclose(file);
+    return text;
 }

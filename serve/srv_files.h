@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of models in folders.
+// Files of models in folders; contents of small files.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "srv_status.h"
@@ -27,3 +28,10 @@ int srv_files_find(srv_files *files, const char *path, srv_error *err);
 int srv_files_sort(srv_files *files, srv_error *err);
 
 void srv_files_clear(srv_files *files);
+
+/** Continues `stamp` with one of a file, which changes with its content; no such file: `stamp`. */
+uint64_t srv_files_stamp(const char *path, uint64_t stamp);
+
+/** The text of a file (free); NULL with a reason: it cannot be read, is empty, has more than `max`
+ *  bytes or a byte 0. */
+char *srv_files_read(const char *path, size_t max, srv_error *err);

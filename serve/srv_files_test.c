@@ -4,6 +4,7 @@
 #include "srv_files.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -152,6 +153,42 @@ START_TEST(nothing_and_twice_the_same_are_errors)
 }
 END_TEST
 
+START_TEST(small_files_are_read_whole)
+{
+    begin();
+    put("token", "one line\nand more");
+    char *const text = srv_files_read(in_folder("token"), 17, &err);
+    ck_assert_msg(text != NULL, "%s", err.text);
+    ck_assert_str_eq(text, "one line\nand more");
+    free(text);
+    end();
+}
+END_TEST
+
+static void expect_unreadable(const char *path, const char *reason)
+{
+    err = (srv_error){.status = SRV_OK};
+    ck_assert_ptr_null(srv_files_read(path, 16, &err));
+    ck_assert_msg(strstr(err.text, reason) != NULL, "%s", err.text);
+}
+
+START_TEST(files_that_are_no_text_are_errors)
+{
+    begin();
+    put("long", "0123456789abcdefg");
+    put("empty", "");
+    put("zero", "a");
+    ck_assert_int_eq(truncate(in_folder("zero"), 3), 0);
+    expect_unreadable(in_folder("long"), "has 17 bytes, expected up to 16");
+    expect_unreadable(in_folder("empty"), "is empty");
+    expect_unreadable(in_folder("zero"), "is no text");
+    expect_unreadable(in_folder("missing"), "cannot read");
+    expect_unreadable(folder, "is no regular file");
+    end();
+}
+END_TEST
+
 LN_TEST_MAIN("files of models", folder_has_files_and_versions, version_has_one_model,
              path_may_be_a_file_or_one_model, stamp_changes_with_the_content,
-             nothing_and_twice_the_same_are_errors)
+             nothing_and_twice_the_same_are_errors, small_files_are_read_whole,
+             files_that_are_no_text_are_errors)

@@ -32,7 +32,6 @@ typedef struct link {
 
 struct srv_grpc {
     srv_grpc_context context; // first: calls find the front end by it
-    srv_grpc_tls *tls;
     int max_connections, n_connections;
     int listener, epoll, waker; // -1: none
     int is_quiet;               // the listener is closed
@@ -116,7 +115,7 @@ static int add_connection(srv_grpc *grpc, int fd, const char *client)
     if (!l)
         return -1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    l->connection = srv_grpc_connection_create(&grpc->context, fd, grpc->tls, client);
+    l->connection = srv_grpc_connection_create(&grpc->context, fd, client);
     if (!l->connection) {
         free(l);
         return -1;
@@ -287,10 +286,6 @@ static int watch(const srv_grpc *grpc, int fd, const int *which)
 
 static int start(srv_grpc *grpc, const srv_http_settings *settings, srv_error *err)
 {
-    if (settings->certificate &&
-        !(grpc->tls =
-              srv_grpc_tls_create(settings->certificate, settings->key, settings->client_ca, err)))
-        return -1;
     if (listen_to(grpc, settings, err))
         return -1;
     grpc->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -354,7 +349,6 @@ void srv_grpc_free(srv_grpc *grpc)
     for (int i = 0; i < 3; i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    srv_grpc_tls_free(grpc->tls);
     pthread_mutex_destroy(&grpc->lock);
     free(grpc);
 }

@@ -132,7 +132,7 @@ void srv_grpc_call_header(srv_grpc_call *c, const void *name, size_t name_size, 
 static int check_token(srv_grpc_call *c)
 {
     if (c->method->is_open ||
-        srv_server_accepts(c->context->server, c->headers[SRV_GRPC_AUTHORIZATION]))
+        srv_access_accepts(c->context->server->access, c->headers[SRV_GRPC_AUTHORIZATION]))
         return 0;
     return srv_fail(&c->error, SRV_UNAUTHORIZED,
                     "the metadata 'authorization' have no valid token");

@@ -201,7 +201,7 @@ static int submit_settings(srv_grpc_connection *n)
 }
 
 srv_grpc_connection *srv_grpc_connection_create(srv_grpc_context *context, int fd,
-                                                const srv_grpc_tls *tls, const char *client)
+                                                const char *client)
 {
     srv_grpc_connection *const n = calloc(1, sizeof(*n));
     if (!n)
@@ -211,8 +211,10 @@ srv_grpc_connection *srv_grpc_connection_create(srv_grpc_context *context, int f
     snprintf(n->client, sizeof(n->client), "%s", client);
     if (context->idle_ns)
         note_time(context, n->active + context->idle_ns);
+    srv_tls *const tls = srv_access_keep_tls(context->server->access);
     if (!create_session(n) && !submit_settings(n) && !srv_grpc_socket_create(&n->socket, fd, tls))
         return n;
+    srv_tls_release(tls);
     nghttp2_session_del(n->session);
     free(n);
     return NULL;

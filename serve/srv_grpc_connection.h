@@ -7,10 +7,10 @@
 
 typedef struct srv_grpc_connection srv_grpc_connection;
 
-/** Takes `fd`, which does not block; tls NULL: none. Returns new (srv_grpc_connection_free); NULL:
- *  no memory, `fd` is still the caller's. */
+/** Takes `fd`, which does not block. Returns new (srv_grpc_connection_free); NULL: no memory, `fd`
+ *  is still the caller's. */
 srv_grpc_connection *srv_grpc_connection_create(srv_grpc_context *context, int fd,
-                                                const srv_grpc_tls *tls, const char *client);
+                                                const char *client);
 
 /** Closes it, and cancels its calls: those that wait lose their connection. */
 void srv_grpc_connection_free(srv_grpc_connection *n);

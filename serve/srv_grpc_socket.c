@@ -13,74 +13,25 @@
 static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 static const char protocol[] = "h2";
 
-struct srv_grpc_tls {
-    gnutls_certificate_credentials_t credentials;
-    int needs_client; // certificates of clients
-};
-
-static int read_files(srv_grpc_tls *tls, const char *certificate, const char *key,
-                      const char *client_ca, srv_error *err)
-{
-    int status = gnutls_certificate_set_x509_key_file(tls->credentials, certificate, key,
-                                                      GNUTLS_X509_FMT_PEM);
-    if (status < 0)
-        return srv_fail(err, SRV_INVALID, "%s, %s: no certificate with its key: %s", certificate,
-                        key, gnutls_strerror(status));
-    if (!client_ca)
-        return 0;
-    tls->needs_client = 1;
-    status =
-        gnutls_certificate_set_x509_trust_file(tls->credentials, client_ca, GNUTLS_X509_FMT_PEM);
-    return status > 0 ? 0
-                      : srv_fail(err, SRV_INVALID, "%s: has no certificate%s%s", client_ca,
-                                 status < 0 ? ": " : "", status < 0 ? gnutls_strerror(status) : "");
-}
-
-srv_grpc_tls *srv_grpc_tls_create(const char *certificate, const char *key, const char *client_ca,
-                                  srv_error *err)
-{
-    srv_grpc_tls *const tls = calloc(1, sizeof(*tls));
-    if (!tls || gnutls_certificate_allocate_credentials(&tls->credentials) < 0) {
-        free(tls);
-        return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
-    }
-    if (!read_files(tls, certificate, key, client_ca, err))
-        return tls;
-    srv_grpc_tls_free(tls);
-    return NULL;
-}
-
-void srv_grpc_tls_free(srv_grpc_tls *tls)
-{
-    if (!tls)
-        return;
-    gnutls_certificate_free_credentials(tls->credentials);
-    free(tls);
-}
-
-static int set_session(srv_grpc_socket *s, const srv_grpc_tls *tls)
+static int set_session(srv_grpc_socket *s)
 {
     const gnutls_datum_t protocols = {(unsigned char *)protocol, sizeof(protocol) - 1};
     if (gnutls_priority_set_direct(s->session, priorities, NULL) < 0 ||
-        gnutls_credentials_set(s->session, GNUTLS_CRD_CERTIFICATE, tls->credentials) < 0 ||
+        srv_tls_use(s->tls, s->session) ||
         gnutls_alpn_set_protocols(s->session, &protocols, 1, GNUTLS_ALPN_MANDATORY) < 0)
         return -1;
-    if (tls->needs_client) {
-        gnutls_certificate_server_set_request(s->session, GNUTLS_CERT_REQUIRE);
-        gnutls_session_set_verify_cert(s->session, NULL, 0);
-    }
     gnutls_transport_set_int(s->session, s->fd);
     return 0;
 }
 
-int srv_grpc_socket_create(srv_grpc_socket *s, int fd, const srv_grpc_tls *tls)
+int srv_grpc_socket_create(srv_grpc_socket *s, int fd, srv_tls *tls)
 {
-    *s = (srv_grpc_socket){.fd = fd, .is_open = !tls};
+    *s = (srv_grpc_socket){.fd = fd, .tls = tls, .is_open = !tls};
     if (!tls)
         return 0;
     if (gnutls_init(&s->session, GNUTLS_SERVER | GNUTLS_NONBLOCK) < 0)
         return -1;
-    if (!set_session(s, tls))
+    if (!set_session(s))
         return 0;
     gnutls_deinit(s->session);
     return -1;
@@ -103,6 +54,7 @@ void srv_grpc_socket_close(srv_grpc_socket *s)
             gnutls_bye(s->session, GNUTLS_SHUT_WR); // it does not block, and may be lost
         gnutls_deinit(s->session);
     }
+    srv_tls_release(s->tls);
     read_rest(s->fd);
     close(s->fd);
 }

@@ -7,7 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <gnutls/gnutls.h>
+#include <gnutls/abstract.h>
 #include <jansson.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -57,9 +57,8 @@ struct srv_http {
     srv_loader *loader;
     struct MHD_Daemon *daemon;
     srv_watch *watch;
-    atomic_size_t memory;                // bytes of all requests and answers
-    size_t max_memory;                   // of these
-    char *certificate, *key, *client_ca; // contents of files
+    atomic_size_t memory; // bytes of all requests and answers
+    size_t max_memory;    // of these
 };
 
 // Calls
@@ -434,7 +433,7 @@ static enum MHD_Result respond(call *c)
 static int check_token(call *c)
 {
     if (c->route.is_open ||
-        srv_server_accepts(c->http->server, header(c, MHD_HTTP_HEADER_AUTHORIZATION)))
+        srv_access_accepts(c->http->server->access, header(c, MHD_HTTP_HEADER_AUTHORIZATION)))
         return 0;
     return srv_fail(&c->error, SRV_UNAUTHORIZED, "the header Authorization has no valid token");
 }
@@ -450,7 +449,7 @@ static int fail_too_large(call *c)
 static int check_certificate(call *c)
 {
     unsigned n = 0;
-    if (!c->http->client_ca)
+    if (!srv_access_needs_client(c->http->server->access))
         return 0;
     const union MHD_ConnectionInfo *const info =
         MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -481,11 +480,18 @@ static int check_head(call *c)
                                                                                : 0;
 }
 
+// What a connection has from its start to its end.
+typedef struct client {
+    srv_peer *peer;
+    srv_tls *tls; // kept; NULL: none
+} client;
+
 static srv_peer *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *const info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
+    const client *const its = info ? info->socket_context : NULL;
+    return its ? its->peer : NULL;
 }
 
 static call *create_call(srv_http *http, struct MHD_Connection *connection, const char *method,
@@ -590,37 +596,6 @@ static void completed(void *data, struct MHD_Connection *connection, void **stat
 
 // Beginning and end
 
-static char *read_file(const char *path, srv_error *err)
-{
-    enum { MAX = 1 << 20 };
-    FILE *const file = fopen(path, "rb");
-    char *const text = malloc(MAX);
-    const size_t size = file && text ? fread(text, 1, MAX - 1, file) : 0;
-    if (!file)
-        srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
-    else if (!size)
-        srv_fail(err, SRV_INVALID, "%s: is empty", path);
-    if (file)
-        fclose(file);
-    if (size) {
-        text[size] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
-}
-
-static int read_files(srv_http *http, const srv_http_settings *settings, srv_error *err)
-{
-    if (settings->certificate && !(http->certificate = read_file(settings->certificate, err)))
-        return -1;
-    if (settings->key && !(http->key = read_file(settings->key, err)))
-        return -1;
-    if (settings->client_ca && !(http->client_ca = read_file(settings->client_ca, err)))
-        return -1;
-    return 0;
-}
-
 static int resolve(const srv_http_settings *settings, struct addrinfo **found, srv_error *err)
 {
     const struct addrinfo hints = {
@@ -638,64 +613,69 @@ static void quiet(void *data, const char *fmt, va_list args)
     (void)args; // what clients do wrong in HTTP and TLS is no event of ours
 }
 
-// Connections with TLS demand a certificate of the client's, signed by the authority.
-static void secure(const srv_http *http, struct MHD_Connection *connection)
+// The newest certificates. libmicrohttpd has none of its own: see `no_certificate`.
+static int secure(client *its, srv_access *access, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *const info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (!http->client_ca || !info)
-        return; // check_certificate rejects its requests
-    gnutls_certificate_server_set_request(info->tls_session, GNUTLS_CERT_REQUIRE);
-    gnutls_session_set_verify_cert(info->tls_session, NULL, 0);
+    its->tls = srv_access_keep_tls(access);
+    return its->tls && (!info || srv_tls_use(its->tls, info->tls_session)) ? -1 : 0;
 }
 
-// Requests of a connection that is not watched, without memory, are not answered.
-static void connection_begins(srv_http *http, struct MHD_Connection *connection, srv_peer **peer)
+static void end_client(client *its)
 {
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    secure(http, connection);
-    *peer = info ? srv_watch_add(http->watch, info->connect_fd) : NULL;
-    if (info && !*peer)
-        shutdown(info->connect_fd, SHUT_RDWR);
+    if (its->peer)
+        srv_watch_remove(its->peer);
+    srv_tls_release(its->tls);
+    free(its);
 }
 
+static client *begin_client(srv_http *http, struct MHD_Connection *connection, int fd)
+{
+    client *const its = calloc(1, sizeof(*its));
+    if (!its)
+        return NULL;
+    if (!secure(its, http->server->access, connection) &&
+        (its->peer = srv_watch_add(http->watch, fd)))
+        return its;
+    end_client(its);
+    return NULL;
+}
+
+// Without memory, a connection is shut down, and its requests find no client.
 static void connection_changes(void *data, struct MHD_Connection *connection, void **socket_data,
                                enum MHD_ConnectionNotificationCode code)
 {
-    srv_peer *peer = *socket_data;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        connection_begins(data, connection, &peer);
-    else if (peer)
-        srv_watch_remove(peer);
-    *socket_data = code == MHD_CONNECTION_NOTIFY_STARTED ? peer : NULL;
+    client *const its = *socket_data;
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (its)
+            end_client(its);
+        *socket_data = NULL;
+    } else if (info) {
+        *socket_data = begin_client(data, connection, info->connect_fd);
+        if (!*socket_data)
+            shutdown(info->connect_fd, SHUT_RDWR);
+    }
 }
 
-static gnutls_datum_t datum_of(char *text)
+// libmicrohttpd wants a certificate, or who finds it. A session that `secure` has not seen has
+// none, and its handshake fails.
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                          int n_authorities, const gnutls_pk_algorithm_t *algorithms,
+                          int n_algorithms, gnutls_pcert_st **certificate, unsigned *n,
+                          gnutls_privkey_t *key)
 {
-    return (gnutls_datum_t){(unsigned char *)text, text ? (unsigned)strlen(text) : 0};
-}
-
-// libmicrohttpd does not tell what is wrong.
-static int check_tls(const srv_http *http, const srv_http_settings *settings, srv_error *err)
-{
-    gnutls_certificate_credentials_t given;
-    const gnutls_datum_t certificate = datum_of(http->certificate), key = datum_of(http->key),
-                         client_ca = datum_of(http->client_ca);
-    if (!http->certificate)
-        return 0;
-    int status = gnutls_certificate_allocate_credentials(&given);
-    if (status < 0)
-        return srv_fail(err, SRV_OUT_OF_MEMORY, "%s", gnutls_strerror(status));
-    status = gnutls_certificate_set_x509_key_mem(given, &certificate, &key, GNUTLS_X509_FMT_PEM);
-    if (status < 0)
-        srv_fail(err, SRV_INVALID, "%s, %s: %s", settings->certificate, settings->key,
-                 gnutls_strerror(status));
-    else if (http->client_ca &&
-             gnutls_certificate_set_x509_trust_mem(given, &client_ca, GNUTLS_X509_FMT_PEM) < 1)
-        srv_fail(err, SRV_INVALID, "%s: has no certificate", settings->client_ca);
-    gnutls_certificate_free_credentials(given);
-    return err->status ? -1 : 0;
+    (void)session;
+    (void)authorities;
+    (void)n_authorities;
+    (void)algorithms;
+    (void)n_algorithms;
+    (void)certificate;
+    (void)n;
+    (void)key;
+    return -1;
 }
 
 static unsigned threads_of(const srv_http_settings *settings)
@@ -707,28 +687,26 @@ static unsigned threads_of(const srv_http_settings *settings)
 
 static int listen_to(srv_http *http, const srv_http_settings *settings, srv_error *err)
 {
+    const int has_tls = srv_access_has_tls(http->server->access);
     struct addrinfo *found;
     if (resolve(settings, &found, err))
         return -1;
     const struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, http->key},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
-        {http->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, http->client_ca},
         {MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     errno = 0;
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-            (found->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0) |
-            (http->certificate ? MHD_USE_TLS : 0),
+            (found->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0) | (has_tls ? MHD_USE_TLS : 0),
         (uint16_t)settings->port, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
         MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, connection_changes, http, MHD_OPTION_THREAD_POOL_SIZE,
         threads_of(settings), MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_s,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)64 * 1024, MHD_OPTION_ARRAY, http->certificate ? tls : none, MHD_OPTION_END);
+        (size_t)64 * 1024, MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
     freeaddrinfo(found);
     return http->daemon
                ? 0
@@ -748,8 +726,7 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
     http->watch = srv_watch_create(&(srv_watch_events){cancel_call, release_call, tick, http});
     if (!http->watch)
         srv_fail(err, SRV_UNAVAILABLE, "cannot start a thread");
-    else if (!read_files(http, settings, err) && !check_tls(http, settings, err) &&
-             !listen_to(http, settings, err))
+    else if (!listen_to(http, settings, err))
         return http;
     srv_http_free(http);
     return NULL;
@@ -777,8 +754,5 @@ void srv_http_free(srv_http *http)
     if (http->daemon)
         MHD_stop_daemon(http->daemon);
     srv_watch_free(http->watch);
-    free(http->certificate);
-    free(http->key);
-    free(http->client_ca);
     free(http);
 }

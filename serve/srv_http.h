@@ -11,9 +11,8 @@ typedef struct srv_http_settings {
     const char *host; // an address, or a name of this machine
     int port;         // 0: any that is free
     int max_connections;
-    size_t max_memory;                         // bytes of all requests together
-    int idle_s;                                // closes connections that say nothing for so long
-    const char *certificate, *key, *client_ca; // PEM; NULL: no TLS, no certificates of clients
+    size_t max_memory; // bytes of all requests together
+    int idle_s;        // closes connections that say nothing for so long
 } srv_http_settings;
 
 /** Listens. Returns new (srv_http_free); NULL with a reason. */

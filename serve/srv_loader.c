@@ -16,6 +16,7 @@ struct srv_loader {
     pthread_mutex_t lock; // protects all below
     pthread_cond_t changed;
     srv_job *first, **end;
+    int is_asked; // to look at once
     int is_ending;
 };
 
@@ -29,6 +30,21 @@ static void note(void *data, const char *name, const srv_error *err)
                       err->text);
     else
         srv_log_event(loader->server->log, "info", "loaded model '%s'", name);
+}
+
+static void note_access(void *data, const char *what, const srv_error *err)
+{
+    const srv_loader *const loader = data;
+    if (err->status)
+        srv_log_event(loader->server->log, "error", "the new %s is not used: %s", what, err->text);
+    else
+        srv_log_event(loader->server->log, "info", "read a new %s", what);
+}
+
+static void look(srv_loader *loader)
+{
+    srv_access_poll(loader->server->access, note_access, loader);
+    srv_repository_poll(loader->server->repository, note, loader);
 }
 
 static void do_job(srv_loader *loader, srv_job *job)
@@ -73,16 +89,20 @@ static void *work(void *data)
     pthread_mutex_lock(&loader->lock);
     while (!loader->is_ending) {
         srv_job *const job = take(loader);
-        const int is_due = tl_clock() >= next && (loader->poll_s > 0 || !next);
+        const int is_asked = !job && loader->is_asked;
+        const int is_due = is_asked || (tl_clock() >= next && (loader->poll_s > 0 || !next));
         if (!job && !is_due) {
             wait_until(loader, next);
             continue;
         }
+        loader->is_asked &= !is_asked;
         pthread_mutex_unlock(&loader->lock);
         if (job)
             do_job(loader, job);
         else
-            srv_repository_poll(loader->server->repository, note, loader);
+            look(loader);
+        if (is_asked)
+            look(loader); // what changed before the first look is the same in the second
         pthread_mutex_lock(&loader->lock);
         if (!job)
             next = tl_clock() + (uint64_t)(loader->poll_s * 1e9) + 1;
@@ -132,6 +152,14 @@ void srv_loader_add(srv_loader *loader, srv_job *job)
     pthread_mutex_unlock(&loader->lock);
     if (is_ending)
         refuse(job);
+}
+
+void srv_loader_look(srv_loader *loader)
+{
+    pthread_mutex_lock(&loader->lock);
+    loader->is_asked = 1;
+    pthread_cond_signal(&loader->changed);
+    pthread_mutex_unlock(&loader->lock);
 }
 
 void srv_loader_stop(srv_loader *loader)

@@ -17,12 +17,16 @@ typedef struct srv_job {
     struct srv_job *next;
 } srv_job;
 
-/** Starts the thread, which loads all models first, and then looks for changes every `poll_s`
- *  seconds; 0: never. Returns new (srv_loader_free); NULL: no memory. */
+/** Starts the thread, which loads all models first, and then looks for changes of models, tokens
+ * and certificates every `poll_s` seconds; 0: never. Returns new (srv_loader_free); NULL: no
+ * memory. */
 srv_loader *srv_loader_create(srv_server *server, double poll_s);
 
 /** Appends a job (takes it until `done`, which the thread calls; the caller's after a stop). */
 void srv_loader_add(srv_loader *loader, srv_job *job);
+
+/** Looks for changes at once, and reads what has changed even if it was seen for the first time. */
+void srv_loader_look(srv_loader *loader);
 
 /** Ends the thread; jobs that wait, or come later, fail. No other thread may call it. */
 void srv_loader_stop(srv_loader *loader);

@@ -38,7 +38,8 @@ static const char help[] =
     "      --max-connections N    connections at the same time (default 1024)\n"
     "      --idle-timeout S       close connections that say nothing for S seconds (default 60)\n"
     "      --max-versions N       load the newest N versions of each model (default 1)\n"
-    "      --poll S               look for changed files every S seconds (default 5; 0: never)\n"
+    "      --poll S               look for changed files every S seconds (default 5; 0: at "
+    "SIGHUP)\n"
     "      --allow-control        clients may load and unload models\n"
     "      --drain-delay S        at the end, be unready for S seconds, then refuse connections "
     "(default 0)\n"
@@ -53,6 +54,7 @@ static const char help[] =
     "  -h, --help                 print this help\n"
     "  -v, --version              print the version\n"
     "\n"
+    "Files of models, tokens and certificates that change are read again (--poll, SIGHUP).\n"
     "SIGTERM and SIGINT end the server: it is not ready any more, answers what it has, and exits.\n"
     "Exit status: 0 after a signal, 1 it cannot start, 2 wrong usage.\n";
 
@@ -100,23 +102,6 @@ static int read_size(const char *name, const char *text, size_t *size)
         return wrong_usage("--%s is '%s'; expected bytes, such as 64M", name, text);
     *size = (size_t)value << shift;
     return 0;
-}
-
-static int read_token(srv_options *o, const char *path)
-{
-    char text[1024] = "";
-    FILE *const file = fopen(path, "r");
-    if (!file)
-        return wrong_usage("%s: cannot read: %s", path, strerror(errno));
-    if (!fgets(text, sizeof(text), file))
-        text[0] = '\0';
-    fclose(file);
-    text[strcspn(text, "\r\n")] = '\0';
-    if (!*text)
-        return wrong_usage("%s: has no token in its first line", path);
-    free(o->token);
-    o->token = strdup(text);
-    return o->token ? 0 : wrong_usage("no memory");
 }
 
 static int read_log(srv_options *o, const char *text)
@@ -271,13 +256,13 @@ static int read_option(srv_options *o, int c)
     case DRAIN:
         return read_number("drain", optarg, 0, 86400, &o->drain_s);
     case TOKEN:
-        return read_token(o, optarg);
+        return set_text(&o->access.token);
     case CERT:
-        return set_text(&o->http.certificate);
+        return set_text(&o->access.certificate);
     case KEY:
-        return set_text(&o->http.key);
+        return set_text(&o->access.key);
     case CLIENT_CA:
-        return set_text(&o->http.client_ca);
+        return set_text(&o->access.client_ca);
     case LOG:
         return read_log(o, optarg);
     case LOG_REQUESTS:
@@ -299,9 +284,9 @@ static int check(const srv_options *o)
 {
     if (!o->n_paths)
         return wrong_usage("no model; expected MODEL|DIR...");
-    if (!o->http.certificate != !o->http.key)
+    if (!o->access.certificate != !o->access.key)
         return wrong_usage("--tls-cert and --tls-key need each other");
-    if (o->http.client_ca && !o->http.certificate)
+    if (o->access.client_ca && !o->access.certificate)
         return wrong_usage("--tls-client-ca needs --tls-cert");
     return 0;
 }
@@ -339,5 +324,4 @@ int srv_options_read(srv_options *o, int argc, char **argv)
 void srv_options_clear(srv_options *o)
 {
     ln_options_free(o->opening);
-    free(o->token);
 }

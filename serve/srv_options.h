@@ -9,9 +9,9 @@ typedef struct srv_options {
     int n_paths, max_versions;
     srv_model_settings model; // without its ln_options
     srv_http_settings http;
+    srv_access_files access;
     int grpc_port;       // -1: no gRPC; 0: any that is free
     ln_options *opening; // owned
-    char *token;         // owned; NULL: none
     size_t max_request;
     int allows_control;
     double poll_s, drain_delay_s, drain_s;

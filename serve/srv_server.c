@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "tensorlight/tl_util.h"
@@ -13,26 +12,6 @@
 int srv_server_is_ready(srv_server *server)
 {
     return !atomic_load(&server->is_draining) && srv_repository_is_ready(server->repository);
-}
-
-// Compares all bytes, so that the time does not tell how many are right.
-static int is_equal(const char *a, const char *b)
-{
-    const size_t n = strlen(a), m = strlen(b);
-    unsigned char diff = n != m;
-    for (size_t i = 0; i < n; i++)
-        diff |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
-    return m && !diff;
-}
-
-int srv_server_accepts(const srv_server *server, const char *authorization)
-{
-    static const char scheme[] = "Bearer ";
-    const size_t size = strlen(scheme);
-    if (!server->token)
-        return 1;
-    return authorization && !strncasecmp(authorization, scheme, size) &&
-           is_equal(authorization + size, server->token);
 }
 
 static void add_json(srv_buffer *b, const char *text)

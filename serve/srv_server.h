@@ -4,13 +4,14 @@
 
 #include <stdatomic.h>
 
+#include "srv_access.h"
 #include "srv_log.h"
 #include "srv_repository.h"
 
 typedef struct srv_server {
     srv_repository *repository;
     srv_log *log;
-    const char *token;      // that requests must have; NULL: none is needed
+    srv_access *access;     // tokens, certificates
     size_t max_request;     // bytes of a request
     int allows_control;     // clients may load and unload models
     atomic_int is_draining; // the server stops: it is not ready, but answers
@@ -20,10 +21,6 @@ typedef struct srv_server {
 
 /** Whether all models are loaded, and the server does not stop. */
 int srv_server_is_ready(srv_server *server);
-
-/** Whether the server needs no token, or `authorization` (NULL: none), the header of a request, has
- *  it: "Bearer TOKEN". */
-int srv_server_accepts(const srv_server *server, const char *authorization);
 
 /** Appends what GET v2 answers, and the metadata of a model. */
 void srv_server_write_metadata(srv_buffer *b);

@@ -702,7 +702,7 @@ def wrong_use_is_explained():
             says(2, "--port is '70000'", model, "--port", "70000") + says(2, "--max-request is '1X'", model, "--max-request", "1X") + \
             says(2, "--instances is '1.5'", model, "--instances", "1.5") + says(2, "--log is 'xml'", model, "--log", "xml") + \
             says(2, "need each other", model, "--tls-cert", model) + says(2, "--tls-client-ca needs", model, "--tls-client-ca", model) + \
-            says(2, "no token", model, "--token-file", f"{path}/token") + says(2, "KEY=VALUE", model, "--option", "x") + \
+            says(1, "no token", model, "--token-file", f"{path}/token") + says(1, "cannot read", model, "--token-file", f"{path}/missing") + says(2, "KEY=VALUE", model, "--option", "x") + \
             says(2, "--option: ", model, "--option", "nothing=1") + says(1, "cannot read", f"{path}/nothing") + \
             says(1, "no model; expected", f"{path}/empty") + says(1, "are both version 1 of model 'm'", model, f"{path}/two") + \
             says(1, "cannot listen to 127.0.0.1, port", model, "--port", str(port.getsockname()[1]))
