@@ -17,7 +17,8 @@ LIBRARIES = {
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
     "the compression library": {"zlib.h"},
     "the HTTP libraries": {"microhttpd.h", "nghttp2/nghttp2.h"},
-    "the TLS library": {"gnutls/gnutls.h"},
+    "the TLS library": {"gnutls/gnutls.h", "gnutls/abstract.h"},
+    "Triton's headers": {"triton/core/tritonbackend.h"},
     "Check": {"check.h"},
 }
 
@@ -116,7 +117,7 @@ def upward(table, homes):
             continue
         if name.startswith(("lightnet/", "tensorlight/")):
             target = "tensorlight" if name == "tensorlight/tensorlight.h" else homes.get(name.split("/")[1])
-            may = part in ("cli", "serve") or target in reach(part, table)
+            may = part in ("cli", "serve", "serve/triton") or target in reach(part, table)
         else:
             target = inner_target(name, table)
             may = target is None or target in reach(part, table)
