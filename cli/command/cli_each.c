@@ -23,6 +23,7 @@
 #include "command/cli_interrupt.h"
 #include "command/cli_measure.h"
 #include "command/cli_pipeline.h"
+#include "command/cli_ranks.h"
 #include "draw/cli_draw.h"
 #include "input/cli_given.h"
 #include "input/cli_il.h"
@@ -76,6 +77,7 @@ typedef struct each {
     cli_options opening; // those of the model: each session has its share of the threads
     const cli_labels *labels;
     const char *source; // of the files, for messages
+    cli_ranks ranks;
     cli_each_files files;
     cli_each_input input;
     ln_model *model;
@@ -687,8 +689,9 @@ static int report(const each *e, int n, int signal)
         return cli_fail("%s: %s", e->source, error ? error : "the list has no path");
     cli_fprint(stderr, "info: %d file%s%s, run time: %.6fs\n", n, n == 1 ? "" : "s",
                cli_each_files_kind(&e->files, kind, sizeof(kind)), run_seconds(e));
-    return e->n_failed ? cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files)
-                       : CLI_OK;
+    if (e->n_failed)
+        cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files);
+    return cli_ranks_end(&e->ranks, e->source, e->n_failed, e->files.n_all);
 }
 
 static int run_and_report(each *e, int *signal)
@@ -831,6 +834,8 @@ static int prepare(each *e)
 {
     int status = check_sources(e);
     if (!status)
+        status = cli_ranks_begin(&e->ranks, e->opt);
+    if (!status)
         status = cli_each_files_find(&e->files, e->opt);
     if (!status)
         status = open_sessions(e, max_sessions(e));
@@ -848,6 +853,7 @@ static void free_all(each *e)
     }
     free(e->slots);
     cli_each_files_free(&e->files);
+    cli_ranks_free(&e->ranks);
     close_model(e);
     pthread_mutex_destroy(&e->taking);
 }

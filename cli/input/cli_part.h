@@ -8,7 +8,10 @@
 typedef struct cli_part {
     int index;
     int n;
+    const struct cli_launcher *launcher; // that gave the part; NULL: none
 } cli_part;
+
+enum { CLI_PART_MAX_ID = 200 }; // with its end
 
 /** Reads "I/N", I from 1 to N. Returns 0; -1: the text is another one. */
 int cli_part_read(cli_part *part, const char *text);
@@ -20,6 +23,10 @@ int cli_part_find(cli_part *part);
 
 /** Whether other processes have other parts. */
 int cli_part_is_shared(const cli_part *part);
+
+/** The id that the launcher gave to this start of all processes, as a part of a file name. Returns
+ * whether there is one. */
+int cli_part_id(const cli_part *part, char id[CLI_PART_MAX_ID]);
 
 /** The items of the part are begin .. end - 1, of `n` items. Parts are consecutive, and differ by
  * at most one item in length. */

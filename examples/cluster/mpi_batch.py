@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: mpirun -n N python3 mpi_batch.py MODEL LIST OUT. Each process runs the model for its part of the npy files of LIST, a path
-in each line, and writes OUT/NAME_OUTPUT.npy. Started again, it runs what is missing.
+"""usage: mpirun -n N python3 -m mpi4py mpi_batch.py MODEL LIST OUT. Each process runs the model for its part of the npy files of LIST, a
+path in each line, and writes OUT/NAME_OUTPUT.npy. Started again, it runs what is missing.
+
+A file that cannot be read or run is reported, and the others run; the exit status is then 1, once all processes are done. `-m mpi4py`
+ends all of them if one raises another exception.
 """
 import sys
 
@@ -24,11 +27,12 @@ def main(model, paths, out):
         jobs = batch.jobs(file.read().splitlines(), out, session.get_outputs()[0].name)
     mine = batch.part(jobs, comm.rank, comm.size)
     missing = batch.pending(mine)
-    for path, file in missing:
-        batch.save(file, session.run(None, {name: np.load(path)})[0])
-    n = comm.reduce(len(missing))
-    if comm.rank == 0:
-        print(f"{n} files, {len(jobs) - n} were done")
+    failed = batch.run_jobs(missing, lambda path: session.run(None, {name: np.load(path)})[0])
+    n, n_failed = comm.reduce(len(missing)), comm.reduce(len(failed))
+    if comm.rank == 0:  # and all others are done: a status that is not 0 ends no other
+        print(f"{n - n_failed} files, {len(jobs) - n} were done", flush=True)
+        if n_failed:
+            sys.exit(f"error: {n_failed} of {len(jobs)} files failed")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many files for one model, on any engine for batches: which outputs there will be, which are missing, and writing each once.
+"""Many files for one model, on any engine for batches: which outputs there will be, which are missing, and writing each whole.
 
     from lightnet import batch
     jobs = batch.jobs(paths, "out", "probabilities")          # [(path, file)] of the whole list
-    for path, file in batch.pending(batch.part(jobs, rank, size)):
-        batch.save(file, session.run(None, {"image": numpy.load(path)})[0])
+    missing = batch.pending(batch.part(jobs, rank, size))
+    failed = batch.run_jobs(missing, lambda path: session.run(None, {"image": numpy.load(path)})[0])
 
 The names are those of `lightnet run --each LIST -O DIR`, and the parts those of its --part, so that each continues what the
 other has begun. docs/batches.md has recipes for Dask, MPI, Spark and Ray.
@@ -12,13 +12,15 @@ other has begun. docs/batches.md has recipes for Dask, MPI, Spark and Ray.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
-from typing import Any, Dict, Iterable, List, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple, TypeVar
 
 from ._arrays import numpy
 from ._files import AnyPath, whole_file
 
 Job = Tuple[str, str]  # the path of an input, the file of its output
+Failure = Tuple[str, str]  # the path of an input, the reason
 Item = TypeVar("Item")
 NOT_IN_NAMES = set('/\\:*?"<>|')
 
@@ -72,3 +74,18 @@ def save(file: AnyPath, array: Any) -> None:
     that is killed leaves at most a hidden file .lightnet-*.tmp. OSError: it cannot be written."""
     with whole_file(file, sync=False) as stream:
         numpy().lib.format.write_array(stream, numpy().asanyarray(array), allow_pickle=False)
+
+
+def run_jobs(all_jobs: Iterable[Job], run: Callable[[str], Any]) -> List[Failure]:
+    """Saves run(path) for each job. A job that fails is printed to standard error at once, and the others run. Returns
+    [(path, reason)] of those that failed. MemoryError: the jobs before have run."""
+    failed: List[Failure] = []
+    for path, file in all_jobs:
+        try:
+            save(file, run(path))
+        except MemoryError:
+            raise
+        except Exception as error:  # any that a reader or a model raises for this file
+            failed.append((path, f"{type(error).__name__}: {error}"))
+            print(f"error: {path}: {failed[-1][1]}", file=sys.stderr, flush=True)
+    return failed

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: cluster.py PACKAGE LIGHTNET [--count N] [--figures]. Batches on clusters give the outputs of one process, bit for bit: Dask on
-three hosts, of which one dies in the midst, MPI, and the recipes for Spark and Ray with stand-ins. Speaks TAP.
+three hosts, of which one dies in the midst, MPI, and the recipes for Spark and Ray with stand-ins. Files that fail stop no others.
+Speaks TAP.
 
 Hosts are network namespaces, joined by a bridge, which need root and `ip`. N inputs (600), as random images. --figures prints the
 rates of one and of two workers, each on a core of its own, the best of three tries, as other work on the machine disturbs them; it
@@ -34,6 +35,7 @@ WAIT = 300  # seconds until a test gives up
 SUBNET = "10.77.44"
 PORT = 8786
 CONVOLUTIONS = 8
+BAD_LIST = 150  # files of a list with a bad one
 TRIES = 3  # of --figures, of which the best one counts
 
 
@@ -111,13 +113,28 @@ class Work:
         return [self.lightnet, "run", self.model, "--each", self.list, "--threads", "1", "-O", self.at(out)]
 
     def recipe(self, name, out, *arguments):
-        return [sys.executable, os.path.join(RECIPES, name + ".py"), self.model, self.list, self.at(out), *arguments]
+        by_mpi = ["-m", "mpi4py"] if name == "mpi_batch" else []
+        return [sys.executable, *by_mpi, os.path.join(RECIPES, name + ".py"), self.model, self.list, self.at(out), *arguments]
 
-    def run(self, command, **options):
+    def run(self, command, status=0, **options):
         done = subprocess.run(command, capture_output=True, text=True, env={**self.env, **options}, timeout=WAIT, check=False)
-        if done.returncode:
+        if done.returncode != status:
             raise RuntimeError(f"{' '.join(command)}: status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done.stdout + done.stderr
+
+    def with_bad_file(self, line):
+        """The same work with a model of a millisecond or more, where line `line` of the list is a file that does not exist."""
+        work = copy.copy(self)
+        work.model, work.list = self.at("convolutions.safetensors"), self.at(f"bad{line}")
+        if not os.path.exists(work.model):
+            write_convolutions(self.at("convolutions.onnx"))
+            self.run([self.lightnet, "compile", self.at("convolutions.onnx"), "--threads", "1", "-o", work.model])
+        work.n = min(self.n, BAD_LIST)
+        work.paths = self.paths[:work.n]
+        work.paths[line] = self.at("in/none.npy")
+        with open(work.list, "w", encoding="utf-8") as file:
+            file.write("\n".join(work.paths))
+        return work
 
     def outputs(self, out):
         """The names that are there; hidden ones are not yet."""
@@ -160,6 +177,41 @@ def mpi_command(tap, work):
     tap.check(name, work.faults("ranks"))
 
 
+def faults_of_bad_file(work, out, command, summary):
+    """Unless two starts leave the outputs of all other files, report the bad one, and return 1; a later start finds nothing left."""
+    faults = []
+    for start in 1, 2, 3:
+        if start == 2:  # the rank of the bad file has nothing else to do, the others have
+            for name in sorted(work.outputs(out))[work.n // 3:]:
+                os.remove(os.path.join(work.at(out), name))
+        text = work.run(command, status=1)
+        faults += [f"start {start}: '{part}' is not in: {text[-1000:]}" for part in (work.at("in/none.npy"), summary) if part not in text]
+        if len(work.outputs(out)) != work.n - 1:
+            faults.append(f"start {start}: {len(work.outputs(out))} outputs, expected {work.n - 1}: {text[-1000:]}")
+    hidden = [name for name in os.listdir(work.at(out)) if name.startswith(".")]
+    return faults + ([f"{hidden} stay"] if hidden else [])
+
+
+def mpi_bad_file(tap, work):
+    if not shutil.which("mpirun"):
+        tap.skip("mpirun: a bad file", "no mpirun")
+        return
+    for line in 0, min(work.n, BAD_LIST) - 1:
+        bad, out = work.with_bad_file(line), f"bad_ranks{line}"
+        command = [*mpirun(3), *bad.each(out), "--resume"]
+        tap.check(f"mpirun: line {line} is a bad file, all others run, and the status is 1",
+                  faults_of_bad_file(bad, out, command, f"1 of {bad.n} files failed, in 1 of 3 ranks"))
+
+
+def mpi_no_shared_folder(tap, work):
+    """A rank, without a launcher, that finds no other one."""
+    bad = work.with_bad_file(0)
+    text = work.run([*bad.each("alone"), "--resume"], status=1, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE=str(bad.n),
+                    PMIX_NAMESPACE="../a b")
+    tap.check("run --each: a rank does not wait for others that use another folder",
+              [] if f"alone/.lightnet-ranks-___a_b: 1 of {bad.n} ranks use this folder" in text else [text])
+
+
 def mpi_recipe(tap, work):
     name = "mpi_batch.py: the outputs are those of one process, and a later start runs what is missing"
     if not shutil.which("mpirun") or not has("mpi4py"):
@@ -173,6 +225,18 @@ def mpi_recipe(tap, work):
     text = work.run([*mpirun(3), *work.recipe("mpi_batch", "mpi")])
     faults += work.faults("mpi") + ([] if f"{left} files, {work.n - left} were done" in text else [text])
     tap.check(name, faults)
+
+
+def mpi_recipe_bad_file(tap, work):
+    name = "mpi_batch.py: a bad file is reported, all others run, and the status is 1"
+    if not shutil.which("mpirun") or not has("mpi4py"):
+        tap.skip(name, "no mpirun or mpi4py")
+        return
+    bad = work.with_bad_file(0)
+    tap.check(name, faults_of_bad_file(bad, "bad_mpi", [*mpirun(3), *bad.recipe("mpi_batch", "bad_mpi")], f"1 of {bad.n} files failed"))
+    bad.model = work.at("none.onnx")
+    text = work.run([*mpirun(3), *bad.recipe("mpi_batch", "bad_model")], status=1)
+    tap.check("mpi_batch.py: a bad model ends all processes", [] if "none.onnx" in text else [text])
 
 
 # ---- Dask ----
@@ -262,6 +326,15 @@ def dask_recipe(tap, work):
                   work.faults("dask") + ([] if f"10 files, {work.n - 10} were done" in text else [text]))
 
 
+def dask_bad_file(tap, work):
+    name = "dask_batch.py: a bad file is reported, all others run, and the status is 1"
+    if not has("distributed"):
+        tap.skip(name, "no distributed")
+        return
+    bad = work.with_bad_file(0)
+    tap.check(name, faults_of_bad_file(bad, "bad_dask", bad.recipe("dask_batch", "bad_dask"), f"1 of {bad.n} files failed"))
+
+
 # ---- Spark and Ray, with stand-ins ----
 
 def table_recipes(tap, work):
@@ -334,7 +407,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-cluster-") as folder:
         work = Work(folder, os.path.abspath(given.package), os.path.abspath(given.lightnet), given.count)
-        for test in (mpi_command, mpi_recipe, dask_recipe, table_recipes):
+        for test in (mpi_command, mpi_bad_file, mpi_no_shared_folder, mpi_recipe, mpi_recipe_bad_file, dask_recipe, dask_bad_file, table_recipes):
             try:
                 test(tap, work)
             except (OSError, RuntimeError, subprocess.SubprocessError) as error:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: python_batch.py PACKAGE LIGHTNET. lightnet.batch of the Python package, in the folder PACKAGE, against `lightnet run --each`; and
 sessions that go to other processes."""
+import contextlib
+import io
 import multiprocessing
 import os
 import pickle
@@ -106,6 +108,27 @@ def files_are_whole_or_pending():
         faults += same(open(file, "rb").read(), before) + same(os.listdir("out"), ["a_output.npy"])
         faults += raises(OSError, lambda: batch.save("none/a.npy", np.zeros(1)), "none/a.npy")
     return faults
+
+
+@test
+def a_job_that_fails_is_printed_and_the_others_run():
+    def double(path):
+        if path == "none.npy":
+            raise KeyError("x")
+        return 2 * np.load(path)
+    with InFolder():
+        paths = write_inputs("a.npy", "b.npy", "c.npy")
+        os.remove("b.npy")
+        jobs = batch.jobs([*paths[:2], "none.npy", paths[2]], "out")
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            failed = batch.run_jobs(jobs, double)
+        faults = same([path for path, _ in failed], ["b.npy", "none.npy"]) + same(batch.pending(jobs), jobs[1:3])
+        faults += equal(np.load(jobs[3][1]), 2 * image(2)) + same(failed[1][1], "KeyError: 'x'")
+        faults += same(err.getvalue(), "".join(f"error: {path}: {reason}\n" for path, reason in failed))
+
+        def exhaust(path):
+            raise MemoryError("all")
+        return faults + raises(MemoryError, lambda: batch.run_jobs(jobs, exhaust), "all") + same(batch.run_jobs([], double), [])
 
 
 @test
