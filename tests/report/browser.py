@@ -94,7 +94,7 @@ class Browser:
         return json.loads(text)
 
     def open(self, path, width, height=900, dark=False):
-        """A page of that size, loaded."""
+        """A page of that size, of a file or a URL, loaded."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self.pages[session] = Page(self, session, target)
@@ -104,7 +104,7 @@ class Browser:
         page.call("Network.enable")
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        page.call("Page.navigate", url="file://" + os.path.abspath(path))
+        page.call("Page.navigate", url=path if "://" in path else "file://" + os.path.abspath(path))
         page.wait("document.readyState === 'complete'")
         page.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         return page
