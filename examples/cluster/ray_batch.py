@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: ray_batch.py MODEL IN.parquet OUT. Adds the best class and its score to each row of a table: columns `path` and `pixels`, a
-list of floats with the elements of the model's input.
+list of floats with the elements of the model's input, whose axis 0 is 1 or open. Open batches have up to 32 rows.
 """
 import os
 import sys
@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 import lightnet
+from lightnet import batch
 
 
 class BestClasses:
@@ -16,10 +17,9 @@ class BestClasses:
 
     def __init__(self, session):
         self.session = session
-        self.port = session.get_inputs()[0]
 
     def __call__(self, table):
-        rows = [self.session.run(None, {self.port.name: np.float32(pixels).reshape(self.port.shape)})[0][0] for pixels in table["pixels"]]
+        rows = batch.run_rows(self.session, table["pixels"])
         return {"path": table["path"], "label": np.array([row.argmax() for row in rows]), "score": np.array([row.max() for row in rows])}
 
 

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple, TypeVar
 
 from ._arrays import numpy
 from ._files import AnyPath, whole_file
+from ._session import DTYPES, InferenceSession, NodeArg
 
 Job = Tuple[str, str]  # the path of an input, the file of its output
 Failure = Tuple[str, str]  # the path of an input, the reason
@@ -89,3 +90,33 @@ def run_jobs(all_jobs: Iterable[Job], run: Callable[[str], Any]) -> List[Failure
             failed.append((path, f"{type(error).__name__}: {error}"))
             print(f"error: {path}: {failed[-1][1]}", file=sys.stderr, flush=True)
     return failed
+
+
+def _row_shape(port: NodeArg) -> List[int]:
+    """Of an input without its batch axis. ValueError: it has none, or other open sizes."""
+    shape = port.shape or []
+    sizes = [size for size in shape[1:] if isinstance(size, int)]
+    if not shape or (isinstance(shape[0], int) and shape[0] != 1) or len(sizes) < len(shape) - 1:
+        raise ValueError(f"the input {port.name!r} has shape {port.shape}, expected 1 or an open size on axis 0, and no other open sizes")
+    return sizes
+
+
+def run_rows(session: InferenceSession, rows: Iterable[Any], max_rows: int = 32) -> Any:
+    """The first output for each row of a table: [n, ...]. A row has the elements of the model's only input but for axis 0, flat or in
+    their shape. Up to max_rows rows run together where axis 0 is open, so a row of the output has to depend on its own row alone;
+    where axis 0 is 1, one at a time. ValueError: the input or a row has another shape, or the output has no row for each."""
+    ports = session.get_inputs()
+    if len(ports) != 1:
+        raise ValueError(f"the model has {len(ports)} inputs, expected 1")
+    if ports[0].type not in DTYPES:
+        raise ValueError(f"the input {ports[0].name!r} has type {ports[0].type}, expected one that NumPy has")
+    shape, dtype = _row_shape(ports[0]), DTYPES[ports[0].type]
+    whole, made = list(rows), []
+    step = max_rows if not isinstance((ports[0].shape or [1])[0], int) else 1
+    for begin in range(0, len(whole), step):
+        array = numpy().stack([numpy().asarray(row, dtype).reshape(shape) for row in whole[begin:begin + step]])
+        output = session.run(None, {ports[0].name: array})[0]
+        if output.shape[:1] != array.shape[:1]:
+            raise ValueError(f"the output has shape {list(output.shape)} for {len(array)} rows, expected a row for each")
+        made.append(output)
+    return numpy().concatenate(made) if made else numpy().empty((0, 0))

@@ -131,6 +131,40 @@ def a_job_that_fails_is_printed_and_the_others_run():
         return faults + raises(MemoryError, lambda: batch.run_jobs(jobs, exhaust), "all") + same(batch.run_jobs([], double), [])
 
 
+class Counting:
+    """y = x + x, as a session that notes its runs."""
+
+    def __init__(self, *shape, rows=None, dtype="float32"):
+        self.shape, self.rows, self.dtype, self.runs = list(shape), rows, dtype, []
+
+    def get_inputs(self):
+        return [lightnet.NodeArg("x", self.dtype, self.shape)]
+
+    def run(self, names, feed):
+        self.runs.append(feed["x"].shape)
+        return [2 * feed["x"][:self.rows]]
+
+
+@test
+def rows_run_together_where_the_batch_is_open():
+    rows = [np.arange(6) + i for i in range(7)]
+    wanted = np.float32(2 * np.stack(rows)).reshape(7, 2, 3)
+    faults = []
+    for size, runs in ("n", [(3, 2, 3), (3, 2, 3), (1, 2, 3)]), (None, [(3, 2, 3), (3, 2, 3), (1, 2, 3)]), (1, [(1, 2, 3)] * 7):
+        session = Counting(size, 2, 3)
+        faults += equal(batch.run_rows(session, rows, max_rows=3), wanted) + same(session.runs, runs)
+    session = Counting("n", 2, 3)
+    batch.run_rows(session, rows * 10)
+    faults += same(session.runs, [(32, 2, 3), (32, 2, 3), (6, 2, 3)]) + same(batch.run_rows(session, []).shape[0], 0)
+    for shape in ([8, 2], ["n", "m"], ["n", None], [], None):
+        session = Counting()
+        session.shape = shape
+        faults += raises(ValueError, lambda: batch.run_rows(session, rows), "the input 'x' has shape", "expected 1 or an open size on axis 0")
+    return faults + raises(ValueError, lambda: batch.run_rows(Counting("n", 2, 3, rows=1), rows), "shape [1, 2, 3] for 7 rows") + \
+        raises(ValueError, lambda: batch.run_rows(Counting("n", 2, 4), rows), "reshape") + \
+        raises(ValueError, lambda: batch.run_rows(Counting("n", dtype="bfloat16"), rows), "type tensor(bfloat16)")
+
+
 @test
 def names_that_meet_and_ranks_that_are_none_are_errors():
     with InFolder():
