@@ -11,7 +11,7 @@ static const struct {
     srv_page page;
     int is_open;
 } pages[] = {
-    {"GET", "/", SRV_PAGE_STATUS, 0},
+    {"GET", "/", SRV_PAGE_STATUS, 1}, // it asks for the token, which its requests send
     {"GET", "/metrics", SRV_PAGE_METRICS, 0},
     {"GET", "/v2", SRV_PAGE_SERVER, 0},
     {"GET", "/v2/health/live", SRV_PAGE_LIVE, 1},

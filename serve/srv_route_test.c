@@ -15,7 +15,7 @@ START_TEST(paths_lead_to_pages)
         const char *model, *version;
         int is_open;
     } rows[] = {
-        {"GET", "/", SRV_PAGE_STATUS, "", "", 0},
+        {"GET", "/", SRV_PAGE_STATUS, "", "", 1},
         {"HEAD", "/metrics", SRV_PAGE_METRICS, "", "", 0},
         {"GET", "/v2", SRV_PAGE_SERVER, "", "", 0},
         {"GET", "/v2/", SRV_PAGE_SERVER, "", "", 0},

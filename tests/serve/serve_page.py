@@ -128,6 +128,26 @@ def models_receive_the_pixels_as_chosen():
     return faults
 
 
+@test
+def the_page_asks_for_the_token():
+    """Its console has the requests that failed."""
+    token = "geheim \u00e4\u20ac"
+    write(f"{FOLDER}/token", token.encode() + b"\n")
+    with Server(PROGRAM, f"{FOLDER}/digits", "--token-file", f"{FOLDER}/token") as server:
+        visitor, faults = Visitor(server), []
+        page = visitor.page
+        for given, state, hidden in ((None, "needs a token", False), ("other", "rejected the token", False), (token, "is ready", True)):
+            if given:
+                page.value(f"document.getElementById('token').value = {given!r}; document.querySelector('#access button').click()")
+            page.wait(f"document.getElementById('state').textContent === {state!r}")
+            faults += same(page.value("document.getElementById('access').hidden"), hidden)
+        faults += [f"requests without a token: {len(page.requests)}"] if len(page.requests) > 20 else []
+        seen = elements(visitor.run("digits", digit("seven")))
+        faults += same(max(seen, key=seen.get), 7) + [error for error in page.errors if "401" not in error]
+        visitor.close()
+        return faults + (["the log has the token"] if "geheim" in server.read_log() else [])
+
+
 def main():
     global FOLDER, CHROMIUM
     if not browser.command():

@@ -80,14 +80,14 @@ def requests_need_the_token():
     write(f"{FOLDER}/token", b"secret-token\nmore\n")
     with Server(PROGRAM, f"{FOLDER}/m.onnx", "--token-file", f"{FOLDER}/token") as server:
         faults = []
-        for path in ("/v2", "/", "/metrics", "/v2/models/m", "/v2/models/m/ready"):
+        for path in ("/v2", "/metrics", "/v2/models/m", "/v2/models/m/ready"):
             status, headers, _ = server.call("GET", path)
             faults += same((status, headers["WWW-Authenticate"]), (401, "Bearer"))
         for given in ("Bearer secret-toke", "Bearer secret-token1", "Bearer ", "Bearer", "secret-token", "Basic secret-token", "Bearer Secret-token", ""):
             faults += same(server.get("/v2", {"Authorization": given})[0], 401)
         faults += same(server.post("/v2/models/m/infer", {"inputs": []})[0], 401)
         return faults + same([server.get("/v2", {"Authorization": given})[0] for given in ("Bearer secret-token", "bearer secret-token")], [200, 200]) + \
-            same(server.get("/v2/health/live")[0], 200) + same(server.get("/v2/health/ready")[0], 200) + \
+            same([server.call(method, "/")[0] for method in ("GET", "HEAD", "POST")], [200, 200, 405]) + same(server.get("/v2/health/live")[0], 200) + same(server.get("/v2/health/ready")[0], 200) + \
             (["the log has the token"] if "secret-token" in server.read_log() else [])
 
 
