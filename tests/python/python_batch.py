@@ -110,6 +110,30 @@ def files_are_whole_or_pending():
     return faults
 
 
+def save_often(file, value, n):
+    for _ in range(n):
+        batch.save(file, np.full(100_000, value))
+
+
+@test
+def an_output_is_whole_at_any_time_while_several_processes_write_it():
+    with InFolder():
+        (_, file), = batch.jobs(["a.npy"], "out")
+        batch.save(file, np.full(100_000, 0))
+        writers = [multiprocessing.get_context("fork").Process(target=save_often, args=(file, value, 60)) for value in (1, 2)]
+        for writer in writers:
+            writer.start()
+        faults, seen = [], set()
+        while any(writer.is_alive() for writer in writers) and not faults:
+            array = np.load(file)
+            seen.add(int(array[0]))
+            faults += same((array.shape, np.unique(array).size), ((100_000,), 1))
+        for writer in writers:
+            writer.join()
+            faults += same(writer.exitcode, 0)
+        return faults + same(os.listdir("out"), ["a_output.npy"]) + ([] if seen & {1, 2} else [f"seen: {seen}"])
+
+
 @test
 def a_job_that_fails_is_printed_and_the_others_run():
     def double(path):
