@@ -41,8 +41,7 @@ def main(model, paths, out, scheduler=None):
     # A compiled model is mapped: the workers of a host share its weights.
     options = {"map": True} if model.endswith(".safetensors") else {}
     session = lightnet.InferenceSession(model, threads=1, **options)
-    with open(paths, encoding="utf-8") as file:
-        jobs = batch.jobs(file.read().splitlines(), out, session.get_outputs()[0].name)
+    jobs = batch.jobs(batch.read_list(paths), out, session.get_outputs()[0].name)
     missing = batch.pending(jobs)
     chunks = [missing[i:i + AT_A_TIME] for i in range(0, len(missing), AT_A_TIME)]
     where = {"address": scheduler} if scheduler else {"n_workers": len(os.sched_getaffinity(0)), "threads_per_worker": 1}

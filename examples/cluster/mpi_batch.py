@@ -23,8 +23,7 @@ def main(model, paths, out):
     session = lightnet.InferenceSession(model, threads=1, **options) if comm.rank == 0 else None
     session = comm.bcast(session)
     name = session.get_inputs()[0].name
-    with open(paths, encoding="utf-8") as file:
-        jobs = batch.jobs(file.read().splitlines(), out, session.get_outputs()[0].name)
+    jobs = batch.jobs(batch.read_list(paths), out, session.get_outputs()[0].name)
     mine = batch.part(jobs, comm.rank, comm.size)
     missing = batch.pending(mine)
     failed = batch.run_jobs(missing, lambda path: session.run(None, {name: np.load(path)})[0])

@@ -11,6 +11,7 @@ other has begun. docs/batches.md has recipes for Dask, MPI, Spark and Ray.
 """
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from ._session import DTYPES, InferenceSession, NodeArg
 Job = Tuple[str, str]  # the path of an input, the file of its output
 Failure = Tuple[str, str]  # the path of an input, the reason
 Item = TypeVar("Item")
+NPY_VERSIONS = (1, 0), (2, 0), (3, 0)
 NOT_IN_NAMES = set('/\\:*?"<>|')
 
 
@@ -30,9 +32,20 @@ def _plain(name: str) -> str:
     return "".join("_" if c <= " " or c in NOT_IN_NAMES else c for c in name)
 
 
+def read_list(file: AnyPath) -> List[str]:
+    """The paths of a file with one in each line, as `run --each` reads it: lines end with \\n or \\r\\n, empty ones are ignored, and
+    paths are bytes, by os.fsdecode. OSError: it cannot be read. ValueError: it has a zero byte."""
+    with open(file, "rb") as stream:
+        text = stream.read()
+    if b"\0" in text:
+        raise ValueError(f"{os.fsdecode(file)}: the file is not text, expected a path in each line")
+    paths = (line.split(b"\r")[0] for line in text.split(b"\n"))
+    return [os.fsdecode(path) for path in paths if path]
+
+
 def jobs(paths: Iterable[AnyPath], folder: AnyPath, output: str = "output") -> List[Job]:
     """[(path, file)]: folder/NAME_output.npy for each path, where NAME is that of its file without the suffix, or with it where
-    several have the same name without it. Makes the folder. ValueError: two files would be the same."""
+    several have the same name without it. Makes the folder. ValueError: a path occurs twice, or two files would be the same."""
     names = [os.fsdecode(path) for path in paths]
     stems = Counter(os.path.splitext(os.path.basename(name))[0] for name in names)
     made: List[Job] = []
@@ -42,8 +55,11 @@ def jobs(paths: Iterable[AnyPath], folder: AnyPath, output: str = "output") -> L
         base = os.path.basename(name)
         stem = os.path.splitext(base)[0]
         file = os.path.join(os.fsdecode(folder), f"{stem if stems[stem] == 1 else base}_{_plain(output)}.npy")
-        if seen.setdefault(file, name) != name or len(seen) == len(made):
+        if seen.get(file) == name:
+            raise ValueError(f"{name!r} occurs twice in the list, expected each path once")
+        if file in seen:
             raise ValueError(f"{file} would be the output of both {seen[file]!r} and {name!r}")
+        seen[file] = name
         made.append((name, file))
     return made
 
@@ -57,12 +73,21 @@ def part(items: Sequence[Item], rank: int, size: int) -> Sequence[Item]:
 
 
 def is_complete(file: AnyPath) -> bool:
-    """Whether the file is there, and has the whole array: a power failure may cut off a file that was saved before."""
+    """Whether the file is there, and has the whole array, by its header and its size: a power failure may cut off a file that was
+    saved before."""
+    array = numpy().lib.format
     try:
-        numpy().load(file, allow_pickle=False)
+        with open(file, "rb") as stream:
+            version = array.read_magic(stream)
+            if version not in NPY_VERSIONS:
+                return False
+            # Of version 3 alone the names of fields differ, which are UTF-8.
+            read_header = array.read_array_header_1_0 if version == (1, 0) else array.read_array_header_2_0
+            shape, _, dtype = read_header(stream)
+            size = os.fstat(stream.fileno()).st_size - stream.tell()
     except (OSError, ValueError, EOFError):
         return False
-    return True
+    return not dtype.hasobject and size == math.prod(shape) * dtype.itemsize
 
 
 def pending(all_jobs: Iterable[Job]) -> List[Job]:

@@ -98,16 +98,55 @@ def files_are_whole_or_pending():
             batch.save(file, array)
             faults += same(batch.is_complete(file), True) + equal(np.load(file), np.asarray(array)) + same(os.listdir("out"), ["a_output.npy"])
         whole = open(file, "rb").read()
-        for size in (0, 5, 60, len(whole) - 1):
+        for size in (0, 5, 9, 60, len(whole) - 1):
             with open(file, "wb") as stream:
                 stream.write(whole[:size])
             faults += same((size, batch.is_complete(file)), (size, False))
+        for content in whole + b"x", whole.replace(b"<U2", b"|O8"), whole.replace(b"(2,)", b"(3,)"), whole[:6] + b"\7" + whole[7:], b"x" * 200:
+            with open(file, "wb") as stream:
+                stream.write(content)
+            faults += same((content, batch.is_complete(file)), (content, False))
+        for version in (1, 0), (2, 0), (3, 0):
+            with open(file, "wb") as stream:
+                np.lib.format.write_array(stream, np.ones((2, 3), order="F"), version)
+            faults += same((version, batch.is_complete(file)), (version, True))
         batch.save(file, np.arange(3))
         before = open(file, "rb").read()
         faults += raises(ValueError, lambda: batch.save(file, np.array([object()])), "Object arrays")
         faults += same(open(file, "rb").read(), before) + same(os.listdir("out"), ["a_output.npy"])
         faults += raises(OSError, lambda: batch.save("none/a.npy", np.zeros(1)), "none/a.npy")
     return faults
+
+
+@test
+def a_complete_output_is_not_read():
+    with InFolder():
+        (_, file), = batch.jobs(["a.npy"], "out")
+        batch.save(file, np.zeros(1000))
+        with open(file, "r+b") as stream:  # of a terabyte, without its blocks
+            start = np.lib.format.read_magic(stream) and stream.tell()
+            stream.seek(0)
+            np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (1 << 37,)})
+            stream.truncate(stream.tell() + (1 << 40))
+        return same(start, 8) + same(batch.is_complete(file), True)
+
+
+@test
+def lists_are_read_as_the_command_does():
+    names = [b"a b.npy", "ä.npy".encode(), b"\xff.npy", "x\u2028y.npy".encode(), "n\u0085.npy".encode(), b"f\ff.npy", b"v\vv.npy", b"end.npy"]
+    with InFolder():
+        for i, name in enumerate(names):
+            with open(name, "wb") as file:
+                np.save(file, image(i))
+        with open("list", "wb") as file:
+            file.write(b"\n".join(names[:2]) + b"\r\n\n\r\n" + b"\n".join(names[2:]))
+        paths = batch.read_list("list")
+        faults = same([os.fsencode(path) for path in paths], names)
+        done = each("-O", "out")
+        faults += same(done.returncode, 0) + same(batch.pending(batch.jobs(paths, "out", "probabilities")), [])
+        with open("list", "ab") as file:
+            file.write(b"\0")
+        return faults + raises(ValueError, lambda: batch.read_list("list"), "list: the file is not text") + raises(OSError, lambda: batch.read_list("none"))
 
 
 def save_often(file, value, n):
@@ -193,7 +232,7 @@ def rows_run_together_where_the_batch_is_open():
 def names_that_meet_and_ranks_that_are_none_are_errors():
     with InFolder():
         return raises(ValueError, lambda: batch.jobs(["x/a.npy", "y/a.npy"], "out"), "out/a.npy_output.npy", "'x/a.npy'", "'y/a.npy'") + \
-            raises(ValueError, lambda: batch.jobs(["a.npy", "a.npy"], "out"), "both 'a.npy' and 'a.npy'") + \
+            raises(ValueError, lambda: batch.jobs(["a.npy", "a.npy"], "out"), "'a.npy' occurs twice") + \
             raises(ValueError, lambda: batch.part([1], 1, 1), "rank 1 of 1") + raises(ValueError, lambda: batch.part([1], 0, 0), "rank 0 of 0") + \
             same(batch.jobs([], "out"), []) + same([batch.part([1, 2], rank, 3) for rank in range(3)], [[], [1], [2]])
 
