@@ -53,17 +53,22 @@ def step_of(most):
     return next(power * digit for digit in (1, 2, 5, 10) if most / (power * digit) < 4)
 
 
+def decimals_of(value):
+    """The number of decimals that a value of an axis needs."""
+    return len(f"{value:g}".partition(".")[2])
+
+
 def draw_grid(page, chart, left, unit, bottom, most):
     """Draws a line at 0, at the reference, and at most five others, with their values below."""
     step = step_of(most) if chart.reference is None else max(1, math.ceil(most / 6))
     values = [step * i for i in range(math.floor(most / step) + 1)]
     if chart.reference is not None and chart.reference not in values:
         values.insert(1, chart.reference)
+    decimals = max(decimals_of(value) for value in values)
     for value in values:
         x = left + value * unit
         page.line("grid", x, TOP - 4, x, bottom)
-        text = f"{value:.1f}" if value == chart.reference else f"{value:g}"
-        page.text(x, bottom + 10, text, "small muted", "middle")
+        page.text(x, bottom + 10, f"{value:.{decimals}f}", "small muted", "middle")
 
 
 def draw_bar(page, chart, panel, row, series, left, width, unit, y):

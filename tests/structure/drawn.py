@@ -143,6 +143,26 @@ def outside(folder):
                     yield f"{name}: {shape.tag} {shape.attrib}"
 
 
+def uneven_ticks(folder):
+    """Numbers of an axis with different numbers of decimals, also where the steps are fractions."""
+    def slow(machine):
+        for row in machine["decoder"]:
+            row.update({name: row[name] / 1000 for name in ("LightNet", "ONNX Runtime", "llama.cpp")})
+
+    for edit in (None, slow):
+        if edit:
+            change(folder, "zen5.json", edit)
+            yield from faults_of(draw(folder))
+        for name in (chart for chart in CHARTS if not chart.startswith("badge") and "roofline" not in chart):
+            ticks = [text.text for text in ElementTree.fromstring(read(folder, name)).iter(SVG + "text")
+                     if text.get("class") == "small muted" and text.get("text-anchor") == "middle"]
+            begins = [i for i, tick in enumerate(ticks) if float(tick) == 0]
+            axes = [ticks[begin:end] for begin, end in zip(begins, [*begins[1:], len(ticks)])]
+            if not axes or any(len(axis) < 2 for axis in axes):
+                yield f"{name}: the axes have the ticks {axes}"
+            yield from (f"{name}: an axis has the ticks {' '.join(axis)}" for axis in axes if len({len(tick.partition(".")[2]) for tick in axis}) > 1)
+
+
 def change(folder, name, edit):
     """Lets `edit` change the content of one of the files in `folder`."""
     value = json.loads(read(folder, name))
@@ -206,6 +226,7 @@ TESTS = {
     "pages_have_no_figures_by_hand": figures_by_hand,
     "charts_have_a_title_and_a_description": without_words,
     "charts_stay_on_their_page": outside,
+    "numbers_of_an_axis_have_equally_many_decimals": uneven_ticks,
     "failed_and_wrong_results_are_shown_as_failed": hidden_failures,
     "a_ratio_of_any_size_fits": huge_ratios,
     "a_message_names_what_is_missing": vague_messages,
