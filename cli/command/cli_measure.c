@@ -345,7 +345,7 @@ static void print_nodes(const ln_op_arg *op)
     for (int i = 0; i < n && i < MAX_TYPES; i++)
         cli_print("%s%s", i ? "+" : " ", ln_op_node(op, i)->type);
     if (n > MAX_TYPES)
-        cli_print("+%d others", n - MAX_TYPES);
+        cli_print("+%s%d others", n == LN_MAX_ORIGINS ? "at least " : "", n - MAX_TYPES);
     cli_print(n ? " %s\n" : "%s\n", n ? ln_op_node(op, 0)->name : "");
 }
 

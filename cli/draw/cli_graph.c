@@ -69,7 +69,8 @@ static void append(char *label, const char *text)
     snprintf(label + len, CLI_BOX_LABEL - len, "%s", text);
 }
 
-// "Conv + BatchNormalization + Relu", or "LayerNormalization (9 nodes)".
+// "Conv + BatchNormalization + Relu", or "LayerNormalization (9 nodes)". Of an operator with
+// LN_MAX_ORIGINS nodes, the number is a lower bound.
 static void write_label(cli_box *box)
 {
     enum { MAX_TYPES = 3 };
@@ -77,7 +78,8 @@ static void write_label(cli_box *box)
     const int n = ln_op_num_nodes(op);
     const char *const own = own_name(op);
     const char *const whole = n > MAX_TYPES ? NAME_OF(op->optype, whole_names) : NULL;
-    char text[32];
+    const char *const bound = n == LN_MAX_ORIGINS ? "at least " : "";
+    char text[48];
     *box->label = '\0';
     if (own) {
         append(box->label, own);
@@ -89,7 +91,8 @@ static void write_label(cli_box *box)
         append(box->label, i ? " + " : "");
         append(box->label, ln_op_node(op, i)->type);
     }
-    snprintf(text, sizeof(text), whole ? " (%d nodes)" : " + %d more", whole ? n : n - MAX_TYPES);
+    snprintf(text, sizeof(text), whole ? " (%s%d nodes)" : " + %s%d more", bound,
+             whole ? n : n - MAX_TYPES);
     if (whole || n > MAX_TYPES + 1)
         append(box->label, text);
 }

@@ -107,6 +107,8 @@ static void add_nodes(cli_json *json, const ln_op_arg *op)
         cli_json_count(json, "number", (uint64_t)node->number);
         cli_json_close(json);
     }
+    if (ln_op_num_nodes(op) == LN_MAX_ORIGINS)
+        cli_json_flag(json, "more_nodes", 1); // that it may have
     cli_json_close(json);
 }
 

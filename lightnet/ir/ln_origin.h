@@ -7,9 +7,6 @@
 
 #include "lightnet/ln_context.h"
 
-/** The max number of nodes of an operator; further ones are left out. */
-enum { LN_MAX_ORIGINS = 256 };
-
 /** Returns new (ln_origin_free): that of a single node, the next one of the context's model. NULL:
  *  no memory. */
 ln_origin *ln_origin_create(ln_context *ctx, const char *name, const char *type);

@@ -46,7 +46,7 @@ function operatorPanel(model, box, open) {
       ['scratch', box.scratch ? bytesText(box.scratch) : null],
     ]),
     bodyList(box, open),
-    listOf(`Nodes of the model (${box.nodes.length})`, box.nodes.map(node => [node.type, ' ', el('code', {class: 'muted'}, node.name)])),
+    listOf(`Nodes of the model (${box.more_nodes ? 'at least ' : ''}${box.nodes.length})`, box.nodes.map(node => [node.type, ' ', el('code', {class: 'muted'}, node.name)])),
     listOf('Inputs', box.inputs.map(tensorItem)),
     listOf('Outputs', box.outputs.map(tensorItem)),
     listOf('Rules that were not applied', (box.refused || []).map(({rule, why}) => [el('code', null, rule), el('br'), el('span', {class: 'muted'}, why)])),

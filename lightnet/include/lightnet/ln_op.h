@@ -485,8 +485,12 @@ typedef struct ln_model_node {
     int number;
 } ln_model_node;
 
+/** The max number of nodes of an operator: one with as many may have computed more, which are left
+ *  out. */
+enum { LN_MAX_ORIGINS = 256 };
+
 /** The number of nodes that the operator computes, all or parts of them: those that rewriting has
- *  joined in it; 0: unknown. */
+ *  joined in it, at most LN_MAX_ORIGINS; 0: unknown. */
 LN_API int ln_op_num_nodes(const ln_op_arg *op_arg);
 
 /** Node `i` of these, in the order of the file; NULL: there is none. Returns borrowed: with the
