@@ -11,9 +11,8 @@
 typedef struct writing {
     cli_json *json;
     const ln_context *ctx;
-    ln_hash *times;     // name of an operator -> cli_op_time
-    ln_hash *positions; // name of an operator -> its position in the list, from 1
-    ln_hash *refused;   // name of an operator -> the first of its items in `refusals`
+    ln_hash *times;   // name of an operator -> cli_op_time
+    ln_hash *refused; // name of an operator -> the first of its items in `refusals`
     const cli_refusals *refusals;
     cli_params counted;
 } writing;
@@ -107,9 +106,9 @@ static void add_nodes(cli_json *json, const ln_op_arg *op)
         cli_json_count(json, "number", (uint64_t)node->number);
         cli_json_close(json);
     }
+    cli_json_close(json);
     if (ln_op_num_nodes(op) == LN_MAX_ORIGINS)
         cli_json_flag(json, "more_nodes", 1); // that it may have
-    cli_json_close(json);
 }
 
 // The rules that were not applied to the operator.
@@ -151,7 +150,6 @@ static int add_operator(const writing *w, const ln_op_arg *op, const ln_op *of)
         return CLI_FAILED;
     cli_json_text(json, "operator", op->name);
     cli_json_text(json, "type", op->optype);
-    cli_json_count(json, "position", (uint64_t)(size_t)ln_hash_find(w->positions, op->name));
     add_nodes(json, op);
     cli_json_open(json, "params", '{');
     LN_FOREACH (const ln_param_entry *, pe, op->params)
@@ -263,15 +261,6 @@ static int index_refused(const writing *w)
     return 0;
 }
 
-static int index_positions(const writing *w)
-{
-    size_t position = 0;
-    LN_FOREACH (const ln_op *, op, w->ctx->ops)
-        if (ln_hash_insert(w->positions, op->op_arg->name, (void *)++position) < 0)
-            return cli_fail_memory();
-    return 0;
-}
-
 static int add_graph_of(cli_json *json, const ln_context *ctx, const cli_op_times *times,
                         const cli_refusals *refused)
 {
@@ -279,17 +268,14 @@ static int add_graph_of(cli_json *json, const ln_context *ctx, const cli_op_time
     writing w = {.json = json,
                  .ctx = ctx,
                  .times = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
-                 .positions = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                  .refused = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                  .refusals = refused};
-    int status = !w.times || !w.positions || !w.refused ? cli_fail_memory()
-                                                        : cli_params_begin(&w.counted, ctx);
-    status = status || index_times(&w, times) || index_positions(&w) || index_refused(&w) ||
+    int status = !w.times || !w.refused ? cli_fail_memory() : cli_params_begin(&w.counted, ctx);
+    status = status || index_times(&w, times) || index_refused(&w) ||
              cli_graph_create(&graph, ctx) || add_graph(&w, &graph);
     cli_graph_free(&graph);
     cli_params_end(&w.counted);
     ln_hash_free(w.times);
-    ln_hash_free(w.positions);
     ln_hash_free(w.refused);
     return status ? CLI_FAILED : 0;
 }

@@ -23,9 +23,6 @@ static int add_stats(cli_json *json, const ln_context *ctx, const cli_options *o
     if (ln_context_stats(ctx, &stats))
         return cli_model_fail(ctx, opt);
     cli_json_open(json, "stats", '{');
-    cli_json_count(json, "operators", (uint64_t)(stats.ops - stats.ops_at_load - stats.views));
-    cli_json_count(json, "at_load", (uint64_t)stats.ops_at_load);
-    cli_json_count(json, "views", (uint64_t)stats.views);
     cli_json_count(json, "nodes", (uint64_t)ctx->n_model_nodes);
     cli_json_count(json, "parameters", stats.params);
     cli_json_count(json, "parameter_bytes", stats.param_size);
@@ -40,17 +37,8 @@ static void add_times(cli_json *json, const cli_timing *t)
     cli_json_count(json, "runs", (uint64_t)t->runs.n);
     cli_json_fixed(json, "min", t->runs.ms[0], 6);
     cli_json_fixed(json, "median", cli_times_quantile(&t->runs, 0.5), 6);
-    cli_json_fixed(json, "p95", cli_times_quantile(&t->runs, 0.95), 6);
     cli_json_fixed(json, "load", t->load, 6);
     cli_json_number(json, "peak_kb", t->peak_kb);
-    cli_json_open(json, "phases", '[');
-    for (int i = 0; i < CLI_N_PHASES; i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_text(json, "name", t->phases[i].name);
-        cli_json_fixed(json, "ms", t->phases[i].ms, 6);
-        cli_json_close(json);
-    }
-    cli_json_close(json);
     cli_json_close(json);
 }
 
@@ -76,7 +64,6 @@ static void add_machine(cli_json *json, const ln_context *ctx, const cli_op_time
     add_processor(json);
     cli_json_text(json, "isa", tl_isa_name(ctx->isa));
     cli_json_count(json, "threads", (uint64_t)(ctx->pool ? tl_pool_size(ctx->pool) : 1));
-    cli_json_count(json, "cores", (uint64_t)tl_cpu_count());
     cli_json_number(json, "bandwidth", times->bandwidth);
     cli_json_open(json, "peaks", '{');
     for (int i = 0; i < CLI_N_ARITHMETIC; i++)

@@ -18,7 +18,6 @@ const flopsOf = box => 2 * (box.macs || 0);
 const rateOf = box => box.ms > 0 ? flopsOf(box) / (box.ms * 1e-3) : 0; // operations per second
 const bandwidthOf = box => box.ms > 0 ? box.bytes / (box.ms * 1e-3) : 0; // bytes per second
 const labelOf = box => box.bodies ? `▸ ${box.label}` : box.label; // with subgraphs to open
-const typesOf = box => (box.nodes || []).map(node => node.type);
 const isTimed = box => box.ms !== undefined;
 
 function prepareGraph(graph) {
