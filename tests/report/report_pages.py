@@ -418,6 +418,43 @@ def texts_of(page, selector):
     return json.loads(page.value(f"JSON.stringify([...document.querySelectorAll({json.dumps(selector)})].map(element => element.textContent))"))
 
 
+def tile(page, name):
+    """The text of a tile of the summary."""
+    return next(text for text in texts_of(page, ".summary > div") if text.startswith(name))[len(name):].replace("\u00a0", " ")
+
+
+def weights_of_few_bits(chromium, folder):
+    """The precision states the bits of weights."""
+    packed = onnx_writer.tensor("w", "uint8", [8, 2, 16], [i % 251 for i in range(256)])
+    scales = onnx_writer.tensor("s", "float", [16], [0.1] * 16)
+    nodes = [onnx_writer.node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=64, N=8, bits=4, block_size=32)]
+    model = onnx_writer.model(onnx_writer.graph(nodes, [onnx_writer.value("x", "float", [1, 64])], [onnx_writer.value("y", "float", [1, 8])], [packed, scales]))
+    faults = []
+    for words, expected in (([], "float32, weights of 4 bits"), (["--precision", "bf16"], "bfloat16, weights of 4 bits")):
+        page = opened(chromium, folder, "bits", model, words)
+        faults += [] if tile(page, "Precision").startswith(expected) else [f"the precision is {tile(page, 'Precision')}, expected {expected}"]
+        faults += page.errors
+    page = opened(chromium, folder, "floats", small_networks.residual())
+    return faults + ([] if "weights" not in tile(page, "Precision") else [f"the precision of floats is {tile(page, 'Precision')}"])
+
+
+def nodes_in_several_operators(chromium, folder):
+    """More operators than nodes are explained, fewer need no explanation."""
+    def split(data):
+        boxes = [box for box in data["models"][0]["compiled"]["boxes"] if "ms" in box]
+        data["models"][0]["stats"]["nodes"] = len(boxes) - 1
+        for box in boxes[:2]:
+            box["nodes"] = [{"name": "n", "type": "T", "number": 1}]
+        for i, box in enumerate(boxes[2:]):
+            box["nodes"] = [{"name": "n", "type": "T", "number": 2 + i}]
+
+    page = opened(chromium, folder, "split", small_networks.residual(), change=split)
+    faults = [] if "1 of which became several operators" in tile(page, "Operators") else [f"the operators are {tile(page, 'Operators')}"]
+    page = opened(chromium, folder, "joined", small_networks.residual())
+    faults += [] if tile(page, "Operators").endswith("nodes of the model") else [f"the operators are {tile(page, 'Operators')}"]
+    return faults + page.errors
+
+
 def operators_of_the_most_nodes(chromium, folder):
     """A page does not count the nodes that an operator may have beyond those that it lists."""
     def more(data):
@@ -454,7 +491,8 @@ def main():
         models = {os.path.basename(words.split()[0]): shlex.split(words) for words in sys.argv[2:]} or models_of_the_tree(folder)
         for name, words in models.items():
             tap.check(f"the_page_of_{name}", guarded(check_model, chromium, folder, name, words))
-        for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, operators_of_the_most_nodes, a_page_of_many_operators):
+        for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, weights_of_few_bits, nodes_in_several_operators,
+                                                     operators_of_the_most_nodes, a_page_of_many_operators):
             tap.check(check.__name__, guarded(check, chromium, folder))
     tap.end()
 

@@ -77,6 +77,21 @@ function timesByKind(graph) {
   return [...sums].map(([kind, ms]) => ({kind, ms})).sort((a, b) => b.ms - a.ms);
 }
 
+// The number of nodes of the model that several of the operators compute, each a part.
+function splitNodes(timed) {
+  const counts = new Map();
+  for (const {number} of timed.flatMap(box => box.nodes)) counts.set(number, (counts.get(number) || 0) + 1);
+  return [...counts.values()].filter(count => count > 1).length;
+}
+
+// The numbers of bits of weights that operators read as integers, the fewest first.
+function weightBits(timed) {
+  const INTEGER = /^TL_U?INT(\d+)$/;
+  const bitsOf = (box, tensor) => box.params.bits || Number((INTEGER.exec(tensor.dtype) || [])[1] || 0); // packed weights: bytes
+  const bits = timed.flatMap(box => box.inputs.filter(tensor => tensor.constant && tensor.arg === 'weight').map(tensor => bitsOf(box, tensor)));
+  return [...new Set(bits)].filter(n => n > 0).sort((a, b) => a - b);
+}
+
 // The figures of an operator, as lines of a tooltip.
 function describeBox(model, box) {
   const lines = [box.label, box.name];

@@ -2,16 +2,28 @@
 // The page: its header and sections, for one model or two.
 'use strict';
 
+// Rewriting joins nodes in an operator, and lowering makes several operators of a node.
+function nodesText({stats, graphs}) {
+  const {timed} = graphs.compiled, several = stats.nodes && timed.length > stats.nodes ? splitNodes(timed) : 0;
+  if (!stats.nodes) return 'of a compiled model';
+  return `for ${plural(stats.nodes, 'node')} of the model` + (several ? `, ${countText(several)} of which became several operators` : '');
+}
+
+function precisionText(model) {
+  const bits = weightBits(model.graphs.compiled.timed);
+  return bits.length ? `${model.precision}, weights of ${bits.join(' and ')}${NO_BREAK}bits` : model.precision;
+}
+
 function summaryOf(model) {
   const {times, stats, machine, memory} = model;
   return el('dl', {class: 'facts summary'},
     factOf('Time', msText(times.median), `median of ${plural(times.runs, 'run')}, min ${msText(times.min)}`),
     factOf('Throughput', `${digits(1000 / times.median, 3)} runs/s`, `first output after ${msText(times.load)}`),
-    factOf('Operators', countText(model.graphs.compiled.timed.length), stats.nodes ? `of ${plural(stats.nodes, 'node')} of the model` : 'of a compiled model'),
+    factOf('Operators', countText(model.graphs.compiled.timed.length), nodesText(model)),
     factOf('Parameters', countText(stats.parameters), bytesText(stats.parameter_bytes)),
     factOf('Work', stats.macs ? withPrefix(2 * stats.macs, 'FLOP') : 'none', stats.macs ? `${withPrefix(2 * stats.macs / (times.median * 1e-3), 'FLOP/s')}` : null),
     factOf('Memory', bytesText(memory.size), `${bytesText(times.peak_kb * 1024)} peak of the process`),
-    factOf('Precision', machine.peaks.quantized ? `${model.precision}, 8 bit` : model.precision, `target ${model.target}`, true),
+    factOf('Precision', precisionText(model), `target ${model.target}`, true),
     factOf('Processor', machine.processor || 'unknown', `${machine.isa}, ${plural(machine.threads, 'thread')}`, true));
 }
 
