@@ -83,6 +83,38 @@ const pageChecks = (function () {
     return faults;
   }
 
+  // The names of the roofline's lines are over no circle.
+  function roofs() {
+    const circles = [...document.querySelectorAll('#roofline .dot')].map(dot => {
+      const rect = rectOf(dot);
+      return {x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2, r: Number(dot.getAttribute('r'))};
+    });
+    return [...document.querySelectorAll('#roofline [data-label]')].filter(text => {
+      const {left, right, top, bottom} = rectOf(text);
+      return circles.some(({x, y, r}) => Math.hypot(x - Math.min(Math.max(x, left), right), y - Math.min(Math.max(y, top), bottom)) < r);
+    }).map(text => `'${text.textContent}' is over a circle of the roofline`);
+  }
+
+  // The numbers of an axis have equally many decimals, except for powers of ten.
+  function ticks() {
+    const faults = [];
+    for (const plot of document.querySelectorAll('.plot:not([aria-label=roofline])'))
+      for (const axis of ['.tick-x', '.tick-y']) {
+        const texts = [...plot.querySelectorAll(axis)].map(text => text.textContent);
+        const decimals = new Set(texts.filter(text => !text.includes('e')).map(text => (text.split('.')[1] || '').length));
+        if (!texts.length || decimals.size > 1) faults.push(`${plot.getAttribute('aria-label')} has the ticks ${texts.join(' ')}`);
+      }
+    return faults;
+  }
+
+  // The title of a plot's axis is below what precedes the plot.
+  function titles() {
+    return [...document.querySelectorAll('.plot')].filter(plot => {
+      const before = plot.parentElement.previousElementSibling;
+      return before && rectOf(plot.querySelector('.axis-title')).top < rectOf(before).bottom + 8;
+    }).map(plot => `the axis title of ${plot.getAttribute('aria-label')} touches what is above it`);
+  }
+
   function width() {
     const over = document.documentElement.scrollWidth - innerWidth;
     return over > 0 ? [`the page is ${over} pixels too wide`] : [];
@@ -96,5 +128,6 @@ const pageChecks = (function () {
     return Math.abs(sum - sizes[parts]) <= 0.015 * sum ? [] : [`memory of ${sum} bytes in parts, together ${sizes[parts]}: ${text}`];
   }
 
-  return {graph: () => [...boxes(), ...edges(), ...labels()], page: () => [...plots(), ...width(), ...sums()]};
+  return {graph: () => [...boxes(), ...edges(), ...labels()], plots, roofs,
+          page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...width(), ...sums()]};
 }());

@@ -99,6 +99,7 @@ def models_of_the_tree(folder):
         "digits": [DIGITS],
         "quantized": [quantized],
         "decoder": [written(folder, "decoder.onnx", open_networks.decoder()), "--decode", "5,3"],
+        "decoders": [written(folder, "a.onnx", open_networks.decoder()), written(folder, "b.onnx", open_networks.decoder()), "--decode", "4,6"],
         "compiled": [compiled],
         "subgraphs": [written(folder, "subgraphs.onnx", controlled())],
         "nasty": [written(folder, "nasty.onnx", nasty())],
@@ -352,12 +353,12 @@ def edited(path, change):
         file.write(before + DATA + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
 
 
-def opened(chromium, folder, name, model, words=(), change=None):
+def opened(chromium, folder, name, model, words=(), change=None, width=1400):
     path = os.path.join(folder, f"{name}.html")
     lightnet("report", written(folder, f"{name}.onnx", model), *words, "-o", path, "--seconds", "0", "--threads", "1", "-w")
     if change:
         edited(path, change)
-    return chromium.open(path, 1400)
+    return chromium.open(path, width)
 
 
 def a_model_without_operators(chromium, folder):
@@ -468,6 +469,44 @@ def operators_of_the_most_nodes(chromium, folder):
     return ([] if "Nodes of the model (at least 256)" in heads else [f"the panel has {heads}"]) + page.errors
 
 
+def curves_of_two_decoders(chromium, folder):
+    """A comparison draws the steps of both models in one plot, whichever model the other sections show."""
+    path = os.path.join(folder, "curves.html")
+    models = [written(folder, f"{name}_decoder.onnx", open_networks.decoder()) for name in "ab"]
+    lightnet("report", *models, "--decode", "4,6", "-o", path, "--seconds", "0", "--threads", "1", "-w")
+    page = chromium.open(path, 1000)
+    faults = []
+    for which in ("1", "0"):
+        page.value(f"document.querySelector('.top [data-value=\"{which}\"]').click()")
+        lines = page.value("document.querySelectorAll('.plot .line').length")
+        colors = page.value("new Set([...document.querySelectorAll('.plot .line')].map(line => getComputedStyle(line).stroke)).size")
+        points = page.value("document.querySelectorAll('#decode .step').length")
+        faults += [] if (lines, colors, points) == (2, 2, 12) else [f"{lines} curves in {colors} colors with {points} points, expected 2, 2, 12"]
+    facts = texts_of(page, "#decode dt")
+    return faults + ([] if facts == ["A: Prompt", "A: Steps", "B: Prompt", "B: Steps"] else [f"the facts are {facts}"]) + page.errors
+
+
+def roofs_among_circles(chromium, folder):
+    """Names of roofs find a place among circles that cover their usual ones."""
+    def crowded(data):
+        model = data["models"][0]
+        machine, boxes = model["machine"], model["compiled"]["boxes"]
+        machine["bandwidth"], machine["peaks"] = 1e10, {"float32": 1e11, "quantized": 4e11}
+        pattern, n = next(box for box in boxes if "ms" in box), 60
+        model["compiled"].update(groups=[], edges=[], boxes=[
+            {**pattern, "operator": f"op_{i}", "ms": 1, "bytes": 1e6, "macs": 0.5e6 * 10 ** (3 * i / n) if i % 2 else 0.5e8 * 10 ** (i / n / 2 - 0.25)} for i in range(n)])
+        for i, box in enumerate(model["compiled"]["boxes"]):
+            if not i % 2:
+                box["bytes"] = box["macs"] / (5 * 10 ** (2 * i / n))
+    faults = []
+    for width in WIDTHS:
+        page = opened(chromium, folder, "crowded", small_networks.residual(), change=crowded, width=width)
+        page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
+        faults += [f"at {width} pixels: {fault}" for fault in json.loads(page.value("JSON.stringify([...pageChecks.roofs(), ...pageChecks.plots()])"))]
+        faults += page.errors
+    return faults
+
+
 def a_page_of_many_operators(chromium, folder):
     page = opened(chromium, folder, "many", layered(3), change=many_operators)
     sections = page.value("document.querySelectorAll('section').length")
@@ -492,7 +531,8 @@ def main():
         for name, words in models.items():
             tap.check(f"the_page_of_{name}", guarded(check_model, chromium, folder, name, words))
         for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, weights_of_few_bits, nodes_in_several_operators,
-                                                     operators_of_the_most_nodes, a_page_of_many_operators):
+                                                     operators_of_the_most_nodes, curves_of_two_decoders, roofs_among_circles,
+                                                     a_page_of_many_operators):
             tap.check(check.__name__, guarded(check, chromium, folder))
     tap.end()
 

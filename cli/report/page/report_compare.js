@@ -33,16 +33,20 @@ function matched(models) {
   });
 }
 
-const LETTERS = ['A', 'B'];
+const LETTERS = ['A', 'B'], SIDES = ['var(--a)', 'var(--b)'];
+
+function legendOfModels(models) {
+  return el('div', {class: 'legend'}, models.map((model, i) => el('span', {color: SIDES[i]}, el('i'), `${LETTERS[i]} ${model.name}`)));
+}
 
 function compareRow(page, models, row, max) {
   const sides = row.ms.map((ms, side) => `${LETTERS[side]}: ${row.boxes[side].length ? `${msText(ms)}, ${row.boxes[side].map(box => box.label).join('; ')}` : 'no operator'}`);
   const times = row.ms.map((ms, side) => row.boxes[side].length ? msText(ms) : '-');
-  const ratio = row.ms[0] > 0 && row.ms[1] > 0 ? `${digits(row.ms[1] / row.ms[0], 2)} ×` : '';
+  const ratio = row.ms[0] > 0 && row.ms[1] > 0 ? `${ratioText(row.ms[1] / row.ms[0])} ×` : '';
   const side = row.boxes[0].length ? 0 : 1;
   return withTip(el('button', {type: 'button', class: 'row pair', on: {click: () => page.pick(models[side], row.boxes[side][0])}},
     nameOf(row),
-    el('span', {class: 'track'}, row.ms.map((ms, i) => el('i', {color: i ? 'var(--b)' : 'var(--a)', style: {width: `${100 * ms / max}%`}}))),
+    el('span', {class: 'track'}, row.ms.map((ms, i) => el('i', {color: SIDES[i], style: {width: `${100 * ms / max}%`}}))),
     el('span', {class: 'value'}, times[0], el('br'), times[1]), el('span', {class: 'value muted'}, ratio)), () => sides.join('\n'));
 }
 
@@ -63,6 +67,5 @@ function compareSection(page, models) {
   return sectionOf('compare', 'Comparison', controls,
     el('p', null, models.map((model, i) => [i ? ', ' : '', el('b', null, `${LETTERS[i]} `), `${model.name} ${msText(model.times.median)}`]).flat(),
       `: ${speedText(a, b)}.`),
-    el('div', {class: 'legend'}, models.map((model, i) => el('span', {color: i ? 'var(--b)' : 'var(--a)'}, el('i'), `${LETTERS[i]} ${model.name}`))),
-    list, el('p', {class: 'note'}, 'Operators that compute the same nodes of the model share a row. The last column is B divided by A.'));
+    legendOfModels(models), list, el('p', {class: 'note'}, 'Operators that compute the same nodes of the model share a row. The last column is B divided by A.'));
 }

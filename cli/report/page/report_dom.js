@@ -137,6 +137,7 @@ function msText(ms) {
   if (ms < 0.0995) return `${(ms * 1000).toFixed(1)}${NO_BREAK}µs`;
   return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : ms >= 1 ? 2 : 3)}${NO_BREAK}ms`;
 }
+const ratioText = ratio => ratio >= 99.95 ? digits(ratio, 3) : ratio.toFixed(ratio >= 9.995 ? 1 : 2);
 const percentText = share => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
 const shapeText = shape => !shape ? '' : shape.length ? shape.map(n => n === null ? '?' : n).join(' × ') : 'scalar';
 const typeText = dtype => String(dtype).replace(/^TL_/, '').toLowerCase();

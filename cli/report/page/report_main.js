@@ -66,14 +66,15 @@ class Page {
     const which = models.length > 1 ? switchOf('model', Object.fromEntries(models.map((model, i) => [i, `${LETTERS[i]} ${model.name}`])), '0',
                                                i => this.show(models[i])) : null;
     this.which = which;
+    this.isDecoded = models.length > 1 && models.every(model => model.decode); // both in one section
     return [el('div', {class: 'top'}, el('div', null, el('h1', null, names), el('p', null, `LightNet ${version}`)), el('div', null, which, themeSwitch())),
-            models.length > 1 ? compareSection(this, models) : null, this.body];
+            models.length > 1 ? compareSection(this, models) : null, this.isDecoded ? decodeSection(models) : null, this.body];
   }
 
   show(model) {
     this.model = model;
     this.box = null;
-    const sections = [summaryOf(model), model.decode ? decodeSection(model) : null, this.graphSection(model), timesSection(this, model),
+    const sections = [summaryOf(model), model.decode && !this.isDecoded ? decodeSection([model]) : null, this.graphSection(model), timesSection(this, model),
                       el('div', {class: 'columns'}, rooflineSection(this, model), memorySection(this, model)), model.accuracy ? accuracySection(this, model) : null, portsOf(model)];
     this.body.replaceChildren(...sections.filter(section => section));
     if (this.which) [...this.which.children].forEach((button, i) => button.setAttribute('aria-pressed', String(this.data.models[i] === model)));

@@ -25,15 +25,18 @@ function ownersOf(graph) {
   return owners;
 }
 
+// The unit of the axis, {name, size}.
+const unitOf = bytes => [['GB', 1e9], ['MB', 1e6], ['kB', 1e3], ['B', 1]].map(([name, size]) => ({name, size})).find(({size}) => bytes >= size || size === 1);
+
 function memoryPlot(page, model, owners, width) {
   const {blocks, run, operators} = model.memory, height = Math.min(460, Math.max(280, width * 0.5)), count = Math.max(operators, 1);
-  const ys = ticksTo(run / 1e6, 6);
+  const unit = unitOf(run), ys = ticksTo(run / unit.size, 6);
   const xs = ticksTo(count, 8).filter(value => value <= count && Number.isInteger(value));
   const {element, px, py} = plotOf(width, height,
     {at: value => value / count, ticks: xs, text: String, title: 'operators of a run'},
-    {at: linear(ys), ticks: ys, text: value => digits(value, 3), title: 'MB'}, 'memory plan');
+    {at: linear(ys), ticks: ys, text: tickText(ys), title: unit.name}, 'memory plan');
   for (const block of blocks) {
-    const x = px(block.first), low = py(block.offset / 1e6), high = py((block.offset + block.size) / 1e6), owner = owners.get(block.name);
+    const x = px(block.first), low = py(block.offset / unit.size), high = py((block.offset + block.size) / unit.size), owner = owners.get(block.name);
     const rect = svg('rect', {class: `block ${block.scratch ? 'scratch' : 'tensor'}`, x, width: Math.max(0.8, px(block.last + 1) - x),
                               y: high, height: Math.max(0.8, low - high), on: owner && {click: () => page.pick(model, owner)}});
     element.append(withTip(rect, () => `${block.scratch ? 'scratch memory of ' : ''}${block.name}\n${bytesText(block.size)}, operators ${block.first + 1} to ${block.last + 1}`));
