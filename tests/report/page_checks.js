@@ -115,6 +115,14 @@ const pageChecks = (function () {
     }).map(plot => `the axis title of ${plot.getAttribute('aria-label')} touches what is above it`);
   }
 
+  // The canvas of a closed graph has no empty part below it, beyond the room for its buttons.
+  function canvas() {
+    const MOST = 380, view = rectOf(document.querySelector('#graph .canvas')), needed = rectOf(document.querySelector('#graph .canvas > svg > g')).height + 82;
+    const least = innerWidth >= 900 ? MOST : 150;
+    const faults = view.height > Math.max(least, needed) + 2 ? [`the canvas is ${view.height} pixels high, its graph needs ${needed}`] : [];
+    return view.height < Math.min(MOST, needed) - 2 ? [...faults, `the canvas is only ${view.height} pixels high, its graph needs ${needed}`] : faults;
+  }
+
   function width() {
     const over = document.documentElement.scrollWidth - innerWidth;
     return over > 0 ? [`the page is ${over} pixels too wide`] : [];
@@ -128,6 +136,6 @@ const pageChecks = (function () {
     return Math.abs(sum - sizes[parts]) <= 0.015 * sum ? [] : [`memory of ${sum} bytes in parts, together ${sizes[parts]}: ${text}`];
   }
 
-  return {graph: () => [...boxes(), ...edges(), ...labels()], plots, roofs,
+  return {graph: () => [...boxes(), ...edges(), ...labels()], canvas, plots, roofs,
           page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...width(), ...sums()]};
 }());

@@ -120,7 +120,7 @@ def check_graphs(page):
     for graph in graphs.split(",") if graphs else ["compiled"]:
         if graphs:
             page.value(f"document.querySelector('#graph [data-value={graph}]').click()")
-        faults += [f"{graph}, closed: {fault}" for fault in faults_of(page, "graph")]
+        faults += [f"{graph}, closed: {fault}" for fault in faults_of(page, "graph") + faults_of(page, "canvas")]
         page.value("[...document.querySelectorAll('#graph button')].find(button => button.textContent === 'Open all').click()")
         faults += [f"{graph}, open: {fault}" for fault in faults_of(page, "graph")]
         if page.value("document.querySelectorAll('#graph .box').length") < 2:
@@ -265,9 +265,13 @@ def check_marks(page):
     return [] if len(set(before)) == 1 and before[0] else [f"{before} are marked, expected one operator"]
 
 
-def press_enter(page):
+def press(page, key, code):
     for kind in ("keyDown", "keyUp"):
-        page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13)
+        page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def press_enter(page):
+    press(page, "Enter", 13)
 
 
 def check_focus(page):
@@ -280,6 +284,31 @@ def check_focus(page):
         if focused != group:
             return [f"group {group} was {action} by Enter, and the focus is at {focused}"]
     return []
+
+
+FOCUSED = "(document.activeElement.closest('[data-id]') || {dataset: {}}).dataset.id"
+
+
+def check_keys(page):
+    """The graph is one stop of the tab key; arrows reach the boxes, and bring them into view."""
+    stops = "[...document.querySelectorAll('#graph .canvas svg [tabindex=\"0\"]')].map(element => element.closest('[data-id]').dataset.id).join()"
+    page.value("[...document.querySelectorAll('#graph button')].find(button => button.textContent === 'Open all').click()")
+    page.value("document.querySelector('#graph .canvas svg [tabindex=\"0\"]').focus({preventScroll: true})")
+    seen = [page.value(FOCUSED)]
+    for _ in range(6):
+        press(page, "ArrowDown", 40)
+        seen.append(page.value(FOCUSED))
+    n = page.value("document.querySelectorAll('#graph .canvas [data-id]').length")
+    faults = [] if len(set(seen)) >= min(n, 3) else [f"the key for down leads to {seen} of {n} boxes"]
+    faults += [] if page.value(stops) == seen[-1] else [f"the stops of the tab key are {page.value(stops)}, expected {seen[-1]}"]
+    inside = page.value("""(() => {
+        const view = document.querySelector('#graph .canvas').getBoundingClientRect(), rect = document.activeElement.getBoundingClientRect();
+        return rect.top >= view.top - 1 && rect.bottom <= view.bottom + 1 && rect.left < view.right && rect.right > view.left;
+    })()""")
+    faults += [] if inside else [f"{seen[-1]} has the focus and is out of view"]
+    for _ in range(8):
+        press(page, "ArrowUp", 38)
+    return faults if page.value(FOCUSED) != seen[-1] else [*faults, "the key for up leads nowhere"]
 
 
 TRANSFORM = "document.querySelector('#graph .canvas > svg > g').getAttribute('transform')"
@@ -320,7 +349,7 @@ def check_page(chromium, path, width):
     page = chromium.open(path, width, dark=width == 1000)
     page.value(text_of("tests/report/page_checks.js") + "; window.pageChecks = pageChecks; 1")
     faults = faults_of(page, "page") + check_graphs(page) + check_search(page) + check_refused(page) + check_subgraphs(page) + check_click(page) + check_switches(page)
-    faults += check_names(page) + check_marks(page) + check_focus(page) + check_nothing_found(page) + check_drag(page)
+    faults += check_names(page) + check_marks(page) + check_focus(page) + check_keys(page) + check_nothing_found(page) + check_drag(page)
     faults += [f"console: {error}" for error in page.errors]
     faults += [f"requests {url}" for url in page.requests if not url.startswith("file://" + path)]
     page.close()
@@ -469,6 +498,22 @@ def operators_of_the_most_nodes(chromium, folder):
     return ([] if "Nodes of the model (at least 256)" in heads else [f"the panel has {heads}"]) + page.errors
 
 
+def inputs_that_nothing_reads(chromium, folder):
+    """In both graphs an input without readers is marked, and its panel states why."""
+    nodes = [onnx_writer.node("ReduceSum", ["mask"], ["sum"], name="count"), onnx_writer.node("Relu", ["x"], ["y"])]
+    inputs = [onnx_writer.value("mask", "float", [1, 7]), onnx_writer.value("x", "float", [4])]
+    page = opened(chromium, folder, "unread", onnx_writer.model(onnx_writer.graph(nodes, inputs, [onnx_writer.value("y", "float", [4])], [])))
+    faults = []
+    for graph in ("model", "compiled"):
+        page.value(f"document.querySelector('#graph [data-value={graph}]').click()")
+        marked = texts_of(page, "#graph .box.unread")
+        faults += [] if len(marked) == 1 and "mask, not read" in marked[0] else [f"{graph}: marked as unread are {marked}"]
+        page.value("document.querySelector('#graph .box.unread').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        panel = page.value("document.querySelector('.panel').textContent")
+        faults += [] if "No operator reads the values of this input" in panel else [f"{graph}: the panel is {panel}"]
+    return faults + page.errors
+
+
 def curves_of_two_decoders(chromium, folder):
     """A comparison draws the steps of both models in one plot, whichever model the other sections show."""
     path = os.path.join(folder, "curves.html")
@@ -531,7 +576,7 @@ def main():
         for name, words in models.items():
             tap.check(f"the_page_of_{name}", guarded(check_model, chromium, folder, name, words))
         for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, weights_of_few_bits, nodes_in_several_operators,
-                                                     operators_of_the_most_nodes, curves_of_two_decoders, roofs_among_circles,
+                                                     operators_of_the_most_nodes, inputs_that_nothing_reads, curves_of_two_decoders, roofs_among_circles,
                                                      a_page_of_many_operators):
             tap.check(check.__name__, guarded(check, chromium, folder))
     tap.end()

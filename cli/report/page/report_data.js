@@ -30,6 +30,7 @@ function prepareGraph(graph) {
   graph.ms = graph.timed.reduce((sum, box) => sum + box.ms, 0);
   graph.boxes.forEach(box => { box.share = graph.ms > 0 && isTimed(box) ? box.ms / graph.ms : 0; });
   graph.root = treeOf(graph);
+  markUnread(graph);
   graph.bodies = new Map((graph.bodies || []).map(body => [body.name, prepareGraph(body)]));
   return graph;
 }
@@ -92,9 +93,16 @@ function weightBits(timed) {
   return [...new Set(bits)].filter(n => n > 0).sort((a, b) => a - b);
 }
 
+// Inputs of the model whose values no operator reads.
+function markUnread(graph) {
+  const read = new Set(graph.edges.map(edge => edge.from));
+  graph.boxes.forEach((box, i) => { box.isUnread = box.what === 'input' && !read.has(i); });
+}
+
 // The figures of an operator, as lines of a tooltip.
 function describeBox(model, box) {
   const lines = [box.label, box.name];
+  if (box.isUnread) lines.push('no operator reads it');
   if (isTimed(box)) lines.push(`${msText(box.ms)}, ${percentText(box.share)} of the run`);
   if (isTimed(box) && box.macs) lines.push(`${withPrefix(rateOf(box), 'FLOP/s')}, ${percentText(rateOf(box) / peakOf(model, box))} of the peak`);
   return lines.join('\n');

@@ -12,9 +12,12 @@ class GraphView {
                                       markerUnits: 'userSpaceOnUse', orient: 'auto'},
                            svg('path', {d: 'M0 0.6 L8 4 L0 7.4 z', fill: 'var(--edge)'}))), this.content);
     this.zoom = zoomOf(this.view, this.content);
+    this.view.addEventListener('keydown', event => this.press(event));
+    this.view.addEventListener('focusin', event => this.stopAt(event.target));
     this.element = el('div', {class: 'canvas'}, this.view, el('div', {class: 'zoom'},
       this.button('−', 'zoom out', () => this.zoom.by(1 / 1.3)), this.button('+', 'zoom in', () => this.zoom.by(1.3)),
       this.button('fit', 'show the whole graph', () => this.zoom.fit(this.layout))));
+    new ResizeObserver(() => requestAnimationFrame(() => this.resized())).observe(this.element);
   }
 
   button(text, label, click) {
@@ -25,9 +28,27 @@ class GraphView {
     this.model = model;
     this.graph = graph;
     this.open = new Set();
-    this.selected = null;
+    this.selected = this.stop = null;
     this.draw();
+    this.setHeight(0);
     this.fitTop();
+  }
+
+  // As high as the drawing needs, at least `least`, within bounds.
+  setHeight(least) {
+    const width = this.width = this.view.clientWidth;
+    const max = Math.min(900, Math.max(380, 0.72 * innerHeight)), min = Math.min(max, matchMedia('(min-width: 900px)').matches ? 380 : 150);
+    const needed = this.layout.height * readingScale(this.layout, width) + MARGIN.side + MARGIN.end;
+    this.height = Math.round(Math.min(max, Math.max(min, needed, least)));
+    this.element.closest('.graph').style.setProperty('--height', `${this.height}px`);
+  }
+
+  // What was in the middle stays there.
+  resized() {
+    const by = this.view.clientWidth - this.width;
+    if (!by || !this.layout) return;
+    this.zoom.move(by / 2);
+    this.setHeight(0);
   }
 
   fitTop() {
@@ -44,12 +65,64 @@ class GraphView {
     this.paths = [];
     this.content.replaceChildren(this.drawn(this.layout, 0, 0));
     this.mark();
+    this.makeStop(this.elements.has(this.stop) ? this.stop : this.layout.items.length ? this.layout.items[0].node.id : null);
     if (this.elements.has(focused)) this.focus(focused);
   }
 
-  focus(id) {
+  // The part of a box or a frame that has the focus.
+  target(id) {
     const element = this.elements.get(id);
-    (element.querySelector(':scope > .head') || element).focus({preventScroll: true});
+    return element.querySelector(':scope > .head') || element;
+  }
+
+  focus(id) {
+    this.target(id).focus({preventScroll: true});
+  }
+
+  // One element of the graph is a stop of the tab key; arrows lead to the others.
+  makeStop(id) {
+    if (this.elements.has(this.stop)) this.target(this.stop).setAttribute('tabindex', -1);
+    this.stop = id;
+    if (id) this.target(id).setAttribute('tabindex', 0);
+  }
+
+  stopAt(element) {
+    const at = element.closest('[data-id]');
+    if (at) this.makeStop(at.dataset.id);
+  }
+
+  press(event) {
+    const {key} = event, way = {ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0]}[key];
+    const zoom = {'+': 1.3, '=': 1.3, '-': 1 / 1.3}[key];
+    if ((!way && !zoom) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (zoom) {
+      this.zoom.by(zoom);
+      return;
+    }
+    const next = this.neighbor(this.stop, way);
+    if (!next) return;
+    this.zoom.show(this.spotOf(next));
+    this.focus(next);
+  }
+
+  // The rectangle of a box, or of the title of a frame.
+  spotOf(id) {
+    const rect = this.rects.get(id);
+    return this.elements.get(id).matches('.frame') ? {...rect, height: FRAME.head} : rect;
+  }
+
+  // The nearest one in a direction [x, y]: what lies straight ahead is nearer than what lies aside. null: none.
+  neighbor(id, [x, y]) {
+    const middle = rect => ({x: rect.x + rect.width / 2, y: rect.y + rect.height / 2});
+    const from = middle(this.spotOf(id));
+    let best = {id: null, far: Infinity};
+    for (const other of this.elements.keys()) {
+      const to = middle(this.spotOf(other)), dx = to.x - from.x, dy = to.y - from.y;
+      const ahead = x * dx + y * dy, far = ahead + 2 * Math.abs(y * dx + x * dy);
+      if (other !== id && ahead > 1 && far < best.far) best = {id: other, far};
+    }
+    return best.id;
   }
 
   drawn(layout, x, y) {
@@ -74,7 +147,7 @@ class GraphView {
     const element = svg('g', {class: 'frame', transform: `translate(${item.x} ${item.y})`, 'data-id': node.id},
       svg('rect', {class: 'card', width, height, rx: 9}),
       this.drawn(inner, x, y),
-      svg('rect', {class: 'head', x: left, y: 1, width: widthOf(title, 12.5, 600) + 18, height: FRAME.head - 6, rx: 6, tabindex: 0,
+      svg('rect', {class: 'head', x: left, y: 1, width: widthOf(title, 12.5, 600) + 18, height: FRAME.head - 6, rx: 6, tabindex: -1,
                    role: 'button', 'aria-label': `close ${node.title}`, on: pressed(() => this.toggle(node))}),
       this.text('title', left + 9, 15, title));
     this.elements.set(node.id, element);
@@ -94,8 +167,8 @@ class GraphView {
     const isPort = node.box && node.box.what !== 'op';
     const content = isPort ? this.portContent(item) : node.box ? this.operatorContent(item) : this.groupContent(item);
     const act = () => { this.choose(node); if (node.group) this.toggle(node); };
-    const element = svg('g', {class: `box ${isPort ? 'port' : ''}`, transform: `translate(${item.x} ${item.y})`, 'data-id': node.id,
-                              tabindex: 0, role: 'button', 'aria-label': node.box ? `${node.box.label} ${node.box.name}` : `open ${node.title}`,
+    const element = svg('g', {class: `box ${isPort ? 'port' : ''} ${node.box && node.box.isUnread ? 'unread' : ''}`, transform: `translate(${item.x} ${item.y})`, 'data-id': node.id,
+                              tabindex: -1, role: 'button', 'aria-label': node.box ? `${labelOf(node.box)} ${node.box.name}` : `open ${node.title}`,
                               color: colorOf(node.box ? node.box.kind : 'other'),
                               on: pressed(act)}, content);
     this.elements.set(node.id, element);
@@ -103,9 +176,9 @@ class GraphView {
   }
 
   portContent({node, width, height}) {
-    const {name, label, outputs} = node.box;
-    const shape = shapeText(outputs[0].shape);
-    const text = fitted(`${label} ${name}`, width - 28 - widthOf(shape, 11.5), 11.5);
+    const {name, label, outputs, isUnread} = node.box;
+    const end = isUnread ? ', not read' : '', shape = fitted(shapeText(outputs[0].shape), 0.5 * width, 11.5);
+    const text = fitted(`${label} ${name}`, width - 34 - widthOf(shape, 11.5) - widthOf(end, 11.5), 11.5) + end;
     return [svg('rect', {class: 'card', width, height, rx: height / 2}),
             this.text('sub', 13, height / 2 + 4, text), this.textTo('sub', width - 13, height / 2 + 4, shape)];
   }
@@ -148,8 +221,18 @@ class GraphView {
       if (isRepeat(node)) this.openFirst(node);
     }
     this.draw();
+    this.setHeight(this.height);
     this.zoom.bring(this.rects.get(node.id), before);
-    if (this.open.has(node.id)) this.zoom.include(this.rects.get(node.id));
+    if (this.open.has(node.id)) this.zoom.include(this.rects.get(node.id), this.beginOf(node));
+  }
+
+  // The position from left to right of the first box in an open group.
+  beginOf(node) {
+    let rect = null;
+    for (const {id} of this.graph.leaves.slice(node.first, node.end))
+      if (this.rects.has(id) && (!rect || this.rects.get(id).y < rect.y)) rect = this.rects.get(id);
+    rect = rect || this.rects.get(node.id);
+    return rect.x + rect.width / 2;
   }
 
   openFirst(repeat) {
@@ -165,6 +248,7 @@ class GraphView {
   setAll(isOpen) {
     this.open = new Set(isOpen ? this.graph.groupNodes.map(node => node.id) : []);
     this.draw();
+    this.setHeight(0);
     const chosen = this.selected && this.rects.get(this.selected.id);
     if (chosen) this.zoom.center(chosen);
     else this.fitTop();
@@ -181,6 +265,7 @@ class GraphView {
     for (const group of ancestorsOf(node)) this.open.add(group.id);
     this.selected = node;
     this.draw();
+    this.setHeight(this.height);
     this.zoom.center(this.rects.get(node.id));
   }
 
@@ -194,28 +279,34 @@ class GraphView {
 // The field that finds boxes by names and types.
 function searchOf(find, pick) {
   const MAX_FOUND = 40;
-  const list = el('ul', {role: 'listbox', hidden: true});
-  const input = el('input', {type: 'search', placeholder: 'Find by name or type', 'aria-label': 'find an operator by name or type'});
+  const list = el('ul', {role: 'listbox', id: 'found', hidden: true});
+  const input = el('input', {type: 'search', placeholder: 'Find by name or type', 'aria-label': 'find an operator by name or type',
+                             role: 'combobox', 'aria-controls': 'found', 'aria-autocomplete': 'list', 'aria-expanded': 'false', autocomplete: 'off'});
   let found = [], at = 0;
   function show() {
     found = input.value.trim() ? find(input.value.trim()).slice(0, MAX_FOUND) : [];
     at = 0;
-    list.replaceChildren(...found.map((box, i) => el('li', {role: 'option', on: {pointerdown: event => { event.preventDefault(); take(i); }}},
+    list.replaceChildren(...found.map((box, i) => el('li', {role: 'option', id: `found-${i}`, on: {pointerdown: event => { event.preventDefault(); take(i); }}},
                                                     box.name, el('small', null, box.label))));
     if (!found.length && input.value.trim()) list.append(el('li', null, el('small', null, 'nothing found')));
-    list.hidden = !input.value.trim();
+    reveal(Boolean(input.value.trim()));
     mark();
+  }
+  function reveal(isShown) {
+    list.hidden = !isShown;
+    input.setAttribute('aria-expanded', String(isShown));
   }
   function mark() {
     [...list.children].forEach((item, i) => item.setAttribute('aria-selected', String(i === at && found.length > 0)));
+    setAttributes(input, {'aria-activedescendant': found.length ? `found-${at}` : ''});
   }
   function take(i) {
-    list.hidden = found.length > 0; // else it says that nothing was found
+    reveal(!found.length); // which it says that nothing was found
     if (found[i]) pick(found[i]);
   }
   input.addEventListener('input', show);
   input.addEventListener('focus', show);
-  input.addEventListener('blur', () => { list.hidden = true; });
+  input.addEventListener('blur', () => reveal(false));
   input.addEventListener('keydown', event => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step && found.length) {
@@ -226,7 +317,7 @@ function searchOf(find, pick) {
     } else if (event.key === 'Enter') {
       take(at);
     } else if (event.key === 'Escape') {
-      list.hidden = true;
+      reveal(false);
     }
   });
   return el('div', {class: 'search'}, input, list);

@@ -37,6 +37,7 @@ function layoutOf(node, edges, isOpen) {
   }
   const links = linksOf(node, edges, childAt);
   addPorts(graph, node, links);
+  addUnread(node, links);
   for (const link of links.values()) graph.setEdge(link.from, link.to, {link, weight: link.weight});
   dagre.layout(graph);
   return placed(node, graph, inner);
@@ -69,6 +70,15 @@ function addPorts(graph, node, links) {
     if (!reads.has(child.id)) links.set(`in ${child.id}`, {from: 'in', to: child.id, weight: 0, isDrawn: false});
     if (!isRead.has(child.id)) links.set(`${child.id} out`, {from: child.id, to: 'out', weight: 0, isDrawn: false});
   }
+}
+
+// Inputs that nothing reads, above the first box: beside it they would widen the graph.
+function addUnread(node, links) {
+  const unread = node.children.filter(child => child.box && child.box.isUnread);
+  const first = node.children.find(child => !unread.includes(child));
+  [...unread, first].slice(1).forEach((to, i) => {
+    if (to) links.set(`${unread[i].id} ${to.id}`, {from: unread[i].id, to: to.id, weight: 0, isDrawn: false});
+  });
 }
 
 function placed(node, graph, inner) {

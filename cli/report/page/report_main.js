@@ -90,7 +90,7 @@ class Page {
     this.path = el('nav', {class: 'path', 'aria-label': 'subgraphs', hidden: true});
     return sectionOf('graph', 'Graph', [search, graphs, open, close], this.path, legendOf(kinds.map(kind => ({kind}))),
       el('div', {class: 'graph'}, this.view.element, this.panel),
-      el('p', {class: 'note'}, 'Drag to move; pinch, or Ctrl and the wheel, to zoom. A box is an operator: the types and the name of the nodes that it computes, its shape, its time, and at the bottom a bar for its share of the run. The graph "Compiled" leaves out constants, and views, which need no time.'));
+      el('p', {class: 'note'}, 'Drag to move; pinch, or Ctrl and the wheel, to zoom. Keys: arrows go from box to box, Enter chooses one, + and - zoom. A box is an operator: the types and the name of the nodes that it computes, its shape, its time, and at the bottom a bar for its share of the run. The graph "Compiled" leaves out constants, and views, which need no time.'));
   }
 
   showGraph(name) {

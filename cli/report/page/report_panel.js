@@ -54,8 +54,10 @@ function operatorPanel(model, box, open) {
   ];
 }
 
+const UNREAD = 'No operator reads the values of this input, as no output depends on them. Nodes of the model that do read it are left out: a mask of one sequence without padding, for example, masks nothing.';
+
 function portPanel(box) {
-  return [el('h3', null, `${box.label} ${box.name}`),
+  return [el('h3', null, `${box.label} ${box.name}`), box.isUnread ? el('p', null, UNREAD) : null,
           rowsOf([['type', typeText(box.outputs[0].dtype)], ['shape', shapeText(box.outputs[0].shape)]])];
 }
 

@@ -3,6 +3,13 @@
 'use strict';
 
 const SCALE = {min: 0.04, max: 3, legible: 0.78}; // legible: text has 9 pixels
+const MARGIN = {side: 16, end: 64}; // around a drawing; at its end there are buttons
+
+// The scale at which a drawing is read from its top on, in a view of that width.
+function readingScale(size, viewWidth) {
+  const width = viewWidth - 2 * MARGIN.side;
+  return Math.min(1, Math.max(Math.min(SCALE.legible, width / BOX.width), width / size.width));
+}
 
 function zoomOf(view, content) {
   const state = {x: 0, y: 0, scale: 1};
@@ -74,12 +81,24 @@ function zoomOf(view, content) {
     // of what is wider than the view, the part around `begin`.
     fit(size, begin) {
       const whole = begin === undefined;
-      const width = view.clientWidth - 32, height = view.clientHeight - 32;
+      const width = view.clientWidth - 2 * MARGIN.side, height = view.clientHeight - 2 * MARGIN.side;
       const fill = Math.min(1, width / size.width, height / size.height);
-      state.scale = whole ? Math.max(SCALE.min, fill) : Math.min(1, Math.max(fill, Math.min(SCALE.legible, width / BOX.width), width / size.width));
+      state.scale = whole ? Math.max(SCALE.min, fill) : Math.max(fill, readingScale(size, view.clientWidth));
       const isWide = size.width * state.scale > view.clientWidth;
       state.x = view.clientWidth / 2 - (isWide && !whole ? begin : size.width / 2) * state.scale;
-      state.y = whole ? (view.clientHeight - size.height * state.scale) / 2 : 16;
+      state.y = whole ? (view.clientHeight - size.height * state.scale) / 2 : MARGIN.side;
+      apply();
+    },
+    // Moves a rectangle of the content into view, if it is not.
+    show(rect) {
+      const into = (at, size, room) => Math.min(Math.max(at, MARGIN.side), Math.max(MARGIN.side, room - MARGIN.side - size));
+      const x = state.x + rect.x * state.scale, y = state.y + rect.y * state.scale;
+      state.x += into(x, rect.width * state.scale, view.clientWidth) - x;
+      state.y += into(y, rect.height * state.scale, view.clientHeight) - y;
+      apply();
+    },
+    move(dx) {
+      state.x += dx;
       apply();
     },
     // Moves a rectangle of the content into the middle.
@@ -89,15 +108,16 @@ function zoomOf(view, content) {
       state.y = view.clientHeight / 2 - (rect.y + Math.min(rect.height / 2, 200)) * state.scale;
       apply();
     },
-    // Moves, and if necessary scales, so that the width of a rectangle is in view, or its left part if text would be too small.
-    include(rect) {
+    // Moves, and if necessary scales, so that the width of a rectangle is in view, or what is around position `middle` in it if text
+    // would be too small.
+    include(rect, middle) {
       const EDGE = 12;
       const scale = Math.min(state.scale, Math.max(SCALE.legible, (view.clientWidth - 2 * EDGE) / rect.width));
       state.y = state.y + rect.y * (state.scale - scale);
       state.x = state.x + rect.x * (state.scale - scale);
       state.scale = scale;
-      const right = view.clientWidth - EDGE - rect.width * scale - rect.x * scale;
-      state.x = Math.max(Math.min(state.x, right), EDGE - rect.x * scale);
+      const left = EDGE - rect.x * scale, right = left + view.clientWidth - 2 * EDGE - rect.width * scale;
+      state.x = right >= left ? Math.max(Math.min(state.x, right), left) : Math.min(left, Math.max(right, view.clientWidth / 2 - middle * scale));
       apply();
     },
     // The position of a point of the content in the view, and the move that brings it there again.
