@@ -115,6 +115,63 @@ const pageChecks = (function () {
     }).map(plot => `the axis title of ${plot.getAttribute('aria-label')} touches what is above it`);
   }
 
+  // No text leaves its element, and no table its section.
+  function clipped() {
+    const texts = [...document.querySelectorAll('h1, h2, h3, h4, p, dt, dd, small, th, td, li, button, .scroll, .switch, .legend span')];
+    return texts.filter(element => element.clientWidth && element.scrollWidth > element.clientWidth + 1)
+      .map(element => `${element.tagName} '${element.textContent.slice(0, 60)}' needs ${element.scrollWidth} pixels, has ${element.clientWidth}`);
+  }
+
+  // On phones, controls are as high and as wide as a thumb needs.
+  function controls() {
+    const THUMB = 44;
+    if (innerWidth > 620) return [];
+    return [...document.querySelectorAll('button, input')].filter(element => !element.closest('.stack') && element.offsetParent).filter(element => {
+      const rect = rectOf(element);
+      return rect.width < THUMB - 0.5 || rect.height < THUMB - 0.5;
+    }).map(element => `the control '${element.textContent.slice(0, 40)}' has ${rectOf(element).width} x ${rectOf(element).height} pixels`);
+  }
+
+  const parts = color => (color.match(/[\d.]+/g) || []).map(Number);
+  function luminance([r, g, b]) {
+    const [x, y, z] = [r, g, b].map(value => value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  }
+
+  function groundOf(element) {
+    for (let at = element; at; at = at.parentElement) {
+      const color = parts(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] > 0) return color;
+    }
+    return [255, 255, 255];
+  }
+
+  // Texts differ from their ground, by the ratio that WCAG 2 asks of small ones.
+  function contrast() {
+    const LEAST = 4.5, faults = new Set();
+    for (const element of document.querySelectorAll('main *')) {
+      const text = [...element.childNodes].filter(node => node.nodeType === 3).map(node => node.data).join('').trim();
+      if (!text || !element.getClientRects().length) continue;
+      const style = getComputedStyle(element), box = element.closest('.box, .frame');
+      const card = box && box.querySelector(box.matches('.frame') ? ':scope > .head' : '.card:last-of-type');
+      const fill = card && parts(getComputedStyle(card).fill);
+      const ground = fill && fill.length === 3 ? fill : groundOf(element);
+      const [a, b] = [luminance(parts(element.closest('svg') ? style.fill : style.color)), luminance(ground)];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (ratio < LEAST) faults.add(`'${text.slice(0, 40)}' in ${element.className.baseVal || element.className || element.tagName} has the contrast ${ratio.toFixed(2)}`);
+    }
+    return [...faults];
+  }
+
+  // Operators are as wide in the time line as they are long.
+  function timeLine() {
+    const stack = document.querySelector('.stack'), boxes = [...document.querySelectorAll('.stack button')];
+    const data = JSON.parse(document.getElementById('data').textContent).models[0].compiled.boxes;
+    const all = data.reduce((sum, box) => sum + Number(box.ms || 0), 0);
+    return boxes.filter(button => Math.abs(rectOf(button).width - stack.clientWidth * data[button.dataset.box].ms / all) > 1.5)
+      .map(button => `${button.getAttribute('aria-label')} is ${rectOf(button).width} pixels wide in the time line`);
+  }
+
   // The canvas of a closed graph has no empty part below it, beyond the room for its buttons.
   function canvas() {
     const MOST = 380, view = rectOf(document.querySelector('#graph .canvas')), needed = rectOf(document.querySelector('#graph .canvas > svg > g')).height + 82;
@@ -136,6 +193,6 @@ const pageChecks = (function () {
     return Math.abs(sum - sizes[parts]) <= 0.015 * sum ? [] : [`memory of ${sum} bytes in parts, together ${sizes[parts]}: ${text}`];
   }
 
-  return {graph: () => [...boxes(), ...edges(), ...labels()], canvas, plots, roofs,
-          page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...width(), ...sums()]};
+  return {graph: () => [...boxes(), ...edges(), ...labels()], canvas, contrast, plots, roofs,
+          page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...width(), ...clipped(), ...controls(), ...contrast(), ...timeLine(), ...sums()]};
 }());

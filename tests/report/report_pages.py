@@ -217,6 +217,9 @@ def check_switches(page):
     page.value("document.querySelector('[data-value=dark]').click()")
     if page.value("getComputedStyle(document.body).colorScheme") != "dark":
         faults.append("the theme does not change")
+    faults += [f"in the dark: {fault}" for fault in faults_of(page, "contrast")]
+    page.value("document.querySelector('[data-value=light]').click()")
+    faults += [f"in the light: {fault}" for fault in faults_of(page, "contrast")]
     return faults
 
 

@@ -150,6 +150,9 @@ function widthOf(text, size, weight = 400) {
   return measure.measureText(text).width;
 }
 
+// A name whose lines may end after its separators.
+const breakable = name => name.split(/(?<=[./_:])/).flatMap((part, i) => i ? [el('wbr'), part] : [part]);
+
 // The longest cut(n) that fits into `width` pixels; cut(length) is the whole text.
 function longestFit(length, cut, width, size, weight) {
   let low = 0, high = length;

@@ -30,8 +30,8 @@ function summaryOf(model) {
 function portsOf(model) {
   const rows = [...model.inputs.map(port => ['input', port]), ...model.outputs.map(port => ['output', port])];
   const MAX_PORTS = 12, shown = rows.slice(0, MAX_PORTS), rest = rows.slice(MAX_PORTS);
-  const row = ([what, port]) => el('tr', null, el('td', {class: 'muted'}, what), el('td', null, el('code', null, port.name)),
-                                   el('td', null, typeText(port.dtype)), el('td', {class: 'number'}, port.shape_text));
+  const row = ([what, port]) => el('tr', null, el('td', {class: 'muted'}, what), el('td', null, el('code', null, breakable(port.name))),
+                                   el('td', null, typeText(port.dtype)), el('td', {class: 'number shape'}, port.shape_text));
   const body = el('tbody', null, shown.map(row));
   const more = rest.length ? el('button', {type: 'button', class: 'more', on: {click: event => { body.append(...rest.map(row)); event.target.remove(); }}},
                                 `Show ${rest.length} more`) : null;
@@ -88,7 +88,7 @@ class Page {
     const open = el('button', {type: 'button', on: {click: () => this.view.setAll(true)}}, 'Open all');
     const close = el('button', {type: 'button', on: {click: () => this.view.setAll(false)}}, 'Close all');
     this.path = el('nav', {class: 'path', 'aria-label': 'subgraphs', hidden: true});
-    return sectionOf('graph', 'Graph', [search, graphs, open, close], this.path, legendOf(kinds.map(kind => ({kind}))),
+    return sectionOf('graph', 'Graph', [search, graphs, el('div', {class: 'pair-of-buttons'}, open, close)], this.path, legendOf(kinds.map(kind => ({kind}))),
       el('div', {class: 'graph'}, this.view.element, this.panel),
       el('p', {class: 'note'}, 'Drag to move; pinch, or Ctrl and the wheel, to zoom. Keys: arrows go from box to box, Enter chooses one, + and - zoom. A box is an operator: the types and the name of the nodes that it computes, its shape, its time, and at the bottom a bar for its share of the run. The graph "Compiled" leaves out constants, and views, which need no time.'));
   }

@@ -7,10 +7,12 @@ function legendOf(kinds) {
     ms === undefined ? null : el('span', {class: 'number'}, msText(ms)))));
 }
 
+const MAX_DIVIDED = 60; // operators with lines between them
+
 // A strip of operators in the order of the run, as wide as their times.
 function timeLine(page, model) {
   const {timed} = model.graphs.compiled;
-  return el('div', {class: 'stack', role: 'group', 'aria-label': 'time line'}, timed.filter(box => box.ms > 0).map(box => page.linked(box, withTip(
+  return el('div', {class: timed.length > MAX_DIVIDED ? 'stack dense' : 'stack', role: 'group', 'aria-label': 'time line'}, timed.filter(box => box.ms > 0).map(box => page.linked(box, withTip(
     el('button', {type: 'button', color: colorOf(box.kind), style: {'flex-grow': box.ms * 1e6}, 'aria-label': `${box.label} ${box.name}`, tabindex: -1,
                   on: {click: () => page.pick(model, box)}}), () => describeBox(model, box)))));
 }
