@@ -107,6 +107,12 @@ const pageChecks = (function () {
     return faults;
   }
 
+  // Plots beside each other have their axes at one height.
+  function rows() {
+    const bottoms = [...document.querySelectorAll('.columns .plot')].map(plot => rectOf(plot).bottom), tops = [...document.querySelectorAll('.columns section')].map(section => rectOf(section).top);
+    return bottoms.length > 1 && Math.abs(tops[0] - tops[1]) < 1 && Math.abs(bottoms[0] - bottoms[1]) > 1 ? [`plots side by side end at ${bottoms.join(' and ')}`] : [];
+  }
+
   // The title of a plot's axis is below what precedes the plot.
   function titles() {
     return [...document.querySelectorAll('.plot')].filter(plot => {
@@ -194,5 +200,5 @@ const pageChecks = (function () {
   }
 
   return {graph: () => [...boxes(), ...edges(), ...labels()], canvas, contrast, plots, roofs,
-          page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...width(), ...clipped(), ...controls(), ...contrast(), ...timeLine(), ...sums()]};
+          page: () => [...plots(), ...roofs(), ...ticks(), ...titles(), ...rows(), ...width(), ...clipped(), ...controls(), ...contrast(), ...timeLine(), ...sums()]};
 }());

@@ -29,7 +29,7 @@ function ownersOf(graph) {
 const unitOf = bytes => [['GB', 1e9], ['MB', 1e6], ['kB', 1e3], ['B', 1]].map(([name, size]) => ({name, size})).find(({size}) => bytes >= size || size === 1);
 
 function memoryPlot(page, model, owners, width) {
-  const {blocks, run, operators} = model.memory, height = Math.min(460, Math.max(280, width * 0.5)), count = Math.max(operators, 1);
+  const {blocks, run, operators} = model.memory, height = heightOf(width), count = Math.max(operators, 1);
   const unit = unitOf(run), ys = ticksTo(run / unit.size, 6);
   const xs = ticksTo(count, 8).filter(value => value <= count && Number.isInteger(value));
   const {element, px, py} = plotOf(width, height,

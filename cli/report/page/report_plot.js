@@ -23,6 +23,9 @@ function decadesOf(values) {
   return Array.from({length: Math.max(1, high - low) + 1}, (_, i) => 10 ** (low + i));
 }
 
+// The height of plots that may lie side by side.
+const heightOf = width => Math.round(Math.min(460, Math.max(290, width * 0.52)));
+
 // {element, area, x, y}: a plot of `width` x `height` with axes. x and y are {at: value -> share of the axis, ticks, text, title}.
 function plotOf(width, height, x, y, label) {
   const left = 14 + maxOf(y.ticks.map(value => widthOf(y.text(value), 12))), right = 14, top = 26, bottom = 44;

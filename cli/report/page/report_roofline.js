@@ -20,7 +20,7 @@ function rooflineSection(page, model) {
 }
 
 function rooflinePlot(page, model, points, width) {
-  const {bandwidth, peaks} = model.machine, height = Math.min(460, Math.max(300, width * 0.55));
+  const {bandwidth, peaks} = model.machine, height = heightOf(width);
   // Left of the ridge, the slope has room.
   const xs = decadesOf([...points.map(point => point.x), ...Object.values(peaks).flatMap(peak => [peak / bandwidth, peak / bandwidth / 4])]);
   const ys = decadesOf([...points.map(point => point.y), ...Object.values(peaks), xs[0] * bandwidth]);
