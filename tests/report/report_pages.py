@@ -517,6 +517,18 @@ def inputs_that_nothing_reads(chromium, folder):
     return faults + page.errors
 
 
+def names_of_processors(chromium, folder):
+    faults = []
+    for given, expected in (("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "Intel Xeon Gold 6230 CPU @ 2.10GHz"), ("AMD EPYC 9B45", "AMD EPYC 9B45"), (None, "unknown")):
+        def change(data):
+            data["models"][0]["machine"]["processor"] = given
+
+        page = opened(chromium, folder, "processor", layered(1), change=change)
+        faults += [] if tile(page, "Processor").startswith(expected) and "(R)" not in tile(page, "Processor") else [f"{given} is {tile(page, 'Processor')}"]
+        faults += page.errors
+    return faults
+
+
 def a_busy_machine(chromium, folder):
     """A median that is much longer than the shortest run, or than the operators together, has a remark."""
     faults = []
@@ -596,7 +608,7 @@ def main():
         for name, words in models.items():
             tap.check(f"the_page_of_{name}", guarded(check_model, chromium, folder, name, words))
         for check in () if sys.argv[2:] else (a_model_without_operators, copies_in_parts, results_that_are_not_finite, weights_of_few_bits, nodes_in_several_operators,
-                                                     operators_of_the_most_nodes, inputs_that_nothing_reads, a_busy_machine, curves_of_two_decoders, roofs_among_circles,
+                                                     operators_of_the_most_nodes, inputs_that_nothing_reads, names_of_processors, a_busy_machine, curves_of_two_decoders, roofs_among_circles,
                                                      a_page_of_many_operators):
             tap.check(check.__name__, guarded(check, chromium, folder))
     tap.end()

@@ -14,6 +14,9 @@ function precisionText(model) {
   return bits.length ? `${model.precision}, weights of ${bits.join(' and ')}${NO_BREAK}bits` : model.precision;
 }
 
+// Without the signs of trademarks.
+const processorText = ({processor}) => (processor || 'unknown').replace(/\s*\((R|TM)\)/gi, '');
+
 function summaryOf(model) {
   const {times, stats, machine, memory} = model;
   return el('dl', {class: 'facts summary'},
@@ -24,7 +27,7 @@ function summaryOf(model) {
     factOf('Work', stats.macs ? withPrefix(2 * stats.macs, 'FLOP') : 'none', stats.macs ? `${withPrefix(2 * stats.macs / (times.median * 1e-3), 'FLOP/s')}` : null),
     factOf('Memory', bytesText(memory.size), `${bytesText(times.peak_kb * 1024)} peak of the process`),
     factOf('Precision', precisionText(model), `target ${model.target}`, true),
-    factOf('Processor', machine.processor || 'unknown', `${machine.isa}, ${plural(machine.threads, 'thread')}`, true));
+    factOf('Processor', processorText(machine), `${machine.isa}, ${plural(machine.threads, 'thread')}`, true));
 }
 
 function portsOf(model) {
