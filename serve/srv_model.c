@@ -116,6 +116,7 @@ static void *work(void *data)
     srv_batch batch;
     while (!srv_queue_take(m->queue, run->session, &batch)) {
         const uint64_t start = tl_clock();
+        srv_model_keep(m); // its requests may end before the run
         srv_run_batch(run, &batch);
         const uint64_t end = tl_clock();
         for (srv_request *r = batch.first; r; r = r->next) {
@@ -124,6 +125,7 @@ static void *work(void *data)
         }
         count_run(m, batch.rows);
         srv_queue_finish(m->queue, &batch);
+        srv_model_release(m);
     }
     srv_run_free(run);
     return NULL;

@@ -20,6 +20,7 @@ struct srv_queue {
     int n, is_closed;
     uint64_t run_ns;       // of the last batch that ended
     srv_batch *collecting; // batches that wait for more requests
+    srv_batch *running;
 };
 
 srv_queue *srv_queue_create(const srv_queue_limits *limits, srv_end_func end, void *owner)
@@ -47,6 +48,65 @@ void srv_queue_free(srv_queue *q)
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     free(q);
+}
+
+// Twins
+
+// Moves what a run needs and makes from one request to another.
+static void move(srv_request *to, srv_request *from)
+{
+    to->inputs = from->inputs;
+    to->n_inputs = from->n_inputs;
+    to->wanted = from->wanted;
+    to->n_wanted = from->n_wanted;
+    to->outputs = from->outputs;
+    to->n_outputs = from->n_outputs;
+    from->inputs = from->outputs = NULL;
+    from->wanted = NULL;
+    from->n_inputs = from->n_outputs = from->n_wanted = 0;
+}
+
+static void drop_twin(srv_request *r)
+{
+    free(r->twin);
+    r->twin = NULL;
+}
+
+static srv_request *twin_of(srv_request *r)
+{
+    srv_request *const twin = r->twin;
+    *twin = (srv_request){.arrival = r->arrival,
+                          .deadline = r->deadline,
+                          .queued = r->queued,
+                          .rows = r->rows,
+                          .twin = r};
+    memcpy(twin->lengths, r->lengths, sizeof(r->lengths));
+    move(twin, r);
+    return twin;
+}
+
+// Parts a request from its twin, which runs on, or has run.
+static void part(srv_request *r, srv_request *twin)
+{
+    r->batch = NULL;
+    r->twin = NULL;
+    twin->twin = NULL;
+}
+
+// The request of a twin that has run; NULL: it has ended before. Frees the twin.
+static srv_request *take_results(srv_request *twin)
+{
+    srv_request *const r = twin->twin;
+    if (r) {
+        part(r, twin);
+        move(r, twin);
+        r->error = twin->error;
+        r->queue_ns = twin->queue_ns;
+        r->run_ns = twin->run_ns;
+    }
+    srv_request_clear(twin);
+    free(twin);
+    return r;
 }
 
 // Batches
@@ -120,6 +180,10 @@ static int wait_in_line(srv_queue *q, srv_request *r)
 int srv_queue_push(srv_queue *q, srv_request *r)
 {
     int status = 0;
+    srv_request *const twin = calloc(1, sizeof(*twin));
+    if (!twin)
+        return srv_fail(&r->error, SRV_OUT_OF_MEMORY, "the server has no memory for the request");
+    r->twin = twin;
     pthread_mutex_lock(&q->lock);
     r->queued = tl_clock();
     if (q->is_closed)
@@ -128,6 +192,8 @@ int srv_queue_push(srv_queue *q, srv_request *r)
         status = wait_in_line(q, r);
     if (!status)
         pthread_cond_broadcast(&q->changed);
+    else
+        drop_twin(r);
     pthread_mutex_unlock(&q->lock);
     return status;
 }
@@ -197,6 +263,32 @@ static void collect(srv_queue *q, srv_batch *batch)
     *link = batch->next;
 }
 
+static void begin_run(srv_queue *q, srv_batch *batch)
+{
+    for (srv_request **link = &batch->first, *last = NULL; *link; link = &(*link)->next) {
+        srv_request *const r = *link;
+        *link = twin_of(r);
+        (*link)->next = r->next;
+        r->next = NULL;
+        if (last)
+            last->next_twin = *link;
+        last = *link;
+    }
+    batch->is_running = 1;
+    batch->start = tl_clock();
+    batch->next = q->running;
+    q->running = batch;
+}
+
+static void end_run(srv_queue *q, srv_batch *batch)
+{
+    srv_batch **link = &q->running;
+    while (*link != batch)
+        link = &(*link)->next;
+    *link = batch->next;
+    q->run_ns = tl_clock() - batch->start;
+}
+
 int srv_queue_take(srv_queue *q, ln_session *session, srv_batch *batch)
 {
     *batch = (srv_batch){.session = session};
@@ -206,8 +298,8 @@ int srv_queue_take(srv_queue *q, ln_session *session, srv_batch *batch)
             pthread_cond_wait(&q->changed, &q->lock);
         collect(q, batch);
     }
-    batch->is_running = 1;
-    batch->start = tl_clock();
+    if (batch->first)
+        begin_run(q, batch);
     pthread_mutex_unlock(&q->lock);
     return batch->first ? 0 : -1;
 }
@@ -226,14 +318,21 @@ static void end_all(const srv_queue *q, srv_request *first)
 
 void srv_queue_finish(srv_queue *q, srv_batch *batch)
 {
+    srv_request *ended = NULL, **end = &ended;
     pthread_mutex_lock(&q->lock);
-    for (srv_request *r = batch->first; r; r = r->next)
-        r->batch = NULL;
-    q->run_ns = tl_clock() - batch->start;
+    end_run(q, batch);
+    for (srv_request *twin = batch->first, *next; twin; twin = next) {
+        next = twin->next;
+        srv_request *const r = take_results(twin);
+        if (r) {
+            *end = r;
+            end = &r->next;
+        }
+    }
+    batch->first = NULL;
     pthread_mutex_unlock(&q->lock);
     ln_session_resume(batch->session);
-    end_all(q, batch->first);
-    batch->first = NULL;
+    end_all(q, ended);
 }
 
 static srv_request **find_link(srv_request **link, const srv_request *r)
@@ -247,6 +346,7 @@ static srv_request **find_link(srv_request **link, const srv_request *r)
 static void take_out(srv_queue *q, srv_request *r)
 {
     srv_batch *const batch = r->batch;
+    drop_twin(r);
     if (!batch) {
         unlink_at(q, find_link(&q->first, r));
         return;
@@ -259,6 +359,16 @@ static void take_out(srv_queue *q, srv_request *r)
     pthread_cond_broadcast(&q->changed); // its worker has nothing to wait for if it is empty
 }
 
+// A request needs the run of its batch no longer.
+static void leave(srv_batch *batch, srv_request *r)
+{
+    if (r->is_cancelled)
+        return;
+    r->is_cancelled = 1;
+    if (++batch->n_cancelled == batch->n)
+        ln_session_cancel(batch->session);
+}
+
 void srv_queue_cancel(srv_queue *q, srv_request *r)
 {
     srv_request *ended = NULL;
@@ -267,10 +377,8 @@ void srv_queue_cancel(srv_queue *q, srv_request *r)
         take_out(q, r);
         ended = r;
         srv_fail(&r->error, SRV_CANCELLED, "the client has gone");
-    } else if (r->batch && !r->is_cancelled) {
-        r->is_cancelled = 1;
-        if (++r->batch->n_cancelled == r->batch->n)
-            ln_session_cancel(r->batch->session);
+    } else if (r->batch) {
+        leave(r->batch, r);
     }
     pthread_mutex_unlock(&q->lock);
     end_all(q, ended);
@@ -291,6 +399,24 @@ static srv_request **take_late(srv_queue *q, srv_request *first, uint64_t now, s
     return end;
 }
 
+// The same for requests that run: they end, and their twins run on.
+static srv_request **part_late(srv_batch *batch, uint64_t now, srv_request **end)
+{
+    for (srv_request *twin = batch->first; twin; twin = twin->next_twin) {
+        srv_request *const r = twin->twin;
+        if (!r || !r->deadline || r->deadline > now)
+            continue;
+        leave(batch, r);
+        part(r, twin);
+        r->queue_ns = batch->start - r->queued;
+        r->run_ns = now > batch->start ? now - batch->start : 1;
+        srv_fail(&r->error, SRV_TIMEOUT, "the deadline passed while the request ran");
+        *end = r;
+        end = &r->next;
+    }
+    return end;
+}
+
 void srv_queue_expire(srv_queue *q, uint64_t now)
 {
     srv_request *ended = NULL, **end = &ended;
@@ -298,6 +424,8 @@ void srv_queue_expire(srv_queue *q, uint64_t now)
     end = take_late(q, q->first, now, end);
     for (srv_batch *batch = q->collecting; batch; batch = batch->next)
         end = take_late(q, batch->first, now, end);
+    for (srv_batch *batch = q->running; batch; batch = batch->next)
+        end = part_late(batch, now, end);
     pthread_mutex_unlock(&q->lock);
     end_all(q, ended);
 }

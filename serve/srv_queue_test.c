@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,14 +16,14 @@ enum { SECOND = 1000000000 };
 
 // A request of `rows` rows of `columns` elements.
 typedef struct item {
-    srv_request r;
-    srv_tensor x;
+    srv_request r; // owns its tensor until it has ended
     atomic_int n_ends;
 } item;
 
 static void end_item(void *owner, srv_request *r)
 {
     item *const it = r->owner;
+    srv_request_drop_tensors(r);
     atomic_fetch_add((atomic_int *)owner, 1);
     atomic_fetch_add(&it->n_ends, 1);
 }
@@ -30,10 +31,11 @@ static void end_item(void *owner, srv_request *r)
 static void make(item *it, int rows, int columns)
 {
     memset(it, 0, sizeof(*it));
-    it->x =
-        (srv_tensor){.name = (char *)"x", .dtype = TL_FLOAT, .ndim = 2, .dims = {rows, columns}};
-    it->r = (srv_request){
-        .inputs = &it->x, .n_inputs = 1, .rows = rows, .arrival = tl_clock(), .owner = it};
+    it->r = (srv_request){.rows = rows, .arrival = tl_clock(), .owner = it};
+    ck_assert(!srv_request_inputs(&it->r, 1));
+    *it->r.inputs =
+        (srv_tensor){.name = strdup("x"), .dtype = TL_FLOAT, .ndim = 2, .dims = {rows, columns}};
+    ck_assert_ptr_nonnull(it->r.inputs->name);
 }
 
 static atomic_int n_ended;
@@ -116,8 +118,8 @@ START_TEST(only_padded_axes_may_differ)
     item it[2];
     for (int i = 0; i < 2; i++) {
         make(&it[i], 1, 4);
-        it[i].x.ndim = 3;
-        it[i].x.dims[2] = 5 + i;
+        it[i].r.inputs->ndim = 3;
+        it[i].r.inputs->dims[2] = 5 + i;
         it[i].r.lengths[0] = 4;
         push(q, &it[i]);
     }
@@ -173,6 +175,7 @@ START_TEST(closed_queue_gives_what_it_has)
     srv_queue_close(q);
     ck_assert_int_eq(srv_queue_push(q, &it[1].r), -1);
     ck_assert_int_eq((int)it[1].r.error.status, SRV_UNAVAILABLE);
+    srv_request_drop_tensors(&it[1].r);
     expect_batch(q, 1, 1); // at once
     ck_assert_int_eq(srv_queue_take(q, NULL, &batch), -1);
     srv_queue_free(q);
@@ -212,6 +215,34 @@ START_TEST(cancelled_request_ends_in_the_queue)
     make(&it[2], 1, 5);
     push(q, &it[2]);
     expect_batch(q, 3, 3);
+    srv_queue_free(q);
+}
+END_TEST
+
+START_TEST(late_request_ends_before_its_run)
+{
+    srv_queue *const q = create(4, 4, 0);
+    srv_batch batch;
+    item it[2];
+    for (int i = 0; i < 2; i++) {
+        make(&it[i], 1, 5);
+        it[i].r.deadline = i ? 0 : it[i].r.arrival + SECOND;
+        push(q, &it[i]);
+    }
+    ck_assert_int_eq(srv_queue_take(q, NULL, &batch), 0);
+    srv_queue_expire(q, it[0].r.deadline - 1);
+    ck_assert_int_eq(it[0].n_ends, 0);
+    srv_queue_expire(q, it[0].r.deadline);
+    ck_assert_int_eq(it[0].n_ends, 1);
+    ck_assert_int_eq((int)it[0].r.error.status, SRV_TIMEOUT);
+    ck_assert_str_eq(batch.first->inputs->name, "x"); // the run goes on with the twin
+    ck_assert_int_eq(batch.n_cancelled, 1);
+    srv_queue_cancel(q, &it[1].r);
+    ck_assert_int_eq(batch.n_cancelled, 2); // of 2: the run ends
+    srv_queue_expire(q, it[0].r.deadline + SECOND);
+    srv_queue_finish(q, &batch);
+    ck_assert_int_eq(it[0].n_ends, 1);
+    ck_assert_int_eq(it[1].n_ends, 1);
     srv_queue_free(q);
 }
 END_TEST
@@ -446,7 +477,7 @@ LN_TEST_MAIN("queue", requests_that_fit_run_together_in_their_order,
              requests_of_different_lengths_run_together_with_little_padding,
              only_padded_axes_may_differ, one_row_at_most_means_no_batches, full_queue_is_busy,
              closed_queue_gives_what_it_has, late_requests_end_in_the_queue,
-             cancelled_request_ends_in_the_queue,
+             cancelled_request_ends_in_the_queue, late_request_ends_before_its_run,
              idle_workers_leave_requests_to_the_batch_that_waits,
              batch_that_waits_loses_late_and_cancelled_requests,
              batch_does_not_wait_for_the_deadline_of_a_request,

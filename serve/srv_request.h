@@ -30,8 +30,11 @@ typedef struct srv_request {
 
     // Of the queue, which protects them
     struct srv_request *next;
-    struct srv_batch *batch; // that is running it; NULL: none
-    uint64_t queued;         // tl_clock: it is read, and waits
+    struct srv_batch *batch; // that waits for more, or runs it; NULL: none
+    // While it runs, a *twin* has its tensors and names, so that it can end before the run. Of the
+    // twin: the request, NULL once it has ended; the next twin of the batch (`next` is the run's).
+    struct srv_request *twin, *next_twin;
+    uint64_t queued; // tl_clock: it is read, and waits
     int is_queued, is_cancelled;
     int rows;                     // along axis 0, if the model's batches grow along it; else 1
     int lengths[SRV_MAX_LENGTHS]; // of padded axes, srv_pad

@@ -278,6 +278,41 @@ def upload_is_no_part_of_the_queue():
 
 # Limits
 
+def slow_rows():
+    """y = x: a run multiplies as many matrices as the largest element."""
+    body = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
+                   [w.value("i", "int64", []), w.value("c", "bool", []), w.value("a", "float", [128, 128])],
+                   [w.value("d", "bool", []), w.value("b", "float", [128, 128])])
+    return whole([w.node("ReduceMax", ["x"], ["max"], keepdims=0), w.node("Cast", ["max"], ["count"], to=7),
+                  w.node("Loop", ["count", "", "m"], ["last"], body=body), w.node("ReduceSum", ["last"], ["sum"], keepdims=0),
+                  w.node("Mul", ["sum", "zero"], ["nothing"]), w.node("Add", ["x", "nothing"], ["y"])],
+                 [w.value("x", "float", ["n", 1])], [w.value("y", "float", ["n", 1])],
+                 [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("zero", "float", [], [0.0])])
+
+
+@test
+def late_request_of_a_batch_is_answered_in_time():
+    """The other has no limit; when its client goes, the run ends."""
+    with folder() as path:
+        write(f"{path}/m.onnx", slow_rows())
+        with Server(PROGRAM, path, "--instances", 1, "--max-batch", 2, "--batch-wait", 10000) as server:
+            x = np.full((1, 1), SLOW, np.float32)
+            body, headers = request({"x": x})
+            patient = server.connect()
+            patient.request("POST", "/v2/models/m/infer", body, headers)
+            wait_for(lambda: metric(server.metrics(), "lightnet_calls") == 2)
+            start = time.monotonic()
+            faults = same(statuses(together([lambda: server.infer("m", {"x": x}, timeout=300000)])), [504])
+            seconds = time.monotonic() - start
+            faults += ([] if .3 <= seconds < 5 else [f"{seconds} s"]) + ([] if running(server, 1) else ["the other does not run on"])
+            patient.close()
+            one = np.ones((2, 1), np.float32)
+            faults += same(server.infer("m", {"x": one})["y"].tolist(), one.tolist())
+            figures = server.metrics()
+            return faults + same([metric(figures, "lightnet_requests_total", status=status) for status in ("timeout", "cancelled", "ok")], [1, 1, 1]) + \
+                same(metric(figures, "lightnet_batch_rows_sum"), 4.0)
+
+
 @test
 def deadline_stops_a_run():
     with folder() as path:
