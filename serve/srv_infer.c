@@ -89,12 +89,25 @@ static int add_bool(void *data, const json_t *element)
     return 0;
 }
 
+// The least magnitude that rounds to infinity: half a unit in the last place above the largest
+// finite one. Source: IEEE 754-2019, 4.3.1.
+static double overflow_of(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT16    ? 65520
+           : dtype == TL_BFLOAT16 ? 0x1.ffp127
+           : dtype == TL_FLOAT    ? 0x1.ffffffp127
+                                  : INFINITY;
+}
+
 static int add_float(void *data, const json_t *element)
 {
     numbers *const to = data;
     if (!json_is_number(element))
         return fail_element(to, element);
     const double value = json_number_value(element);
+    if (fabs(value) >= overflow_of(to->t->dtype))
+        return srv_fail(&to->in->r->error, SRV_INVALID, "the data of '%s' has %g, which is no %s",
+                        to->t->name, value, srv_datatype_name(to->t->dtype));
     tl_convert(to->next, to->t->dtype, &value, TL_DOUBLE);
     to->next += tl_size_of(to->t->dtype);
     return 0;

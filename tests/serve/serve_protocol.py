@@ -168,7 +168,7 @@ def empty_batch_gives_an_empty_output():
 @test
 def each_type_is_answered_as_it_was_sent():
     """Largest and smallest values; the types of JSON are those of the specification."""
-    values = {"BOOL": [True, False, True], "FP16": [1.5, -65504, 0], "FP32": [1.5, -3.4028235e38, 1e-45], "FP64": [0.1, -1.7e308, 5e-324],
+    values = {"BOOL": [True, False, True], "FP16": [1.5, -65504, 65504], "FP32": [1.5, -3.4028235e38, 1e-45], "FP64": [0.1, -1.7e308, 5e-324],
               "BYTES": ["", "äöü\u0000x", "日本"], "BF16": [1.5, -2, 0.25], "UINT64": [0, 2**63 - 1, 7]}
     for bits in (8, 16, 32, 64):
         values["INT%d" % bits] = [-2**(bits - 1), 2**(bits - 1) - 1, 0]
@@ -228,6 +228,9 @@ def wrong_inputs_are_invalid():
     for name, value in (("INT8", 128), ("INT8", -129), ("UINT8", -1), ("INT32", 2**31), ("UINT32", -1), ("INT64", 1.0), ("BOOL", 2), ("BYTES", 1)):
         inputs = [{"name": "x_" + name, "shape": [3], "datatype": name, "data": [value] * 3}]
         faults += refuses(400, "no string" if name == "BYTES" else "no " + name, path="/v2/models/types/infer", body={"inputs": inputs})
+    for name, value in (("FP16", 65520), ("FP16", -1e5), ("BF16", 3.4e38), ("FP32", 1e300), ("FP32", -3.5e38)):  # they would be infinite
+        inputs = [{"name": "x_" + name, "shape": [3], "datatype": name, "data": [1, value, 1]}]
+        faults += refuses(400, f"has {value:g}, which is no {name}", path="/v2/models/types/infer", body={"inputs": inputs})
     return faults
 
 
