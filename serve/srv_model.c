@@ -187,6 +187,24 @@ static void settle_padding(srv_model *m, srv_run *run, const srv_model_settings 
     m->pad = NULL;
 }
 
+static int has_unknown_outputs(const srv_model *m)
+{
+    for (int i = 0; i < m->n_outputs; i++)
+        if (m->outputs[i].ndim < 0 || m->outputs[i].dtype == TL_DTYPE_INVALID)
+            return 1;
+    return 0;
+}
+
+// Outputs that the file does not describe, of a model with open sizes. Where it does not run, they
+// stay unknown.
+static void settle_outputs(srv_model *m, srv_run *run)
+{
+    srv_error why = {.status = SRV_OK};
+    const srv_probe probe = probe_of(m, run);
+    if (has_unknown_outputs(m) && !srv_rows_run(run, m->model, m->inputs, m->n_inputs, &why))
+        srv_probe_learn_outputs(&probe);
+}
+
 // By a session that ends: one that has run batches computes single rows slower.
 static int find_batches(srv_model *m, const srv_model_settings *settings, srv_error *err)
 {
@@ -198,6 +216,8 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_er
     int enough = 1;
     m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
     m->limits.max_rows = max ? m->max_batch : enough;
+    if (!err->status)
+        settle_outputs(m, run);
     if (!err->status)
         settle_rows(m, run, settings);
     if (!err->status)

@@ -158,8 +158,7 @@ static int min_rows_of(const srv_probe *p)
     return min;
 }
 
-// Outputs whose number of dimensions the file does not tell; their sizes stay open.
-static void learn_outputs(const srv_probe *p)
+void srv_probe_learn_outputs(const srv_probe *p)
 {
     for (int i = 0; i < p->n_outputs; i++) {
         const tl_tensor *const t = ln_session_output(p->session, p->outputs[i].name);
@@ -183,7 +182,7 @@ static void learn_outputs(const srv_probe *p)
 void srv_probe_warm_up(const srv_probe *p, int max_rows, srv_error *err)
 {
     if (is_fixed(p) && run_rows(p, min_rows_of(p), err))
-        learn_outputs(p);
+        srv_probe_learn_outputs(p);
     if (max_rows > 1 && max_rows <= MAX_WARM && is_fixed(p) && !err->status)
         run_rows(p, max_rows, err); // the memory of the largest batch
     forget_zeros(p);

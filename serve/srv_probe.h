@@ -29,6 +29,10 @@ int srv_probe_has_names(const srv_probe *probe);
  *  n rows take a + b n, where one row takes `one` and `max` rows take `all`. */
 int srv_probe_enough(double one, double all, int max);
 
+/** Takes over the types and numbers of dimensions that the file lacks from the outputs of a run;
+ *  their sizes are open. */
+void srv_probe_learn_outputs(const srv_probe *probe);
+
 /** Runs one row and `max_rows`, if the inputs' sizes are known. A model that rejects zeros may
  *  accept other values: that is no error. */
 void srv_probe_warm_up(const srv_probe *probe, int max_rows, srv_error *err);

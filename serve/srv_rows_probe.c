@@ -131,12 +131,12 @@ static int set_strings(srv_tensor *t, int input, int row, int is_partner, srv_er
 static int set_input(const probe *p, int i, int row, int is_partner, srv_tensor *t, srv_error *err)
 {
     const srv_port *const port = &p->inputs[i];
-    long long dims[SRV_MAX_DIMS] = {p->row_size};
-    if (port->ndim < 1 || !port->datatype)
+    long long dims[SRV_MAX_DIMS];
+    if (port->ndim < 0 || !port->datatype)
         return srv_fail(err, SRV_UNSUPPORTED, "the shape or type of input '%s' is unknown",
                         port->name);
-    for (int k = 1; k < port->ndim; k++)
-        dims[k] = port->dims[k] >= 0 ? port->dims[k] : size_of(p, i, k);
+    for (int k = 0; k < port->ndim; k++)
+        dims[k] = port->dims[k] >= 0 ? port->dims[k] : k == 0 ? p->row_size : size_of(p, i, k);
     t->name = strdup(port->name);
     if (!t->name)
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
@@ -279,23 +279,45 @@ static int row_size_of(const probe *p)
     return size;
 }
 
-int srv_rows_probe(srv_run *run, const ln_model *model, const srv_port *inputs, int n_inputs,
-                   int max_rows, srv_error *why)
+static int run_one(const probe *p, srv_error *why)
 {
-    probe p = {.run = run, .model = model, .inputs = inputs, .n_inputs = n_inputs};
+    srv_request alone[N_ROWS] = {{.inputs = NULL}};
+    const int status = run_alone(p, alone, why) ? 1 : 0;
+    clear(alone);
+    return status;
+}
+
+// The status of the first sizes with which `func` does not return 1; 1 with the reason of the
+// first.
+static int try_sizes(probe *p, int (*func)(const probe *p, srv_error *why), srv_error *why)
+{
     srv_error first = {.status = SRV_OK};
-    int status = find_sizes(&p, why) ? 1 : 0;
-    p.row_size = row_size_of(&p);
-    p.n_rows = max_rows / p.row_size < N_ROWS ? max_rows / p.row_size : N_ROWS;
-    if (status || p.n_rows < 2)
-        return status;
-    for (int i = 0; set_sizes(&p.sizes, i); i++) {
+    if (find_sizes(p, why))
+        return 1;
+    for (int i = 0; set_sizes(&p->sizes, i); i++) {
         srv_error now = {.status = SRV_OK};
-        status = compare_rows(&p, &now);
+        const int status = func(p, &now);
         if (status <= 0)
             return status ? srv_fail(why, now.status, "%s", now.text) : 0;
         srv_fail(&first, now.status, "%s", now.text);
     }
     srv_fail(why, first.status, "%s", first.text);
     return 1;
+}
+
+int srv_rows_probe(srv_run *run, const ln_model *model, const srv_port *inputs, int n_inputs,
+                   int max_rows, srv_error *why)
+{
+    probe p = {.run = run, .model = model, .inputs = inputs, .n_inputs = n_inputs};
+    p.row_size = row_size_of(&p);
+    p.n_rows = max_rows / p.row_size < N_ROWS ? max_rows / p.row_size : N_ROWS;
+    return p.n_rows < 2 ? 0 : try_sizes(&p, compare_rows, why);
+}
+
+int srv_rows_run(srv_run *run, const ln_model *model, const srv_port *inputs, int n_inputs,
+                 srv_error *why)
+{
+    probe p = {.run = run, .model = model, .inputs = inputs, .n_inputs = n_inputs, .n_rows = 1};
+    p.row_size = row_size_of(&p);
+    return try_sizes(&p, run_one, why) ? -1 : 0;
 }

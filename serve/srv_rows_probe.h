@@ -11,3 +11,8 @@
  *  model does not run the values or sizes of this check. */
 int srv_rows_probe(srv_run *run, const ln_model *model, const srv_port *inputs, int n_inputs,
                    int max_rows, srv_error *why);
+
+/** Runs one such row, so that the session has outputs. -1 with a reason: the model does not run the
+ *  values or sizes of the check. */
+int srv_rows_run(srv_run *run, const ln_model *model, const srv_port *inputs, int n_inputs,
+                 srv_error *why);

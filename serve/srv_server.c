@@ -26,6 +26,17 @@ void srv_server_write_metadata(srv_buffer *b)
     srv_buffer_text(b, ",\"extensions\":[\"binary_tensor_data\",\"model_repository\"]}");
 }
 
+// No shape if the number of dimensions is unknown: [] is that of a scalar.
+static void write_shape(srv_buffer *b, const srv_port *port)
+{
+    if (port->ndim < 0)
+        return;
+    srv_buffer_text(b, ",\"shape\":[");
+    for (int k = 0; k < port->ndim; k++)
+        srv_buffer_printf(b, k ? ",%d" : "%d", port->dims[k]);
+    srv_buffer_text(b, "]");
+}
+
 static void write_ports(srv_buffer *b, const srv_port *ports, int n)
 {
     srv_buffer_text(b, "[");
@@ -34,10 +45,8 @@ static void write_ports(srv_buffer *b, const srv_port *ports, int n)
         add_json(b, ports[i].name);
         srv_buffer_text(b, ",\"datatype\":");
         add_json(b, ports[i].datatype ? ports[i].datatype : tl_dtype_name(ports[i].dtype));
-        srv_buffer_text(b, ",\"shape\":[");
-        for (int k = 0; k < ports[i].ndim; k++)
-            srv_buffer_printf(b, k ? ",%d" : "%d", ports[i].dims[k]);
-        srv_buffer_text(b, "]}");
+        write_shape(b, &ports[i]);
+        srv_buffer_text(b, "}");
     }
     srv_buffer_text(b, "]");
 }

@@ -630,6 +630,20 @@ def model_that_cannot_run_is_not_ready():
 
 
 @test
+def outputs_that_the_file_does_not_describe_are_found():
+    """By a run with some sizes; where the model rejects the values, no shape is better than that of a scalar."""
+    table = w.tensor("table", "float", [1, 2], [3, 4])
+    with folder() as path:
+        write(f"{path}/found.onnx", unary(shape=("n", "m")))
+        write(f"{path}/fixed.onnx", unary(shape=(2, "m")))
+        write(f"{path}/scalar.onnx", whole([w.node("ReduceSum", ["x"], ["y"], keepdims=0)], [w.value("x", "float", ["n", "m"])], [w.value("y", "float", None)]))
+        write(f"{path}/unknown.onnx", whole([w.node("Gather", ["table", "i"], ["y"])], [w.value("i", "int64", ["n", "m"])], [w.value("y", "float", None)], [table]))
+        with Server(PROGRAM, path) as server:
+            return same([server.get(f"/v2/models/{name}")[1]["outputs"][0].get("shape") for name in ("found", "fixed", "scalar", "unknown")],
+                        [[-1, -1], [-1, -1], [], None])
+
+
+@test
 def model_that_rejects_zeros_is_ready():
     """The size 0 copies that of the input, which has two: other values are right."""
     with folder() as path:
