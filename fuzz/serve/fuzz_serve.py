@@ -227,11 +227,15 @@ def check_log(text):
 def fuzz(server, rng, count):
     n, early = 0, 0
     while n < count:
-        send_group(server, rng)
-        n += GROUP
-        for _ in range(4):
-            send_garbage(server, rng)
-            n += 1
+        try:
+            send_group(server, rng)
+            for _ in range(4):
+                send_garbage(server, rng)
+        except OSError:  # the reason may be in the log
+            server.wait_for_log("SUMMARY: ", 5)
+            check_log(server.read_log())
+            raise
+        n += GROUP + 4
         assert server.process.poll() is None, "the server has ended:\n" + server.read_log()[-5000:]
         check_log(server.read_log())
         server.text = server.text[-10000:]
