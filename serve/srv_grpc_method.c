@@ -198,10 +198,12 @@ static int start_infer(srv_grpc_call *c, const ProtobufCMessage *request)
         srv_model_count(c->model, c->error.status);
         return -1;
     }
-    if (srv_model_submit(c->model, &c->request)) {
-        c->error = c->request.error;
-        return -1;
-    }
+    while (srv_model_submit(c->model, &c->request))
+        if (!srv_server_finds_newer(c->context->server, r->model_name, r->model_version, &c->model,
+                                    &c->request)) {
+            c->error = c->request.error;
+            return -1;
+        }
     c->deadline = c->request.deadline;
     return 1;
 }

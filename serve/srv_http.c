@@ -44,7 +44,8 @@ typedef struct call {
     srv_model *model; // kept
     srv_request request;
     srv_infer_form form;
-    srv_job job; // to load or unload a model
+    int is_rejected; // by the queue of the model
+    srv_job job;     // to load or unload a model
     // the response
     srv_buffer answer;
     const char *type; // of its content
@@ -219,6 +220,17 @@ static int find_json_size(call *c, size_t *size)
     return 0;
 }
 
+// The call belongs to who runs it, unless it is rejected.
+static void submit(call *c)
+{
+    c->is_rejected = 0;
+    begin_wait(c);
+    if (srv_model_submit(c->model, &c->request)) {
+        c->is_rejected = 1;
+        end_wait(c);
+    }
+}
+
 // 1: the call waits.
 static int start_infer(call *c)
 {
@@ -241,9 +253,17 @@ static int start_infer(call *c)
         srv_model_count(c->model, SRV_UNAVAILABLE);
         return fail_memory(c, &c->error);
     }
-    begin_wait(c);
-    if (srv_model_submit(c->model, &c->request))
-        end_wait(c);
+    submit(c);
+    return 1;
+}
+
+// A model that was replaced while the request was read rejects it.
+static int restart_infer(call *c)
+{
+    if (!c->is_rejected || !srv_server_finds_newer(c->http->server, c->route.model,
+                                                   c->route.version, &c->model, &c->request))
+        return 0;
+    submit(c);
     return 1;
 }
 
@@ -573,6 +593,8 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
     if (*upload_size)
         return receive(c, upload, upload_size);
     if (c->phase == READY) {
+        if (restart_infer(c))
+            return MHD_YES;
         finish_wait(c);
         return respond(c);
     }

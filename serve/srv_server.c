@@ -14,6 +14,25 @@ int srv_server_is_ready(srv_server *server)
     return !atomic_load(&server->is_draining) && srv_repository_is_ready(server->repository);
 }
 
+int srv_server_finds_newer(srv_server *server, const char *name, const char *version,
+                           srv_model **model, srv_request *r)
+{
+    srv_error ignored = {.status = SRV_OK};
+    srv_model *const before = *model;
+    if (r->error.status != SRV_UNAVAILABLE)
+        return 0;
+    srv_model *const now = srv_repository_find(server->repository, name, version, &ignored);
+    if (!now)
+        return 0;
+    const int is_newer = now != before;
+    srv_model_release(is_newer ? before : now);
+    if (is_newer) {
+        *model = now;
+        r->error = (srv_error){.status = SRV_OK};
+    }
+    return is_newer;
+}
+
 static void add_json(srv_buffer *b, const char *text)
 {
     srv_buffer_json(b, text, strlen(text));

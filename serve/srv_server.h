@@ -22,6 +22,11 @@ typedef struct srv_server {
 /** Whether all models are loaded, and the server does not stop. */
 int srv_server_is_ready(srv_server *server);
 
+/** After a submission has failed: whether the model was replaced since it was found. Then *model
+ * (kept) is the new one, and the request has no error. */
+int srv_server_finds_newer(srv_server *server, const char *name, const char *version,
+                           srv_model **model, srv_request *r);
+
 /** Appends what GET v2 answers, and the metadata of a model. */
 void srv_server_write_metadata(srv_buffer *b);
 int srv_server_write_model(srv_server *server, const char *name, const char *version, srv_buffer *b,

@@ -588,6 +588,28 @@ def reload_under_load_fails_no_request():
 
 
 @test
+def reload_while_a_request_is_read_fails_no_request():
+    """JSON of half a million elements takes longer to read than a model to load, which replaces the one that was found before."""
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        with Server(PROGRAM, path, "--allow-control", "--poll", 0) as server:
+            x, stop, failed = np.ones((250000, 2), np.float32), threading.Event(), []
+
+            def reload():
+                while not stop.is_set():
+                    write(f"{path}/m.onnx", scaled(1))
+                    failed.extend(answer for answer in [server.post("/v2/repository/models/m/load")] if answer != (200, {}))
+            thread = threading.Thread(target=reload)
+            thread.start()
+            try:
+                seen = [server.infer("m", {"x": x}, binary=False)["y"].shape for _ in range(5)]
+            finally:
+                stop.set()
+                thread.join()
+            return failed[:3] + same(seen, [x.shape] * 5)
+
+
+@test
 def folder_of_triton_is_read():
     """NAME/VERSION/model.onnx, with a configuration that is ignored, and a model that is hidden."""
     with folder() as path:
