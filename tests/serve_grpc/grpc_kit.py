@@ -116,6 +116,8 @@ class Server:
 
     def __exit__(self, kind, *_):
         if kind:
+            wait_for(lambda: self.process.poll() is not None, 1)  # a report of a sanitizer takes a moment
+            print(f"the server {'runs' if self.process.poll() is None else 'has ended'}; its log:\n{self.text()[-5000:]}", file=sys.stderr)
             self.process.kill()
             self.process.wait()
         else:
