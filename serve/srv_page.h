@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page for people: models, load, latency. Meson makes the text from page/status.html.
+// The status page: models, load, latency. Meson makes the text from page/status.html.
 #pragma once
 
 #include <stddef.h>

@@ -59,14 +59,14 @@ int cli_part_read(cli_part *part, const char *text)
 
 static int fail_value(const char *name, const char *value)
 {
-    return cli_usage("%s is '%s', as no launcher sets it; --part I/N gives the part", name, value);
+    return cli_usage("%s is '%s', as no launcher sets it; set the part by --part I/N", name, value);
 }
 
 static int read_launcher(cli_part *part, const struct cli_launcher *l)
 {
     const char *const rank = getenv(l->rank), *const size = getenv(l->size);
     if (!rank || !size)
-        return cli_usage("%s is set, but not %s; --part I/N gives the part",
+        return cli_usage("%s is set, but not %s; set the part by --part I/N",
                          rank ? l->rank : l->size, rank ? l->size : l->rank);
     const char *end = read_integer(size, 1, INT_MAX, &part->n);
     if (!end || *end)

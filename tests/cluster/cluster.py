@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: cluster.py PACKAGE LIGHTNET [--count N] [--figures]. Batches on clusters give the outputs of one process, bit for bit: Dask on
-three hosts, of which one dies in the midst, MPI, and the recipes for Spark and Ray with stand-ins. Files that fail stop no others.
+three hosts, of which one is killed during the run, MPI, and the recipes for Spark and Ray with stand-ins. Files that fail stop no others.
 Speaks TAP.
 
 Hosts are network namespaces, joined by a bridge, which need root and `ip`. N inputs (600), as random images. --figures prints the
@@ -31,7 +31,7 @@ from tap import ROOT, Tap
 
 RECIPES = os.path.join(ROOT, "examples/cluster")
 DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
-WAIT = 300  # seconds until a test gives up
+WAIT = 300  # seconds until a test fails
 SUBNET = "10.77.44"
 PORT = 8786
 CONVOLUTIONS = 8
@@ -284,7 +284,7 @@ def stats(work, out):
     return {name: (lambda s: (s.st_ino, s.st_mtime_ns))(os.stat(os.path.join(work.at(out), name))) for name in work.outputs(out)}
 
 
-def kill_in_the_midst(work, out, worker, client):
+def kill_during_the_run(work, out, worker, client):
     """Kills the worker once a quarter of the outputs is there. Returns those that are there then, and faults unless they are whole."""
     deadline = time.monotonic() + WAIT
     while len(work.outputs(out)) < work.n // 4 and client.poll() is None and time.monotonic() < deadline:
@@ -296,7 +296,7 @@ def kill_in_the_midst(work, out, worker, client):
 
 
 def dask_recipe(tap, work):
-    name = "dask_batch.py: one of three hosts dies in the midst, and the outputs are those of one process"
+    name = "dask_batch.py: one of three hosts is killed during the run, and the outputs are those of one process"
     reason = "no distributed" if not has("distributed") else "no ip" if not shutil.which("ip") else None
     if reason is None and os.geteuid() != 0:
         reason = "network namespaces need root"
@@ -312,7 +312,7 @@ def dask_recipe(tap, work):
         stack.push(hosts)
         address, workers = stack.enter_context(dask_cluster(work, hosts, [0, 1, 2]))
         client = start_client(work, hosts, address, "dask")
-        before, cut_off = kill_in_the_midst(work, "dask", workers[2], client)
+        before, cut_off = kill_during_the_run(work, "dask", workers[2], client)
         text = text_of_client(client)
         faults = [] if f"{work.n} files, 0 were done" in text else [text]
         faults += [] if 0 < len(before) < work.n else [f"the worker was killed after {len(before)} outputs"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: serve_page.py LIGHTNET-SERVE. The page for people, in Chromium: what it shows, and what models receive of an image. Skipped
+"""usage: serve_page.py LIGHTNET-SERVE. The status page in Chromium: its content, and the pixels that models receive. Skipped
 without Chromium.
 """
 import os
@@ -40,7 +40,7 @@ def digit(name):
 
 
 class Visitor:
-    """Someone who opens the page of a server."""
+    """The page of a server, in the browser."""
 
     def __init__(self, server, width=1000):
         self.page = CHROMIUM.open(f"http://127.0.0.1:{server.port}/", width)
@@ -97,7 +97,7 @@ def digits_are_recognized():
 
 @test
 def models_receive_the_pixels_as_chosen():
-    """Models that return their input, of one pixel, show what it was."""
+    """Models that return their input show the pixels."""
     for name, dtype, shape in (("first", "float", (1, 3, 1, 1)), ("gray", "double", ("n", 1, 1, 1)), ("last", "float", (1, 2, 2, 3)), ("byte", "uint8", (1, 3, 1, 1)),
                                ("signed", "int8", (1, 3, 1, 1)), ("long", "int64", (1, 1, 1, 1)), ("bool", "bool", (1, 3, 1, 1)),
                                ("four", "float", (1, 4, 2, 2)), ("flat", "float", (1, 3))):
@@ -108,7 +108,7 @@ def models_receive_the_pixels_as_chosen():
     rows = [("first", None, COLOR), ("first", "0 to 255", COLOR), ("first", "0 to 1", COLOR / 255), ("first", imagenet, normalized),
             ("gray", "0 to 255", [COLOR.mean()]), ("gray", imagenet, [gray]), ("last", "0 to 1", None),
             ("byte", None, COLOR), ("signed", None, COLOR - 128), ("long", None, [COLOR.mean()])]
-    errors = [("bool", "type BOOL"), ("four", "shape [1, 4, 2, 2], expected 1 or 3 channels"), ("flat", "x FP32 [1, 3]")]
+    errors = [("bool", "type BOOL"), ("four", "shape [1, 4, 2, 2], expected 1 or 3 channels"), ("flat", "needs one input with 4 dimensions, but has x FP32 [1, 3]")]
     image, faults = png("color.png", np.tile(COLOR, (2, 2, 1))), []
     with Server(PROGRAM, f"{FOLDER}/scales") as server:
         visitor = Visitor(server)
@@ -152,7 +152,7 @@ def main():
     global FOLDER, CHROMIUM
     if not browser.command():
         tap = Tap()
-        tap.skip("the page for people, in a browser", "there is no chromium")
+        tap.skip("the status page, in a browser", "there is no chromium")
         tap.end()
     with folder() as FOLDER, browser.Browser() as CHROMIUM:
         run_tests()
