@@ -671,7 +671,7 @@ static int count_files(const each *e)
     return e->files.lines ? e->files.n_all - e->files.n_done : e->files.n;
 }
 
-static int report(const each *e, int n, int signal)
+static int report(each *e, int n, int signal)
 {
     char kind[LN_MAXLINE];
     const int n_files = count_files(e);

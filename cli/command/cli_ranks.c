@@ -141,6 +141,7 @@ int cli_ranks_begin(cli_ranks *r, const cli_run_options *opt)
     if (read_folder(r, remove_own_end, NULL))
         return fail_at(r, "read");
     snprintf(name, sizeof(name), BEGUN, r->rank);
+    r->has_begun = 1;
     return create(r, name);
 }
 
@@ -160,7 +161,7 @@ static int fail_alone(const cli_ranks *r, const files *f)
                     r->folder, f->n_begun, r->n);
 }
 
-int cli_ranks_end(const cli_ranks *r, const char *source, int n_failed, int n_files)
+int cli_ranks_end(cli_ranks *r, const char *source, int n_failed, int n_files)
 {
     char name[MAX_NAME];
     if (!r->folder)
@@ -168,6 +169,7 @@ int cli_ranks_end(const cli_ranks *r, const char *source, int n_failed, int n_fi
     snprintf(name, sizeof(name), ENDED, r->rank, n_failed);
     if (create(r, name))
         return CLI_FAILED;
+    r->has_begun = 0;
     const struct timespec pause = {0, WAIT_MS * 1000000};
     for (const uint64_t start = tl_clock();; nanosleep(&pause, NULL)) {
         files f = {0};
@@ -184,6 +186,12 @@ int cli_ranks_end(const cli_ranks *r, const char *source, int n_failed, int n_fi
 
 void cli_ranks_free(cli_ranks *r)
 {
+    char name[MAX_NAME];
+    if (r->has_begun) {
+        snprintf(name, sizeof(name), BEGUN, r->rank);
+        remove_name(r, name);
+        rmdir(r->folder); // fails while it has files of others
+    }
     free(r->folder);
     r->folder = NULL;
 }

@@ -20,6 +20,7 @@
 typedef struct cli_ranks {
     char *folder; // NULL: a rank returns its own status
     int rank, n;
+    int has_begun; // and not ended
 } cli_ranks;
 
 /** Begins a rank: one of several that a launcher has started with an id for the start, with -O.
@@ -31,6 +32,8 @@ int cli_ranks_begin(cli_ranks *ranks, const cli_run_options *opt);
  * while others run; of the last rank CLI_FAILED after a message if files of any rank failed, of
  * `n_files` of all ranks. If not all ranks use the folder within 30 s, a rank with failed files
  * returns CLI_FAILED after a message. */
-int cli_ranks_end(const cli_ranks *ranks, const char *source, int n_failed, int n_files);
+int cli_ranks_end(cli_ranks *ranks, const char *source, int n_failed, int n_files);
 
+/** Of a rank that has begun and not ended, removes its file, and the folder if it is the only one.
+ */
 void cli_ranks_free(cli_ranks *ranks);
