@@ -283,6 +283,10 @@ static int start_job(srv_grpc_call *c, const char *name, int is_unload)
 static int model_load(srv_grpc_call *c, const ProtobufCMessage *request)
 {
     const Inference__RepositoryModelLoadRequest *const r = (const void *)request;
+    if (r->n_parameters && c->context->server->allows_control)
+        return srv_fail(&c->error, SRV_UNSUPPORTED,
+                        "the server supports no parameters here, such as '%.64s'",
+                        r->parameters[0]->key);
     return start_job(c, r->model_name, 0);
 }
 

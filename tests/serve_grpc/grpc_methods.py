@@ -396,6 +396,9 @@ def test_control(tap, messages, folder):
                   differs("two" in [m.name for m in client.RepositoryIndex(ready=True).models], False))
         client.RepositoryModelLoad(model_name="two")
         tap.check("and is ready after it is loaded", differs(client.ModelReady(name="two").ready, True))
+        parameter = messages.Parameter(key="config", value=messages.InferParameter(string_param="{}"))
+        tap.check("parameters of a load are rejected",
+                  fails(CODE.UNIMPLEMENTED, "'config'", client.RepositoryModelLoad, model_name="two", parameters=[parameter]))
         tap.check("an unknown model cannot be loaded", fails(CODE.NOT_FOUND, "no model 'x'", client.RepositoryModelLoad, model_name="x"))
         tap.check("nor unloaded", fails(CODE.NOT_FOUND, "no model 'x'", client.RepositoryModelUnload, model_name="x"))
         tap.check("a broken one says why", fails(CODE.INTERNAL, "broken.onnx", client.RepositoryModelLoad, model_name="broken"))
