@@ -205,6 +205,20 @@ static void settle_outputs(srv_model *m, srv_run *run)
         srv_probe_learn_outputs(&probe);
 }
 
+// `measured` 0: the max rows were not.
+static void log_batches(const srv_model *m, const srv_model_settings *settings, int measured)
+{
+    if (!settings->log || m->max_batch == 1)
+        return;
+    const int rows = m->limits.max_rows;
+    srv_log_event(settings->log, "info", "model '%s', version %s: batches of up to %d row%s (%s)%s",
+                  m->name, m->version, rows, rows > 1 ? "s" : "",
+                  settings->max_batch ? "--max-batch"
+                  : measured          ? "measured"
+                                      : "not measured, since sizes of inputs are open",
+                  rows == 1 && settings->wait_ns ? "; --batch-wait has no effect" : "");
+}
+
 // By a session that ends: one that has run batches computes single rows slower.
 static int find_batches(srv_model *m, const srv_model_settings *settings, srv_error *err)
 {
@@ -213,15 +227,17 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_er
     if (!run)
         return -1;
     const srv_probe probe = probe_of(m, run);
-    int enough = 1;
+    int enough = 0;
     m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
-    m->limits.max_rows = max ? m->max_batch : enough;
+    m->limits.max_rows = enough ? enough : m->max_batch;
     if (!err->status)
         settle_outputs(m, run);
     if (!err->status)
         settle_rows(m, run, settings);
     if (!err->status)
         settle_padding(m, run, settings);
+    if (!err->status)
+        log_batches(m, settings, enough);
     srv_run_free(run);
     return err->status ? -1 : 0;
 }

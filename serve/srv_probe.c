@@ -229,6 +229,6 @@ int srv_probe_rows(const srv_probe *p, int max, int *enough, srv_error *err)
         all = time_rows(p, rows, err);
     forget_zeros(p);
     if (enough)
-        *enough = all ? srv_probe_enough((double)one, (double)all, rows) : rows;
+        *enough = all ? srv_probe_enough((double)one, (double)all, rows) : 0;
     return rows;
 }

@@ -17,8 +17,8 @@ typedef struct srv_probe {
  *  open size there, and the shapes of all outputs follow it: by its name, or in runs of 1, 2 and 3
  *  rows, which need inputs without other open sizes. (srv_rows_probe.h compares results.) *enough,
  *  if not NULL: the rows beyond which more would raise the rows per second by less than 5 %, as
- *  runs of 1 and of the max rows show; the max if the sizes of inputs are unknown. With a reason in
- *  *err: the model cannot run. */
+ *  runs of 1 and of the max rows show; 0: not measured, since the max is 1, or sizes of inputs are
+ *  unknown. With a reason in *err: the model cannot run. */
 int srv_probe_rows(const srv_probe *probe, int max, int *enough, srv_error *err);
 
 /** Whether axis 0 of all inputs and outputs has one open size with a name, which no other axis has.

@@ -90,6 +90,11 @@ def batches_equal_single_runs_bit_for_bit():
             return faults + same(server.get("/v2/models/unshaped")[1]["outputs"][0]["shape"], [-1, -1])
 
 
+def messages(server, level):
+    """Those of the log, without requests."""
+    return [line["message"] for line in server.log() if line["level"] == level and "message" in line]
+
+
 def whole(nodes, inputs, outputs, constants=()):
     return w.model(w.graph(nodes, inputs, outputs, list(constants)), opset=17)
 
@@ -114,7 +119,10 @@ def cost_of_rows():
 
 @test
 def batches_are_as_large_as_they_pay():
-    """Without --max-batch, up to 8 rows; metrics tell."""
+    """Without --max-batch, up to 8 rows; metrics and the log have the number."""
+    def line_of(name, rows, how):
+        return f"model '{name}', version 1: batches of up to {rows:g} row{'s' * (rows > 1)} ({how})" + "; --batch-wait has no effect" * (rows == 1)
+
     with folder() as path:
         write(f"{path}/fixed.onnx", fixed_cost())
         write(f"{path}/rows.onnx", cost_of_rows())
@@ -123,11 +131,15 @@ def batches_are_as_large_as_they_pay():
 
         def sizes(*options):
             with Server(PROGRAM, path, *options) as server:
-                return {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("fixed", "rows", "alone", "open")}
-        free, said = sizes(), sizes("--max-batch", 5)
+                rows = {name: metric(server.metrics(), "lightnet_batch_rows_max", model=name) for name in ("fixed", "rows", "alone", "open")}
+                return rows, [line for line in messages(server, "info") if "batches of" in line]
+        (free, lines), (said, said_lines) = sizes("--batch-wait", 1), sizes("--max-batch", 5)
         # The lengths of "open" are unknown until requests come; rows of "fixed" beyond the first cost nothing, those of "rows" as much as it.
         return same([free["alone"], free["open"]], [1, 8]) + ([] if 1 <= free["rows"] <= 4 and 6 <= free["fixed"] <= 8 else [f"{free}"]) + \
-            same(said, {"fixed": 5, "rows": 5, "alone": 1, "open": 5})
+            same(said, {"fixed": 5, "rows": 5, "alone": 1, "open": 5}) + \
+            same(sorted(lines), [line_of(name, free[name], how) for name, how in (("fixed", "measured"), ("open", "not measured, since sizes of inputs are open"),
+                                                                                  ("rows", "measured"))]) + \
+            same(sorted(said_lines), [line_of(name, 5, "--max-batch") for name in ("fixed", "open", "rows")])
 
 
 @test
@@ -141,11 +153,6 @@ def outputs_that_do_not_follow_axis_0_are_not_batched():
             sums = together([lambda a=a: server.infer("sum", {"x": a})["y"].item() for a in x])
             turned = together([lambda a=a: server.infer("turned", {"x": a})["y"].tolist() for a in x])
             return same(sums, [float(a.sum()) for a in x]) + same(turned, [a.T.tolist() for a in x])
-
-
-def messages(server, level):
-    """Those of the log, without requests."""
-    return [line["message"] for line in server.log() if line["level"] == level and "message" in line]
 
 
 def mixing_models():
@@ -173,6 +180,9 @@ def mixing_models():
                          w.node("ReduceMean", ["seen"], ["mean"], axes=[0]), w.node("Sub", ["seen", "mean"], ["y"])],
                         [w.value("old", "float", ["n", "past"]), w.value("new", "float", ["n", "tokens"]), w.value("mask", "float", ["n", "all"])],
                         [w.value("y", "float", ["n", "all"])]), "y"),
+        "scaled": (whole([w.node("DynamicQuantizeLinear", ["x"], ["q", "scale", "point"]), w.node("MatMulInteger", ["q", "m", "point"], ["sums"]),
+                          w.node("Cast", ["sums"], ["real"], to=1), w.node("Mul", ["real", "scale"], ["y"])], [x], [y],
+                         [w.tensor("m", "int8", [3, 3], [3, 1, 4, 1, 5, 9, 2, 6, 5])]), "y"),
         "unnamed": (whole(centred, [w.value("x", "float", ["", 3])], [w.value("y", "float", ["", 3])]), "y"),
     }
 
