@@ -83,6 +83,18 @@ static size_t character_size(const unsigned char *s, size_t size)
     return 0;
 }
 
+int srv_is_utf8(const char *text, size_t size)
+{
+    const unsigned char *s = (const unsigned char *)text, *const end = s + size;
+    while (s < end) {
+        const size_t n = character_size(s, (size_t)(end - s));
+        if (!n)
+            return 0;
+        s += n;
+    }
+    return 1;
+}
+
 void srv_buffer_json(srv_buffer *b, const char *text, size_t size)
 {
     const unsigned char *s = (const unsigned char *)text, *const end = s + size;

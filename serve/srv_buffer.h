@@ -20,6 +20,9 @@ void srv_buffer_printf(srv_buffer *b, const char *fmt, ...) LN_PRINTF(2, 3);
 /** Appends a JSON string with its quotes; `text` is UTF-8, other bytes become U+FFFD. */
 void srv_buffer_json(srv_buffer *b, const char *text, size_t size);
 
+/** Whether the bytes are UTF-8. Source: RFC 3629, section 4. */
+int srv_is_utf8(const char *text, size_t size);
+
 /** Room for `size` more bytes, whose number the caller adds to b->size. NULL: no memory. */
 void *srv_buffer_room(srv_buffer *b, size_t size);
 

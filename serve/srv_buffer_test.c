@@ -84,5 +84,23 @@ START_TEST(json_string_escapes_and_replaces)
 }
 END_TEST
 
+START_TEST(utf8_is_recognized)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        int is_valid;
+    } rows[] = {
+        {"", 0, 1},         {"a\0b", 3, 1},
+        {"\\ufffd", 6, 1},  {"\xef\xbf\xbd", 3, 1}, // as text, and the character
+        {"\xc3\xa4", 2, 1}, {"\xc3", 1, 0},
+        {"a\xff", 2, 0},    {"\xed\xa0\x80", 3, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ck_assert_int_eq(srv_is_utf8(rows[i].text, rows[i].size), rows[i].is_valid);
+}
+END_TEST
+
 LN_TEST_MAIN("buffers", parts_follow_each_other, buffer_grows_by_any_size,
-             size_beyond_all_memory_fails_and_keeps_the_bytes, json_string_escapes_and_replaces)
+             size_beyond_all_memory_fails_and_keeps_the_bytes, json_string_escapes_and_replaces,
+             utf8_is_recognized)

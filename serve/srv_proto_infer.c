@@ -230,21 +230,11 @@ static int read_timeout(const Inference__ModelInferRequest *message, srv_request
 }
 
 // Fields of the type string are UTF-8; others would make the response no message.
-static int is_utf8(const char *text)
-{
-    srv_buffer plain = {.data = NULL};
-    srv_buffer_json(&plain, text, strlen(text));
-    srv_buffer_add(&plain, "", 1);
-    const int is_valid = plain.data && !strstr(plain.data, "\\ufffd");
-    srv_buffer_clear(&plain);
-    return is_valid;
-}
-
 static int read_id(const char *id, srv_request *r, srv_proto_form *form)
 {
     if (!*id)
         return 0;
-    if (!is_utf8(id))
+    if (!srv_is_utf8(id, strlen(id)))
         return srv_fail(&r->error, SRV_INVALID, "the id is no UTF-8");
     form->id = strdup(id);
     return form->id ? 0 : srv_fail(&r->error, SRV_OUT_OF_MEMORY, "no memory");

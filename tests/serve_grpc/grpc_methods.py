@@ -192,6 +192,14 @@ def test_infer(tap, client, server):
     tap.check("and those of NumPy in double precision", [] if error < 1e-5 else [f"they differ by {error}"])
 
 
+def returns_id(send, typed, name):
+    """Faults unless the response has the id of its request."""
+    try:
+        yield from differs(send(tensor={"contents": typed}, id=name).id, name)
+    except grpc.RpcError as error:
+        yield error.details()
+
+
 def test_bad_requests(tap, client):
     messages, contents = client.messages, client.messages.InferTensorContents
     x = {"x": ("FP32", [2], [1, 2])}
@@ -261,6 +269,8 @@ def test_bad_requests(tap, client):
         tap.check("rejected: " + name, fails(code, words, call))
     ignored = [parameter(key=key, value=made) for key, made in (
         ("any", value(bool_param=True)), ("other", value(double_param=.5)), ("empty", value()), ("timeout", value(uint64_param=10**7)))]
+    for name in ("\\ufffd", "\ufffd", "ä\"\\"):  # a backslash and letters, the character, others
+        tap.check(f"an id is returned: {name!a}", list(returns_id(send, typed, name)))
     got = send(tensor={"contents": typed, "parameters": ignored}, parameters=[*ignored, parameter(key="bare")])
     tap.check("other parameters are ignored", differs(list(got.outputs[0].contents.fp32_contents), [1, 2]))
 
