@@ -13,6 +13,8 @@
 
 // Reading
 
+#define NO_ZERO ", which is a string without a byte 0"
+
 // Where the binary data of the next input begins.
 typedef struct reader {
     srv_request *r;
@@ -32,6 +34,13 @@ static const char *type_name(const json_t *value)
         [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
     return value ? names[json_typeof(value)] : "nothing";
+}
+
+// A string; NULL: it is none, or has a byte 0, with which it would equal its beginning.
+static const char *text_of(const json_t *value)
+{
+    const char *const text = json_string_value(value);
+    return text && strlen(text) == json_string_length(value) ? text : NULL;
 }
 
 static int is_flat(const json_t *data)
@@ -220,13 +229,13 @@ static int read_shape(reader *in, srv_tensor *t, const json_t *shape, tl_dtype d
 
 static int read_input(reader *in, srv_tensor *t, const json_t *input)
 {
-    const char *const name = json_string_value(json_object_get(input, "name"));
-    const char *const datatype = json_string_value(json_object_get(input, "datatype"));
+    const char *const name = text_of(json_object_get(input, "name"));
+    const char *const datatype = text_of(json_object_get(input, "datatype"));
     const json_t *const data = json_object_get(input, "data");
     const json_t *const size =
         json_object_get(json_object_get(input, "parameters"), "binary_data_size");
     if (!name)
-        return fail(in, "an input has no 'name'%s", "");
+        return fail(in, "an input has no 'name'%s", NO_ZERO);
     t->name = strdup(name);
     if (!t->name)
         return srv_fail(&in->r->error, SRV_OUT_OF_MEMORY, "no memory");
@@ -269,11 +278,11 @@ static int read_outputs(reader *in, const json_t *outputs)
         return srv_fail(&in->r->error, SRV_OUT_OF_MEMORY, "no memory");
     for (size_t i = 0; i < json_array_size(outputs); i++) {
         const json_t *const output = json_array_get(outputs, i);
-        const char *const name = json_string_value(json_object_get(output, "name"));
+        const char *const name = text_of(json_object_get(output, "name"));
         const json_t *const parameters = json_object_get(output, "parameters");
         const json_t *const binary = json_object_get(parameters, "binary_data");
         if (!name)
-            return fail(in, "an output has no 'name'%s", "");
+            return fail(in, "an output has no 'name'%s", NO_ZERO);
         if (json_object_get(parameters, "classification"))
             return srv_fail(&in->r->error, SRV_UNSUPPORTED,
                             "output '%s': the extension 'classification' is missing", name);
@@ -304,6 +313,8 @@ static int read_request(reader *in, const json_t *json)
         return fail(in, "the request is %s; expected an object", type_name(json));
     if (id && !json_is_string(id))
         return fail(in, "'id' is %s; expected a string", type_name(id));
+    if (id && !text_of(id))
+        return fail(in, "'id' is a string%s", ", which has a byte 0");
     if (id && !(in->form->id = strdup(json_string_value(id))))
         return srv_fail(&in->r->error, SRV_OUT_OF_MEMORY, "no memory");
     in->form->is_binary = json_is_true(json_object_get(parameters, "binary_data_output"));

@@ -117,13 +117,16 @@ static void *work(void *data)
     while (!srv_queue_take(m->queue, run->session, &batch)) {
         const uint64_t start = tl_clock();
         srv_model_keep(m); // its requests may end before the run
-        srv_run_batch(run, &batch);
+        const int n_runs = srv_run_batch(run, &batch);
         const uint64_t end = tl_clock();
         for (srv_request *r = batch.first; r; r = r->next) {
             r->queue_ns = start - r->queued;
             r->run_ns = end - start;
+            if (n_runs > 1)
+                count_run(m, r->rows);
         }
-        count_run(m, batch.rows);
+        if (n_runs == 1)
+            count_run(m, batch.rows);
         srv_queue_finish(m->queue, &batch);
         srv_model_release(m);
     }
@@ -481,17 +484,17 @@ static int check(const srv_model *m, srv_request *r)
     return check_wanted(m, r);
 }
 
-// Requests join only if all their inputs have as many rows.
-static int rows_of(const srv_model *m, srv_request *r)
+// Requests join only if all their inputs have as many rows, and as many elements along axes of one
+// name; otherwise the run explains what is wrong.
+static void measure(const srv_model *m, srv_request *r)
 {
+    r->rows = 1;
     if (m->max_batch == 1)
-        return 1;
+        return;
+    r->rows = r->inputs[0].dims[0];
+    r->is_alone = r->rows == 0 || (m->pad && srv_pad_measure(m->pad, r));
     for (int i = 1; i < r->n_inputs; i++)
-        if (r->inputs[i].dims[0] != r->inputs[0].dims[0])
-            return m->max_batch; // the run explains what is wrong
-    if (m->pad && srv_pad_measure(m->pad, r))
-        return m->max_batch; // here, too
-    return r->inputs[0].dims[0] > 0 ? r->inputs[0].dims[0] : m->max_batch;
+        r->is_alone |= r->inputs[i].dims[0] != r->rows;
 }
 
 static int submit(srv_model *m, srv_request *r)
@@ -501,7 +504,7 @@ static int submit(srv_model *m, srv_request *r)
         r->deadline = limit;
     if (check(m, r))
         return -1;
-    r->rows = rows_of(m, r);
+    measure(m, r);
     srv_model_keep(m);
     if (!srv_queue_push(m->queue, r))
         return 0;

@@ -137,8 +137,13 @@ static int has_same_kinds(const srv_pad *pad, const srv_request *a, const srv_re
 static int fits(const srv_queue *q, const srv_batch *batch, const srv_request *r)
 {
     const srv_pad *const pad = q->limits.pad;
-    return r->rows <= q->limits.max_rows - batch->rows && has_same_kinds(pad, batch->first, r) &&
-           (!pad || srv_pad_allows(pad, batch->first, r));
+    return !r->is_alone && !batch->first->is_alone && r->rows <= q->limits.max_rows - batch->rows &&
+           has_same_kinds(pad, batch->first, r) && (!pad || srv_pad_allows(pad, batch->first, r));
+}
+
+static int is_full(const srv_queue *q, const srv_batch *batch)
+{
+    return batch->rows >= q->limits.max_rows || (batch->first && batch->first->is_alone);
 }
 
 static void append(srv_batch *batch, srv_request *r)
@@ -214,7 +219,7 @@ static srv_request *unlink_at(srv_queue *q, srv_request **link)
 // Moves requests that fit to the batch, until it is full.
 static void fill(srv_queue *q, srv_batch *batch)
 {
-    for (srv_request **link = &q->first; *link && batch->rows < q->limits.max_rows;) {
+    for (srv_request **link = &q->first; *link && !is_full(q, batch);) {
         srv_request *r = *link;
         if (batch->first && !fits(q, batch, r)) {
             link = &r->next;
@@ -254,7 +259,7 @@ static void collect(srv_queue *q, srv_batch *batch)
     fill(q, batch);
     batch->next = q->collecting;
     q->collecting = batch;
-    while (batch->first && batch->rows < q->limits.max_rows && !q->is_closed &&
+    while (batch->first && !is_full(q, batch) && !q->is_closed &&
            tl_clock() < end_of_wait(q, batch))
         wait_until(q, end_of_wait(q, batch));
     srv_batch **link = &q->collecting;

@@ -36,6 +36,7 @@ typedef struct srv_request {
     struct srv_request *twin, *next_twin;
     uint64_t queued; // tl_clock: it is read, and waits
     int is_queued, is_cancelled;
+    int is_alone;                 // it joins no batch
     int rows;                     // along axis 0, if the model's batches grow along it; else 1
     int lengths[SRV_MAX_LENGTHS]; // of padded axes, srv_pad
 } srv_request;

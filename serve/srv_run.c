@@ -228,8 +228,10 @@ static int copy_output(srv_run *run, const char *name, const srv_batch *batch, c
     const tl_tensor *const t = ln_session_output(run->session, name);
     const part p = {t, begin, r->rows, batch->n == 1};
     long long dims[SRV_MAX_DIMS];
-    if (!t || !(to->name = strdup(name)))
+    if (!t)
         return srv_fail(err, SRV_INTERNAL, "output '%s': %s", name, ln_session_error(run->session));
+    if (!(to->name = strdup(name)))
+        return srv_fail(err, SRV_OUT_OF_MEMORY, "the server has no memory for outputs");
     if (!srv_datatype_name(t->dtype))
         return srv_fail(err, SRV_UNSUPPORTED,
                         "output '%s' has the type %s, which the protocol lacks", name,
@@ -342,17 +344,21 @@ int srv_run_together(srv_run *run, const srv_batch *batch, srv_error *err)
     return status;
 }
 
-void srv_run_batch(srv_run *run, srv_batch *batch)
+int srv_run_batch(srv_run *run, srv_batch *batch)
 {
+    int n_runs = 1;
     srv_error together = {.status = SRV_OK};
     if (batch->n == 1)
         run_each(run, batch);
     else if (srv_run_together(run, batch, &together)) {
-        if (together.status == SRV_TIMEOUT || together.status == SRV_CANCELLED)
+        if (together.status == SRV_TIMEOUT || together.status == SRV_CANCELLED) {
             fail_each(batch, &together);
-        else
+        } else {
             run_each(run, batch);
+            n_runs = batch->n;
+        }
     }
     fail_late(batch);
     srv_run_forget(run, batch->first); // they belong to requests that are about to end
+    return n_runs;
 }

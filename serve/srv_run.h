@@ -33,5 +33,5 @@ void srv_run_forget(srv_run *run, const srv_request *r);
 
 /** Sets outputs or the error of each request. If a batch of several fails, runs each alone: one
  *  request with wrong values does not fail the others. Requests whose deadlines have passed
- * meanwhile fail. */
-void srv_run_batch(srv_run *run, srv_batch *batch);
+ * meanwhile fail. Returns 1: they ran together; more: the number of requests, which ran alone. */
+int srv_run_batch(srv_run *run, srv_batch *batch);

@@ -347,7 +347,9 @@ def limit_of_memory_is_no_limit_of_time():
                 seen = together([lambda: server.infer("m", {"x": large}, timeout=60000000)])[0]
                 faults = same((seen.status, "exceed the limit of 1000000 bytes" in seen.text), (413, True))
                 faults += same(statuses(together([lambda: server.infer("m", {"x": large})])), [413])
+                before = metric(server.metrics(), "lightnet_batch_rows_count")
                 faults += same(statuses(together([lambda: server.infer("m", {"x": fitting})] * 2)), [200, 200])
+                faults += same(metric(server.metrics(), "lightnet_batch_rows_count") - before, 2.0)  # each alone
                 if faults:
                     return [f"{option}: {fault}" for fault in faults]
         return []

@@ -161,8 +161,11 @@ def version_may_be_in_the_path():
 
 @test
 def empty_batch_gives_an_empty_output():
+    def rows():
+        return [metric(SERVER.metrics(), "lightnet_batch_rows_" + of, model="relu") for of in ("count", "sum")]
+    before = rows()
     status, answer = SERVER.post("/v2/models/relu/infer", one(shape=[0, 3], data=[]))
-    return same((status, [(output["shape"], output["data"]) for output in answer.get("outputs", [])]), (200, [([0, 3], [])] * 2))
+    return same([now - then for now, then in zip(rows(), before)], [1, 0]) + same((status, [(output["shape"], output["data"]) for output in answer.get("outputs", [])]), (200, [([0, 3], [])] * 2))
 
 
 @test
@@ -211,7 +214,8 @@ def wrong_json_is_invalid():
 @test
 def wrong_inputs_are_invalid():
     faults = []
-    for changes, text in (({"name": "q"}, "no input 'q'; it has 'x'"), ({"name": None}, "no 'name'"), ({"shape": None}, "'shape'"),
+    for changes, text in (({"name": "q"}, "no input 'q'; it has 'x'"), ({"name": None}, "no 'name'"), ({"name": "x\0"}, "no 'name', which is a string without a byte 0"),
+                          ({"datatype": "FP32\0"}, "no 'datatype'"), ({"shape": None}, "'shape'"),
                           ({"shape": [2, "3"]}, "expected integers"), ({"shape": [2, 2.5]}, "expected integers"), ({"shape": "2x3"}, "expected an array"),
                           ({"shape": [-2, -3]}, "size -2"), ({"shape": [2, 4]}, "array of 8"), ({"shape": [6]}, "the model's is [-1, 3]"),
                           ({"shape": [3, 2]}, "the model's is [-1, 3]"), ({"shape": [1] * 40}, "the max is"),
@@ -242,6 +246,7 @@ def wrong_outputs_and_parameters_are_refused():
         refuses(400, "no output 'q'; it has 'y', 'z'", body={**one(), "outputs": [{"name": "q"}]}) + \
         refuses(400, "expected an array", body={**one(), "outputs": "y"}) + refuses(400, "no 'name'", body={**one(), "outputs": [{}]}) + \
         refuses(501, "classification", body={**one(), "outputs": [{"name": "y", "parameters": {"classification": 2}}]}) + \
+        refuses(400, "no 'name'", body={**one(), "outputs": [{"name": "y\0"}]}) + refuses(400, "a byte 0", body={"id": "a\0b", **one()}) + \
         refuses(400, "microseconds", body={**one(), "parameters": {"timeout": "1"}}) + \
         refuses(400, "microseconds", body={**one(), "parameters": {"timeout": -1}})
 
