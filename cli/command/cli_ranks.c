@@ -51,9 +51,9 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static int fail_at(const cli_ranks *r, const char *verb)
+static int fail_at(const cli_ranks *r, const char *problem)
 {
-    return cli_fail("%s: cannot %s: %s", r->folder, verb, strerror(errno));
+    return cli_fail("%s: %s: %s", r->folder, problem, strerror(errno));
 }
 
 static int create(const cli_ranks *r, const char *name)
@@ -61,7 +61,7 @@ static int create(const cli_ranks *r, const char *name)
     char *const path = join(r->folder, name);
     const int fd = path ? open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666) : -1;
     free(path);
-    return fd < 0 || close(fd) ? fail_at(r, "write") : 0;
+    return fd < 0 || close(fd) ? fail_at(r, "cannot write") : 0;
 }
 
 // Calls `see` for each name in the folder. Returns 0; -1: errno says why it cannot be read.
@@ -137,9 +137,9 @@ int cli_ranks_begin(cli_ranks *r, const cli_run_options *opt)
     if (!r->folder)
         return cli_fail_memory();
     if (mkdir(r->folder, 0777) && errno != EEXIST)
-        return fail_at(r, "create");
+        return fail_at(r, "cannot create");
     if (read_folder(r, remove_own_end, NULL))
-        return fail_at(r, "read");
+        return fail_at(r, "cannot read");
     snprintf(name, sizeof(name), BEGUN, r->rank);
     r->has_begun = 1;
     return create(r, name);
@@ -174,7 +174,8 @@ int cli_ranks_end(cli_ranks *r, const char *source, int n_failed, int n_files)
     for (const uint64_t start = tl_clock();; nanosleep(&pause, NULL)) {
         files f = {0};
         if (read_folder(r, count, &f))
-            return errno == ENOENT ? CLI_OK : fail_at(r, "read"); // the last rank has removed it
+            return errno == ENOENT ? CLI_OK
+                                   : fail_at(r, "cannot read"); // the last rank has removed it
         if (f.n_ended >= r->n)
             return end_last(r, source, &f, n_files);
         if (!n_failed || f.n_begun >= r->n)

@@ -10,8 +10,8 @@
 //
 // Ranks share nothing but the folder of -O. In it is a hidden folder for each start, in which each
 // rank creates an empty file when it begins, and another one, whose name has the number of files
-// that failed, when it ends. The rank that finds the files of all is the last one. It removes the
-// folder.
+// that failed, when it ends. The rank that finds the files of all is the last one, or several that
+// end at the same moment. It removes the folder.
 
 #pragma once
 
