@@ -8,7 +8,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +34,7 @@ struct srv_grpc {
     int max_connections, n_connections;
     int listener, epoll, waker; // -1: none
     int is_quiet;               // the listener is closed
+    uint64_t accept_at;         // tl_clock: it is watched again; 0: it is
     connection_link *connections;
     pthread_t thread;
     int has_thread;
@@ -130,6 +130,27 @@ static int add_connection(srv_grpc *grpc, int fd, const char *client)
     return 0;
 }
 
+static void watch_listener(srv_grpc *grpc, unsigned events)
+{
+    struct epoll_event event = {.events = events, .data = {.ptr = &grpc->listener}};
+    epoll_ctl(grpc->epoll, EPOLL_CTL_MOD, grpc->listener, &event);
+}
+
+// No descriptors, or no memory: the listener stays readable, and others go on.
+static void pause_accept(srv_grpc *grpc)
+{
+    watch_listener(grpc, 0);
+    grpc->accept_at = tl_clock() + PAUSE_MS * 1000000ull;
+}
+
+static void resume_accept(srv_grpc *grpc)
+{
+    if (!grpc->accept_at || grpc->listener < 0 || tl_clock() < grpc->accept_at)
+        return;
+    grpc->accept_at = 0;
+    watch_listener(grpc, EPOLLIN);
+}
+
 static void accept_some(srv_grpc *grpc)
 {
     for (int i = 0; i < N_ACCEPT; i++) {
@@ -140,7 +161,7 @@ static void accept_some(srv_grpc *grpc)
                                SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                poll(NULL, 0, PAUSE_MS); // no descriptors, or no memory: others go on
+                pause_accept(grpc);
             return;
         }
         getnameinfo((struct sockaddr *)&address, size, client, sizeof(client), NULL, 0,
@@ -190,7 +211,9 @@ static void tick(srv_grpc *grpc)
 static int wait_ms(const srv_grpc *grpc)
 {
     enum { MAX_MS = 60000 };
-    const uint64_t now = tl_clock(), wake = grpc->context.wake;
+    const uint64_t now = tl_clock(), accept_at = grpc->listener >= 0 ? grpc->accept_at : 0;
+    const uint64_t wake =
+        accept_at && accept_at < grpc->context.wake ? accept_at : grpc->context.wake;
     if (wake <= now)
         return 0;
     const uint64_t ms = (wake - now) / 1000000 + 1;
@@ -231,6 +254,7 @@ static void *work(void *data)
             handle(grpc, &events[i]);
         finish_calls(grpc);
         tick(grpc);
+        resume_accept(grpc);
         quiesce(grpc);
         sweep(grpc);
     }

@@ -6,6 +6,7 @@ The client is gRPC's own. Values are compared with what was sent, and with the r
 """
 import json
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -372,6 +373,27 @@ def test_limits(tap, messages, folder):
         client.close()
 
 
+def test_descriptors(tap, messages, folder):
+    with Server(sys.argv[1], folder, "--instances", 1) as server:
+        client = Client(messages, server)
+        client.ServerLive()
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (40, 40))
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+        time.sleep(.1)
+        seconds = []
+        for _ in range(31):
+            begin = time.monotonic()
+            client.ServerLive()
+            seconds.append(time.monotonic() - begin)
+        tap.check("without free descriptors, others go on", [] if sorted(seconds)[15] < .015 else [f"{sorted(seconds)[15]} s"])
+        for connection in idle:
+            connection.close()
+        late = Client(messages, server)
+        tap.check("with free ones, clients are accepted again", differs(late.ServerLive(timeout=20).live, True))
+        late.close()
+        client.close()
+
+
 def test_timeout(tap, messages, folder):
     with Server(sys.argv[1], folder, "--timeout", .2, "--instances", 1) as server:
         client = Client(messages, server)
@@ -572,6 +594,7 @@ def main():
         test_tls(tap, messages, folder)
         test_balancer(tap, messages, folder)
         test_drain(tap, messages, folder)
+        test_descriptors(tap, messages, folder)
         test_timeout(tap, messages, folder)
         test_memory(tap, messages, folder)
         test_control(tap, messages, folder)
