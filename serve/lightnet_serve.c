@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet-serve: serves models over HTTP. `lightnet serve` starts it.
+// lightnet-serve: serves models over HTTP and gRPC. `lightnet serve` starts it.
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "srv_grpc.h"
+#include "srv_listen.h"
 #include "srv_options.h"
 #include "tensorlight/tl_util.h"
 
@@ -53,6 +54,14 @@ static int drain(srv_server *server, srv_http *http, srv_grpc *grpc, const sigse
     return atomic_load(&server->n_calls);
 }
 
+static void note_listening(const srv_server *server, const srv_http_settings *settings,
+                           const char *scheme, int port)
+{
+    char url[SRV_URL_SIZE];
+    srv_log_event(server->log, "info", "listening on %s",
+                  srv_listen_url(url, scheme, settings->host, port));
+}
+
 // Nothing without --grpc-port.
 static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader *loader,
                             srv_error *err)
@@ -62,9 +71,8 @@ static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader
     srv_grpc *const grpc =
         o->grpc_port < 0 ? NULL : srv_grpc_create(server, loader, &settings, err);
     if (grpc)
-        srv_log_event(server->log, "info", "listening on %s://%s:%d",
-                      srv_access_has_tls(server->access) ? "grpcs" : "grpc", settings.host,
-                      srv_grpc_port(grpc));
+        note_listening(server, &settings, srv_access_has_tls(server->access) ? "grpcs" : "grpc",
+                       srv_grpc_port(grpc));
     return grpc;
 }
 
@@ -76,9 +84,8 @@ static int serve(srv_options *o, srv_server *server, sigset_t *signals, srv_erro
         srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
     srv_grpc *const grpc = http ? start_grpc(o, server, loader, err) : NULL;
     if (http && !err->status) {
-        srv_log_event(server->log, "info", "listening on %s://%s:%d",
-                      srv_access_has_tls(server->access) ? "https" : "http", o->http.host,
-                      srv_http_port(http));
+        note_listening(server, &o->http, srv_access_has_tls(server->access) ? "https" : "http",
+                       srv_http_port(http));
         wait_for_end(signals, loader);
         srv_log_event(server->log, "info", "stopping");
         atomic_store(&server->is_draining, 1);

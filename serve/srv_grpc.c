@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 #include "srv_grpc_connection.h"
+#include "srv_listen.h"
 #include "tensorlight/tl_util.h"
 
-enum { N_EVENTS = 64, BACKLOG = 512, N_ACCEPT = 64, PAUSE_MS = 20 };
+enum { N_EVENTS = 64, N_ACCEPT = 64, PAUSE_MS = 20 };
 
 // A connection in its place.
 typedef struct link {
@@ -32,9 +33,10 @@ typedef struct link {
 struct srv_grpc {
     srv_grpc_context context; // first: calls find the front end by it
     int max_connections, n_connections;
-    int listener, epoll, waker; // -1: none
-    int is_quiet;               // the listener is closed
-    uint64_t accept_at;         // tl_clock: it is watched again; 0: it is
+    srv_listener listener;
+    int epoll, waker;   // -1: none
+    int is_quiet;       // the listener is closed
+    uint64_t accept_at; // tl_clock: the listener is watched again; 0: it is
     connection_link *connections;
     pthread_t thread;
     int has_thread;
@@ -130,10 +132,14 @@ static int add_connection(srv_grpc *grpc, int fd, const char *client)
     return 0;
 }
 
-static void watch_listener(srv_grpc *grpc, unsigned events)
+static void watch_listener(const srv_grpc *grpc, unsigned events)
 {
-    struct epoll_event event = {.events = events, .data = {.ptr = &grpc->listener}};
-    epoll_ctl(grpc->epoll, EPOLL_CTL_MOD, grpc->listener, &event);
+    for (int i = 0; i < grpc->listener.n; i++) {
+        struct epoll_event event = {.events = events,
+                                    .data = {.ptr = (void *)&grpc->listener.fds[i]}};
+        if (grpc->listener.fds[i] >= 0)
+            epoll_ctl(grpc->epoll, EPOLL_CTL_MOD, grpc->listener.fds[i], &event);
+    }
 }
 
 // No descriptors, or no memory: the listener stays readable, and others go on.
@@ -145,20 +151,20 @@ static void pause_accept(srv_grpc *grpc)
 
 static void resume_accept(srv_grpc *grpc)
 {
-    if (!grpc->accept_at || grpc->listener < 0 || tl_clock() < grpc->accept_at)
+    if (!grpc->accept_at || grpc->is_quiet || tl_clock() < grpc->accept_at)
         return;
     grpc->accept_at = 0;
     watch_listener(grpc, EPOLLIN);
 }
 
-static void accept_some(srv_grpc *grpc)
+static void accept_some(srv_grpc *grpc, int listener)
 {
     for (int i = 0; i < N_ACCEPT; i++) {
         struct sockaddr_storage address;
         socklen_t size = sizeof(address);
         char client[64] = "";
-        const int fd = accept4(grpc->listener, (struct sockaddr *)&address, &size,
-                               SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int fd =
+            accept4(listener, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 pause_accept(grpc);
@@ -211,7 +217,7 @@ static void tick(srv_grpc *grpc)
 static int wait_ms(const srv_grpc *grpc)
 {
     enum { MAX_MS = 60000 };
-    const uint64_t now = tl_clock(), accept_at = grpc->listener >= 0 ? grpc->accept_at : 0;
+    const uint64_t now = tl_clock(), accept_at = grpc->is_quiet ? 0 : grpc->accept_at;
     const uint64_t wake =
         accept_at && accept_at < grpc->context.wake ? accept_at : grpc->context.wake;
     if (wake <= now)
@@ -225,8 +231,7 @@ static void quiesce(srv_grpc *grpc)
     if (grpc->is_quiet || !atomic_load(&grpc->is_draining))
         return;
     grpc->is_quiet = 1;
-    close(grpc->listener); // which epoll forgets then
-    grpc->listener = -1;
+    srv_listener_close(&grpc->listener); // which epoll forgets then
     for (connection_link *l = grpc->connections; l; l = l->next) {
         if (!l->connection)
             continue;
@@ -235,11 +240,20 @@ static void quiesce(srv_grpc *grpc)
     }
 }
 
+static const int *find_listener(const srv_grpc *grpc, const void *which)
+{
+    for (int i = 0; i < grpc->listener.n; i++)
+        if (which == &grpc->listener.fds[i])
+            return &grpc->listener.fds[i];
+    return NULL;
+}
+
 static void handle(srv_grpc *grpc, const struct epoll_event *event)
 {
     connection_link *const l = event->data.ptr;
-    if ((void *)l == &grpc->listener)
-        accept_some(grpc);
+    const int *const listener = find_listener(grpc, event->data.ptr);
+    if (listener)
+        accept_some(grpc, *listener);
     else if ((void *)l != &grpc->waker && l->connection)
         settle(grpc, l, srv_grpc_connection_read(l->connection));
 }
@@ -270,52 +284,28 @@ static void *work(void *data)
 
 // Beginning and end
 
-static int open_listener(const struct addrinfo *address)
-{
-    const int on = 1;
-    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (!bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, BACKLOG))
-        return fd;
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    return -1;
-}
-
-static int listen_to(srv_grpc *grpc, const srv_http_settings *settings, srv_error *err)
-{
-    const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    struct addrinfo *found;
-    char port[16];
-    snprintf(port, sizeof(port), "%d", settings->port);
-    const int status = getaddrinfo(settings->host, port, &hints, &found);
-    if (status)
-        return srv_fail(err, SRV_INVALID, "%s: %s", settings->host, gai_strerror(status));
-    grpc->listener = open_listener(found);
-    freeaddrinfo(found);
-    return grpc->listener >= 0 ? 0
-                               : srv_fail(err, SRV_UNAVAILABLE, "cannot listen to %s, port %d: %s",
-                                          settings->host, settings->port, strerror(errno));
-}
-
 static int watch(const srv_grpc *grpc, int fd, const int *which)
 {
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = (void *)which}};
     return epoll_ctl(grpc->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+static int watch_all(const srv_grpc *grpc)
+{
+    int status = watch(grpc, grpc->waker, &grpc->waker);
+    for (int i = 0; i < grpc->listener.n; i++)
+        status |= watch(grpc, grpc->listener.fds[i], &grpc->listener.fds[i]);
+    return status;
+}
+
 static int start(srv_grpc *grpc, const srv_http_settings *settings, srv_error *err)
 {
-    if (listen_to(grpc, settings, err))
+    if (srv_listener_open(&grpc->listener, settings->host, settings->port, err))
         return -1;
     grpc->epoll = epoll_create1(EPOLL_CLOEXEC);
     grpc->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (grpc->epoll < 0 || grpc->waker < 0 || watch(grpc, grpc->listener, &grpc->listener) ||
-        watch(grpc, grpc->waker, &grpc->waker) || pthread_create(&grpc->thread, NULL, work, grpc))
+    if (grpc->epoll < 0 || grpc->waker < 0 || watch_all(grpc) ||
+        pthread_create(&grpc->thread, NULL, work, grpc))
         return srv_fail(err, SRV_UNAVAILABLE, "cannot start a thread");
     grpc->has_thread = 1;
     return 0;
@@ -334,7 +324,7 @@ srv_grpc *srv_grpc_create(srv_server *server, srv_loader *loader, const srv_http
                                        .idle_ns = (uint64_t)settings->idle_s * 1000000000,
                                        .wake = UINT64_MAX};
     grpc->max_connections = settings->max_connections;
-    grpc->listener = grpc->epoll = grpc->waker = -1;
+    grpc->epoll = grpc->waker = -1;
     pthread_mutex_init(&grpc->lock, NULL);
     if (!start(grpc, settings, err))
         return grpc;
@@ -344,12 +334,7 @@ srv_grpc *srv_grpc_create(srv_server *server, srv_loader *loader, const srv_http
 
 int srv_grpc_port(const srv_grpc *grpc)
 {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    if (getsockname(grpc->listener, (struct sockaddr *)&address, &size))
-        return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    return grpc->listener.port;
 }
 
 void srv_grpc_quiesce(srv_grpc *grpc)
@@ -369,8 +354,9 @@ void srv_grpc_free(srv_grpc *grpc)
         wake(grpc);
         pthread_join(grpc->thread, NULL);
     }
-    const int fds[] = {grpc->listener, grpc->epoll, grpc->waker};
-    for (int i = 0; i < 3; i++)
+    srv_listener_close(&grpc->listener);
+    const int fds[] = {grpc->epoll, grpc->waker};
+    for (int i = 0; i < 2; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     pthread_mutex_destroy(&grpc->lock);

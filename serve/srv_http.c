@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "srv_infer.h"
+#include "srv_listen.h"
 #include "srv_page.h"
 #include "srv_route.h"
 #include "srv_watch.h"
@@ -56,7 +57,8 @@ typedef struct call {
 struct srv_http {
     srv_server *server;
     srv_loader *loader;
-    struct MHD_Daemon *daemon;
+    srv_listener listener;
+    struct MHD_Daemon *daemons[SRV_LISTEN_MAX]; // [listener.n] one for each address; NULL: none
     srv_watch *watch;
     atomic_size_t memory; // bytes of all requests and answers
     size_t max_memory;    // of these
@@ -618,16 +620,6 @@ static void completed(void *data, struct MHD_Connection *connection, void **stat
 
 // Beginning and end
 
-static int resolve(const srv_http_settings *settings, struct addrinfo **found, srv_error *err)
-{
-    const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    char port[16];
-    snprintf(port, sizeof(port), "%d", settings->port);
-    const int status = getaddrinfo(settings->host, port, &hints, found);
-    return status ? srv_fail(err, SRV_INVALID, "%s: %s", settings->host, gai_strerror(status)) : 0;
-}
-
 static void quiet(void *data, const char *fmt, va_list args)
 {
     (void)data;
@@ -707,33 +699,39 @@ static unsigned threads_of(const srv_http_settings *settings)
     return (unsigned)(wanted < settings->max_connections ? wanted : settings->max_connections);
 }
 
-static int listen_to(srv_http *http, const srv_http_settings *settings, srv_error *err)
+// A daemon has one socket, which it closes at its end.
+static struct MHD_Daemon *start_daemon(srv_http *http, const srv_http_settings *settings, int fd)
 {
     const int has_tls = srv_access_has_tls(http->server->access);
-    struct addrinfo *found;
-    if (resolve(settings, &found, err))
-        return -1;
     const struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    errno = 0;
-    http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-            (found->ai_family == AF_INET6 ? MHD_USE_DUAL_STACK : 0) | (has_tls ? MHD_USE_TLS : 0),
-        (uint16_t)settings->port, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
-        MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, connection_changes, http, MHD_OPTION_THREAD_POOL_SIZE,
-        threads_of(settings), MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_s,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)64 * 1024, MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
-    freeaddrinfo(found);
-    return http->daemon
-               ? 0
-               : srv_fail(err, SRV_UNAVAILABLE, "cannot listen to %s, port %d: %s", settings->host,
-                          settings->port, errno ? strerror(errno) : "no reason is known");
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                                MHD_USE_ERROR_LOG | (has_tls ? MHD_USE_TLS : 0),
+                            0, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, completed,
+                            http, MHD_OPTION_NOTIFY_CONNECTION, connection_changes, http,
+                            MHD_OPTION_THREAD_POOL_SIZE, threads_of(settings),
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_s,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)64 * 1024, MHD_OPTION_ARRAY,
+                            has_tls ? tls : none, MHD_OPTION_END);
+}
+
+static int listen_to(srv_http *http, const srv_http_settings *settings, srv_error *err)
+{
+    if (srv_listener_open(&http->listener, settings->host, settings->port, err))
+        return -1;
+    for (int i = 0; i < http->listener.n; i++) {
+        const int fd = http->listener.fds[i];
+        http->listener.fds[i] = -1; // also if it fails: who has closed it then is unspecified
+        http->daemons[i] = start_daemon(http, settings, fd);
+        if (!http->daemons[i])
+            return srv_fail(err, SRV_UNAVAILABLE, "cannot start the threads of HTTP");
+    }
+    return 0;
 }
 
 srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http_settings *settings,
@@ -756,16 +754,16 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
 
 int srv_http_port(const srv_http *http)
 {
-    const union MHD_DaemonInfo *const info =
-        MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    return info ? info->port : 0;
+    return http->listener.port;
 }
 
 void srv_http_quiesce(srv_http *http)
 {
-    const MHD_socket socket = MHD_quiesce_daemon(http->daemon);
-    if (socket != MHD_INVALID_SOCKET)
-        close(socket);
+    for (int i = 0; i < http->listener.n; i++) {
+        const MHD_socket socket = MHD_quiesce_daemon(http->daemons[i]);
+        if (socket != MHD_INVALID_SOCKET)
+            close(socket);
+    }
 }
 
 void srv_http_free(srv_http *http)
@@ -773,8 +771,10 @@ void srv_http_free(srv_http *http)
     if (!http)
         return;
     srv_watch_stop(http->watch); // no connection stays suspended
-    if (http->daemon)
-        MHD_stop_daemon(http->daemon);
+    for (int i = 0; i < http->listener.n; i++)
+        if (http->daemons[i])
+            MHD_stop_daemon(http->daemons[i]);
+    srv_listener_close(&http->listener);
     srv_watch_free(http->watch);
     free(http);
 }

@@ -8,7 +8,7 @@
 typedef struct srv_http srv_http;
 
 typedef struct srv_http_settings {
-    const char *host; // an address, or a name of this machine
+    const char *host; // an address, or a name with one or several
     int port;         // 0: any that is free
     int max_connections;
     size_t max_memory; // bytes of all requests together
