@@ -124,22 +124,21 @@ typedef struct walk {
     srv_error *err;
 } walk;
 
-static int add_version(walk *w, const char *path, const char *version)
+static int add_version(walk *w, const char *path, long version)
 {
     choice c = {.rank = -1};
     if (each_entry(path, look_at, &c, w->err))
         return -1;
     if (!c.n || (c.n > 1 && c.rank < 0))
         return 0; // nothing that can be served; a folder may be filled later
-    return add(w->files, w->name, strlen(w->name), strtol(version, NULL, 10), c.path, c.stamp,
-               w->err);
+    return add(w->files, w->name, strlen(w->name), version, c.path, c.stamp, w->err);
 }
 
 static int visit(void *data, const char *path, const char *name)
 {
     walk *const w = data;
     if (is_folder(path) && is_version(name))
-        return w->name ? add_version(w, path, name) : 0;
+        return w->name ? add_version(w, path, strtol(name, NULL, 10)) : 0;
     if (!w->with_names)
         return 0;
     if (is_folder(path)) {
@@ -158,12 +157,47 @@ static const char *last_part(char name[PATH_MAX], const char *path)
     return slash ? slash + 1 : name;
 }
 
+// The model of a folder, by whatever name: its versions, or else the one that is in it.
+static int find_in_folder(srv_files *files, const char *name, const char *path, srv_error *err)
+{
+    const int n = files->n;
+    walk w = {files, name, 0, err};
+    if (each_entry(path, visit, &w, err) || (files->n == n && add_version(&w, path, 1)))
+        return -1;
+    return files->n > n ? 0
+                        : srv_fail(err, SRV_NOT_FOUND,
+                                   "%s: no model; expected VERSION/model.onnx, model.onnx, or one "
+                                   "file of a model",
+                                   path);
+}
+
+// NAME=PATH.
+static int find_named(srv_files *files, const char *text, const char *path, srv_error *err)
+{
+    char name[NAME_MAX + 1];
+    struct stat st;
+    const size_t size = (size_t)(path - 1 - text);
+    if (!size || size > NAME_MAX)
+        return srv_fail(err, SRV_INVALID, "'%s': expected NAME=PATH with a name of 1 to %d bytes",
+                        text, NAME_MAX);
+    memcpy(name, text, size);
+    name[size] = '\0';
+    if (stat(path, &st))
+        return srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
+    return S_ISDIR(st.st_mode) ? find_in_folder(files, name, path, err)
+                               : add(files, name, size, 1, path, srv_files_stamp(path, 0), err);
+}
+
 int srv_files_find(srv_files *files, const char *path, srv_error *err)
 {
     char name[PATH_MAX];
     struct stat st;
     const int n = files->n;
-    if (stat(path, &st))
+    const char *const equals = strchr(path, '=');
+    const int is_there = !stat(path, &st);
+    if (!is_there && equals && !memchr(path, '/', (size_t)(equals - path)))
+        return find_named(files, path, equals + 1, err);
+    if (!is_there)
         return srv_fail(err, SRV_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return add_file(files, path, err);

@@ -21,7 +21,9 @@ typedef struct srv_files {
 } srv_files;
 
 /** Appends the models in `path`: a file of a model; a folder with files of models, or with folders
- *  NAME/VERSION/model.EXT; or such a folder NAME. -1 with a reason: it cannot be read, has none. */
+ *  NAME/VERSION/model.EXT; or such a folder NAME. "NAME=PATH", unless there is such a file, gives
+ *  the model of a file or a folder its name: a folder has VERSION/model.EXT, or one model. -1 with
+ * a reason: it cannot be read, has none. */
 int srv_files_find(srv_files *files, const char *path, srv_error *err);
 
 /** Sorts them. -1 with a reason: two have the same name and version. */

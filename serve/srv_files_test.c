@@ -106,6 +106,69 @@ START_TEST(version_has_one_model)
 }
 END_TEST
 
+static void find_named(const char *name, const char *path)
+{
+    char text[512];
+    srv_files_clear(&files);
+    err = (srv_error){.status = SRV_OK};
+    snprintf(text, sizeof(text), "%s=%s", name, in_folder(path));
+    if (!srv_files_find(&files, text, &err))
+        ck_assert_int_eq(srv_files_sort(&files, &err), 0);
+}
+
+START_TEST(name_may_be_given_to_a_path)
+{
+    begin();
+    put("file.onnx", "");
+    put("plain/model.onnx", "");
+    put("plain/weights.bin", "");
+    put("any/net.onnx", "");
+    put("versions/2/model.onnx", "");
+    put("versions/3/model.onnx", "");
+    put("versions/model.onnx", "");
+    put("two/a.onnx", "");
+    put("two/b.onnx", "");
+    put("nested/m/1/model.onnx", "");
+    put("a=b.onnx", "");
+    find_named("x", "file.onnx");
+    expect(0, "x", 1, "file.onnx");
+    find_named("x", "plain");
+    expect(0, "x", 1, "plain/model.onnx");
+    find_named("x", "any");
+    expect(0, "x", 1, "any/net.onnx");
+    find_named("x", "versions");
+    ck_assert_int_eq(files.n, 2);
+    expect(0, "x", 3, "versions/3/model.onnx");
+    expect(1, "x", 2, "versions/2/model.onnx");
+    find("a=b.onnx"); // a file of this name comes first
+    expect(0, "a=b", 1, "a=b.onnx");
+    end();
+}
+END_TEST
+
+START_TEST(name_that_is_given_to_no_model_is_rejected)
+{
+    static const struct {
+        const char *name, *path, *reason;
+    } cases[] = {
+        {"x", "two", "/two: no model; expected VERSION/model.onnx, model.onnx, or one file"},
+        {"x", "nested", "/nested: no model; expected VERSION/model.onnx"},
+        {"x", "none", "/none: cannot read: No such file or directory"},
+        {"", "two", "expected NAME=PATH with a name of 1 to 255 bytes"},
+    };
+    begin();
+    put("two/a.onnx", "");
+    put("two/b.onnx", "");
+    put("nested/m/1/model.onnx", "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        find_named(cases[i].name, cases[i].path);
+        ck_assert_int_eq(files.n, 0);
+        ck_assert_msg(strstr(err.text, cases[i].reason) != NULL, "%s", err.text);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(path_may_be_a_file_or_one_model)
 {
     begin();
@@ -189,6 +252,7 @@ START_TEST(files_that_are_no_text_are_errors)
 END_TEST
 
 LN_TEST_MAIN("files of models", folder_has_files_and_versions, version_has_one_model,
-             path_may_be_a_file_or_one_model, stamp_changes_with_the_content,
+             path_may_be_a_file_or_one_model, name_may_be_given_to_a_path,
+             name_that_is_given_to_no_model_is_rejected, stamp_changes_with_the_content,
              nothing_and_twice_the_same_are_errors, small_files_are_read_whole,
              files_that_are_no_text_are_errors)

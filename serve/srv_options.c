@@ -15,10 +15,11 @@
 #include "tensorlight/tl_exec.h"
 
 static const char help[] =
-    "usage: lightnet serve MODEL|DIR... [OPTION...]\n"
+    "usage: lightnet serve [NAME=]MODEL|DIR... [OPTION...]\n"
     "serve models by the Open Inference Protocol (version 2) over HTTP and gRPC.\n"
     "\n"
     "DIR has files of models, or NAME/VERSION/model.onnx. A file's name is that of its model.\n"
+    "NAME=PATH gives the model of a file or folder another name.\n"
     "\n"
     "      --host ADDRESS         listen to this address, or all of a name (default 127.0.0.1: this"
     " machine alone)\n"

@@ -82,6 +82,14 @@ def wrong_fields_are_found():
 
 
 @test
+def drain_has_its_time():
+    # In KServe's default mode, Knative rejects the grace period (kserve's issues 1546 and 1723).
+    _, service = manifest()
+    mode = service["metadata"]["annotations"]["serving.kserve.io/deploymentMode"]
+    return same("terminationGracePeriodSeconds" in service["spec"]["predictor"] and mode != "RawDeployment", False)
+
+
+@test
 def documents_fit_together():
     runtime, service = manifest()
     container, model = runtime["spec"]["containers"][0], service["spec"]["predictor"]["model"]
@@ -110,7 +118,9 @@ def run_container(models):
     subprocess.run(["sh", "-ec", "mount -t tmpfs none /mnt && mkdir /mnt/models && mount --bind $0 /mnt/models && "
                     "mount -o remount,bind,ro /mnt/models && ip link set lo up", models], check=True)
     environment = {**os.environ, "PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]}
-    server = subprocess.Popen(container["command"] + container["args"], env=environment, stderr=subprocess.PIPE, text=True)
+    name = manifest()[1]["metadata"]["name"]
+    arguments = [argument.replace("{{.Name}}", name) for argument in container["args"]]
+    server = subprocess.Popen(container["command"] + arguments, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         faults = check_container(container, server)
     finally:
@@ -147,6 +157,8 @@ def check_container(container, server):
     faults += same(status, 200) + ([] if '"shape":[1,1,28,28]' in text else [text])
     begin = time.monotonic()
     server.send_signal(signal.SIGTERM)
+    while get("http://127.0.0.1:8080/v2/health/ready", time.monotonic())[0] == 200 and time.monotonic() < begin + 3:
+        time.sleep(.01)  # the signal is on its way
     faults += same(get("http://127.0.0.1:8080/v2/health/ready", time.monotonic())[0], 503)
     faults += same(server.wait(30), 0)
     return faults + ([] if 4.5 < time.monotonic() - begin < 20 else [f"it ends after {time.monotonic() - begin} s, expected 5"])
@@ -164,11 +176,15 @@ def runs_with(*places):
 
 
 def container_serves_a_file():
-    return runs_with("digits.onnx")
+    return runs_with("model.onnx")
+
+
+def container_serves_a_file_of_another_name():
+    return runs_with("net.onnx")
 
 
 def container_serves_versions():
-    return runs_with("digits/1/model.onnx", "digits/2/model.onnx")
+    return runs_with("1/model.onnx", "2/model.onnx")
 
 
 if __name__ == "__main__":
@@ -185,5 +201,6 @@ if __name__ == "__main__":
         print(f"# the container is not run: {reason}")
     else:
         test(container_serves_a_file)
+        test(container_serves_a_file_of_another_name)
         test(container_serves_versions)
     run_tests()
