@@ -13,6 +13,7 @@ from tap import Tap
 
 PROGRAM, BUILD = map(os.path.abspath, sys.argv[1:3])
 UNIT = os.path.join(ROOT, "serve/deploy/lightnet-serve.service")
+TEMPLATE = os.path.join(ROOT, "serve/deploy/lightnet-serve@.service")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deploy/systemd_root.sh")
 NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
 TARGETS = ["sysinit", "basic", "network", "shutdown"]
@@ -35,6 +36,7 @@ test "$(properties MainPID)" = "$pid" && echo same >after_reload_pid
 kill -9 "$pid"
 until test "$(properties NRestarts)" = 1 && ask health/ready | grep -q '"ready":true'; do sleep .1; done
 ask health/ready >after_kill
+curl -s --retry 100 --retry-delay 1 --retry-connrefused localhost:18081/v2/health/live >template
 systemctl stop lightnet-serve
 properties ActiveState >stopped
 properties Result >result
@@ -64,6 +66,13 @@ def write(path, text, mode=0o644):
     os.chmod(path, mode)
 
 
+def edits():
+    """What the unit shows for other options and for a token."""
+    with open(UNIT, encoding="utf-8") as file:
+        shown = re.findall(r"^#     \[Service\]\n(?:#     \S*=.*\n)+", file.read(), re.M)
+    return [text.replace("#     ", "") for text in shown]
+
+
 def fill(path):
     """The folder of systemd_root.sh: the server where the unit expects it, its libraries, a model, and all units."""
     for name in ("tmp", "units", "results", "files/usr/local/bin", "files/usr/lib", "files/srv/models"):
@@ -76,8 +85,9 @@ def fill(path):
     shutil.copy(DIGITS, f"{path}/files/srv/models")
     for name in TARGETS:
         write(f"{path}/units/{name}.target", "[Unit]\nDefaultDependencies=no\n")
-    write(f"{path}/units/multi-user.target", "[Unit]\nRequires=lightnet-serve.service probe.service\n")
+    write(f"{path}/units/multi-user.target", "[Unit]\nRequires=lightnet-serve.service lightnet-serve@18081.service probe.service\n")
     shutil.copy(UNIT, f"{path}/units")
+    shutil.copy(TEMPLATE, f"{path}/units")
     write(f"{path}/units/probe.service", "[Service]\nType=oneshot\nExecStart=/bin/sh /probe.sh\n")
     write(f"{path}/files/probe.sh", PROBE)
 
@@ -103,11 +113,38 @@ def field(results, name):
 @test
 def systemd_accepts_the_unit():
     with folder() as path:
-        with open(UNIT, encoding="utf-8") as file:
-            text, n = re.subn("/usr/local/bin/lightnet-serve", PROGRAM, file.read())
-        write(f"{path}/lightnet-serve.service", re.sub("Documentation=.*", "", text))
-        done = subprocess.run(["systemd-analyze", "verify", f"{path}/lightnet-serve.service"], capture_output=True, text=True)
-        return same(n, 1) + same((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        faults = []
+        for unit, name in ((UNIT, "lightnet-serve.service"), (TEMPLATE, "lightnet-serve@18081.service")):
+            with open(unit, encoding="utf-8") as file:
+                text, n = re.subn("(?m)^ExecStart=/usr/local/bin/lightnet-serve", "ExecStart=" + PROGRAM, file.read())
+            write(f"{path}/{name}", re.sub("Documentation=.*", "", text))
+            done = subprocess.run(["systemd-analyze", "verify", f"{path}/{name}"], capture_output=True, text=True)
+            faults += same(n, 1) + same((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return faults
+
+
+@test
+def systemd_accepts_the_options_that_the_unit_shows():
+    faults = same(len(edits()), 2)
+    for text in edits():
+        with folder() as path, open(UNIT, encoding="utf-8") as file:
+            write(f"{path}/lightnet-serve.service", re.sub("Documentation=.*", "", file.read()).replace("/usr/local/bin/lightnet-serve /", PROGRAM + " /") + text)
+            done = subprocess.run(["systemd-analyze", "verify", f"{path}/lightnet-serve.service"], capture_output=True, text=True)
+            faults += same((done.returncode, done.stderr), (0, ""))
+    return faults
+
+
+@test
+def template_differs_by_the_port_alone():
+    units = []
+    for unit in (UNIT, TEMPLATE):
+        with open(unit, encoding="utf-8") as file:
+            units.append([line for line in file.read().splitlines() if not line.startswith("#")])
+    return same([pair for pair in zip(*units) if pair[0] != pair[1]], [
+        ("Description=Models served by LightNet", "Description=Models served by LightNet, port %i"),
+        ('Environment="LIGHTNET_SERVE_OPTIONS=--port 8080 --drain-delay 2"', 'Environment="LIGHTNET_SERVE_OPTIONS=--drain-delay 2"'),
+        ("ExecStart=/usr/local/bin/lightnet-serve /srv/models $LIGHTNET_SERVE_OPTIONS",
+         "ExecStart=/usr/local/bin/lightnet-serve /srv/models --port %i $LIGHTNET_SERVE_OPTIONS")]) + same(len(units[0]), len(units[1]))
 
 
 @test
@@ -121,6 +158,7 @@ def unit_starts_reloads_restarts_and_stops():
         for name, wanted in (("ready", '{"live":true,"ready":true}'), ("model", '{"name":"digits","ready":true}'), ("reload", "0"),
                              ("command", "/usr/local/bin/lightnet-serve /srv/models --port 8080 --drain-delay 2"),
                              ("after_reload", '{"live":true}'), ("after_reload_pid", "same"), ("after_kill", '{"live":true,"ready":true}'),
+                             ("template", '{"live":true}'),
                              ("stopped", "inactive"), ("result", "success"), ("exit_status", "0"), ("writes", ""), ("devices", "private")):
             faults += [f"{name}: {fault}" for fault in same(seen.get(name), wanted)]
         # No rights: a user of its own, no capabilities, no new ones, and a filter of system calls.
