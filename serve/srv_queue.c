@@ -253,6 +253,13 @@ static uint64_t end_of_wait(const srv_queue *q, const srv_batch *batch)
     return end;
 }
 
+static void remove_batch(srv_batch **link, const srv_batch *batch)
+{
+    while (*link != batch)
+        link = &(*link)->next;
+    *link = batch->next;
+}
+
 // Fills a batch; waits until more have joined it, unless it becomes empty meanwhile.
 static void collect(srv_queue *q, srv_batch *batch)
 {
@@ -262,10 +269,7 @@ static void collect(srv_queue *q, srv_batch *batch)
     while (batch->first && !is_full(q, batch) && !q->is_closed &&
            tl_clock() < end_of_wait(q, batch))
         wait_until(q, end_of_wait(q, batch));
-    srv_batch **link = &q->collecting;
-    while (*link != batch)
-        link = &(*link)->next;
-    *link = batch->next;
+    remove_batch(&q->collecting, batch);
 }
 
 static void begin_run(srv_queue *q, srv_batch *batch)
@@ -287,10 +291,7 @@ static void begin_run(srv_queue *q, srv_batch *batch)
 
 static void end_run(srv_queue *q, srv_batch *batch)
 {
-    srv_batch **link = &q->running;
-    while (*link != batch)
-        link = &(*link)->next;
-    *link = batch->next;
+    remove_batch(&q->running, batch);
     q->run_ns = tl_clock() - batch->start;
 }
 
@@ -385,6 +386,32 @@ void srv_queue_cancel(srv_queue *q, srv_request *r)
     } else if (r->batch) {
         leave(r->batch, r);
     }
+    pthread_mutex_unlock(&q->lock);
+    end_all(q, ended);
+}
+
+// Moves all requests from `first` on to `end`. Returns the new end.
+static srv_request **take_all(srv_queue *q, srv_request **first, srv_request **end)
+{
+    while (*first) {
+        srv_request *const r = *first;
+        take_out(q, r);
+        srv_fail(&r->error, SRV_UNAVAILABLE, "the server stops");
+        *end = r;
+        end = &r->next;
+    }
+    return end;
+}
+
+void srv_queue_cancel_all(srv_queue *q)
+{
+    srv_request *ended = NULL, **end = &ended;
+    pthread_mutex_lock(&q->lock);
+    end = take_all(q, &q->first, end);
+    for (srv_batch *batch = q->collecting; batch; batch = batch->next)
+        end = take_all(q, &batch->first, end);
+    for (srv_batch *batch = q->running; batch; batch = batch->next)
+        ln_session_cancel(batch->session);
     pthread_mutex_unlock(&q->lock);
     end_all(q, ended);
 }

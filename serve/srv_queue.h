@@ -50,6 +50,9 @@ void srv_queue_finish(srv_queue *q, srv_batch *batch);
  *  nothing once the request has ended. */
 void srv_queue_cancel(srv_queue *q, srv_request *r);
 
+/** Ends all requests of a queue that is closed: those that wait, and the runs of the others. */
+void srv_queue_cancel_all(srv_queue *q);
+
 /** Ends requests whose deadlines have passed, whether they wait or run; ends the run of a batch of
  *  which no request is left. */
 void srv_queue_expire(srv_queue *q, uint64_t now);

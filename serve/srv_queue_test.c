@@ -425,6 +425,29 @@ START_TEST(batch_that_waits_takes_other_lengths)
 }
 END_TEST
 
+START_TEST(end_cancels_what_waits_and_leaves_the_rest_to_its_worker)
+{
+    srv_queue *const q = create(100, 2, 0);
+    srv_batch batch;
+    item it[3];
+    for (int i = 0; i < 3; i++) {
+        make(&it[i], 1, 5);
+        push(q, &it[i]);
+    }
+    ck_assert_int_eq(srv_queue_take(q, NULL, &batch), 0);
+    srv_queue_close(q);
+    srv_queue_cancel_all(q);
+    ck_assert_int_eq(atomic_load(&n_ended), 1);
+    ck_assert_int_eq((int)it[2].r.error.status, SRV_UNAVAILABLE);
+    srv_queue_finish(q, &batch);
+    ck_assert_int_eq(atomic_load(&n_ended), 3);
+    srv_queue_cancel_all(q); // nothing is left
+    ck_assert_int_eq(srv_queue_take(q, NULL, &batch), -1);
+    ck_assert_int_eq(atomic_load(&n_ended), 3);
+    srv_queue_free(q);
+}
+END_TEST
+
 // Many threads push, cancel and expire; each request ends once.
 enum { N_CLIENTS = 4, N_EACH = 2000 };
 
@@ -483,4 +506,5 @@ LN_TEST_MAIN("queue", requests_that_fit_run_together_in_their_order,
              batch_does_not_wait_for_the_deadline_of_a_request,
              request_that_joins_a_batch_shortens_its_wait,
              worker_whose_batch_has_become_empty_takes_the_next,
-             batch_that_waits_takes_other_lengths, each_request_ends_once)
+             batch_that_waits_takes_other_lengths,
+             end_cancels_what_waits_and_leaves_the_rest_to_its_worker, each_request_ends_once)
