@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "srv_grpc.h"
 #include "srv_listen.h"
@@ -76,6 +77,40 @@ static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader
     return grpc;
 }
 
+// From the signal on: answers what was accepted.
+static void end(const srv_options *o, srv_server *server, srv_http *http, srv_grpc *grpc,
+                const sigset_t *signals)
+{
+    srv_log_event(server->log, "info", "stopping");
+    atomic_store(&server->is_draining, 1);
+    // Balancers learn that it is not ready.
+    const int is_hurried =
+        o->drain_delay_s > 0 && pause_for(signals, (uint64_t)(o->drain_delay_s * 1e3));
+    const int left = drain(server, http, grpc, signals, is_hurried ? 0 : o->drain_s);
+    if (left)
+        srv_log_event(server->log, "warning", "%d requests were not answered", left);
+}
+
+// Loads that cannot be cancelled use memory of the server, so the process ends as it is.
+static void leave(srv_server *server, int n_loads)
+{
+    srv_log_event(server->log, "warning", "%d loads of models were not complete", n_loads);
+    _exit(0);
+}
+
+static void serve_until_end(srv_options *o, srv_server *server, srv_loader *loader, srv_http *http,
+                            srv_grpc *grpc, sigset_t *signals, srv_error *err)
+{
+    note_listening(server, &o->http, srv_access_has_tls(server->access) ? "https" : "http",
+                   srv_http_port(http));
+    if (srv_loader_start(loader, err))
+        return;
+    wait_for_end(signals, loader);
+    srv_loader_end(loader);
+    end(o, server, http, grpc, signals);
+}
+
+// Models are loaded when it listens: an address that is in use is found at once.
 static int serve(srv_options *o, srv_server *server, sigset_t *signals, srv_error *err)
 {
     srv_loader *const loader = srv_loader_create(server, o->poll_s);
@@ -83,23 +118,15 @@ static int serve(srv_options *o, srv_server *server, sigset_t *signals, srv_erro
     if (!loader)
         srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
     srv_grpc *const grpc = http ? start_grpc(o, server, loader, err) : NULL;
-    if (http && !err->status) {
-        note_listening(server, &o->http, srv_access_has_tls(server->access) ? "https" : "http",
-                       srv_http_port(http));
-        wait_for_end(signals, loader);
-        srv_log_event(server->log, "info", "stopping");
-        atomic_store(&server->is_draining, 1);
-        if (o->drain_delay_s > 0) // balancers learn that it is not ready
-            pause_for(signals, (uint64_t)(o->drain_delay_s * 1e3));
-        const int left = drain(server, http, grpc, signals, o->drain_s);
-        if (left)
-            srv_log_event(server->log, "warning", "%d requests were not answered", left);
-    }
-    if (loader)
-        srv_loader_stop(loader);
+    if (http && !err->status)
+        serve_until_end(o, server, loader, http, grpc, signals, err);
+    const int n_loads = loader ? srv_loader_stop(loader) : 0;
     srv_repository_close(server->repository);
+    srv_repository_cancel_all(server->repository); // batches may have calls of both front ends
     srv_http_free(http);
     srv_grpc_free(grpc);
+    if (n_loads)
+        leave(server, n_loads);
     srv_loader_free(loader);
     return err->status ? -1 : 0;
 }

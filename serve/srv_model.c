@@ -155,6 +155,8 @@ static void settle_rows(srv_model *m, srv_run *run, const srv_model_settings *se
     const int status =
         m->max_batch > 1 ? srv_rows_probe(run, m->model, m->inputs, m->n_inputs, m->max_batch, &why)
                          : 0;
+    if (why.status == SRV_CANCELLED)
+        return;
     const int is_batched = !status || (status > 0 && srv_probe_has_names(&probe));
     if (settings->log && status)
         srv_log_event(settings->log, is_batched ? "info" : "warning",
@@ -179,7 +181,7 @@ static int can_pad(srv_model *m, srv_run *run, srv_error *why)
 static void settle_padding(srv_model *m, srv_run *run, const srv_model_settings *settings)
 {
     srv_error why = {.status = SRV_OK};
-    if (!m->pad || settings->max_batch == 1 || can_pad(m, run, &why))
+    if (!m->pad || settings->max_batch == 1 || can_pad(m, run, &why) || why.status == SRV_CANCELLED)
         return;
     if (settings->log)
         srv_log_event(settings->log, "warning",
@@ -223,7 +225,8 @@ static void log_batches(const srv_model *m, const srv_model_settings *settings, 
 }
 
 // By a session that ends: one that has run batches computes single rows slower.
-static int find_batches(srv_model *m, const srv_model_settings *settings, srv_error *err)
+static int find_batches(srv_model *m, const srv_model_settings *settings, srv_opening *opening,
+                        srv_error *err)
 {
     const int max = settings->max_batch;
     srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
@@ -231,6 +234,7 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_er
         return -1;
     const srv_probe probe = probe_of(m, run);
     int enough = 0;
+    srv_opening_enter(opening, run->session);
     m->max_batch = srv_probe_rows(&probe, max ? max : DEFAULT_BATCH, max ? NULL : &enough, err);
     m->limits.max_rows = enough ? enough : m->max_batch;
     if (!err->status)
@@ -241,19 +245,22 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_er
         settle_padding(m, run, settings);
     if (!err->status)
         log_batches(m, settings, enough);
+    srv_opening_leave(opening);
     srv_run_free(run);
-    return err->status ? -1 : 0;
+    return err->status || srv_opening_check(opening, err) ? -1 : 0;
 }
 
-static int start_thread(srv_model *m, srv_error *err)
+static int start_thread(srv_model *m, srv_opening *opening, srv_error *err)
 {
     srv_run *const run = srv_run_create(m->model, m->outputs, m->n_outputs, m, err);
     if (!run)
         return -1;
     run->pad = m->pad;
     const srv_probe probe = probe_of(m, run);
+    srv_opening_enter(opening, run->session);
     srv_probe_warm_up(&probe, m->limits.max_rows, err);
-    if (err->status) {
+    srv_opening_leave(opening);
+    if (err->status || srv_opening_check(opening, err)) {
         srv_run_free(run);
         return -1;
     }
@@ -286,8 +293,11 @@ void srv_model_free(srv_model *m)
     free(m);
 }
 
-static int start(srv_model *m, const srv_model_settings *settings, srv_error *err)
+static int start(srv_model *m, const srv_model_settings *settings, srv_opening *opening,
+                 srv_error *err)
 {
+    if (srv_opening_check(opening, err))
+        return -1;
     const ln_status status = ln_model_open(m->path, settings->options, &m->model);
     if (status)
         return srv_fail_ln(err, status, ln_model_error(NULL));
@@ -298,16 +308,16 @@ static int start(srv_model *m, const srv_model_settings *settings, srv_error *er
     m->threads = calloc((size_t)settings->instances, sizeof(*m->threads));
     if (!m->threads)
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
-    if (find_batches(m, settings, err) || create_queue(m, err))
+    if (find_batches(m, settings, opening, err) || create_queue(m, err))
         return -1;
     for (int i = 0; i < settings->instances; i++)
-        if (start_thread(m, err))
+        if (start_thread(m, opening, err))
             return -1;
     return 0;
 }
 
 srv_model *srv_model_open(const char *name, const char *version, const char *path,
-                          const srv_model_settings *settings, srv_error *err)
+                          const srv_model_settings *settings, srv_opening *opening, srv_error *err)
 {
     srv_model *const m = calloc(1, sizeof(*m));
     if (!m)
@@ -322,7 +332,7 @@ srv_model *srv_model_open(const char *name, const char *version, const char *pat
     m->path = strdup(path);
     if (!m->name || !m->version || !m->path)
         srv_fail(err, SRV_OUT_OF_MEMORY, "no memory");
-    else if (!start(m, settings, err))
+    else if (!start(m, settings, opening, err))
         return m;
     srv_model_free(m);
     return NULL;
@@ -530,6 +540,11 @@ void srv_model_count(srv_model *m, srv_status status)
 void srv_model_cancel(srv_model *m, srv_request *r)
 {
     srv_queue_cancel(m->queue, r);
+}
+
+void srv_model_cancel_all(srv_model *m)
+{
+    srv_queue_cancel_all(m->queue);
 }
 
 void srv_model_expire(srv_model *m, uint64_t now)

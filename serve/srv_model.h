@@ -4,6 +4,7 @@
 
 #include "srv_histogram.h"
 #include "srv_log.h"
+#include "srv_opening.h"
 #include "srv_queue.h"
 
 /** How models are opened and run; the defaults are those of `lightnet serve --help`. */
@@ -35,9 +36,10 @@ typedef struct srv_model_figures {
 
 typedef struct srv_model srv_model;
 
-/** Opens `path` and starts its threads. Returns new (srv_model_free); NULL with a reason. */
+/** Opens `path` and starts its threads. `opening` (borrows) ends the runs that this takes. Returns
+ *  new (srv_model_free); NULL with a reason. */
 srv_model *srv_model_open(const char *name, const char *version, const char *path,
-                          const srv_model_settings *settings, srv_error *err);
+                          const srv_model_settings *settings, srv_opening *opening, srv_error *err);
 
 /** Waits for the threads, and frees the model, which has no users. Ignores NULL. */
 void srv_model_free(srv_model *m);
@@ -68,6 +70,9 @@ int srv_model_submit(srv_model *m, srv_request *r);
 
 /** The request's client has gone. Call it only before `done` has returned. */
 void srv_model_cancel(srv_model *m, srv_request *r);
+
+/** The server stops: ends all requests of a model that is closed, those that run, too. */
+void srv_model_cancel_all(srv_model *m);
 
 /** Ends requests that wait beyond their deadlines. */
 void srv_model_expire(srv_model *m, uint64_t now);

@@ -36,25 +36,46 @@ srv_model *srv_repository_find(srv_repository *repo, const char *name, const cha
 int srv_repository_each(srv_repository *repo, int (*func)(void *data, const srv_version *version),
                         void *data);
 
-/** Whether all models that are wanted have a version that is loaded. */
+/** Whether all models that are wanted have been loaded: once they were, it stays 1. A model that is
+ *  added later and cannot be loaded does not make those that serve unready. */
 int srv_repository_is_ready(srv_repository *repo);
 
 /** Looks for versions of the model, and loads what is new or has changed: takes as long as that.
- *  -1 with a reason: no such model, it cannot be loaded. */
+ *  Threads may load several models at a time. -1 with a reason: no such model, it cannot be loaded.
+ */
 int srv_repository_load(srv_repository *repo, const char *name, srv_error *err);
 
 /** Requests for the model are rejected from now on. -1 with a reason: no such model. */
 int srv_repository_unload(srv_repository *repo, const char *name, srv_error *err);
 
-/** Loads models whose files are new, or have changed and are the same as in the last call. Calls
- *  note(data, name, error) for each that was tried; an error's status is SRV_OK after success.
- *  `name` NULL: the folders cannot be read, so all models stay as they are. */
-void srv_repository_poll(srv_repository *repo,
+/** Looks for models whose files are new, or have changed, and are the same as in the last call; and
+ *  for those that failed for a reason that may pass, after pauses that grow. Others are removed.
+ *  Calls note(data, NULL, error) if the folders cannot be read: all models stay as they are. */
+void srv_repository_look(srv_repository *repo,
                          void (*note)(void *data, const char *name, const srv_error *err),
                          void *data);
 
-/** Ends requests that wait beyond their deadlines, and frees models that were replaced. */
+/** Whether the last look has found a model to load. */
+int srv_repository_is_due(srv_repository *repo);
+
+/** Loads one of them, if there is one, and calls note(data, name, error); the error's status is
+ *  SRV_OK after success. A failure for the same reason as before is not noted again. */
+void srv_repository_load_next(srv_repository *repo,
+                              void (*note)(void *data, const char *name, const srv_error *err),
+                              void *data);
+
+/** The server stops: runs of models that are being loaded end, and no load begins. The reading of a
+ *  file does not end early. */
+void srv_repository_cancel_loads(srv_repository *repo);
+
+/** Frees models that were replaced, if their requests have ended. Whether some are left. */
+int srv_repository_free_replaced(srv_repository *repo);
+
+/** Ends requests that wait beyond their deadlines. */
 void srv_repository_tick(srv_repository *repo, uint64_t now);
 
 /** Models accept no more requests. */
 void srv_repository_close(srv_repository *repo);
+
+/** Ends all requests, also those that run: of models that are closed. */
+void srv_repository_cancel_all(srv_repository *repo);

@@ -99,7 +99,7 @@ def whole(nodes, inputs, outputs, constants=()):
     return w.model(w.graph(nodes, inputs, outputs, list(constants)), opset=17)
 
 
-def fixed_cost():
+def fixed_cost(rounds=100):
     """y = x: a run first multiplies matrices, which depend on 0 times x, for as long as it needs for hundreds of rows."""
     body = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
                    [w.value("i", "int64", []), w.value("c", "bool", []), w.value("a", "float", [128, 128])],
@@ -108,7 +108,7 @@ def fixed_cost():
                   w.node("Loop", ["count", "", "first"], ["last"], body=body), w.node("ReduceSum", ["last"], ["end"], keepdims=0),
                   w.node("Mul", ["end", "zero"], ["still"]), w.node("Add", ["x", "still"], ["y"])],
                  [w.value("x", "float", ["n", 4])], [w.value("y", "float", ["n", 4])],
-                 [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("zero", "float", [], [0.0]), w.tensor("count", "int64", [], [100])])
+                 [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("zero", "float", [], [0.0]), w.tensor("count", "int64", [], [int(rounds)])])
 
 
 def cost_of_rows():
@@ -551,7 +551,9 @@ def versions_come_and_go():
             write(f"{path}/other.onnx", scaled(5))
             wait_for(lambda: server.get("/v2/models/other")[0] == 200)
             os.remove(f"{path}/other.onnx")
-            wait_for(lambda: server.get("/v2/models/other")[0] != 200)
+            wait_for(lambda: server.get("/v2/models/other")[0] == 404)
+            faults += ([] if server.wait_for_log("removed model 'other', version 1") else ["the log does not have it"]) + \
+                same(server.get("/v2/models/other/ready")[0], 404) + same(server.post("/v2/models/other/infer", {})[0], 404)
             shutil.rmtree(f"{path}/m")  # an empty folder may be a mistake: models stay
             assert server.wait_for_log("models stay as they are")
             return faults + same(value_of(server), 11) + same(server.get("/v2/health/ready")[0], 200)
@@ -690,6 +692,98 @@ def model_that_rejects_zeros_is_ready():
             return same(statuses(wrong), [400]) + same(server.infer("m", {"x": x, "s": np.int64([6])})["y"].tolist(), x.ravel().tolist())
 
 
+@test
+def slow_load_delays_neither_others_nor_the_end():
+    """Its run on zeros would take hours."""
+    with folder() as path:
+        write(f"{path}/a.onnx", fixed_cost(1e9))
+        write(f"{path}/b.onnx", scaled(2))
+        with Server(PROGRAM, path, "--allow-control", "--max-batch", 1, wait=False) as server:
+            wait_for(lambda: server.get("/v2/models/b/ready")[0] == 200, 60)
+            faults = same(server.get("/v2/models/a/ready"), (503, {"error": "model 'a' is being loaded"})) + same(server.get("/v2/health/ready")[0], 503)
+            write(f"{path}/b.onnx", scaled(3))
+            faults += same(server.post("/v2/repository/models/b/load"), (200, {})) + same(value_of(server, "b"), 3)
+            begin = time.monotonic()
+            waiting = server.connect()
+            waiting.request("POST", "/v2/repository/models/a/load")
+            faults += same(server.stop(seconds=20), 0) + ([] if time.monotonic() - begin < 10 else ["the end waits for a load"])
+            waiting.close()
+            return faults + ([] if "model 'a' is not loaded: " in server.text else [server.text[-500:]])
+
+
+@test
+def file_that_is_read_for_long_does_not_delay_the_end():
+    """Its loop has constants alone, and is computed while the file is read."""
+    constant = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
+                       [w.value("i", "int64", []), w.value("c", "bool", []), w.value("a", "float", [128, 128])],
+                       [w.value("d", "bool", []), w.value("b", "float", [128, 128])])
+    model = whole([w.node("Loop", ["count", "", "m"], ["last"], body=constant), w.node("Add", ["x", "last"], ["y"])],
+                  [w.value("x", "float", [128, 128])], [w.value("y", "float", [128, 128])],
+                  [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("count", "int64", [], [10**9])])
+    with folder() as path:
+        write(f"{path}/a.onnx", model)
+        with Server(PROGRAM, path, "--allow-control", wait=False) as server:
+            wait_for(lambda: server.get("/v2/models/a/ready")[1] == {"error": "model 'a' is being loaded"})
+            waiting = server.connect()  # for a load that waits for this one
+            waiting.request("POST", "/v2/repository/models/a/load")
+            time.sleep(.2)
+            begin = time.monotonic()
+            faults = same(server.stop(seconds=20), 0) + ([] if time.monotonic() - begin < 10 else ["the end waits for a load"])
+            waiting.close()
+            return faults
+
+
+@test
+def failure_that_passes_is_tried_again():
+    """The weights come after the model, whose file stays as it is."""
+    with folder() as path:
+        name = f"{path}/m.onnx"
+        data = np.float32(3).tobytes()
+        # TensorProto.external_data and data_location
+        factor = w.Tensor(w.field(2, 1) + w.field(8, "f") + w.field(13, w.field(1, "location") + w.field(2, "weights.bin")) + w.field(14, 1))
+        write(name, whole([w.node("Mul", ["x", "f"], ["y"])], [w.value("x", "float", ["n", 2])], [w.value("y", "float", ["n", 2])], [factor]))
+        with Server(PROGRAM, path, "--poll", .1, wait=False) as server:
+            faults = [] if server.wait_for_log("model 'm' is not loaded: .*weights.bin") else [server.text]
+            time.sleep(3)  # another attempt, which the log does not repeat
+            faults += same(server.get("/v2/health/ready")[0], 503)
+            write(f"{path}/weights.bin", data)
+            wait_for(lambda: server.get("/v2/health/ready")[0] == 200)
+            return faults + same(value_of(server), 3) + same(server.read_log().count("model 'm' is not loaded"), 1)
+
+
+@test
+def server_that_was_ready_stays_so_beside_a_broken_model():
+    """One bad file must not take all servers that share a folder out of service; a server that begins is not ready."""
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--poll", .1) as server:
+            write(f"{path}/new.onnx", b"broken")
+            faults = [] if server.wait_for_log("model 'new' is not loaded") else [server.text]
+            faults += same(server.get("/v2/health/ready")[0], 200) + same(server.get("/v2/models/new/ready")[0], 503) + \
+                same([(m["name"], m["state"]) for m in server.post("/v2/repository/index")[1]], [("m", "READY"), ("new", "UNAVAILABLE")])
+        with Server(PROGRAM, path, "--poll", .1, wait=False) as server:
+            wait_for(lambda: server.get("/v2/models/m/ready")[0] == 200)
+            assert server.wait_for_log("model 'new' is not loaded")
+            return faults + same(server.get("/v2/health/ready")[0], 503)
+
+
+@test
+def addresses_and_certificates_are_checked_before_models_are_loaded():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        write(f"{path}/wrong.pem", b"nothing")
+        used = socket.create_server(("127.0.0.1", 0))
+        port = str(used.getsockname()[1])
+
+        def fails(text, *args):
+            done = subprocess.run([PROGRAM, f"{path}/m.onnx", *args], capture_output=True, text=True, timeout=60)
+            return same((done.returncode, text in done.stderr, "loaded model" in done.stderr), (1, True, False))
+        faults = fails("port " + port, "--port", "0", "--grpc-port", port) + fails("port " + port, "--port", port) + \
+            fails("wrong.pem", "--port", "0", "--tls-cert", f"{path}/wrong.pem", "--tls-key", f"{path}/wrong.pem")
+        used.close()
+        return faults
+
+
 # The end
 
 @test
@@ -731,6 +825,50 @@ def drain_ends_and_runs_are_cancelled():
             for connection in connections:
                 connection.close()
             return faults + ([] if "3 requests were not answered" in server.text else [server.text[-500:]])
+
+
+def endless():
+    """y = x, after as many rounds as the largest element."""
+    body = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
+                   [w.value("i", "int64", []), w.value("c", "bool", []), w.value("a", "float", [128, 128])],
+                   [w.value("d", "bool", []), w.value("b", "float", [128, 128])])
+    return whole([w.node("ReduceMax", ["x"], ["most"], keepdims=0), w.node("Cast", ["most"], ["count"], to=7),
+                  w.node("Loop", ["count", "", "m"], ["last"], body=body), w.node("ReduceSum", ["last"], ["end"], keepdims=0),
+                  w.node("Mul", ["end", "zero"], ["nothing"]), w.node("Add", ["x", "nothing"], ["y"])],
+                 [w.value("x", "float", ["n", 1])], [w.value("y", "float", ["n", 1])],
+                 [w.tensor("m", "float", [128, 128], [0.0] * 128 * 128), w.tensor("zero", "float", [], [0.0])])
+
+
+@test
+def drain_ends_a_batch_of_several_clients():
+    with folder() as path:
+        write(f"{path}/m.onnx", endless())
+        with Server(PROGRAM, path, "--instances", 1, "--drain", .2, "--max-batch", 2, "--batch-wait", 10000) as server:
+            connections = [server.connect() for _ in range(3)]
+            body, headers = request({"x": np.full((1, 1), SLOW, np.float32)})
+            for connection in connections:
+                connection.request("POST", "/v2/models/m/infer", body, headers)
+            wait_for(lambda: metric(server.metrics(), "lightnet_queue_length") == 1)
+            start = time.monotonic()
+            faults = same(server.stop(), 0) + ([] if time.monotonic() - start < 5 else ["it takes long"])
+            for connection in connections:
+                connection.close()
+            return faults + ([] if "3 requests were not answered" in server.text else [server.text[-500:]])
+
+
+@test
+def second_signal_ends_the_delay_and_the_drain():
+    with folder() as path:
+        write(f"{path}/slow.onnx", slow())
+        with Server(PROGRAM, path, "--instances", 1, "--drain-delay", 60, "--drain", 60) as server:
+            connection = send_only(server)
+            wait_for(lambda: running(server, 1))
+            server.process.send_signal(signal.SIGTERM)
+            assert server.wait_for_log("stopping")
+            time.sleep(.05)
+            faults = same(server.stop(signal.SIGTERM, 10), 0)
+            connection.close()
+            return faults
 
 
 @test

@@ -58,6 +58,19 @@ def write_models(folder):
         file.write(b"this is no model")
 
 
+def write_endless(folder):
+    """y = x, after as many rounds as the largest element."""
+    body = onnx.graph([onnx.node("MatMul", ["a", "m"], ["b"]), onnx.node("Identity", ["c"], ["d"])],
+                      [onnx.value("i", "int64", []), onnx.value("c", "bool", []), onnx.value("a", "float", [128, 128])],
+                      [onnx.value("d", "bool", []), onnx.value("b", "float", [128, 128])])
+    write_model(folder, "endless",
+                [onnx.node("ReduceMax", ["x"], ["most"], keepdims=0), onnx.node("Cast", ["most"], ["count"], to=7),
+                 onnx.node("Loop", ["count", "", "m"], ["last"], body=body), onnx.node("ReduceSum", ["last"], ["end"], keepdims=0),
+                 onnx.node("Mul", ["end", "zero"], ["nothing"]), onnx.node("Add", ["x", "nothing"], ["y"])],
+                [onnx.value("x", "float", ["n", 1])], [onnx.value("y", "float", ["n", 1])],
+                [onnx.tensor("m", "float", [128, 128], [0.0] * 128 * 128), onnx.tensor("zero", "float", [], [0.0])])
+
+
 class Server:
     """lightnet-serve at ports of its own; `with` ends it by SIGTERM, and expects the status 0 and no sanitizer's word."""
 

@@ -25,7 +25,7 @@ except ImportError as missing:
     print(f"1..0 # SKIP {missing.name} is missing")
     sys.exit(0)
 
-from grpc_kit import ROOT, SLOW, TYPES, Messages, Server, Tap, wait_for, write_identity, write_models
+from grpc_kit import ROOT, SLOW, TYPES, Messages, Server, Tap, wait_for, write_endless, write_identity, write_models
 
 CODE = grpc.StatusCode
 RETRY = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": {
@@ -464,6 +464,38 @@ def test_drain(tap, messages, folder):
     client.close()
 
 
+def test_end_of_a_batch(tap, messages):
+    """A run with a call of each protocol, which would take minutes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_endless(folder)
+        server = Server(sys.argv[1], folder, "--instances", 1, "--max-batch", 2, "--batch-wait", 20000, "--drain", .2, wait=False)
+        wait_for(lambda: "loaded model 'endless'" in server.text())
+        client = Client(messages, server)
+        call = client.infer("endless", {"x": ("FP32", [1, 1], [1e6])}, later=True, timeout=60)
+        body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 1], "data": [1e6]}]}
+
+        def post():
+            try:
+                server.rest("/v2/models/endless/infer", body)
+            except OSError:
+                pass  # it goes with the server
+        thread = threading.Thread(target=post)
+        thread.start()
+        wait_for(lambda: server.metric("lightnet_calls") == 3)
+        time.sleep(.3)
+        server.process.terminate()
+        try:
+            status = server.process.wait(15)
+        except subprocess.TimeoutExpired:
+            status = "it does not end"
+            server.process.kill()
+            server.process.wait()
+        tap.check("a batch with calls of HTTP and gRPC ends with the server", differs(status, 0))
+        thread.join()
+        call.cancel()
+        client.close()
+
+
 def make_certificates(folder):
     """An authority, a server and a client of it; a client of another."""
     def openssl(*args):
@@ -595,6 +627,7 @@ def main():
         test_balancer(tap, messages, folder)
         test_drain(tap, messages, folder)
         test_descriptors(tap, messages, folder)
+        test_end_of_a_batch(tap, messages)
         test_timeout(tap, messages, folder)
         test_memory(tap, messages, folder)
         test_control(tap, messages, folder)
