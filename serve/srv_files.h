@@ -13,11 +13,14 @@ typedef struct srv_file {
     char *path;     // owned
     long version;   // of NAME/VERSION/model.onnx; 1: without a folder of its own
     uint64_t stamp; // changes with the content of the file, or of the version's folder
+    int rank;       // of its ending among files of a folder, the preferred one 0; -1: no choice
 } srv_file;
 
 typedef struct srv_files {
     srv_file *at; // [n], sorted by name, newest version first
     int n;
+    char **ignored; // [n_ignored], owned, sorted: "PATH: reason", of what may be meant as a model
+    int n_ignored;
 } srv_files;
 
 /** Appends the models in `path`: a file of a model; a folder with files of models, or with folders
@@ -26,8 +29,13 @@ typedef struct srv_files {
  * a reason: it cannot be read, has none. */
 int srv_files_find(srv_files *files, const char *path, srv_error *err);
 
-/** Sorts them. -1 with a reason: two have the same name and version. */
+/** Sorts them. Of files in one folder that differ in the ending alone, a compiled model comes
+ *  before ONNX, JSON and IL; the others are ignored. -1 with a reason: two have the same name and
+ *  version. */
 int srv_files_sort(srv_files *files, srv_error *err);
+
+/** Whether sorted files have this line in `ignored`. */
+int srv_files_has_ignored(const srv_files *files, const char *line);
 
 void srv_files_clear(srv_files *files);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ln_check.h"
+#include "srv_foreign.h"
 
 static char folder[] = "/tmp/srv_files_XXXXXX";
 static srv_files files;
@@ -106,65 +107,104 @@ START_TEST(version_has_one_model)
 }
 END_TEST
 
-static void find_named(const char *name, const char *path)
+// Lines begin with the folder.
+static void expect_ignored(int i, const char *line)
 {
-    char text[512];
-    srv_files_clear(&files);
-    err = (srv_error){.status = SRV_OK};
-    snprintf(text, sizeof(text), "%s=%s", name, in_folder(path));
-    if (!srv_files_find(&files, text, &err))
-        ck_assert_int_eq(srv_files_sort(&files, &err), 0);
+    ck_assert_int_lt(i, files.n_ignored);
+    ck_assert_str_eq(files.ignored[i] + sizeof(folder) + 2, line);
 }
 
-START_TEST(name_may_be_given_to_a_path)
+static void put_tensors(const char *path, const char *header)
+{
+    char text[256];
+    memcpy(text, "\1\1\1\1\1\1\1\1", 8);
+    snprintf(text + 8, sizeof(text) - 8, "%s", header);
+    put(path, text);
+}
+
+START_TEST(files_of_other_programs_are_ignored)
 {
     begin();
-    put("file.onnx", "");
-    put("plain/model.onnx", "");
-    put("plain/weights.bin", "");
-    put("any/net.onnx", "");
-    put("versions/2/model.onnx", "");
-    put("versions/3/model.onnx", "");
-    put("versions/model.onnx", "");
-    put("two/a.onnx", "");
-    put("two/b.onnx", "");
-    put("nested/m/1/model.onnx", "");
-    put("a=b.onnx", "");
-    find_named("x", "file.onnx");
-    expect(0, "x", 1, "file.onnx");
-    find_named("x", "plain");
-    expect(0, "x", 1, "plain/model.onnx");
-    find_named("x", "any");
-    expect(0, "x", 1, "any/net.onnx");
-    find_named("x", "versions");
-    ck_assert_int_eq(files.n, 2);
-    expect(0, "x", 3, "versions/3/model.onnx");
-    expect(1, "x", 2, "versions/2/model.onnx");
-    find("a=b.onnx"); // a file of this name comes first
-    expect(0, "a=b", 1, "a=b.onnx");
+    put("config.json", "{\"model\": {\"ops\": []}, \"text\": \"\\\"nodes\\\": [\"}");
+    put("labels.json", " [\"ops\"]");
+    put("m.json", "{\"inputs\": [], \"ops\": []}");
+    put("broken.json", "{\"inputs\": [");
+    put("nnvm.json", "{\"nodes\" : []}");
+    put_tensors("compiled.safetensors", "{\"__metadata__\":{\"lightnet\":\"5\"}}");
+    put_tensors("weights.safetensors", "{\"a\":{}}");
+    put_tensors("n/1/model.safetensors", "{\"a\":{}}"); // beside a model: no line
+    put("n/1/model.onnx", "");
+    find(".");
+    ck_assert_int_eq(files.n, 5);
+    expect(0, "broken", 1, "./broken.json");
+    expect(1, "compiled", 1, "./compiled.safetensors");
+    expect(2, "m", 1, "./m.json");
+    expect(3, "n", 1, "./n/1/model.onnx");
+    expect(4, "nnvm", 1, "./nnvm.json");
+    ck_assert_int_eq(files.n_ignored, 3);
+    expect_ignored(0, "config.json: this is no model of LightNet");
+    expect_ignored(1, "labels.json: this is no model of LightNet");
+    expect_ignored(2, "weights.safetensors: this is no model of LightNet");
     end();
 }
 END_TEST
 
-START_TEST(name_that_is_given_to_no_model_is_rejected)
+// A vocabulary has no end within what is read; a file that is shorter is being written.
+START_TEST(long_file_without_keys_of_models_is_foreign)
 {
-    static const struct {
-        const char *name, *path, *reason;
-    } cases[] = {
-        {"x", "two", "/two: no model; expected VERSION/model.onnx, model.onnx, or one file"},
-        {"x", "nested", "/nested: no model; expected VERSION/model.onnx"},
-        {"x", "none", "/none: cannot read: No such file or directory"},
-        {"", "two", "expected NAME=PATH with a name of 1 to 255 bytes"},
-    };
+    enum { LONG = 100000 };
+    char *const text = calloc(1, LONG + 1);
+    ck_assert_ptr_nonnull(text);
     begin();
-    put("two/a.onnx", "");
-    put("two/b.onnx", "");
-    put("nested/m/1/model.onnx", "");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        find_named(cases[i].name, cases[i].path);
-        ck_assert_int_eq(files.n, 0);
-        ck_assert_msg(strstr(err.text, cases[i].reason) != NULL, "%s", err.text);
-    }
+    memset(text, ' ', LONG);
+    text[0] = '{';
+    put("a.json", text);
+    text[LONG / 2] = '\0';
+    put("b.json", text);
+    ck_assert_int_eq(srv_foreign_is(in_folder("a.json")), 1);
+    ck_assert_int_eq(srv_foreign_is(in_folder("b.json")), 0);
+    ck_assert_int_eq(srv_foreign_is(in_folder("missing.json")), 0);
+    ck_assert_int_eq(mkfifo(in_folder("pipe.json"), 0600), 0);
+    ck_assert_int_eq(srv_foreign_is(in_folder("pipe.json")), 0); // it does not wait for a writer
+    end();
+    free(text);
+}
+END_TEST
+
+START_TEST(files_of_one_name_have_an_order)
+{
+    begin();
+    put("m.json", "{\"ops\": []}");
+    put("m.onnx", "");
+    put("m.net", "");
+    find(".");
+    ck_assert_int_eq(files.n, 1);
+    expect(0, "m", 1, "./m.onnx");
+    ck_assert_int_eq(files.n_ignored, 2);
+    ck_assert_ptr_nonnull(strstr(files.ignored[0], "/m.json: "));
+    ck_assert_ptr_nonnull(strstr(files.ignored[0], "/m.onnx comes before it"));
+    ck_assert_int_eq(srv_files_has_ignored(&files, files.ignored[1]), 1);
+    ck_assert_int_eq(srv_files_has_ignored(&files, "m.net"), 0);
+    end();
+}
+END_TEST
+
+START_TEST(models_without_versions_are_named)
+{
+    begin();
+    put("a.onnx", "");
+    put("m/model.onnx", "");
+    put("m/labels.json", "{}");
+    put("m/latest/model.onnx", "");
+    put("m/docs/notes.txt", "");
+    put("two/1/a.onnx", "");
+    put("two/1/b.onnx", "");
+    find(".");
+    ck_assert_int_eq(files.n, 1);
+    ck_assert_int_eq(files.n_ignored, 3);
+    expect_ignored(0, "m/latest: has no version; expected NAME/VERSION/model.onnx, as in m/1");
+    expect_ignored(1, "m/model.onnx: has no version; expected NAME/VERSION/model.onnx, as in m/1");
+    expect_ignored(2, "two/1: none of 2 models has the name 'model'");
     end();
 }
 END_TEST
@@ -251,7 +291,72 @@ START_TEST(files_that_are_no_text_are_errors)
 }
 END_TEST
 
+static void find_named(const char *name, const char *path)
+{
+    char text[512];
+    srv_files_clear(&files);
+    err = (srv_error){.status = SRV_OK};
+    snprintf(text, sizeof(text), "%s=%s", name, in_folder(path));
+    if (!srv_files_find(&files, text, &err))
+        ck_assert_int_eq(srv_files_sort(&files, &err), 0);
+}
+
+START_TEST(name_may_be_given_to_a_path)
+{
+    begin();
+    put("file.onnx", "");
+    put("plain/model.onnx", "");
+    put("plain/weights.bin", "");
+    put("any/net.onnx", "");
+    put("versions/2/model.onnx", "");
+    put("versions/3/model.onnx", "");
+    put("versions/model.onnx", "");
+    put("two/a.onnx", "");
+    put("two/b.onnx", "");
+    put("nested/m/1/model.onnx", "");
+    put("a=b.onnx", "");
+    find_named("x", "file.onnx");
+    expect(0, "x", 1, "file.onnx");
+    find_named("x", "plain");
+    expect(0, "x", 1, "plain/model.onnx");
+    find_named("x", "any");
+    expect(0, "x", 1, "any/net.onnx");
+    find_named("x", "versions");
+    ck_assert_int_eq(files.n, 2);
+    expect(0, "x", 3, "versions/3/model.onnx");
+    expect(1, "x", 2, "versions/2/model.onnx");
+    find("a=b.onnx"); // a file of this name comes first
+    expect(0, "a=b", 1, "a=b.onnx");
+    end();
+}
+END_TEST
+
+START_TEST(name_that_is_given_to_no_model_is_rejected)
+{
+    static const struct {
+        const char *name, *path, *reason;
+    } cases[] = {
+        {"x", "two", "/two: no model; expected VERSION/model.onnx, model.onnx, or one file"},
+        {"x", "nested", "/nested: no model; expected VERSION/model.onnx"},
+        {"x", "none", "/none: cannot read: No such file or directory"},
+        {"", "two", "expected NAME=PATH with a name of 1 to 255 bytes"},
+    };
+    begin();
+    put("two/a.onnx", "");
+    put("two/b.onnx", "");
+    put("nested/m/1/model.onnx", "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        find_named(cases[i].name, cases[i].path);
+        ck_assert_int_eq(files.n, 0);
+        ck_assert_msg(strstr(err.text, cases[i].reason) != NULL, "%s", err.text);
+    }
+    end();
+}
+END_TEST
+
 LN_TEST_MAIN("files of models", folder_has_files_and_versions, version_has_one_model,
+             files_of_other_programs_are_ignored, long_file_without_keys_of_models_is_foreign,
+             files_of_one_name_have_an_order, models_without_versions_are_named,
              path_may_be_a_file_or_one_model, name_may_be_given_to_a_path,
              name_that_is_given_to_no_model_is_rejected, stamp_changes_with_the_content,
              nothing_and_twice_the_same_are_errors, small_files_are_read_whole,

@@ -44,7 +44,8 @@ struct srv_repository {
     int n_paths, max_versions;
     srv_model_settings settings;
     srv_error scan;           // of the last look
-    pthread_mutex_t scanning; // one scan at a time; before `lock`
+    pthread_mutex_t scanning; // one scan at a time; before `lock`; protects `ignored`
+    srv_files ignored;        // the lines of the last scan
     pthread_mutex_t lock;     // protects all below
     pthread_cond_t loaded;    // a load has ended
     slot **slots;             // [n_slots], sorted by name, newest first
@@ -154,6 +155,18 @@ static int update(srv_repository *repo, srv_files *files, srv_error *err)
     return status;
 }
 
+// Each file that is ignored has one line in the log. Takes over those of `files`.
+static void log_ignored(srv_repository *repo, srv_files *files)
+{
+    const srv_files before = repo->ignored;
+    for (int i = 0; i < files->n_ignored && repo->settings.log; i++)
+        if (!srv_files_has_ignored(&before, files->ignored[i]))
+            srv_log_event(repo->settings.log, "warning", "ignored %s", files->ignored[i]);
+    repo->ignored = (srv_files){.ignored = files->ignored, .n_ignored = files->n_ignored};
+    files->ignored = before.ignored;
+    files->n_ignored = before.n_ignored;
+}
+
 static int rescan(srv_repository *repo, srv_error *err)
 {
     srv_files files = {.at = NULL};
@@ -163,6 +176,7 @@ static int rescan(srv_repository *repo, srv_error *err)
         pthread_mutex_lock(&repo->lock);
         status = update(repo, &files, err);
         pthread_mutex_unlock(&repo->lock);
+        log_ignored(repo, &files);
     }
     pthread_mutex_unlock(&repo->scanning);
     srv_files_clear(&files);
@@ -352,6 +366,7 @@ void srv_repository_free(srv_repository *repo)
     }
     for (int i = 0; i < repo->n_paths; i++)
         free(repo->paths[i]);
+    srv_files_clear(&repo->ignored);
     free(repo->slots);
     free(repo->paths);
     pthread_mutex_destroy(&repo->lock);

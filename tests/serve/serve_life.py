@@ -639,6 +639,22 @@ def folder_of_triton_is_read():
 
 
 @test
+def files_beside_models_are_ignored_with_a_line_each():
+    """Those of other programs; another format of a model; a folder without a version."""
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(1))
+        write(f"{path}/m.json", b'{"labels": ["ops"]}')
+        write(f"{path}/config.json", b'{"architectures": ["x"]}')
+        write(f"{path}/typo/model.onnx", scaled(2))
+        with Server(PROGRAM, path, "--poll", .1) as server:
+            faults = same([m["name"] for m in server.post("/v2/repository/index")[1]], ["m"]) + same(value_of(server), 1)
+            write(f"{path}/late.json", b"[]")
+            assert server.wait_for_log("ignored .*/late.json")
+            lines = sorted(line.split(": ")[0].rpartition("/")[2] for line in messages(server, "warning") if line.startswith("ignored "))
+            return faults + same(lines, ["config.json", "late.json", "m.json", "model.onnx"])
+
+
+@test
 def control_is_off_by_default():
     with folder() as path:
         write(f"{path}/m.onnx", scaled(1))
