@@ -78,11 +78,12 @@ static srv_grpc *start_grpc(const srv_options *o, srv_server *server, srv_loader
 }
 
 // From the signal on: answers what was accepted.
-static void end(const srv_options *o, srv_server *server, srv_http *http, srv_grpc *grpc,
-                const sigset_t *signals)
+static void end(const srv_options *o, srv_server *server, srv_loader *loader, srv_http *http,
+                srv_grpc *grpc, const sigset_t *signals)
 {
-    srv_log_event(server->log, "info", "stopping");
     atomic_store(&server->is_draining, 1);
+    srv_log_event(server->log, "info", "stopping");
+    srv_loader_end(loader);
     // Balancers learn that it is not ready.
     const int is_hurried =
         o->drain_delay_s > 0 && pause_for(signals, (uint64_t)(o->drain_delay_s * 1e3));
@@ -106,8 +107,7 @@ static void serve_until_end(srv_options *o, srv_server *server, srv_loader *load
     if (srv_loader_start(loader, err))
         return;
     wait_for_end(signals, loader);
-    srv_loader_end(loader);
-    end(o, server, http, grpc, signals);
+    end(o, server, loader, http, grpc, signals);
 }
 
 // Models are loaded when it listens: an address that is in use is found at once.

@@ -46,7 +46,8 @@ def server_with_a_broken_model_is_live_but_not_ready():
     for method, page in (("GET", ""), ("GET", "/ready"), ("POST", "/infer")):
         faults += refuses(503, "model 'broken' is not loaded", path="/v2/models/broken" + page, method=method)
     faults += same(SERVER.call("GET", "/v2/models/broken")[1]["Retry-After"], "1")
-    return faults + same(SERVER.post("/v2/repository/models/broken/unload"), (200, {}))
+    faults += same(metric(SERVER.metrics(), "lightnet_ready"), 0.0)
+    return faults + same(SERVER.post("/v2/repository/models/broken/unload"), (200, {})) + same(SERVER.get("/v2/health/ready")[0], 200)
 
 
 @test
@@ -419,7 +420,7 @@ def metrics_count_requests():
                if dict(labels)["model"] == "relu"]
     return same(list(grown.values()), [2, 2, 1, 1, 1, 1]) + \
         same(buckets, sorted(buckets)) + same(buckets[-1], metric(after, "lightnet_request_seconds_count", model="relu")) + \
-        same(metric(after, "lightnet_ready"), 0.0)  # "broken" failed to load
+        same(metric(after, "lightnet_ready"), 1.0)  # it was ready without "broken"
 
 
 @test
