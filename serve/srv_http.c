@@ -290,8 +290,7 @@ static int check_parameters(call *c)
 static int start_job(call *c)
 {
     if (!c->http->server->allows_control)
-        return srv_fail(&c->error, SRV_NOT_ALLOWED,
-                        "the server was started without --allow-control");
+        return srv_fail(&c->error, SRV_FORBIDDEN, "the server was started without --allow-control");
     if (check_parameters(c))
         return -1;
     c->job = (srv_job){.is_unload = c->route.page == SRV_PAGE_UNLOAD,
@@ -395,6 +394,8 @@ static void add_headers(const call *c, struct MHD_Response *response)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     if (status == SRV_NOT_ALLOWED && c->route.methods)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, c->route.methods);
+    if (status == SRV_ENCODING) // RFC 9110, section 15.5.16
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ACCEPT_ENCODING, "identity");
     if (status == SRV_UNAUTHORIZED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (atomic_load(&c->http->server->is_draining))
@@ -496,8 +497,8 @@ static int check_head(call *c)
         check_token(c))
         return -1;
     if (encoding && strcasecmp(encoding, "identity"))
-        return srv_fail(&c->error, SRV_UNSUPPORTED,
-                        "the content is encoded as '%.32s', which the server lacks", encoding);
+        return srv_fail(&c->error, SRV_ENCODING,
+                        "the content is encoded as '%.32s'; expected 'identity'", encoding);
     return length && strtoull(length, NULL, 10) > c->http->server->max_request ? fail_too_large(c)
                                                                                : 0;
 }

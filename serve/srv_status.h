@@ -8,10 +8,12 @@ typedef enum srv_status {
     SRV_OK,
     SRV_INVALID,       // the request is wrong
     SRV_UNAUTHORIZED,  // no token, or a wrong one
+    SRV_FORBIDDEN,     // an option of the server does not permit it
     SRV_NOT_FOUND,     // no such model, version or page
     SRV_NOT_ALLOWED,   // the page has no such method
     SRV_TOO_LARGE,     // the request exceeds a limit of the server
-    SRV_UNSUPPORTED,   // a type, an extension or an encoding that the server lacks
+    SRV_ENCODING,      // the content is encoded, as by gzip
+    SRV_UNSUPPORTED,   // a type or an extension that the server lacks
     SRV_BUSY,          // the model's queue is full
     SRV_UNAVAILABLE,   // the model is being loaded, has failed to load, or the server stops
     SRV_TIMEOUT,       // the request's deadline has passed

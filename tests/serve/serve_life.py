@@ -659,7 +659,7 @@ def control_is_off_by_default():
     with folder() as path:
         write(f"{path}/m.onnx", scaled(1))
         with Server(PROGRAM, path) as server:
-            return same([server.post(f"/v2/repository/models/m/{verb}")[0] for verb in ("load", "unload")], [405, 405]) + same(value_of(server), 1)
+            return same([server.post(f"/v2/repository/models/m/{verb}")[0] for verb in ("load", "unload")], [403, 403]) + same(value_of(server), 1)
 
 
 def is_not_ready(model, reason, *options):
@@ -943,7 +943,7 @@ def wrong_use_is_explained():
             says(1, "no token", model, "--token-file", f"{path}/token") + says(1, "cannot read", model, "--token-file", f"{path}/missing") + says(2, "KEY=VALUE", model, "--option", "x") + \
             says(2, "--option: ", model, "--option", "nothing=1") + says(1, "cannot read", f"{path}/nothing") + \
             says(1, "no model; expected", f"{path}/empty") + says(1, "are both version 1 of model 'm'", model, f"{path}/two") + \
-            says(1, "cannot listen to 127.0.0.1, port", model, "--port", str(port.getsockname()[1]))
+            says(1, "cannot listen to 127.0.0.1:", model, "--port", str(port.getsockname()[1]))
 
 
 if __name__ == "__main__":

@@ -254,7 +254,9 @@ def wrong_outputs_and_parameters_are_refused():
 
 @test
 def content_with_an_encoding_is_refused():
-    return refuses(501, "gzip", body=one(), headers={"Content-Encoding": "gzip"}) + \
+    headers = SERVER.call("POST", "/v2/models/relu/infer", one(), {"Content-Encoding": "gzip"})[1]
+    return refuses(415, "'gzip'; expected 'identity'", body=one(), headers={"Content-Encoding": "gzip"}) + \
+        same(headers["Accept-Encoding"], "identity") + \
         same(SERVER.post("/v2/models/relu/infer", one(), {"Content-Encoding": "identity"})[0], 200)
 
 

@@ -361,7 +361,7 @@ def test_limits(tap, messages, folder):
                                            {"x": ("FP32", [LIMIT // 4], np.zeros(LIMIT // 4, np.float32))}))
         tap.check("an index of models needs no control", differs(len(client.RepositoryIndex().models) > 3, True))
         for method in (client.RepositoryModelLoad, client.RepositoryModelUnload):
-            tap.check("control needs --allow-control", fails(CODE.UNIMPLEMENTED, "--allow-control", method, model_name="two"))
+            tap.check("control needs --allow-control", fails(CODE.PERMISSION_DENIED, "--allow-control", method, model_name="two"))
         calls = [client.infer("slow", {"count": ("INT64", [], [SLOW])}, later=True)]
         time.sleep(.5)
         calls.append(client.infer("slow", {"count": ("INT64", [], [SLOW])}, later=True))
