@@ -33,6 +33,7 @@ typedef struct link {
 struct srv_grpc {
     srv_grpc_context context; // first: calls find the front end by it
     int max_connections, n_connections;
+    int was_full; // the log has it
     srv_listener listener;
     int epoll, waker;   // -1: none
     int is_quiet;       // the listener is closed
@@ -157,6 +158,17 @@ static void resume_accept(srv_grpc *grpc)
     watch_listener(grpc, EPOLLIN);
 }
 
+static int is_full(srv_grpc *grpc)
+{
+    if (grpc->n_connections < grpc->max_connections)
+        return 0;
+    if (!grpc->was_full)
+        srv_log_event(grpc->context.server->log, "warning",
+                      "gRPC has %d connections, the max: others are closed", grpc->n_connections);
+    grpc->was_full = 1;
+    return 1;
+}
+
 static void accept_some(srv_grpc *grpc, int listener)
 {
     for (int i = 0; i < N_ACCEPT; i++) {
@@ -172,7 +184,7 @@ static void accept_some(srv_grpc *grpc, int listener)
         }
         getnameinfo((struct sockaddr *)&address, size, client, sizeof(client), NULL, 0,
                     NI_NUMERICHOST);
-        if (grpc->n_connections >= grpc->max_connections || add_connection(grpc, fd, client))
+        if (is_full(grpc) || add_connection(grpc, fd, client))
             close(fd);
     }
 }

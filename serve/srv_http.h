@@ -8,11 +8,11 @@
 typedef struct srv_http srv_http;
 
 typedef struct srv_http_settings {
-    const char *host; // an address, or a name with one or several
-    int port;         // 0: any that is free
-    int max_connections;
-    size_t max_memory; // bytes of all requests together
-    int idle_s;        // closes connections that say nothing for so long
+    const char *host;    // an address, or a name with one or several
+    int port;            // 0: any that is free
+    int max_connections; // at each address of the host
+    size_t max_memory;   // bytes of all requests together
+    int idle_s;          // closes connections that are idle for so long
 } srv_http_settings;
 
 /** Listens. Returns new (srv_http_free); NULL with a reason. */

@@ -37,8 +37,9 @@ static const char help[] =
     "      --timeout S            seconds after which a request fails (default 0: never)\n"
     "      --max-request SIZE     bytes of a request, such as 64M (default 64M)\n"
     "      --max-memory SIZE      bytes of all requests and answers together (default 1G)\n"
-    "      --max-connections N    connections at the same time (default 1024)\n"
-    "      --idle-timeout S       close connections that say nothing for S seconds (default 60)\n"
+    "      --max-connections N    connections at the same time (default 1024), for HTTP at each "
+    "address\n"
+    "      --idle-timeout S       close connections that are idle for S seconds (default 60)\n"
     "      --max-versions N       load the newest N versions of each model (default 1)\n"
     "      --poll S               look for changed files every S seconds (default 5; 0: at "
     "SIGHUP)\n"
@@ -58,6 +59,13 @@ static const char help[] =
     "\n"
     "Files of models, tokens and certificates that change are read again (--poll, SIGHUP).\n"
     "SIGTERM and SIGINT end the server: it is not ready any more, answers what it has, and exits.\n"
+    "Examples:\n"
+    "  lightnet serve models                             all models of a folder, at port 8080\n"
+    "  lightnet serve digits=net.onnx --host :: --token-file token\n"
+    "                                                    one model, for all who have the token\n"
+    "  lightnet serve models --grpc-port 8081 --instances 1 --threads 4\n"
+    "                                                    HTTP and gRPC; one run at a time\n"
+    "\n"
     "Exit status: 0 after a signal, 1 it cannot start, 2 wrong usage.\n";
 
 static int wrong_usage(const char *fmt, ...)

@@ -260,7 +260,9 @@ def test_idle(tap, folder):
         clients = [Raw(server.port) for _ in range(4)]
         time.sleep(.2)
         late = Raw(server.port)
+        Raw(server.port).goaway()
         tap.check("one connection too many is closed", [] if late.goaway() is None else ["GOAWAY"])
+        tap.check("the first that is closed is logged", [] if server.text().count("gRPC has 4 connections, the max") == 1 else [server.text()[-500:]])
         tap.check("the others go on", [fault for one in clients for fault in expect(one.call(raw.message(b""), path=LIVE), 0)])
         for one in clients:
             one.close()
