@@ -29,7 +29,7 @@ srv_grpc_call *srv_grpc_call_create(srv_grpc_context *context, int stream)
         return NULL;
     c->context = context;
     c->stream = stream;
-    c->start = c->progress = tl_clock();
+    c->start = c->progress = c->pace.since = tl_clock();
     c->http_status = 200;
     return c;
 }
@@ -241,6 +241,9 @@ void srv_grpc_call_data(srv_grpc_call *c, const void *bytes, size_t size)
     while (at < end && !c->error.status)
         at += c->prefix_size < SRV_PROTO_PREFIX ? take_prefix(c, at, (size_t)(end - at))
                                                 : take_message(c, at, (size_t)(end - at));
+    if (srv_pace_is_slow(&c->pace, c->received, c->progress, c->context->idle_ns))
+        srv_fail(&c->error, SRV_TIMEOUT, "the request arrives with less than %d bytes per second",
+                 SRV_MIN_RATE);
     if (c->error.status)
         answer(c);
 }

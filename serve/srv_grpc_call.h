@@ -8,6 +8,7 @@
 
 #include "srv_grpc_text.h"
 #include "srv_loader.h"
+#include "srv_pace.h"
 #include "srv_proto_infer.h"
 #include "srv_server.h"
 
@@ -50,6 +51,7 @@ typedef struct srv_grpc_call {
     int is_out;               // who ends what the call waits for still has it
     uint64_t start, deadline; // tl_clock; 0: none
     uint64_t progress;        // of bytes that arrive or leave
+    srv_pace pace;            // of the message
     // the request
     char *headers[SRV_GRPC_N_HEADERS]; // NULL: none
     size_t head_size;

@@ -271,8 +271,7 @@ static void job_done(srv_job *job)
 static int start_job(srv_grpc_call *c, const char *name, int is_unload)
 {
     if (!c->context->server->allows_control)
-        return srv_fail(&c->error, SRV_FORBIDDEN,
-                        "the server was started without --allow-control");
+        return srv_fail(&c->error, SRV_FORBIDDEN, "the server was started without --allow-control");
     if (keep_name(c, name))
         return -1;
     c->job = (srv_job){.is_unload = is_unload, .name = c->name, .done = job_done, .owner = c};

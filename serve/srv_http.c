@@ -19,6 +19,7 @@
 
 #include "srv_infer.h"
 #include "srv_listen.h"
+#include "srv_pace.h"
 #include "srv_page.h"
 #include "srv_route.h"
 #include "srv_watch.h"
@@ -38,7 +39,8 @@ typedef struct call {
     srv_route route;
     srv_buffer body;
     size_t body_size; // that was sent
-    size_t charge;    // of the memory for all requests and answers
+    srv_pace pace;
+    size_t charge; // of the memory for all requests and answers
     srv_error error;
     uint64_t start;
     // of a request to run a model
@@ -62,6 +64,7 @@ struct srv_http {
     srv_watch *watch;
     atomic_size_t memory; // bytes of all requests and answers
     size_t max_memory;    // of these
+    uint64_t idle_ns;     // 0: a body may last for ever
 };
 
 // Calls
@@ -527,7 +530,7 @@ static call *create_call(srv_http *http, struct MHD_Connection *connection, cons
     c->http = http;
     c->connection = connection;
     c->peer = peer;
-    c->start = tl_clock();
+    c->start = c->pace.since = tl_clock();
     c->method = strdup(method);
     c->path = strdup(path);
     if (c->method && c->path)
@@ -541,6 +544,12 @@ static enum MHD_Result receive(call *c, const char *data, size_t *size)
     const size_t n = *size, max = c->http->server->max_request;
     *size = 0;
     c->body_size += n;
+    if (srv_pace_is_slow(&c->pace, c->body_size, tl_clock(), c->http->idle_ns)) {
+        srv_fail(&c->error, SRV_TIMEOUT, "the request arrives with less than %d bytes per second",
+                 SRV_MIN_RATE);
+        log_call(c, 0);
+        return MHD_NO; // the connection is closed
+    }
     if (c->error.status) // the rest of the body is dropped, up to a limit
         return is_dropped(c, c->body_size) ? MHD_YES : MHD_NO;
     if (c->body_size > max) {
@@ -696,7 +705,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 static unsigned threads_of(const srv_http_settings *settings)
 {
     const int n = tl_cpu_count() < MAX_THREADS ? tl_cpu_count() : MAX_THREADS;
-    const int wanted = n < 2 ? 2 : n; // a long request does not delay probes of health
+    const int wanted = n < 2 ? 2 : n; // one that reads large JSON delays the others of its thread
     return (unsigned)(wanted < settings->max_connections ? wanted : settings->max_connections);
 }
 
@@ -744,6 +753,7 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
     http->server = server;
     http->loader = loader;
     http->max_memory = settings->max_memory;
+    http->idle_ns = (uint64_t)settings->idle_s * 1000000000;
     http->watch = srv_watch_create(&(srv_watch_events){cancel_call, release_call, tick, http});
     if (!http->watch)
         srv_fail(err, SRV_UNAVAILABLE, "cannot start a thread");

@@ -20,7 +20,7 @@ from serve_kit import Server, folder, metric, request, scaled, types, unary, wai
 import numpy as np
 
 GROUP = 32  # requests that are sent at once on a connection
-STATUSES = {200, 400, 401, 404, 405, 413, 415, 429, 501, 503, 504}
+STATUSES = {200, 400, 401, 403, 404, 405, 413, 415, 429, 501, 503, 504}
 ODD = [None, True, False, 0, -1, 1, 2**31, 2**32, 2**63 - 1, -2**63, 1e308, 0.5, "", "x", "FP32", "BYTES", "\0", "é", [], [[]], {}, [0] * 50,
        {"binary_data_size": 8}, {"binary_data": True}, "y" * 300]
 PATHS = ["/", "/metrics", "/v2", "/v2/", "/v2/health/live", "/v2/health/ready", "/v2/models/m", "/v2/models/m/ready", "/v2/models/m/infer",

@@ -5,10 +5,12 @@ import contextlib
 import http.client
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
+import time
 
 from serve_kit import DIGITS, Server, folder, free_ports, wait_for, write
 from checks import run_tests, same, test
@@ -140,6 +142,24 @@ def connections_are_refused_at_all_addresses_while_the_server_drains():
             held.send(b"{}       ")
             faults += [] if held.recv(99).startswith(b"HTTP/1.1 400") else ["no answer"]
     return faults
+
+
+@test
+def client_that_trickles_holds_no_memory():
+    with Server(PROGRAM, DIGITS, "--idle-timeout", 1, "--max-memory", "1M") as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as slow:
+            slow.sendall(b"POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1040000\r\n\r\n" + b" " * 1030000)
+            seen = lambda: server.post("/v2/models/digits/infer", b" " * 60000)[0]
+            wait_for(lambda: seen() == 503)  # it holds the memory
+            begin = time.monotonic()
+            try:
+                while time.monotonic() < begin + 10 and not select.select([slow], [], [], .2)[0]:
+                    slow.send(b" ")
+            except OSError:
+                pass
+            seconds = time.monotonic() - begin
+            wait_for(lambda: seen() == 400, 5)
+            return ([] if seconds < 8 else ["it goes on"]) + ([] if server.wait_for_log("less than 16384 bytes per second", 5) else [server.text])
 
 
 @test

@@ -247,6 +247,16 @@ def test_idle(tap, folder):
             time.sleep(.01)
         tap.check("a message that stops is reset, whatever else is sent", [] if got and int.from_bytes(got[3], "big") == CANCEL else [str(got)])
         client.close()
+        client = Raw(server.port, timeout=30)
+        stream = client.begin()
+        client.data(stream, raw.message(floats(1000))[:-100], end=False)
+        for _ in range(40):
+            time.sleep(.1)
+            if server.metric("lightnet_calls") <= 1:
+                break
+            client.data(stream, b"\0", end=False)
+        tap.check("a message that trickles ends", expect(client.answer(stream), 4, "less than 16384 bytes per second"))
+        client.close()
         client = Raw(server.port, raw.setting(raw.WINDOW_SETTING, 10), auto=False)
         client.data(client.begin(), raw.message(floats(10000)))
         time.sleep(.1)
