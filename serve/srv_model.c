@@ -243,11 +243,11 @@ static int find_batches(srv_model *m, const srv_model_settings *settings, srv_op
         settle_rows(m, run, settings);
     if (!err->status)
         settle_padding(m, run, settings);
-    if (!err->status)
-        log_batches(m, settings, enough);
     srv_opening_leave(opening);
+    if (!err->status && !srv_opening_check(opening, err))
+        log_batches(m, settings, enough);
     srv_run_free(run);
-    return err->status || srv_opening_check(opening, err) ? -1 : 0;
+    return err->status ? -1 : 0;
 }
 
 static int start_thread(srv_model *m, srv_opening *opening, srv_error *err)

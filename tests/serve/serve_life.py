@@ -715,7 +715,7 @@ def slow_load_delays_neither_others_nor_the_end():
         write(f"{path}/a.onnx", fixed_cost(1e9))
         write(f"{path}/b.onnx", scaled(2))
         with Server(PROGRAM, path, "--allow-control", "--max-batch", 1, wait=False) as server:
-            wait_for(lambda: server.get("/v2/models/b/ready")[0] == 200, 60)
+            wait_for(lambda: server.read_log() and server.get("/v2/models/b/ready")[0] == 200, 60)  # lines that nobody reads are lost
             faults = same(server.get("/v2/models/a/ready"), (503, {"error": "model 'a' is being loaded"})) + same(server.get("/v2/health/ready")[0], 503)
             write(f"{path}/b.onnx", scaled(3))
             faults += same(server.post("/v2/repository/models/b/load"), (200, {})) + same(value_of(server, "b"), 3)
@@ -794,7 +794,7 @@ def addresses_and_certificates_are_checked_before_models_are_loaded():
         def fails(text, *args):
             done = subprocess.run([PROGRAM, f"{path}/m.onnx", *args], capture_output=True, text=True, timeout=60)
             return same((done.returncode, text in done.stderr, "loaded model" in done.stderr), (1, True, False))
-        faults = fails("port " + port, "--port", "0", "--grpc-port", port) + fails("port " + port, "--port", port) + \
+        faults = fails(":" + port, "--port", "0", "--grpc-port", port) + fails(":" + port, "--port", port) + \
             fails("wrong.pem", "--port", "0", "--tls-cert", f"{path}/wrong.pem", "--tls-key", f"{path}/wrong.pem")
         used.close()
         return faults
