@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "srv_grpc_hold.h"
 #include "srv_grpc_method.h"
 #include "tensorlight/tl_util.h"
 
@@ -34,33 +35,13 @@ srv_grpc_call *srv_grpc_call_create(srv_grpc_context *context, int stream)
     return c;
 }
 
-// Counts the bytes that the call keeps of its request or answer.
-static void hold(srv_grpc_call *c, size_t size)
-{
-    c->context->held += size - c->held;
-    c->held = size;
-}
-
-static int fail_memory(srv_grpc_call *c)
-{
-    return srv_fail(&c->error, SRV_UNAVAILABLE,
-                    "the requests and answers of all clients have more than %zu bytes, the max",
-                    c->context->max_held);
-}
-
-int srv_grpc_call_hold(srv_grpc_call *c, size_t size)
-{
-    hold(c, size);
-    return c->context->held <= c->context->max_held ? 0 : fail_memory(c);
-}
-
 void srv_grpc_call_free(srv_grpc_call *c)
 {
     if (!c)
         return;
     if (c->model)
         srv_model_release(c->model);
-    hold(c, 0);
+    srv_grpc_hold(c, 0);
     srv_request_clear(&c->request);
     srv_proto_form_clear(&c->form);
     srv_buffer_clear(&c->message);
@@ -105,7 +86,7 @@ static void answer(srv_grpc_call *c)
     srv_buffer_clear(&c->message);
     if (!c->is_out)
         srv_request_clear(&c->request);
-    hold(c, (c->is_out ? c->held : 0) + c->answer.size);
+    srv_grpc_hold(c, (c->is_out ? c->held : 0) + c->answer.size);
 }
 
 // Requests
@@ -214,21 +195,17 @@ static size_t take_prefix(srv_grpc_call *c, const void *bytes, size_t size)
 
 static size_t take_message(srv_grpc_call *c, const void *bytes, size_t size)
 {
-    srv_grpc_context *const context = c->context;
     const size_t n = min_size(size, c->message_size - c->message.size);
     if (!n) {
         srv_fail(&c->error, SRV_UNSUPPORTED, "the method has one message; the request has more");
         return 0;
     }
-    if (context->held + n > context->max_held) {
-        fail_memory(c);
+    if (srv_grpc_try_hold(c, c->held + n))
         return 0;
-    }
     srv_buffer_add(&c->message, bytes, n);
     if (c->message.has_failed)
         srv_fail(&c->error, SRV_OUT_OF_MEMORY, "the server has no memory for the request");
     c->received += n;
-    hold(c, c->held + n);
     return n;
 }
 
@@ -290,7 +267,7 @@ void srv_grpc_call_finish(srv_grpc_call *c)
     c->is_out = 0;
     if (c->phase != SRV_GRPC_WAITING) { // its deadline has passed
         srv_request_clear(&c->request);
-        hold(c, c->answer.size);
+        srv_grpc_hold(c, c->answer.size);
         return;
     }
     if (c->connection)

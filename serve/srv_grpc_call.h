@@ -98,10 +98,6 @@ void srv_grpc_call_end(srv_grpc_call *c);
 /** What the call waited for has ended: it is answered, unless it was before. */
 void srv_grpc_call_finish(srv_grpc_call *c);
 
-/** Counts the bytes that the call keeps of its request or answer. -1 with a reason in c->error:
- *  those of all calls exceed the limit. */
-int srv_grpc_call_hold(srv_grpc_call *c, size_t size);
-
 /** Answers with DEADLINE_EXCEEDED; a run is stopped. */
 void srv_grpc_call_expire(srv_grpc_call *c);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "srv_grpc_hold.h"
 #include "srv_proto_health.pb-c.h"
 
 static const char service[] = "inference.GRPCInferenceService";
@@ -194,7 +195,7 @@ static int start_infer(srv_grpc_call *c, const ProtobufCMessage *request)
         srv_model_count(c->model, c->error.status);
         return -1;
     }
-    if (srv_grpc_call_hold(c, srv_request_size(&c->request))) {
+    if (srv_grpc_try_hold(c, srv_request_size(&c->request))) {
         srv_model_count(c->model, c->error.status);
         return -1;
     }
@@ -214,7 +215,7 @@ static int finish_infer(srv_grpc_call *c)
     return c->error.status ||
                    srv_proto_write_infer(&c->request, &c->form, srv_model_name(c->model),
                                          srv_model_version(c->model), &c->answer, &c->error) ||
-                   srv_grpc_call_hold(c, c->answer.size)
+                   srv_grpc_try_hold(c, c->answer.size)
                ? -1
                : 0;
 }
