@@ -10,12 +10,20 @@
 
 #include "tensorlight/tl_util.h"
 
+// A thread that waits for requests.
+typedef struct worker {
+    pthread_cond_t wake;
+    int is_woken;
+    struct worker *next; // that waits longer
+} worker;
+
 struct srv_queue {
     srv_queue_limits limits;
     srv_end_func end_request;
     void *owner;
-    pthread_mutex_t lock; // protects all below, and the queue's members of requests
-    pthread_cond_t changed;
+    pthread_mutex_t lock;      // protects all below, and the queue's members of requests
+    pthread_cond_t changed;    // for batches that collect
+    worker *idle;              // the first one ran last: its memory is still in caches
     srv_request *first, **end; // linked by `next`
     int n, is_closed;
     uint64_t run_ns;       // of the last batch that ended
@@ -182,6 +190,26 @@ static int wait_in_line(srv_queue *q, srv_request *r)
     return 0;
 }
 
+static void wake_worker(srv_queue *q)
+{
+    worker *const w = q->idle;
+    if (!w)
+        return;
+    q->idle = w->next;
+    w->is_woken = 1;
+    pthread_cond_signal(&w->wake);
+}
+
+static void wait_for_requests(srv_queue *q)
+{
+    worker w = {.next = q->idle};
+    pthread_cond_init(&w.wake, NULL);
+    q->idle = &w;
+    while (!w.is_woken)
+        pthread_cond_wait(&w.wake, &q->lock);
+    pthread_cond_destroy(&w.wake);
+}
+
 int srv_queue_push(srv_queue *q, srv_request *r)
 {
     int status = 0;
@@ -195,10 +223,12 @@ int srv_queue_push(srv_queue *q, srv_request *r)
         status = srv_fail(&r->error, SRV_UNAVAILABLE, "the model is being unloaded; try again");
     else if (!join(q, r))
         status = wait_in_line(q, r);
-    if (!status)
+    if (!status) {
+        wake_worker(q);
         pthread_cond_broadcast(&q->changed);
-    else
+    } else {
         drop_twin(r);
+    }
     pthread_mutex_unlock(&q->lock);
     return status;
 }
@@ -301,7 +331,7 @@ int srv_queue_take(srv_queue *q, ln_session *session, srv_batch *batch)
     pthread_mutex_lock(&q->lock);
     while (!batch->first && (q->first || !q->is_closed)) {
         while (!q->first && !q->is_closed)
-            pthread_cond_wait(&q->changed, &q->lock);
+            wait_for_requests(q);
         collect(q, batch);
     }
     if (batch->first)
@@ -466,6 +496,8 @@ void srv_queue_close(srv_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->is_closed = 1;
+    while (q->idle)
+        wake_worker(q);
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
 }
