@@ -35,7 +35,7 @@ def description(serving, machine):
 
 def draw_head(page, machine):
     page.text(14, 24, "Time of a request over the load of a server", "title")
-    page.text(14, 46, f"Requests at random times from the same machine, up to 0.9 of the full load. {machine['processor']}", "muted")
+    page.text(14, 46, f"Requests at random times from the same machine. {machine['processor']}", "muted")
     x = 22
     for name, words in SERVERS.items():
         page.shape("rect", COLORS[name], x=x - 6, y=67, width=12, height=12)
