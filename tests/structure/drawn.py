@@ -16,8 +16,9 @@ import xml.etree.ElementTree as ElementTree
 from tap import ROOT, Tap, faults_of, run, text_of
 
 DATA = os.path.join(ROOT, "docs/data")
-CHARTS = ["badge-licence.svg", "badge-tests.svg", "badge-version.svg", "h100-batch_32.svg", "zen3-networks.svg", "zen4-networks.svg", "zen5-decoder.svg", "zen5-networks.svg", "zen5-roofline.svg"]
-PAGES = ["docs/cuda.md", "docs/dev/kernels.md", "docs/performance.md", "docs/speed.md"]
+CHARTS = ["badge-licence.svg", "badge-tests.svg", "badge-version.svg", "h100-batch_32.svg", "xeon-decoder.svg", "xeon-serving.svg", "zen3-networks.svg", "zen4-networks.svg",
+          "zen5-decoder.svg", "zen5-networks.svg", "zen5-roofline.svg"]
+PAGES = ["docs/cuda.md", "docs/dev/kernels.md", "docs/performance.md", "docs/serving.md", "docs/speed.md"]
 MEASURED = ["README.md", "docs/dev/kernels.md", "docs/performance.md", "docs/speed.md"]  # all figures there come from measurements
 TABLE = re.compile(r"<!-- table .*?<!-- end -->", re.S)
 CODE = re.compile(r"^```.*?^```|(?<=\n\n)(?:    .*?\n)+|`[^`]*`", re.S | re.M)
@@ -153,7 +154,7 @@ def uneven_ticks(folder):
         if edit:
             change(folder, "zen5.json", edit)
             yield from faults_of(draw(folder))
-        for name in (chart for chart in CHARTS if not chart.startswith("badge") and "roofline" not in chart):
+        for name in (chart for chart in CHARTS if not chart.startswith("badge") and "roofline" not in chart and "serving" not in chart):
             ticks = [text.text for text in ElementTree.fromstring(read(folder, name)).iter(SVG + "text")
                      if text.get("class") == "small muted" and text.get("text-anchor") == "middle"]
             begins = [i for i, tick in enumerate(ticks) if float(tick) == 0]
