@@ -85,8 +85,13 @@ class Site:
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
             return re.search(r"^# +(.+)$", file.read(), re.M)[1].strip()
 
+    def with_links(self, page, text):
+        """The text of a page with its links to pages and files of the site."""
+        return LINK.sub(lambda match: self.link(page, match[1], match[2], match[3]), text)
+
     def link(self, page, image, text, target):
-        """The Markdown of a link in a page."""
+        """The Markdown of a link in a page; its text may be an image."""
+        text = self.with_links(page, text)
         if re.match(r"[a-z]+:|#", target):
             return f"{image}[{text}]({target})"
         path, _, anchor = target.partition("#")
@@ -118,7 +123,7 @@ class Site:
             return f"\0{len(kept) - 1}\0"
 
         marked = "".join(part if is_text else keep(part) for is_text, part in parts_outside_code(text))
-        marked = LINK.sub(lambda match: self.link(path, match[1], match[2], match[3]), marked)
+        marked = self.with_links(path, marked)
         marked = re.sub(r"^<!-- .*? -->\n", "", marked, flags=re.M)
         # A line that begins with % is a comment of MyST, one with +++ a new block.
         marked = re.sub(r"^( *)(%|\+\+\+)", r"\1\\\2", marked, flags=re.M)
