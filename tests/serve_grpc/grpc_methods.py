@@ -376,7 +376,7 @@ def test_limits(tap, messages, folder):
 def test_descriptors(tap, messages, folder):
     with Server(sys.argv[1], folder, "--instances", 1) as server:
         client = Client(messages, server)
-        client.ServerLive()
+        client.ServerLive(timeout=20)
         resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (40, 40))
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
         time.sleep(.1)
