@@ -75,7 +75,8 @@ class Server:
     """lightnet-serve at ports of its own; `with` ends it by SIGTERM, and expects the status 0 and no sanitizer's word."""
 
     def __init__(self, program, folder, *args, wait=True, log_requests=True, grpc_port=0):
-        self.log = tempfile.TemporaryFile("a+")
+        # Read by another descriptor than the server's: an offset that they share would move where it writes.
+        self.log = tempfile.NamedTemporaryFile(prefix="lightnet-grpc-")
         # A sanitizer keeps little of the memory that was freed, and UBSan ends the server, too.
         env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16",
                "UBSAN_OPTIONS": os.environ.get("UBSAN_OPTIONS", "") + ":halt_on_error=1:print_stacktrace=1"}
@@ -89,8 +90,8 @@ class Server:
             wait_for(lambda: re.search("loaded model 'slow'", self.text()) and re.search("'broken' is not loaded", self.text()))
 
     def text(self):
-        self.log.seek(0)
-        return self.log.read()
+        with open(self.log.name, encoding="utf-8", errors="replace") as file:
+            return file.read()
 
     def find_port(self, scheme):
         found = wait_for(lambda: re.search(f'listening on {scheme}[^ "]*:([0-9]+)"', self.text()) or self.process.poll() is not None)
