@@ -11,7 +11,10 @@
 #include "lightnet/ln_memory_plan.h"
 #include "tensorlight/tl_util.h"
 
-enum { MIN_BOUND_SIZE = 64 * 1024 }; // run() binds outputs of at least this size
+enum {
+    MIN_BOUND_SIZE = 64 << 10, // run() binds outputs of at least this size
+    MAX_UNUSED = 1 << 20,      // bytes behind a result that its array may keep, however small it is
+};
 
 typedef struct session_object {
     PyObject base;
@@ -397,16 +400,23 @@ static PyObject *copy_output(session_object *self, const char *name)
     return result;
 }
 
-// The result of an entry that is not bound: the front of the array that was offered, or a copy if
-// the program did not use it, or if a view would keep more than twice its memory.
+// Whether a program has used the array that was offered, and a view of its front, the output `t`,
+// keeps less than twice its memory, or little. Caches begin at a part of their capacity.
+static int is_front(const binding *entry, const tl_tensor *t)
+{
+    if (!t || t->data != entry->array.data || t->dtype != entry->array.dtype)
+        return 0;
+    const size_t used = tl_tensor_size(t), unused = entry->array.size - used;
+    return unused <= used || unused <= MAX_UNUSED;
+}
+
+// The result of an entry that is not bound: the front of the array that was offered, or a copy.
 static PyObject *result_of(session_object *self, const binding *entry)
 {
     const tl_tensor *const t =
         entry->offered ? ln_session_output(self->session, name_of(entry)) : NULL;
-    return t && t->data == entry->array.data && t->dtype == entry->array.dtype &&
-                   tl_tensor_size(t) >= entry->array.size / 2
-               ? ln_py_array_front(entry->offered, t->len, t->ndim, t->dims)
-               : copy_output(self, name_of(entry));
+    return is_front(entry, t) ? ln_py_array_front(entry->offered, t->len, t->ndim, t->dims)
+                              : copy_output(self, name_of(entry));
 }
 
 // Sets the results that are not bound.

@@ -183,6 +183,34 @@ def an_output_may_be_named_twice():
     return equal(first, np.abs(x)) + equal(second, np.abs(x))
 
 
+def growing(width):
+    """The bytes of present = past and new, joined, as the cache of a decoder."""
+    whole = w.graph([w.node("Concat", ["past", "new"], ["present"], axis=1)],
+                    [w.value("past", "float", [4, "p", width]), w.value("new", "float", [4, "s", width])],
+                    [w.value("present", "float", [4, "t", width])])
+    return w.model(whole, opset=17)
+
+
+@test
+def caches_are_written_to_their_arrays():
+    """Without a copy, though a program for many lengths expects more memory; but an array keeps at most 1 MB that it does not use,
+    or as much as it uses."""
+    faults, random = [], np.random.default_rng(3)
+    for width, copies in ((64, False), (4000, True)):
+        s = lightnet.InferenceSession(growing(width))
+        past = np.zeros((4, 20, width), np.float32)
+        for step in range(20):
+            new = random.random((4, 1, width), np.float32)
+            present = s.run(None, {"past": past, "new": new})[0]
+            faults += equal(present, np.concatenate([past, new], axis=1))
+            kept = present if present.base is None else present.base
+            faults += [] if kept.nbytes - present.nbytes <= max(present.nbytes, 1 << 20) else [f"an array of {kept.nbytes} bytes is kept"]
+            past = present
+        if (present.base is None) != copies:
+            faults.append(f"{width} floats: {'no copy' if copies else 'a copy'}")
+    return faults
+
+
 @test
 def errors_name_what_is_wrong():
     s = digits()
