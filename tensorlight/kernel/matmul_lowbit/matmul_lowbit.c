@@ -83,24 +83,40 @@ static int is_finite(const tl_lowbit_job *job, const char *row)
     return 1;
 }
 
-// A panel.
-static void run_panel(const product *p, size_t panel)
+static tl_lowbit_cols cols_of(const product *p, size_t panel)
 {
     const size_t col = panel * TL_LOWBIT_PANEL;
-    const size_t cols = tl_min_size(TL_LOWBIT_PANEL, p->n - col);
-    const uint8_t *const weight = p->weight + panel * p->job.panel_size;
-    const float *const bias = p->bias ? p->bias + col : NULL;
-    p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
-    for (size_t r = 0; r < p->rows && !p->is_finite; r++)
-        if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
-            tl_lowbit_reference(&p->job, p->src + r * p->job.k, weight, bias,
-                                p->dst + r * p->n + col, cols);
+    return (tl_lowbit_cols){p->weight + panel * p->job.panel_size, p->bias ? p->bias + col : NULL,
+                            p->dst + col, tl_min_size(TL_LOWBIT_PANEL, p->n - col)};
 }
 
+// Rows with infinities or NaN.
+static void run_reference(const product *p, const tl_lowbit_cols *cols)
+{
+    for (size_t r = 0; r < p->rows && !p->is_finite; r++)
+        if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
+            tl_lowbit_reference(&p->job, p->src + r * p->job.k, cols->panel, cols->bias,
+                                cols->dst + r * p->n, cols->n);
+}
+
+// Panel `first`, and with `pair` panel `second`.
+static void run_cols(const product *p, size_t first, size_t second, int pair)
+{
+    const tl_lowbit_cols cols[2] = {cols_of(p, first), cols_of(p, second)};
+    p->multiply(&p->job, p->scratch, p->rows, cols, pair, p->n);
+    for (int i = 0; i <= pair; i++)
+        run_reference(p, cols + i);
+}
+
+// One row is memory-bound: panels of both halves at once.
 static void run_panels(void *arg, size_t begin, size_t end)
 {
-    for (size_t panel = begin; panel < end; panel++)
-        run_panel(arg, panel);
+    const product *const p = arg;
+    const size_t half = p->rows == 1 ? (end - begin) / 2 : 0;
+    for (size_t panel = begin; panel < begin + half; panel++)
+        run_cols(p, panel, panel + half, 1);
+    for (size_t panel = begin + 2 * half; panel < end; panel++)
+        run_cols(p, panel, panel, 0);
 }
 
 static int run_few(const tl_exec *exec, product *p)

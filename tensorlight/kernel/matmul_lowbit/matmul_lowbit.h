@@ -60,10 +60,19 @@ typedef struct tl_lowbit_job {
     size_t zeros_at, panel_size;  // of a panel: after the blocks
 } tl_lowbit_job;
 
-/** dst [rows, cols] = prepared rows x panel + bias (or NULL); cols <= TL_LOWBIT_PANEL. */
+/** Columns of a product: the weights of a panel, a bias (or NULL), results in rows that are apart.
+ */
+typedef struct tl_lowbit_cols {
+    const uint8_t *panel;
+    const float *bias;
+    float *dst;
+    size_t n; // at most TL_LOWBIT_PANEL
+} tl_lowbit_cols;
+
+/** Computes cols[0], and cols[1] if it is a `pair`, of one row: dst = prepared rows x panel + bias.
+ * Memory delivers two panels faster than one. */
 typedef void tl_lowbit_func(const tl_lowbit_job *job, const char *prepared, size_t rows,
-                            const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
-                            size_t cols);
+                            const tl_lowbit_cols *cols, int pair, size_t dst_row);
 
 /** Prepares a row: src [k] -> job->row_size bytes. */
 typedef void tl_lowbit_rows_func(const tl_lowbit_job *job, const float *src, char *dst);

@@ -140,18 +140,25 @@ static void multiply(const tl_lowbit_job *job, const char *prepared, size_t rows
     }
 }
 
-void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
-                    const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
-                    size_t cols)
+static void run_cols(const tl_lowbit_job *job, const char *prepared, size_t rows,
+                     const tl_lowbit_cols *cols, size_t dst_row)
 {
     for (size_t r = 0; r < rows; r += ROWS) {
         float total[ROWS][TL_LOWBIT_PANEL] = {{0}};
         const size_t n = tl_min_size(ROWS, rows - r);
-        multiply(job, prepared + r * job->row_size, n, panel, total);
+        multiply(job, prepared + r * job->row_size, n, cols->panel, total);
         for (size_t i = 0; i < n; i++)
-            for (size_t c = 0; c < cols; c++)
-                dst[(r + i) * dst_row + c] = bias ? total[i][c] + bias[c] : total[i][c];
+            for (size_t c = 0; c < cols->n; c++)
+                cols->dst[(r + i) * dst_row + c] =
+                    cols->bias ? total[i][c] + cols->bias[c] : total[i][c];
     }
+}
+
+void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
+                    const tl_lowbit_cols *cols, int pair, size_t dst_row)
+{
+    for (int i = 0; i <= pair; i++)
+        run_cols(job, prepared, rows, cols + i, dst_row);
 }
 
 void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float *dst)

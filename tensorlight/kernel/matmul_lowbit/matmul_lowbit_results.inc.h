@@ -11,11 +11,13 @@ TL_INLINE tl_vf load_scales(const tl_lowbit_job *job, const uint8_t *scales, siz
                            : tl_vf_load((const float *)(const void *)scales + col);
 }
 
-// A row of dst: its totals, plus the bias, if not NULL.
-static void write_row(const float *total, const float *bias, float *dst, size_t cols)
+// Row `row` of results: its totals, plus the bias, if not NULL.
+static void write_row(const float *total, const tl_lowbit_cols *cols, size_t row)
 {
-    for (size_t c = 0; c < cols; c += TL_VF_LANES) {
-        const size_t n = cols - c;
+    const float *const bias = cols->bias;
+    float *const dst = cols->dst + row;
+    for (size_t c = 0; c < cols->n; c += TL_VF_LANES) {
+        const size_t n = cols->n - c;
         const int is_whole = n >= TL_VF_LANES;
         tl_vf v = tl_vf_load(total + c);
         if (bias)

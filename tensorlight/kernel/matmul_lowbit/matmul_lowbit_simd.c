@@ -13,6 +13,7 @@
 enum {
     VECTORS = 2, // of columns whose sums are in registers
     SPAN = VECTORS * TL_VF_LANES,
+    PANEL_VECTORS = TL_LOWBIT_PANEL / TL_VF_LANES,
 #if TL_VN_REGISTERS > 1
     ROWS = 1,       // of three limbs: 12 sums
     SHORT_ROWS = 4, // of one limb: 16 sums
@@ -23,21 +24,22 @@ enum {
     ROWS = 2,       // 12 sums, 2 weights
     SHORT_ROWS = 4, // 8 sums, 2 weights, 2 stored weights
 #endif
-    MAX_ROWS = SHORT_ROWS,
+    MAX_LINES = SHORT_ROWS, // of results: rows of a panel, or a row of a pair of panels
     LIMBS = TL_LOWBIT_MAX_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
-    AHEAD = 16 << 10,                    // bytes: prefetch from memory
-    FEW_ROWS = 3,                        // at most so many are memory-bound: weights are prefetched
+    AHEAD = 8 << 10, // bytes of a panel, or of each of a pair: prefetch from memory
+    FEW_ROWS = 3,    // at most so many are memory-bound: weights are prefetched
+    TO_L2 = 2,       // prefetch there: few lines can be on their way to the L1 cache
 };
 
 // The sums of a row by limb (of one limb, [v][0]); small_sums may have 16 bits for a few products.
 typedef tl_vn small_sums[VECTORS][LIMBS];
 typedef tl_vi sums[VECTORS][LIMBS];
 
-// The constants of a template: rows, bits of weights, limbs.
+// The constants of a template: rows, panels, bits of weights, limbs.
 typedef struct shape {
-    int rows, bits, limbs;
+    int rows, panels, bits, limbs;
 } shape;
 
 // s += the products of the rows at x with the weights in the bytes at `weights`.
@@ -73,7 +75,7 @@ TL_INLINE void add_rows(const shape f, sums *sum, const uint8_t *weights, const 
 {
     const size_t rows = QUAD * 8 / f.bits;
     const int per_row = VECTORS * f.limbs;
-    small_sums s[MAX_ROWS];
+    small_sums s[MAX_LINES];
     TL_UNROLL
     for (int i = 0; i < f.rows * per_row; i++)
         s[i / per_row][i / f.limbs % VECTORS][i % f.limbs] =
@@ -168,56 +170,75 @@ TL_INLINE void add_sums(const shape f, const tl_lowbit_job *job, const tl_lowbit
     }
 }
 
-// Rows of totals of all of a panel's columns. The first argument is constant.
-TL_INLINE void add_panel(const shape f, const tl_lowbit_job *job, const char *prepared,
-                         const uint8_t *panel, float (*dst)[TL_LOWBIT_PANEL])
+// total[r] += the products of row r with a block of a panel.
+TL_INLINE void add_columns(const shape f, const tl_lowbit_job *job, const char *prepared,
+                           const uint8_t *panel, const uint8_t *zeros,
+                           tl_vf (*total)[PANEL_VECTORS])
 {
-    enum { ALL = TL_LOWBIT_PANEL / TL_VF_LANES };
     const size_t block = (size_t)job->param.block;
     const size_t scales_at = block * (size_t)f.bits / 8 * TL_LOWBIT_PANEL;
-    const uint8_t *zeros = panel + job->zeros_at;
-    tl_vf total[MAX_ROWS][ALL];
+    for (size_t line = 0; line < job->block_size && f.rows <= FEW_ROWS; line += 64)
+        __builtin_prefetch(panel + AHEAD + line, 0, TO_L2);
     TL_UNROLL
-    for (int i = 0; i < f.rows * ALL; i++)
-        total[i / ALL][i % ALL] = tl_vf_zero();
-    for (size_t b = 0; b < job->blocks; b++) {
-        for (size_t line = 0; line < job->block_size && f.rows <= FEW_ROWS; line += 64)
-            __builtin_prefetch(panel + AHEAD + line);
+    for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
+        sums sum[MAX_LINES];
         TL_UNROLL
-        for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
-            sums sum[MAX_ROWS];
-            TL_UNROLL
-            for (int r = 0; r < f.rows; r++)
-                begin_sums(f, job, (const void *)(prepared + r * job->row_size), zeros + c,
-                           sum + r);
-            add_block(f, sum, panel + c * QUAD, prepared + sizeof(tl_lowbit_head), job->row_size,
-                      block);
-            TL_UNROLL
-            for (int r = 0; r < f.rows; r++)
-                add_sums(f, job, (const void *)(prepared + r * job->row_size), panel + scales_at, c,
-                         sum + r, total[r] + c / TL_VF_LANES);
-        }
+        for (int r = 0; r < f.rows; r++)
+            begin_sums(f, job, (const void *)(prepared + r * job->row_size), zeros + c, sum + r);
+        add_block(f, sum, panel + c * QUAD, prepared + sizeof(tl_lowbit_head), job->row_size,
+                  block);
+        TL_UNROLL
+        for (int r = 0; r < f.rows; r++)
+            add_sums(f, job, (const void *)(prepared + r * job->row_size), panel + scales_at, c,
+                     sum + r, total[r] + c / TL_VF_LANES);
+    }
+}
+
+// Totals of all columns: a line for each row of a panel, or for the row of each of two panels. The
+// first argument is constant.
+TL_INLINE void add_panels(const shape f, const tl_lowbit_job *job, const char *prepared,
+                          const tl_lowbit_cols *cols, float (*dst)[TL_LOWBIT_PANEL])
+{
+    const int lines = f.rows * f.panels;
+    const uint8_t *panel = cols[0].panel, *other = cols[f.panels - 1].panel;
+    const uint8_t *zeros = panel + job->zeros_at;
+    tl_vf total[MAX_LINES][PANEL_VECTORS];
+    TL_UNROLL
+    for (int i = 0; i < lines * PANEL_VECTORS; i++)
+        total[i / PANEL_VECTORS][i % PANEL_VECTORS] = tl_vf_zero();
+    for (size_t b = 0; b < job->blocks; b++) {
+        add_columns(f, job, prepared, panel, zeros, total);
+        if (f.panels > 1)
+            add_columns(f, job, prepared, other, other - panel + zeros, total + 1);
         panel += job->block_size;
-        prepared += sizeof(tl_lowbit_head) + (size_t)f.limbs * block;
+        other += job->block_size;
+        prepared += sizeof(tl_lowbit_head) + (size_t)f.limbs * (size_t)job->param.block;
         zeros += TL_LOWBIT_PANEL;
     }
     TL_UNROLL
-    for (int i = 0; i < f.rows * ALL; i++)
-        tl_vf_store(dst[i / ALL] + i % ALL * TL_VF_LANES, total[i / ALL][i % ALL]);
+    for (int i = 0; i < lines * PANEL_VECTORS; i++)
+        tl_vf_store(dst[i / PANEL_VECTORS] + i % PANEL_VECTORS * TL_VF_LANES,
+                    total[i / PANEL_VECTORS][i % PANEL_VECTORS]);
 }
 
-typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const uint8_t *panel,
-                        float (*total)[TL_LOWBIT_PANEL]);
+typedef void panels_func(const tl_lowbit_job *job, const char *prepared, const tl_lowbit_cols *cols,
+                         float (*total)[TL_LOWBIT_PANEL]);
 
-#define PANEL(n, bits, limbs)                                                                      \
-    static void panel_##n##_##bits##_##limbs(const tl_lowbit_job *job, const char *prepared,       \
-                                             const uint8_t *panel, float(*total)[TL_LOWBIT_PANEL]) \
-    {                                                                                              \
-        add_panel((shape){n, bits, limbs}, job, prepared, panel, total);                           \
+#define LINES(rows, panels, bits, limbs)                                            \
+    static void lines_##rows##_##panels##_##bits##_##limbs(                         \
+        const tl_lowbit_job *job, const char *prepared, const tl_lowbit_cols *cols, \
+        float(*total)[TL_LOWBIT_PANEL])                                             \
+    {                                                                               \
+        add_panels((shape){rows, panels, bits, limbs}, job, prepared, cols, total); \
     }
-#define PANELS(n, limbs) PANEL(n, 2, limbs) PANEL(n, 4, limbs) PANEL(n, 8, limbs)
-#define PANEL_ROW(n, limbs) \
-    [n] = {[2] = panel_##n##_2_##limbs, [4] = panel_##n##_4_##limbs, [8] = panel_##n##_8_##limbs},
+#define PANELS(n, limbs) LINES(n, 1, 2, limbs) LINES(n, 1, 4, limbs) LINES(n, 1, 8, limbs)
+#define PAIRS(limbs)     LINES(1, 2, 2, limbs) LINES(1, 2, 4, limbs) LINES(1, 2, 8, limbs)
+#define OF_BITS(rows, panels, limbs)                                                          \
+    {                                                                                         \
+        [2] = lines_##rows##_##panels##_2_##limbs, [4] = lines_##rows##_##panels##_4_##limbs, \
+        [8] = lines_##rows##_##panels##_8_##limbs                                             \
+    }
+#define PANEL_ROW(n, limbs) [n] = OF_BITS(n, 1, limbs),
 #if TL_VN_REGISTERS > 1
 #define EACH_ROWS(X)  X(1, 3)
 #define EACH_SHORT(X) X(1, 1) X(2, 1) X(4, 1)
@@ -231,9 +252,12 @@ typedef void panel_func(const tl_lowbit_job *job, const char *prepared, const ui
 
 EACH_ROWS(PANELS)
 EACH_SHORT(PANELS)
+PAIRS(1)
+PAIRS(3)
 
-static panel_func *const panels[ROWS + 1][9] = {EACH_ROWS(PANEL_ROW)};
-static panel_func *const short_panels[SHORT_ROWS + 1][9] = {EACH_SHORT(PANEL_ROW)};
+static panels_func *const panels[ROWS + 1][9] = {EACH_ROWS(PANEL_ROW)};
+static panels_func *const short_panels[SHORT_ROWS + 1][9] = {EACH_SHORT(PANEL_ROW)};
+static panels_func *const pairs[LIMBS + 1][9] = {[1] = OF_BITS(1, 2, 1), [3] = OF_BITS(1, 2, 3)};
 
 // The number of rows that one function multiplies, of those that remain: with one limb a power
 // of 2.
@@ -247,17 +271,28 @@ static size_t rows_at_once(const tl_lowbit_job *job, size_t rows)
     return n;
 }
 
-void SIMD_OF(tl_lowbit_u8)(const tl_lowbit_job *job, const char *prepared, size_t rows,
-                           const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
-                           size_t cols)
+static void run_pair(const tl_lowbit_job *job, const char *prepared, const tl_lowbit_cols *cols)
 {
+    _Alignas(64) float total[2][TL_LOWBIT_PANEL];
+    pairs[job->limbs][job->param.bits](job, prepared, cols, total);
+    for (int i = 0; i < 2; i++)
+        write_row(total[i], cols + i, 0);
+}
+
+void SIMD_OF(tl_lowbit_u8)(const tl_lowbit_job *job, const char *prepared, size_t rows,
+                           const tl_lowbit_cols *cols, int pair, size_t dst_row)
+{
+    if (pair) {
+        run_pair(job, prepared, cols);
+        return;
+    }
     for (size_t r = 0, n; r < rows; r += n) {
-        _Alignas(64) float total[MAX_ROWS][TL_LOWBIT_PANEL];
+        _Alignas(64) float total[MAX_LINES][TL_LOWBIT_PANEL];
         n = rows_at_once(job, rows - r);
-        panel_func *const add = (job->limbs == 1 ? short_panels : panels)[n][job->param.bits];
-        add(job, prepared + r * job->row_size, panel, total);
+        panels_func *const add = (job->limbs == 1 ? short_panels : panels)[n][job->param.bits];
+        add(job, prepared + r * job->row_size, cols, total);
         for (size_t i = 0; i < n; i++)
-            write_row(total[i], bias, dst + (r + i) * dst_row, cols);
+            write_row(total[i], cols, (r + i) * dst_row);
     }
 }
 

@@ -306,9 +306,9 @@ static made make(nn_room *room, const product *p, size_t kernel)
     for (int r = 0; r < rows; r++)
         rows_kernels[kernel].prepare(&job, (const float *)p->src->data + (size_t)r * p->k,
                                      (char *)m.rows->data + (size_t)r * job.row_size);
-    kernels[kernel].multiply(&job, m.rows->data, (size_t)rows, panels,
-                             p->bias ? p->bias->data : NULL, m.dst->data, (size_t)cols,
-                             (size_t)cols);
+    const tl_lowbit_cols first = {panels, p->bias ? p->bias->data : NULL, m.dst->data,
+                                  (size_t)cols};
+    kernels[kernel].multiply(&job, m.rows->data, (size_t)rows, &first, 0, (size_t)cols);
     widen_kernels[kernel].widen(&job, panels, m.floats->data);
     return m;
 }

@@ -5,6 +5,8 @@
 // the products of a block for each limb, exactly. Vectors add the terms of the zero points
 // (tl_lowbit_head), and the block to the totals of the rows.
 
+#include <assert.h>
+
 #include "kernel/matmul_lowbit/matmul_lowbit_results.inc.h"
 #include "kernel/simd/tl_tile.h"
 
@@ -190,17 +192,18 @@ static void add_panel(tl_tiles *t, group g, const uint8_t *panel, float (*total)
 }
 
 void SIMD_OF(tl_lowbit_tile_u8)(const tl_lowbit_job *job, const char *prepared, size_t rows,
-                                const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
-                                size_t cols)
+                                const tl_lowbit_cols *cols, int pair, size_t dst_row)
 {
+    assert(!pair); // one row is too few
+    (void)pair;
     const size_t groups = tl_ceil_div(rows, GROUP);
     tl_tiles t = {0};
     for (size_t g = 0; g < groups; g++) {
         _Alignas(64) float total[GROUP][TL_LOWBIT_PANEL] = {{0}};
         const size_t r = rows * g / groups, n = rows * (g + 1) / groups - r;
-        add_panel(&t, group_of(job, prepared + r * job->row_size, n), panel, total);
+        add_panel(&t, group_of(job, prepared + r * job->row_size, n), cols->panel, total);
         for (size_t i = 0; i < n; i++)
-            write_row(total[i], bias, dst + (r + i) * dst_row, cols);
+            write_row(total[i], cols, (r + i) * dst_row);
     }
     tl_tile_end();
 }
