@@ -942,7 +942,8 @@ def wrong_use_is_explained():
         return says(0, "usage: lightnet serve", "--help") + says(0, "lightnet ", "--version") + says(2, "no model") + \
             says(2, "unknown option '--nothing'", model, "--nothing") + says(2, "needs a value", model, "--port") + \
             says(2, "--port is '70000'", model, "--port", "70000") + says(2, "--max-request is '1X'", model, "--max-request", "1X") + \
-            says(2, "--instances is '1.5'", model, "--instances", "1.5") + says(2, "--log is 'xml'", model, "--log", "xml") + \
+            says(2, "--instances is '1.5'", model, "--instances", "1.5") + says(2, "--max-memory is '5'; expected at least 4096 bytes", model, "--max-memory", "5") + \
+            says(2, "--log is 'xml'", model, "--log", "xml") + \
             says(2, "need each other", model, "--tls-cert", model) + says(2, "--tls-client-ca needs", model, "--tls-client-ca", model) + \
             says(1, "no token", model, "--token-file", f"{path}/token") + says(1, "cannot read", model, "--token-file", f"{path}/missing") + says(2, "KEY=VALUE", model, "--option", "x") + \
             says(2, "--option: ", model, "--option", "nothing=1") + says(1, "cannot read", f"{path}/nothing") + \
