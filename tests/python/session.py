@@ -589,4 +589,6 @@ def models_have_a_short_text():
 
 
 if __name__ == "__main__":
+    # A shell ignores interrupts of what it starts in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     run_tests()
