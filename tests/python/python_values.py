@@ -113,7 +113,7 @@ def quantized(kind, value):
         [w.tensor("k", "float", [3, 2], [1, 2, 3, 4, 5, 6])]), opset=17)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            lightnet.quantize(whole, os.path.join(folder, "q.safetensors"), [{"x": value}], seconds=1)
+            lightnet.quantize(whole, os.path.join(folder, "q.safetensors"), [{"x": value}], seconds=0.01)
         except lightnet.Error as error:
             return [] if kind == "string" else [str(error)]
     return []
