@@ -10,6 +10,8 @@
     if __name__ == "__main__":
         run_tests()
 """
+import concurrent.futures
+
 import numpy as np
 from tap import Tap
 
@@ -42,13 +44,21 @@ def equal(a, b):
     return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
 
 
-def run_tests():
-    """Runs the tests in their order, and leaves."""
+def faults_of(function):
+    try:
+        return function()
+    except BaseException as error:  # counts as a fault of this test
+        return [f"{type(error).__name__}: {error}"]
+
+
+def run_tests(beside=()):
+    """Runs the tests in their order, those of `beside`, which wait for seconds, in threads beside all others, and leaves."""
     tap = Tap()
-    for function in tests:
-        try:
-            faults = function()
-        except BaseException as error:  # counts as a fault of this test
-            faults = [f"{type(error).__name__}: {error}"]
-        tap.check(function.__name__, faults)
+    with concurrent.futures.ThreadPoolExecutor(len(beside) or 1) as pool:
+        waiting = {function: pool.submit(faults_of, function) for function in beside}
+        for function in tests:
+            if function not in waiting:
+                tap.check(function.__name__, faults_of(function))
+        for function, faults in waiting.items():
+            tap.check(function.__name__, faults.result())
     tap.end()

@@ -59,11 +59,11 @@ def running(server, n):
 
 # Batches
 
-def check_batches(server, model, n=24, size=64):
-    """Faults unless requests that come together run together, and equal single ones bit for bit."""
+def check_batches(server, single, model, n=24, size=64):
+    """Faults unless requests that come together run together, and equal those of a server without batches bit for bit."""
     rng = np.random.default_rng(7)
     inputs = [rng.standard_normal((1 + i % 3, size)).astype(np.float32) for i in range(n)]
-    alone = [server.infer(model, {"x": x})["y"] for x in inputs]
+    alone = [single.infer(model, {"x": x})["y"] for x in inputs]
     before = server.metrics()
     seen = together([lambda x=x: server.infer(model, {"x": x}) for x in inputs])
     after = server.metrics()
@@ -81,10 +81,11 @@ def batches_equal_single_runs_bit_for_bit():
         write(f"{path}/named.onnx", affine())
         write(f"{path}/unnamed.onnx", affine(rows=""))
         write(f"{path}/unshaped.onnx", unary(op="Relu", shape=("n", 64)))
-        with Server(PROGRAM, path, "--batch-wait", 100, "--max-batch", 8, "--instances", 2) as server:
+        with Server(PROGRAM, path, "--batch-wait", 100, "--max-batch", 8, "--instances", 2) as server, \
+                Server(PROGRAM, path, "--max-batch", 1) as single:  # no request waits for others
             faults = []
             for model in ("named", "unnamed", "unshaped"):
-                wrong, runs = check_batches(server, model)
+                wrong, runs = check_batches(server, single, model)
                 faults += [f"{model}: {fault}" for fault in wrong] + ([] if runs <= 12 else [f"{model}: {runs} runs of 24 requests"])
             # The number of dimensions comes from a run.
             return faults + same(server.get("/v2/models/unshaped")[1]["outputs"][0]["shape"], [-1, -1])
@@ -952,4 +953,4 @@ def wrong_use_is_explained():
 
 
 if __name__ == "__main__":
-    run_tests()
+    run_tests(beside=[slow_load_delays_neither_others_nor_the_end, failure_that_passes_is_tried_again])
