@@ -109,6 +109,10 @@ class Browser:
         page.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         return page
 
+    def close_pages(self):
+        for page in list(self.pages.values()):
+            page.close()
+
 
 class Page:
     """A loaded page, with the errors so far."""
@@ -162,5 +166,6 @@ class Page:
             file.write(base64.b64decode(data["data"]))
 
     def close(self):
+        """Ends the page, whose process would go on to draw."""
         self.browser.call("Target.closeTarget", targetId=self.target)
         del self.browser.pages[self.session]

@@ -591,9 +591,11 @@ def a_page_of_many_operators(chromium, folder):
     return ([] if sections >= 5 and blocks == 20_000 else [f"{sections} sections, {blocks} blocks"]) + page.errors
 
 
-def guarded(check, *args):
+def guarded(check, chromium, *args):
     try:
-        return check(*args)
+        faults = check(chromium, *args)
+        chromium.close_pages()
+        return faults
     except (AssertionError, browser.Failed) as error:
         return [str(error)]
 
