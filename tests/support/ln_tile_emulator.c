@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILES = 8, MAX_ROWS = 16, MAX_ROW_BYTES = 64 };
+enum { TILES = 8, MAX_ROWS = 16, MAX_ROW_BYTES = 64, COLUMNS = MAX_ROW_BYTES / 4 };
 
 // The operand of LDTILECFG and STTILECFG. Without a configuration, all bytes are 0.
 typedef struct config {
@@ -57,13 +57,13 @@ typedef struct instruction {
 } instruction;
 
 // A row of the table of instructions. It matches if ModRM & `fixed` is `modrm`, and both or neither
-// have a memory operand (ModRM below 0xc0). `element` computes an element of a product.
+// have a memory operand (ModRM below 0xc0). `row` adds a row of a product to `sums`.
 typedef struct form {
     const char *name;
     uint8_t opcode, prefix, fixed, modrm;
     int ntiles; // number of tile operands
     void (*run)(const instruction *in);
-    uint32_t (*element)(const instruction *in, int m, int n, uint32_t old);
+    void (*row)(const instruction *in, int m, uint32_t *sums);
     int is_left_signed, is_right_signed;
 } form;
 
@@ -154,30 +154,32 @@ static void require_product_shapes(const instruction *in)
 static void multiply(const instruction *in)
 {
     require_product_shapes(in);
-    for (int m = 0; m < tiles.config.rows[in->dst]; m++)
-        for (int n = 0; n < tiles.config.row_bytes[in->dst] / 4; n++) {
-            uint8_t *const element = tiles.bytes[in->dst][m] + 4 * n;
-            uint32_t value;
-            memcpy(&value, element, sizeof(value));
-            value = in->form->element(in, m, n, value);
-            memcpy(element, &value, sizeof(value));
-        }
-}
-
-static int int_of_byte(uint8_t byte, int is_signed)
-{
-    return is_signed && byte >= 0x80 ? byte - 0x100 : byte;
-}
-
-static uint32_t add_bytes(const instruction *in, int m, int n, uint32_t old)
-{
-    for (int k = 0; k < tiles.config.row_bytes[in->left]; k++) {
-        const uint8_t a = tiles.bytes[in->left][m][k];
-        const uint8_t b = tiles.bytes[in->right][k / 4][4 * n + k % 4];
-        old += (uint32_t)(int_of_byte(a, in->form->is_left_signed) *
-                          int_of_byte(b, in->form->is_right_signed));
+    for (int m = 0; m < tiles.config.rows[in->dst]; m++) {
+        uint32_t sums[COLUMNS];
+        memcpy(sums, tiles.bytes[in->dst][m], sizeof(sums));
+        in->form->row(in, m, sums);
+        memcpy(tiles.bytes[in->dst][m], sums, tiles.config.row_bytes[in->dst]);
     }
-    return old;
+}
+
+// The loops over columns have all of a tile, also those that are not configured, which are 0: a
+// constant number becomes vectors.
+
+static int int_of_byte(uint8_t byte, int sign_bit)
+{
+    return byte - 2 * (byte & sign_bit);
+}
+
+static void add_bytes(const instruction *in, int m, uint32_t *sums)
+{
+    const int left_sign = in->form->is_left_signed ? 0x80 : 0;
+    const int right_sign = in->form->is_right_signed ? 0x80 : 0;
+    for (int k = 0; k < tiles.config.row_bytes[in->left]; k++) {
+        const int a = int_of_byte(tiles.bytes[in->left][m][k], left_sign);
+        const uint8_t *const b = tiles.bytes[in->right][k / 4] + k % 4;
+        for (int n = 0; n < COLUMNS; n++)
+            sums[n] += (uint32_t)(a * int_of_byte(b[4 * n], right_sign));
+    }
 }
 
 // The float of these bits; a subnormal number is 0.
@@ -205,20 +207,24 @@ static float rounded_sum(double x, double y)
     // rounds up to it.
     const double min_normal = 0x1p-126 - 0x1p-151;
     const double sum = x + y;
-    return fabs(sum) < min_normal ? copysignf(0, (float)sum) : (float)sum;
+    const float rounded = (float)sum, zero = copysignf(0, rounded);
+    return fabs(sum) < min_normal ? zero : rounded;
 }
 
-static uint32_t add_pairs(const instruction *in, int m, int n, uint32_t old)
+static void add_pairs(const instruction *in, int m, uint32_t *sums)
 {
-    float sums[2] = {0, 0}; // of even and odd elements
+    float of[2][COLUMNS] = {{0}}; // of even and odd elements
     for (int k = 0; k < tiles.config.row_bytes[in->left] / 2; k++) {
-        const double a = bfloat(in->left, m, k), b = bfloat(in->right, k / 2, 2 * n + k % 2);
-        sums[k % 2] = rounded_sum(a * b, sums[k % 2]);
+        const double a = bfloat(in->left, m, k);
+        for (int n = 0; n < COLUMNS; n++) {
+            const double b = bfloat(in->right, k / 2, 2 * n + k % 2);
+            of[k % 2][n] = rounded_sum(a * b, of[k % 2][n]);
+        }
     }
-    const float sum = rounded_sum(float_of_bits(old), rounded_sum(sums[0], sums[1]));
-    uint32_t bits;
-    memcpy(&bits, &sum, sizeof(bits));
-    return bits;
+    for (int n = 0; n < COLUMNS; n++) {
+        const float sum = rounded_sum(float_of_bits(sums[n]), rounded_sum(of[0][n], of[1][n]));
+        memcpy(&sums[n], &sum, sizeof(sum));
+    }
 }
 
 enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 }; // VEX.pp

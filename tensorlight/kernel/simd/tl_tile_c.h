@@ -74,7 +74,8 @@ TL_TILE_ADD(su, int8_t, uint8_t)
 /** Rounded as if the exponent had no limit, then 0 if the result is subnormal. */
 static inline float tl_tile_rounded(double x)
 {
-    return fabs(x) < 0x1p-126 - 0x1p-151 ? copysignf(0, (float)x) : (float)x;
+    const float rounded = (float)x, zero = copysignf(0, rounded);
+    return fabs(x) < 0x1p-126 - 0x1p-151 ? zero : rounded;
 }
 
 /** Element i, 0 or 1, of the pair at `p`. */
@@ -86,20 +87,26 @@ static inline double tl_tile_element(const uint8_t *p, int i)
 }
 
 /** Products of two elements are exact in double, and rounding a sum twice is harmless: double has
- *  more than twice the bits of float. */
+ *  more than twice the bits of float. The inner loops are over columns, so that they become
+ *  vectors. */
 static inline void tl_tile_add_pairs(tl_tiles *t, int sum, int left, int right)
 {
+    double of_right[TL_TILE_ROWS][2][TL_TILE_ROWS];
+    for (int q = 0; q < t->quads; q++)
+        for (int i = 0; i < 2; i++)
+            for (int c = 0; c < TL_TILE_ROWS; c++)
+                of_right[q][i][c] = tl_tile_element(t->bytes[right][q] + 4 * c, i);
     for (int r = 0; r < t->rows; r++) {
-        float sums[TL_TILE_ROWS];
+        float sums[TL_TILE_ROWS], of[2][TL_TILE_ROWS] = {{0}};
         memcpy(sums, t->bytes[sum][r], sizeof(sums));
+        for (int q = 0; q < t->quads; q++)
+            for (int i = 0; i < 2; i++) {
+                const double a = tl_tile_element(t->bytes[left][r] + 4 * q, i);
+                for (int c = 0; c < TL_TILE_ROWS; c++)
+                    of[i][c] = tl_tile_rounded(a * of_right[q][i][c] + (double)of[i][c]);
+            }
         for (int c = 0; c < TL_TILE_ROWS; c++) {
-            float of[2] = {0, 0};
-            for (int q = 0; q < t->quads; q++)
-                for (int i = 0; i < 2; i++)
-                    of[i] = tl_tile_rounded(tl_tile_element(t->bytes[left][r] + 4 * q, i) *
-                                                tl_tile_element(t->bytes[right][q] + 4 * c, i) +
-                                            (double)of[i]);
-            const double both = (double)tl_tile_rounded((double)of[0] + (double)of[1]);
+            const double both = (double)tl_tile_rounded((double)of[0][c] + (double)of[1][c]);
             sums[c] = tl_tile_rounded((double)tl_tile_rounded((double)sums[c]) + both);
         }
         memcpy(t->bytes[sum][r], sums, sizeof(sums));
