@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from reader import GUIDE, Reader, blocks, copy_tree, is_typed
-from tap import ROOT, Tap, pkg_config_env, run, text_of, tracked
+from tap import ROOT, Tap, installer, pkg_config_env, run, text_of, tracked
 
 MESSAGES = "docs/troubleshooting.md"
 
@@ -58,7 +58,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-docs-") as folder:
         prefix = os.path.join(folder, "installed")
-        status, printed = run(["tools/install", build, prefix], cwd=ROOT)
+        status, printed = run(installer(build, prefix), cwd=ROOT)
         assert status == 0, printed
         env = dict(pkg_config_env(prefix), BUILD=build, LC_ALL="C.UTF-8")
         env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]

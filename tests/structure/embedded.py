@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from reader import blocks
-from tap import ROOT, Tap, faults_of, pkg_config_env, run, text_of
+from tap import ROOT, Tap, faults_of, installer, pkg_config_env, run, text_of
 
 MODEL = os.path.join(ROOT, "examples/digits/digits.onnx")
 ANSWER = "It is a 1.\n"
@@ -187,7 +187,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-embedded-") as folder:
         prefix = os.path.join(folder, "first")
-        tap.check("it_installs", faults_of(["tools/install", build, prefix], cwd=ROOT))
+        tap.check("it_installs", faults_of(installer(build, prefix), cwd=ROOT))
         app = Project(os.path.join(folder, "app"), prefix)
         tap.check("pkg_config_links_the_shared_libraries",
                   app.by_pkg_config("", "digit") or wrong_kind(app.path("digit"), "shared"))

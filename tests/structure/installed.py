@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 
-from tap import ROOT, Tap, faults_of, pkg_config_env, run, text_of
+from tap import ROOT, Tap, faults_of, installer, pkg_config_env, run, text_of
 
 OUTSIDE = os.path.join(ROOT, "../shared")
 
@@ -230,7 +230,7 @@ def replaces_files(build, prefix):
     with open(os.path.join(prefix, "share/lightnet/installed-files"), "a", encoding="utf-8") as file:
         file.write("lib/libobsolete.so\n")
     kept = os.open(library, os.O_RDONLY)  # so that the inode is not given to the new file
-    yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+    yield from faults_of(installer(build, prefix), cwd=ROOT)
     os.close(kept)
     if os.stat(library).st_ino == before:
         yield "lib/liblightnet.so was written over"
@@ -242,7 +242,7 @@ def respects_destdir(build, folder):
     """DESTDIR precedes the prefix, and `uninstall` leaves only files of others."""
     stage = os.path.join(folder, "stage")
     env = dict(os.environ, DESTDIR=stage)
-    yield from faults_of(["tools/install", build, "/opt/lightnet"], cwd=ROOT, env=env)
+    yield from faults_of(installer(build, "/opt/lightnet"), cwd=ROOT, env=env)
     prefix = os.path.join(stage, "opt/lightnet")
     if not os.path.exists(os.path.join(prefix, "bin/lightnet")) or os.path.exists("/opt/lightnet"):
         yield "the files are not below DESTDIR"
@@ -262,12 +262,12 @@ def uninstall_removes_folders_that_were_made(build, folder):
     """Also those that an older installation has made; empty folders of others stay."""
     prefix = os.path.join(folder, "gone")
     for _ in range(2):
-        yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+        yield from faults_of(installer(build, prefix), cwd=ROOT)
     yield from faults_of(["tools/uninstall", prefix], cwd=ROOT)
     if os.path.exists(prefix):
         yield f"after uninstalling there are: {list(os.walk(prefix))}"
     os.makedirs(os.path.join(prefix, "lib"))
-    yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+    yield from faults_of(installer(build, prefix), cwd=ROOT)
     yield from faults_of(["tools/uninstall", prefix], cwd=ROOT)
     if os.listdir(prefix) != ["lib"]:
         yield f"after uninstalling there are: {os.listdir(prefix)}, expected the older folder lib"
@@ -283,7 +283,7 @@ def install_ends_with_the_line_for_path(build, folder):
         (f"installed to {prefix}", {"PATH": f"{env['PATH']}:{prefix}/bin"}),
         (f"installed to {stage}{prefix}", {"DESTDIR": stage}),
     ]:
-        status, output = run(["tools/install", build, prefix], cwd=ROOT, env=dict(env, **variables))
+        status, output = run(installer(build, prefix), cwd=ROOT, env=dict(env, **variables))
         if status or output.splitlines()[-1:] != [last]:
             yield f"exit status {status}, expected the last line '{last}':\n{output}"
 
@@ -348,7 +348,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-installed-") as folder:
         prefix = os.path.join(folder, "first")
-        tap.check("it_installs", faults_of(["tools/install", build, prefix], cwd=ROOT))
+        tap.check("it_installs", faults_of(installer(build, prefix), cwd=ROOT))
         tap.check("a_program_needs_pkg_config_only", program_works(prefix, folder))
         tap.check("nothing_names_a_fixed_folder", paths_of_the_build(prefix, build))
         tap.check("every_program_has_a_manual_page", without_manual(prefix))

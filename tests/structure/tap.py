@@ -57,6 +57,11 @@ def faults_of(command, **options):
     return [] if status == 0 else [f"exit status {status}: {' '.join(map(str, command))}", *output.splitlines()[-30:]]
 
 
+def installer(build, prefix):
+    """The command that installs a build, which waits while another test installs it: `meson install` writes its log there."""
+    return ["flock", os.path.join(build, "build.ninja"), "tools/install", build, prefix]
+
+
 def pkg_config_env(prefix):
     """The environment in which pkg-config finds the installation in `prefix`, and programs do not find its libraries."""
     env = dict(os.environ, PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"))
