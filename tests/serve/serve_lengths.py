@@ -396,4 +396,5 @@ def wrong_metadata_are_explained():
 
 
 if __name__ == "__main__":
-    run_tests()
+    # Each request that is alone waits for others.
+    run_tests(beside=[results_are_those_of_single_runs, results_over_grpc_are_too, at_most_a_quarter_of_a_batch_and_8_tokens_a_row_are_padding])
