@@ -82,6 +82,11 @@ def written(folder, name, content):
     return path
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def models_of_the_tree(folder):
     """{name: the arguments of report}."""
     quantized = os.path.join(folder, "quantized.onnx")
@@ -385,9 +390,15 @@ def edited(path, change):
         file.write(before + DATA + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
 
 
+REPORTS = {}  # name, model and options: the page
+
+
 def opened(chromium, folder, name, model, words=(), change=None, width=1400):
-    path = os.path.join(folder, f"{name}.html")
-    lightnet("report", written(folder, f"{name}.onnx", model), *words, "-o", path, "--seconds", "0", "--threads", "1", "-w")
+    path, key = os.path.join(folder, f"{name}.html"), (name, model, *words)
+    if key not in REPORTS:
+        lightnet("report", written(folder, f"{name}.onnx", model), *words, "-o", path, "--seconds", "0", "--threads", "1", "-w")
+        REPORTS[key] = read(path)
+    written(folder, f"{name}.html", REPORTS[key])
     if change:
         edited(path, change)
     return chromium.open(path, width)
