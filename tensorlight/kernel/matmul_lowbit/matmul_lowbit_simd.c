@@ -28,9 +28,9 @@ enum {
     LIMBS = TL_LOWBIT_MAX_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
-    AHEAD = 8 << 10, // bytes of a panel, or of each of a pair: prefetch from memory
-    FEW_ROWS = 3,    // at most so many are memory-bound: weights are prefetched
-    TO_L2 = 2,       // prefetch there: few lines can be on their way to the L1 cache
+    AHEAD = 16 << 10, // bytes of all panels that are read at once: prefetch from memory
+    FEW_ROWS = 3,     // at most so many are memory-bound: weights are prefetched
+    TO_L2 = 2,        // prefetch there: few lines can be on their way to the L1 cache
 };
 
 // The sums of a row by limb (of one limb, [v][0]); small_sums may have 16 bits for a few products.
@@ -178,7 +178,7 @@ TL_INLINE void add_columns(const shape f, const tl_lowbit_job *job, const char *
     const size_t block = (size_t)job->param.block;
     const size_t scales_at = block * (size_t)f.bits / 8 * TL_LOWBIT_PANEL;
     for (size_t line = 0; line < job->block_size && f.rows <= FEW_ROWS; line += 64)
-        __builtin_prefetch(panel + AHEAD + line, 0, TO_L2);
+        __builtin_prefetch(panel + AHEAD / f.panels + line, 0, TO_L2);
     TL_UNROLL
     for (int c = 0; c < TL_LOWBIT_PANEL; c += SPAN) {
         sums sum[MAX_LINES];
