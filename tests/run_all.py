@@ -55,6 +55,18 @@ SANITIZERS = {
 }
 
 
+def reasons(output):
+    """What a TAP program said of each case that failed: {the case's name as Meson has it: comments}."""
+    case, said = None, {}
+    for line in output.splitlines():
+        if line.startswith(("ok ", "not ok ")):
+            case = line.partition("ok ")[2]
+            said[case] = []
+        elif case and line.startswith("#"):
+            said[case].append(line[1:].strip())
+    return said
+
+
 class Count:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
@@ -70,12 +82,13 @@ class Count:
         """Counts the test cases of Meson's report on a build, each TAP line for itself."""
         for suite in ElementTree.parse(path).getroot().iter("testsuite"):
             before = self.failed
+            said = reasons(suite.findtext("system-out") or "")
             for case in suite.iter("testcase"):
                 if case.find("skipped") is not None:
                     self.skipped += 1
                     continue
                 ok = case.find("failure") is None and case.find("error") is None
-                self.add(ok, f"{build}: {suite.get('name')}: {case.get('name')}")
+                self.add(ok, ": ".join([build, suite.get("name"), case.get("name"), *said.get(case.get("name"), [])[:3]]))
             # A program that ended early prints its reason last; Meson counts none of its cases as failed.
             printed = (suite.findtext("system-err") or "").strip().splitlines()
             if printed and printed[-1].startswith("(test program exited"):

@@ -162,13 +162,13 @@ def results_are_those_of_single_runs():
     with folder() as path:
         write(f"{path}/m.onnx", with_metadata(encoder(), lightnet_pad=PAD))
         with serve(path, "--max-batch", 16) as server:
-            given = [inputs(length, rows, seed) for seed in range(3) for length, rows in ((3, 1), (7, 2), (8, 1), (16, 1))]
+            given = [inputs(length, rows, seed) for seed in range(3) for length, rows in ((6, 1), (7, 2), (8, 1), (16, 1))]
             alone = [server.infer("m", one) for one in given]
             runs = Runs(server, "m")
             seen = at_once([lambda one=one: server.infer("m", one) for one in given])
             count, rows = runs.since()
             faults = [fault for i, answer in enumerate(seen) for fault in differs(answer, alone[i], f"request {i}")]
-            # Without padding, no run has two of the four lengths.
+            # Without padding, no run has two of the four lengths. 6, 7 and 8 fit together in any order.
             return faults[:5] + same(rows, 15) + ([] if count <= 3 else [f"{count} runs of 12 requests"]) + \
                 same(events(server, "warning"), [])
 
