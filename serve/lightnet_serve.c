@@ -12,6 +12,7 @@
 #include "srv_grpc.h"
 #include "srv_listen.h"
 #include "srv_options.h"
+#include "srv_schedule.h"
 #include "tensorlight/tl_util.h"
 
 // All threads inherit the mask, so that only `sigtimedwait` receives them.
@@ -159,6 +160,7 @@ int main(int argc, char **argv)
     srv_options o;
     int status = srv_options_read(&o, argc, argv);
     block_signals(&signals);
+    srv_schedule_answers();
     if (!status)
         status = start(&o, &signals) ? 1 : 0;
     else

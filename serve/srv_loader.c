@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "srv_schedule.h"
 #include "tensorlight/tl_util.h"
 
 #define PATIENCE_NS UINT64_C(5000000000) // a load that takes longer has others beside it
@@ -90,9 +91,11 @@ static void finish(task *t, const srv_error *err)
     pthread_mutex_unlock(&loader->lock);
 }
 
+// The threads that a load starts compute, too: they run the model.
 static void *run_task(void *data)
 {
     task *const t = data;
+    srv_schedule_computes();
     srv_repository *const repo = t->loader->server->repository;
     srv_error err = {.status = SRV_OK};
     if (t->name) {

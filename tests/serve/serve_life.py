@@ -952,5 +952,29 @@ def wrong_use_is_explained():
             says(1, "cannot listen to 127.0.0.1:", model, "--port", str(port.getsockname()[1]))
 
 
+# Threads
+
+def policies(server):
+    """The scheduling policy of each thread."""
+    return [os.sched_getscheduler(int(thread)) for thread in os.listdir(f"/proc/{server.process.pid}/task")]
+
+
+@test
+def threads_that_answer_may_interrupt_those_that_compute():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server(PROGRAM, path, "--instances", 3) as server:
+            seen = policies(server)
+            return same(seen.count(os.SCHED_BATCH), 3) + same(set(seen), {os.SCHED_BATCH, os.SCHED_OTHER})
+
+
+@test
+def policy_of_who_starts_the_server_stays():
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        with Server("chrt", "--idle", 0, PROGRAM, path) as server:
+            return same(set(policies(server)), {os.SCHED_IDLE}) + same(value_of(server), 2)
+
+
 if __name__ == "__main__":
     run_tests(beside=[slow_load_delays_neither_others_nor_the_end, failure_that_passes_is_tried_again])
