@@ -202,10 +202,23 @@ static void store_value(const ln_op_arg *op_arg, const ln_arg_info *info,
     }
 }
 
+// When shapes are inferred again, parameters are new only if inputs set them.
+static int begin_param(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
+{
+    const int is_checked = op_arg->infers && !op_arg->planned;
+    if (!is_checked && add_default(op_arg, info, type))
+        return -1;
+    const ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
+    if (!is_checked && (ln_opck_type(op_arg, entry, type) || check_bounds(op_arg, info, entry)))
+        return -1;
+    store_value(op_arg, info, entry);
+    return 0;
+}
+
 int ln_op_begin(ln_op_arg *op_arg, size_t size)
 {
     const ln_op_info *info = op_arg->info;
-    if (ln_op_check_args(op_arg))
+    if (!op_arg->infers && ln_op_check_args(op_arg))
         return -1;
     if (size) {
         op_arg->priv = ln_alloc(size);
@@ -215,14 +228,9 @@ int ln_op_begin(ln_op_arg *op_arg, size_t size)
     if (begin_inputs(op_arg, info->tensors_in))
         return -1;
     const ln_param_type *type = op_arg->param_ptypes;
-    for (const ln_arg_info *param = info->params; param; param = ln_arg_info_next(param), type++) {
-        if (add_default(op_arg, param, *type))
+    for (const ln_arg_info *param = info->params; param; param = ln_arg_info_next(param), type++)
+        if (begin_param(op_arg, param, *type))
             return -1;
-        const ln_param_entry *entry = ln_param_list_find(op_arg->params, param->arg_name);
-        if (ln_opck_type(op_arg, entry, *type) || check_bounds(op_arg, param, entry))
-            return -1;
-        store_value(op_arg, param, entry);
-    }
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_size_eval.h"
@@ -277,41 +278,86 @@ int ln_sizes_infer(const ln_op *op, ln_sizes_value value, void *data)
     return ln_symbols_failed(symbols_of(&n)) ? -1 : 0;
 }
 
-// Compares the lengths of a named input with the values of symbols. Sums come after all symbols.
-static int check_input(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *te, int sums)
+// Inputs with named sizes
+
+// An axis of an input whose length is a symbol or a sum of symbols, by its text.
+typedef struct ln_named_axis {
+    const ln_tensor_entry *te; // NULL after the last one
+    const char *text;
+    int axis;
+    ln_dim dim;
+} ln_named_axis;
+
+static int count_axes(const ln_context *ctx)
 {
-    for (int i = 0; i < te->tensor->ndim; i++) {
-        const char *const text = ln_placeholder_size(op, i);
-        const ln_dim axis = text ? dim_of_text(ctx->symbols, text) : ln_dim_unknown();
-        const int len = te->tensor->dims[i];
-        if (!ln_dim_is_known(&axis) || is_symbol(&axis) == sums)
-            continue;
-        const int64_t expected = ln_symbols_assign(ctx->symbols, &axis, len);
-        if (expected < 0)
-            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                              "axis %d of input '%s' is '%s', a name that no axis has", i, te->name,
-                              text);
-        if (expected != len)
-            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                              "axis %d of input '%s' has length %d, but '%s' is %" PRId64
-                              " by other inputs",
-                              i, te->name, len, text, expected);
+    int n = 0;
+    LN_FOREACH (const char *, name, ctx->inputs) {
+        const ln_tensor_entry *const te = ln_tensor_table_find(ctx->tensor_table, name);
+        n += te ? te->tensor->ndim : 0;
     }
+    return n;
+}
+
+// Appends the named axes of an input; returns the end.
+static ln_named_axis *add_axes(const ln_context *ctx, const ln_tensor_entry *te, ln_named_axis *to)
+{
+    const ln_op *const producer = te ? ln_entry_creater(te) : NULL;
+    for (int i = 0; producer && i < te->tensor->ndim; i++) {
+        const char *const text = ln_placeholder_size(producer, i);
+        *to = (ln_named_axis){te, text, i, {0}};
+        to->dim = text ? dim_of_text(ctx->symbols, text) : ln_dim_unknown();
+        to += ln_dim_is_known(&to->dim);
+    }
+    return to;
+}
+
+int ln_sizes_find_named(ln_context *ctx)
+{
+    ln_sizes_forget_named(ctx);
+    if (!ctx->symbols)
+        return 0;
+    ctx->named_axes = ln_alloc_array((size_t)count_axes(ctx) + 1, sizeof(*ctx->named_axes));
+    ln_named_axis *end = ctx->named_axes;
+    LN_FOREACH (const char *, name, end ? ctx->inputs : NULL)
+        end = add_axes(ctx, ln_tensor_table_find(ctx->tensor_table, name), end);
+    if (!end || ln_symbols_failed(ctx->symbols))
+        return ln_fail_memory(ctx);
+    end->te = NULL;
     return 0;
 }
 
+void ln_sizes_forget_named(ln_context *ctx)
+{
+    ln_free(ctx->named_axes);
+    ctx->named_axes = NULL;
+}
+
+static int check_axis(const ln_context *ctx, const ln_named_axis *a)
+{
+    const int len = a->te->tensor->dims[a->axis];
+    const int64_t expected = ln_symbols_assign(ctx->symbols, &a->dim, len);
+    if (expected < 0)
+        return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                          "axis %d of input '%s' is '%s', a name that no axis has", a->axis,
+                          a->te->name, a->text);
+    if (expected != len)
+        return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                          "axis %d of input '%s' has length %d, but '%s' is %" PRId64
+                          " by other inputs",
+                          a->axis, a->te->name, len, a->text, expected);
+    return 0;
+}
+
+// Sums come after all symbols.
 int ln_sizes_check_inputs(const ln_context *ctx)
 {
-    if (!ctx->symbols)
+    if (!ctx->named_axes)
         return 0;
     ln_symbols_forget_values(ctx->symbols);
     for (int sums = 0; sums < 2; sums++)
-        LN_FOREACH (const char *, name, ctx->inputs) {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-            const ln_op *const producer = te ? ln_entry_creater(te) : NULL;
-            if (producer && check_input(ctx, producer, te, sums))
+        for (const ln_named_axis *a = ctx->named_axes; a->te; a++)
+            if (is_symbol(&a->dim) != sums && check_axis(ctx, a))
                 return -1;
-        }
     return 0;
 }
 

@@ -24,8 +24,10 @@ static void forget_places(ln_context *body)
 
 void ln_bodies_unload(ln_context *ctx)
 {
-    LN_FOREACH (ln_context *, body, ctx->bodies)
+    LN_FOREACH (ln_context *, body, ctx->bodies) {
         forget_places(body);
+        ln_steps_forget(body);
+    }
 }
 
 static int find_places(ln_context *body)
@@ -59,7 +61,7 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
     if (!body->target)
         return ln_op_fail(op_arg, "body '%s' is not compiled", body->body->name);
     if (ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||
-        find_places(body))
+        find_places(body) || ln_steps_find(body))
         return fail_in(op_arg, body);
     LN_FOREACH (ln_op *, op, body->ops) {
         // Such as operators that run other bodies.
@@ -77,9 +79,8 @@ int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *c
     for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
         at->tensor->data =
             at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
-    LN_FOREACH (ln_op *, op, status ? NULL : body->ops)
-        if ((status = ln_dynamic_run(op)))
-            break;
+    for (ln_op *const *step = body->steps; !status && *step; step++)
+        status = ln_dynamic_run(*step);
     body->mem_starts[LN_MEM_CPU] = NULL; // the runner owns it
     return status ? fail_in(op_arg, body) : 0;
 }

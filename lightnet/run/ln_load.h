@@ -73,6 +73,15 @@ void ln_texts_free(ln_context *ctx);
 /** Fails for a tensor whose data is in a missing file: -1, with the reason in the context. */
 int ln_fail_missing(const ln_context *ctx, const char *tname);
 
+// Steps
+
+/** Finds what each run needs: its operators, ctx->steps, and the named axes of inputs; again after
+ * a parameter was set. Views and sources, which compute nothing, are most operators of some models,
+ * and reading each takes time. -1 with a reason in the context. */
+int ln_steps_find(ln_context *ctx);
+
+void ln_steps_forget(ln_context *ctx);
+
 // Running one operator
 
 /** Runs the operator, with the current shapes of its inputs. The context is loaded. -1 after

@@ -81,7 +81,7 @@ int ln_context_alloc_mem(ln_context *ctx)
         return -1;
     if (ctx->store ? share(ctx) : ln_context_check_plan(ctx) || ln_limits_check_plan(ctx))
         return -1;
-    if (!alloc_all(ctx))
+    if (!alloc_all(ctx) && !ln_steps_find(ctx))
         return 0;
     ln_context_dealloc_mem(ctx);
     return -1;
@@ -95,6 +95,7 @@ void ln_memory_move(ln_context *ctx, void *region)
 
 void ln_context_dealloc_mem(ln_context *ctx)
 {
+    ln_steps_forget(ctx);
     ln_update_forget(ctx);
     ln_sharing_end(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {

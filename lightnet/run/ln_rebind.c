@@ -173,6 +173,8 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_end(ap);
     if (status || !ln_context_is_loaded(ctx))
         return status;
+    if (ln_steps_find(ctx))
+        return -1;
     if (op->op_arg->tensors_in)
         return 0;
     return -(ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg));

@@ -44,8 +44,8 @@ int ln_context_run(const ln_context *ctx)
 {
     if (prepare_run(ctx))
         return -1;
-    LN_FOREACH (ln_op *, op, ctx->ops)
-        if (!op->op_arg->at_load && ln_dynamic_run(op))
+    for (ln_op *const *step = ctx->steps; *step; step++)
+        if (ln_dynamic_run(*step))
             return -1;
     return 0;
 }

@@ -129,15 +129,17 @@ typedef struct ln_context {
     int n_model_nodes;              // nodes of the model that operators were made of (ln_op_node)
     int notes;                      // bits of the target: what its rules keep about the whole model
     int has_writers;                // it has, or had, an operator that writes in place
-    uint64_t run_number;        // of the current run, from 1: shows operators on other devices than
-                                // the CPU that a new run has begun
-    int is_stepwise;            // each operator of the run is done when its `run` returns, since
-                                // its time is measured, or its results are read
-    tl_strings strings[2];      // strings created at load, and by the last run [is_running]
-    int is_running;             // 1: a run has begun since the context was loaded, or updated
-    int has_new_shapes;         // the next run checks the named sizes of inputs
-    ln_list *texts;             // strings that the caller has set (run/ln_texts.c)
-    char *output_folder;        // the folder of ln_context_allow_output; or NULL
+    uint64_t run_number;   // of the current run, from 1: shows operators on other devices than
+                           // the CPU that a new run has begun
+    int is_stepwise;       // each operator of the run is done when its `run` returns, since
+                           // its time is measured, or its results are read
+    tl_strings strings[2]; // strings created at load, and by the last run [is_running]
+    ln_op **steps;         // the operators of a run, in order, up to NULL; NULL: not loaded
+    struct ln_named_axis *named_axes; // of inputs, which a run compares (ir/ln_sizes.h); or NULL
+    int is_running;                   // 1: a run has begun since the context was loaded, or updated
+    int has_new_shapes;               // the next run checks the named sizes of inputs
+    ln_list *texts;                   // strings that the caller has set (run/ln_texts.c)
+    char *output_folder;              // the folder of ln_context_allow_output; or NULL
     struct ln_symbols *symbols; // of sizes that are known only at run time (ir/ln_sizes.h); or NULL
     uint64_t device_ns;         // if not 0: the time of its last operator on its device, which
                                 // ln_context_run_timed reads and resets
