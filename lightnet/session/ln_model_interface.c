@@ -296,15 +296,11 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 
 // Names
 
-// The index of the port of that name; -1 with a reason that lists `ports`.
-static int find(const ln_hash *numbers, const ln_port *const *ports, size_t n, const char *what,
-                const char *name, ln_error *err)
+static int fail_name(const ln_port *const *ports, size_t n, const char *what, const char *name,
+                     ln_error *err)
 {
     char known[LN_MAXLINE] = "none";
     size_t len = 0;
-    const size_t number = (size_t)ln_hash_find(numbers, name);
-    if (number)
-        return (int)(number - 1);
     for (size_t i = 0; i < n && len < sizeof(known); i++)
         len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
                                 ports[i]->name);
@@ -312,16 +308,37 @@ static int find(const ln_hash *numbers, const ln_port *const *ports, size_t n, c
                            known);
 }
 
+// The number of the first port of that name, from 1; 0: none. Callers ask for ports in order, and
+// several times for each: the last one and the next one are looked at first, if no name occurs
+// twice.
+static size_t find(const ln_hash *numbers, ln_port *const *ports, size_t n, const char *name)
+{
+    static _Thread_local size_t last;
+    const size_t end = (size_t)ln_hash_size(numbers) != n ? 0 : last + 1 < n ? last + 1 : n;
+    for (size_t i = last > 0 ? last - 1 : 0; i < end; i++)
+        if (ln_streq(ports[i]->name, name))
+            return last = i + 1;
+    const size_t number = (size_t)ln_hash_find(numbers, name);
+    last = number ? number : last;
+    return number;
+}
+
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->input_numbers, model->required, (size_t)model->n_required, "input", name,
-                err);
+    const ln_interface *const interface = model->interface;
+    const size_t number = find(model->input_numbers, interface->inputs, interface->n_inputs, name);
+    return number ? (int)(number - 1)
+                  : fail_name(model->required, (size_t)model->n_required, "input", name, err);
 }
 
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->output_numbers, (const ln_port *const *)model->interface->outputs,
-                model->interface->n_outputs, "output", name, err);
+    const ln_interface *const interface = model->interface;
+    const size_t number =
+        find(model->output_numbers, interface->outputs, interface->n_outputs, name);
+    return number ? (int)(number - 1)
+                  : fail_name((const ln_port *const *)interface->outputs, interface->n_outputs,
+                              "output", name, err);
 }
 
 // Queries

@@ -59,6 +59,22 @@ static tiny_bytes sequence_model(void)
     return tiny_end(&m);
 }
 
+// Outputs of these names, which end with NULL.
+static tiny_bytes model_with_outputs(const char *const *names)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "2");
+    for (int i = 0; names[i]; i++) {
+        int is_new = 1;
+        for (int k = 0; k < i; k++)
+            is_new &= strcmp(names[k], names[i]) != 0;
+        if (is_new)
+            tiny_node(&m, "Relu", "x", NULL, names[i]);
+        tiny_output(&m, names[i], TINY_FLOAT, "2");
+    }
+    return tiny_end(&m);
+}
+
 // Nothing is known of x.
 static tiny_bytes shapeless_model(void)
 {
@@ -97,6 +113,29 @@ START_TEST(the_interface_has_open_sizes_with_their_names)
     ck_assert_str_eq(ln_model_metadata_key(model, 0), "task");
     ck_assert_ptr_null(ln_model_metadata_key(model, 2));
     ln_model_free(model);
+}
+END_TEST
+
+// The first one of a name, whatever name was looked up before.
+START_TEST(outputs_are_found_in_any_order)
+{
+    SKIP_WITHOUT_ONNX
+    static const char *const models[][5] = {{"a", "b", "c", "d", NULL}, {"a", "b", "a", "c", NULL}};
+    for (int m = 0; m < 2; m++) {
+        const char *const *const names = models[m];
+        ln_model *const model = open_model(model_with_outputs(names), NULL);
+        for (int before = 0; before < 4; before++)
+            for (int i = 0; i < 4; i++) {
+                ln_model_output_index(model, names[before]);
+                int first = 0;
+                while (strcmp(names[first], names[i]) != 0)
+                    first++;
+                ck_assert_int_eq(ln_model_output_index(model, names[i]), first);
+                ck_assert_int_eq(ln_model_output_index(model, "x"), -1);
+                ck_assert_int_eq(ln_model_output_index(model, names[i]), first);
+            }
+        ln_model_free(model);
+    }
 }
 END_TEST
 
@@ -782,7 +821,7 @@ START_TEST(statuses_have_names_and_texts)
 END_TEST
 
 LN_TEST_MAIN(
-    "sessions", the_interface_has_open_sizes_with_their_names,
+    "sessions", the_interface_has_open_sizes_with_their_names, outputs_are_found_in_any_order,
     a_session_takes_any_shape_that_the_model_allows, an_empty_batch_has_empty_outputs,
     models_keep_as_many_programs_as_the_option_allows,
     inputs_stay_and_a_failed_call_changes_nothing, bound_buffers_are_read_and_written_by_each_run,

@@ -36,6 +36,7 @@ typedef struct session_object {
 typedef struct binding {
     PyObject *name; // bytes, owned
     int is_output;
+    int output;        // the number of the output in the model; -1: unknown. Of run() alone
     PyObject *offered; // the array, for an output of unknown size; or NULL
     ln_py_array array;
 } binding;
@@ -247,14 +248,19 @@ static void feed_free(session_object *self, feed *f)
     PyMem_Free(f->entries);
 }
 
-// The type and shape of output `name` if run() binds it: a fixed shape, MIN_BOUND_SIZE; else NULL.
-static const tl_tensor *bindable_output(session_object *self, const char *name)
+// The type and shape in the model of an output of known type that is no string; else NULL.
+static const tl_tensor *output_info(session_object *self, const binding *entry)
 {
-    const ln_model *const model = ln_py_model_of(self->model);
-    const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
-    if (ln_session_linked_input(self->session, name)) // the session has its memory
-        return NULL;
-    if (!info || info->ndim < 0 || info->dtype == TL_DTYPE_INVALID || info->dtype == TL_STRING)
+    const tl_tensor *const info =
+        entry->output < 0 ? NULL : ln_model_output_info(ln_py_model_of(self->model), entry->output);
+    return info && info->dtype != TL_DTYPE_INVALID && info->dtype != TL_STRING ? info : NULL;
+}
+
+// The type and shape of an output if run() binds it: a fixed shape, MIN_BOUND_SIZE; else NULL.
+static const tl_tensor *bindable_output(session_object *self, const binding *entry)
+{
+    const tl_tensor *const info = output_info(self, entry);
+    if (!info || info->ndim < 0)
         return NULL;
     size_t size = tl_size_of(info->dtype);
     for (int i = 0; i < info->ndim; i++)
@@ -262,18 +268,18 @@ static const tl_tensor *bindable_output(session_object *self, const char *name)
             return NULL;
         else
             size *= (size_t)info->dims[i];
-    return size >= MIN_BOUND_SIZE ? info : NULL;
+    // The session has the memory of a linked output.
+    return size >= MIN_BOUND_SIZE && !ln_session_linked_input(self->session, name_of(entry)) ? info
+                                                                                             : NULL;
 }
 
-// The length of an array to offer for output `name`, of *dtype, which had at least MIN_BOUND_SIZE
-// bytes in the last program; 0: none.
-static int offered_length(session_object *self, const char *name, tl_dtype *dtype)
+// The length of an array to offer for an output, of *dtype, which had at least MIN_BOUND_SIZE bytes
+// in the last program; 0: none.
+static int offered_length(session_object *self, const binding *entry, tl_dtype *dtype)
 {
-    const ln_model *const model = ln_py_model_of(self->model);
-    const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
-    const size_t size = ln_session_output_capacity(self->session, name);
-    if (!info || info->dtype == TL_DTYPE_INVALID || info->dtype == TL_STRING ||
-        size < MIN_BOUND_SIZE || size / tl_size_of(info->dtype) > INT_MAX)
+    const tl_tensor *const info = output_info(self, entry);
+    const size_t size = info ? ln_session_output_capacity(self->session, name_of(entry)) : 0;
+    if (size < MIN_BOUND_SIZE || size / tl_size_of(info->dtype) > INT_MAX)
         return 0;
     *dtype = info->dtype;
     return (int)(size / tl_size_of(info->dtype));
@@ -335,7 +341,7 @@ static PyObject *take_offer(session_object *self, ln_py_array *array, tl_dtype d
 static int offer_result(session_object *self, binding *entry)
 {
     tl_dtype dtype;
-    const int len = offered_length(self, name_of(entry), &dtype);
+    const int len = offered_length(self, entry, &dtype);
     if (!len)
         return 0;
     entry->offered = take_offer(self, &entry->array, dtype, len);
@@ -345,11 +351,11 @@ static int offer_result(session_object *self, binding *entry)
                                                       entry->array.data, entry->array.size));
 }
 
-// Whether an earlier entry has the name of the last one.
+// Whether an earlier entry is the same output as the last one.
 static int is_repeated(const feed *f)
 {
     for (Py_ssize_t i = 0; i < f->n - 1; i++)
-        if (!strcmp(name_of(&f->entries[i]), name_of(&f->entries[f->n - 1])))
+        if (f->entries[i].output == f->entries[f->n - 1].output)
             return 1;
     return 0;
 }
@@ -362,11 +368,12 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
         entry->is_output = 1;
         entry->name = ln_py_bytes(PyTuple_GetItem(names, i));
         outputs->n++;
-        const tl_tensor *const info = entry->name ? bindable_output(self, name_of(entry)) : NULL;
         if (!entry->name)
             return -1;
+        entry->output = ln_model_output_index(ln_py_model_of(self->model), name_of(entry));
         if (is_repeated(outputs))
             continue;
+        const tl_tensor *const info = bindable_output(self, entry);
         if (!info && offer_result(self, entry) < 0)
             return -1;
         if (!info)
