@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gnutls/abstract.h>
 #include <jansson.h>
 #include <microhttpd.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,6 +63,8 @@ struct srv_http {
     srv_loader *loader;
     srv_listener listener;
     struct MHD_Daemon *daemons[SRV_LISTEN_MAX]; // [listener.n] one for each address; NULL: none
+    int sockets[SRV_LISTEN_MAX];                // of the daemons, which close them
+    int silence;                                // a descriptor that is never readable
     srv_watch *watch;
     atomic_size_t memory; // bytes of all requests and answers
     size_t max_memory;    // of these
@@ -734,8 +738,10 @@ static int listen_to(srv_http *http, const srv_http_settings *settings, srv_erro
 {
     if (srv_listener_open(&http->listener, settings->host, settings->port, err))
         return -1;
+    if (http->silence < 0)
+        return srv_fail(err, SRV_UNAVAILABLE, "cannot open a descriptor: %s", strerror(errno));
     for (int i = 0; i < http->listener.n; i++) {
-        const int fd = http->listener.fds[i];
+        const int fd = http->sockets[i] = http->listener.fds[i];
         http->listener.fds[i] = -1; // also if it fails: who has closed it then is unspecified
         http->daemons[i] = start_daemon(http, settings, fd);
         if (!http->daemons[i])
@@ -752,6 +758,7 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
     http->server = server;
     http->loader = loader;
+    http->silence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     http->max_memory = settings->max_memory;
     http->idle_ns = (uint64_t)settings->idle_s * 1000000000;
     http->watch = srv_watch_create(&(srv_watch_events){cancel_call, release_call, tick, http});
@@ -768,13 +775,13 @@ int srv_http_port(const srv_http *http)
     return http->listener.port;
 }
 
+// MHD_quiesce_daemon takes the sockets out of epoll sets from which threads of the daemon take them
+// at the same time, and ends the process if both do (libmicrohttpd 0.9.75). Here, the descriptor of
+// each becomes another, of which no thread hears again: the system closes the socket.
 void srv_http_quiesce(srv_http *http)
 {
-    for (int i = 0; i < http->listener.n; i++) {
-        const MHD_socket socket = MHD_quiesce_daemon(http->daemons[i]);
-        if (socket != MHD_INVALID_SOCKET)
-            close(socket);
-    }
+    for (int i = 0; i < http->listener.n; i++)
+        dup3(http->silence, http->sockets[i], O_CLOEXEC);
 }
 
 void srv_http_free(srv_http *http)
@@ -786,6 +793,8 @@ void srv_http_free(srv_http *http)
         if (http->daemons[i])
             MHD_stop_daemon(http->daemons[i]);
     srv_listener_close(&http->listener);
+    if (http->silence >= 0)
+        close(http->silence);
     srv_watch_free(http->watch);
     free(http);
 }

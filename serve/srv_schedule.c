@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the system's scheduler is told of threads.
 
-#define _GNU_SOURCE // SCHED_BATCH, syscall
-
 #include "srv_schedule.h"
 
 #include <sched.h>

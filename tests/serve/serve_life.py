@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: serve_life.py LIGHTNET-SERVE. Batches, time limits, clients that go, overload, changes on disk, and the end of a server."""
+"""usage: serve_life.py LIGHTNET-SERVE [SLOW-EPOLL]. Batches, time limits, clients that go, overload, changes on disk, and the end of a server.
+
+SLOW-EPOLL is the library of slow_epoll.c.
+"""
+import http.client
 import os
 import shutil
 import signal
@@ -14,7 +18,7 @@ from serve_kit import SLOW, Refused, Server, affine, folder, metric, request, sc
 import numpy as np
 from checks import run_tests, same, test
 
-PROGRAM = sys.argv[1]
+PROGRAM, SLOW_EPOLL = sys.argv[1], sys.argv[2:]
 
 
 def together(calls):
@@ -832,6 +836,35 @@ def server_drains_at_sigterm():
             status = server.wait()
             thread.join()
             return faults + same(status, 0) + same(statuses(results), [200, 200])
+
+
+def ask_until_it_ends(server):
+    connection = server.connect()
+    try:
+        while server.process.poll() is None:
+            server.call("GET", "/v2/health/live", connection=connection)
+    except (OSError, http.client.HTTPException):
+        pass
+
+
+@test
+def threads_that_answer_do_not_disturb_the_end():
+    if not SLOW_EPOLL:
+        print("# the library is missing")
+        return []
+    with folder() as path:
+        write(f"{path}/m.onnx", scaled(2))
+        seen = []
+        for _ in range(6):  # each has half a chance to find threads that are in each other's way
+            with Server("env", "LD_PRELOAD=" + SLOW_EPOLL[0], PROGRAM, path, status=None) as server:
+                threads = [threading.Thread(target=ask_until_it_ends, args=(server,)) for _ in range(16)]
+                for thread in threads:
+                    thread.start()
+                time.sleep(.2)
+                seen.append(server.stop())
+                for thread in threads:
+                    thread.join()
+        return same(seen, [0] * 6)
 
 
 @test
