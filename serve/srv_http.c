@@ -738,6 +738,7 @@ static int listen_to(srv_http *http, const srv_http_settings *settings, srv_erro
 {
     if (srv_listener_open(&http->listener, settings->host, settings->port, err))
         return -1;
+    http->silence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (http->silence < 0)
         return srv_fail(err, SRV_UNAVAILABLE, "cannot open a descriptor: %s", strerror(errno));
     for (int i = 0; i < http->listener.n; i++) {
@@ -758,7 +759,7 @@ srv_http *srv_http_create(srv_server *server, srv_loader *loader, const srv_http
         return srv_fail(err, SRV_OUT_OF_MEMORY, "no memory"), NULL;
     http->server = server;
     http->loader = loader;
-    http->silence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    http->silence = -1;
     http->max_memory = settings->max_memory;
     http->idle_ns = (uint64_t)settings->idle_s * 1000000000;
     http->watch = srv_watch_create(&(srv_watch_events){cancel_call, release_call, tick, http});
@@ -777,7 +778,7 @@ int srv_http_port(const srv_http *http)
 
 // MHD_quiesce_daemon takes the sockets out of epoll sets from which threads of the daemon take them
 // at the same time, and ends the process if both do (libmicrohttpd 0.9.75). Here, the descriptor of
-// each becomes another, of which no thread hears again: the system closes the socket.
+// each becomes another, which is never readable: the system closes the socket.
 void srv_http_quiesce(srv_http *http)
 {
     for (int i = 0; i < http->listener.n; i++)

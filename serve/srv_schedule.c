@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system's scheduler is told of threads.
+// Scheduling policies and slices of threads.
 
 #include "srv_schedule.h"
 
@@ -10,9 +10,9 @@
 
 #if defined SYS_sched_setattr && defined SCHED_BATCH
 
-// The slice of a thread: of two that want a core, Linux (6.12 and later) prefers the one with the
-// shorter slice. It allows 0.1 to 100 ms; the default is about 3 ms.
-static const uint64_t short_slice = 100 * 1000, long_slice = 100 * 1000 * 1000;
+// Slices in ns. From Linux 6.12 on, a thread that wakes up interrupts one with a longer slice at
+// once. 0: the default, about 3 ms. Longer ones would make runs of other models wait.
+enum { SHORT_SLICE = 100 * 1000, DEFAULT_SLICE = 0 };
 
 // The first version of the kernel's struct sched_attr, which C libraries do not have before 2025.
 typedef struct attributes {
@@ -23,8 +23,8 @@ typedef struct attributes {
     uint64_t slice, deadline, period;
 } attributes;
 
-// Keeps the priority (nice) of the thread, and another policy, which who starts the server chose.
-static void set(int policy, uint64_t slice)
+// Keeps the priority (nice) of the thread, and another policy that the server was started under.
+static void set_policy(int policy, uint64_t slice)
 {
     attributes a = {.size = sizeof(a)};
     if (syscall(SYS_sched_getattr, 0, &a, sizeof(a), 0) || a.policy != SCHED_OTHER)
@@ -35,12 +35,12 @@ static void set(int policy, uint64_t slice)
 
 void srv_schedule_answers(void)
 {
-    set(SCHED_OTHER, short_slice);
+    set_policy(SCHED_OTHER, SHORT_SLICE);
 }
 
 void srv_schedule_computes(void)
 {
-    set(SCHED_BATCH, long_slice);
+    set_policy(SCHED_BATCH, DEFAULT_SLICE);
 }
 
 #else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system's scheduler is told of threads. Threads that answer requests run for a moment,
-// and wait for cores that runs of models keep busy: they are to interrupt these at once.
+// Scheduling policies and slices of threads. Threads that answer requests run for a moment, and
+// wait for cores that runs of models keep busy: they are to interrupt these at once.
 //
-// Threads begin with what the one that creates them has. On a system that does not know a wish, or
-// forbids it, nothing changes.
+// Threads inherit the settings of the thread that creates them. Where a setting is missing or
+// forbidden, nothing changes.
 #pragma once
 
 /** The calling thread answers: it runs for parts of a millisecond. */

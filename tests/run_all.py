@@ -56,7 +56,7 @@ SANITIZERS = {
 
 
 def reasons(output):
-    """What a TAP program said of each case that failed: {the case's name as Meson has it: comments}."""
+    """What a TAP program said of its cases: {the case's name as Meson has it: comments}."""
     case, said = None, {}
     for line in output.splitlines():
         if line.startswith(("ok ", "not ok ")):

@@ -218,6 +218,7 @@ static int begin_param(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type
 int ln_op_begin(ln_op_arg *op_arg, size_t size)
 {
     const ln_op_info *info = op_arg->info;
+    // Names do not change with shapes.
     if (!op_arg->infers && ln_op_check_args(op_arg))
         return -1;
     if (size) {

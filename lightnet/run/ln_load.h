@@ -76,10 +76,12 @@ int ln_fail_missing(const ln_context *ctx, const char *tname);
 // Steps
 
 /** Finds what each run needs: its operators, ctx->steps, and the named axes of inputs; again after
- * a parameter was set. Views and sources, which compute nothing, are most operators of some models,
- * and reading each takes time. -1 with a reason in the context. */
+ * the operators were checked anew, which replaces the tensor entries that it keeps. Views and
+ * sources, which compute nothing, are most operators of some models, and reading each takes time.
+ * -1 with a reason in the context. */
 int ln_steps_find(ln_context *ctx);
 
+/** Frees it. */
 void ln_steps_forget(ln_context *ctx);
 
 // Running one operator

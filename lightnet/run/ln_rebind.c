@@ -96,10 +96,11 @@ static int check_unchanged(ln_context *ctx)
 }
 
 // After all operators were checked again with this status, which replaced the tensor entries: sets
-// their addresses, and lets the next run prepare all operators. Status not 0: empties the context.
+// their addresses, finds the steps, and lets the next run prepare all operators. Status not 0, or
+// no memory: empties the context.
 static int bind_again(ln_context *ctx, int status)
 {
-    if (status) {
+    if (status || (ln_context_is_loaded(ctx) && ln_steps_find(ctx))) {
         ln_context_cleanup(ctx);
         return -1;
     }
@@ -173,8 +174,6 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_end(ap);
     if (status || !ln_context_is_loaded(ctx))
         return status;
-    if (ln_steps_find(ctx))
-        return -1;
     if (op->op_arg->tensors_in)
         return 0;
     return -(ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg));

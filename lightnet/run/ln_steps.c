@@ -23,7 +23,7 @@ int ln_steps_find(ln_context *ctx)
         if (is_step(ctx, op))
             steps[n++] = op;
     ctx->steps = steps;
-    if (!ln_sizes_find_named(ctx))
+    if (ctx->body || !ln_sizes_find_named(ctx)) // the outer context checks its inputs
         return 0;
     ln_steps_forget(ctx);
     return -1;

@@ -296,6 +296,7 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 
 // Names
 
+// -1 with a reason that lists `ports`.
 static int fail_name(const ln_port *const *ports, size_t n, const char *what, const char *name,
                      ln_error *err)
 {
@@ -308,25 +309,9 @@ static int fail_name(const ln_port *const *ports, size_t n, const char *what, co
                            known);
 }
 
-// The number of the first port of that name, from 1; 0: none. Callers ask for ports in order, and
-// several times for each: the last one and the next one are looked at first, if no name occurs
-// twice.
-static size_t find(const ln_hash *numbers, ln_port *const *ports, size_t n, const char *name)
-{
-    static _Thread_local size_t last;
-    const size_t end = (size_t)ln_hash_size(numbers) != n ? 0 : last + 1 < n ? last + 1 : n;
-    for (size_t i = last > 0 ? last - 1 : 0; i < end; i++)
-        if (ln_streq(ports[i]->name, name))
-            return last = i + 1;
-    const size_t number = (size_t)ln_hash_find(numbers, name);
-    last = number ? number : last;
-    return number;
-}
-
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
 {
-    const ln_interface *const interface = model->interface;
-    const size_t number = find(model->input_numbers, interface->inputs, interface->n_inputs, name);
+    const size_t number = (size_t)ln_hash_find(model->input_numbers, name);
     return number ? (int)(number - 1)
                   : fail_name(model->required, (size_t)model->n_required, "input", name, err);
 }
@@ -334,8 +319,7 @@ int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
 {
     const ln_interface *const interface = model->interface;
-    const size_t number =
-        find(model->output_numbers, interface->outputs, interface->n_outputs, name);
+    const size_t number = (size_t)ln_hash_find(model->output_numbers, name);
     return number ? (int)(number - 1)
                   : fail_name((const ln_port *const *)interface->outputs, interface->n_outputs,
                               "output", name, err);

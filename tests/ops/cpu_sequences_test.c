@@ -284,4 +284,59 @@ START_TEST(calls_in_any_order_succeed_or_say_why)
 }
 END_TEST
 
-LN_TEST_MAIN("call sequences", calls_in_any_order_succeed_or_say_why)
+// Joins two inputs of up to 4 elements, whose length has a name.
+#define INPUT(name)                                                                               \
+    OP("make_" name, "placeholder", "", TENSOR("dst", name),                                      \
+       PARAM("dtype", "'TL_FLOAT'") "," PARAM("dims", "[4]") "," PARAM("least", "[1]") "," PARAM( \
+           "sizes", "['length']"))
+
+static const char named_model[] = MODEL(
+    "'a','b'", "'y'",
+    INPUT("a") "," INPUT("b") "," OP("join", "join", TENSOR("src0", "a") "," TENSOR("src1", "b"),
+                                     TENSOR("dst", "y"), PARAM("axis", "0")));
+
+// 0: the lengths are equal, and y has both inputs.
+static int run_lengths(ln_context *ctx, int a, int b)
+{
+    static const float data[] = {1, 2, 3, 4};
+    ck_assert_int_eq(ln_context_set_shape(ctx, "a", 1, &a), 0);
+    ck_assert_int_eq(ln_context_set_shape(ctx, "b", 1, &b), 0);
+    ck_assert_int_eq(ln_context_set_data(ctx, "a", data), 0);
+    ck_assert_int_eq(ln_context_set_data(ctx, "b", data), 0);
+    if (ln_context_run(ctx))
+        return -1;
+    ck_assert_int_eq(ln_tensor_table_find(ctx->tensor_table, "y")->tensor->len, a + b);
+    return 0;
+}
+
+static void check_lengths(ln_context *ctx)
+{
+    ck_assert_msg(!run_lengths(ctx, 3, 3), "%s", ln_context_error(ctx));
+    ck_assert_int_eq(run_lengths(ctx, 2, 3), -1);
+    ck_assert_msg(strstr(ln_context_error(ctx), "'length' is 2 by other inputs") != NULL, "%s",
+                  ln_context_error(ctx));
+    ck_assert_msg(!run_lengths(ctx, 4, 4), "%s", ln_context_error(ctx));
+}
+
+// Rebinding, and parameters that are set or rejected, replace what runs have found.
+START_TEST(names_of_sizes_hold_after_rebinding_and_parameters)
+{
+    ln_context *ctx;
+    ck_assert_msg(!read_allowing(&ctx, named_model, NULL) && !ln_context_compile(ctx, "cpu") &&
+                      !ln_context_load(ctx, NULL),
+                  "%s", ln_context_error(ctx));
+    check_lengths(ctx);
+    ck_assert_int_eq(ln_context_rebind(ctx), 0);
+    check_lengths(ctx);
+    const ln_op *const join = ln_entry_creater(ln_tensor_table_find(ctx->tensor_table, "y"));
+    ck_assert_int_eq(ln_context_set_param(ctx, join->op_arg->name, "axis", 5.0), -1);
+    check_lengths(ctx);
+    ck_assert_msg(!ln_context_set_param(ctx, join->op_arg->name, "axis", 0.0), "%s",
+                  ln_context_error(ctx));
+    check_lengths(ctx);
+    ln_context_free(ctx);
+}
+END_TEST
+
+LN_TEST_MAIN("call sequences", calls_in_any_order_succeed_or_say_why,
+             names_of_sizes_hold_after_rebinding_and_parameters)

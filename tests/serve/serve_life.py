@@ -848,14 +848,14 @@ def ask_until_it_ends(server):
 
 
 @test
-def threads_that_answer_do_not_disturb_the_end():
+def sigterm_ends_a_busy_server_with_status_0():
     if not SLOW_EPOLL:
         print("# the library is missing")
         return []
     with folder() as path:
         write(f"{path}/m.onnx", scaled(2))
         seen = []
-        for _ in range(6):  # each has half a chance to find threads that are in each other's way
+        for _ in range(6):  # each has half a chance that two threads take the socket out of an epoll set
             with Server("env", "LD_PRELOAD=" + SLOW_EPOLL[0], PROGRAM, path, status=None) as server:
                 threads = [threading.Thread(target=ask_until_it_ends, args=(server,)) for _ in range(16)]
                 for thread in threads:
@@ -989,20 +989,38 @@ def wrong_use_is_explained():
 
 def policies(server):
     """The scheduling policy of each thread."""
-    return [os.sched_getscheduler(int(thread)) for thread in os.listdir(f"/proc/{server.process.pid}/task")]
+    found = []
+    for thread in os.listdir(f"/proc/{server.process.pid}/task"):
+        try:
+            found.append(os.sched_getscheduler(int(thread)))
+        except ProcessLookupError:  # it has ended
+            pass
+    return found
+
+
+def lacks_policies():
+    """Whether the test cannot set policies, or has another one itself."""
+    lacks = not shutil.which("chrt") or os.sched_getscheduler(0) != os.SCHED_OTHER
+    if lacks:
+        print("# chrt is missing, or the test runs under another policy")
+    return lacks
 
 
 @test
 def threads_that_answer_may_interrupt_those_that_compute():
+    if lacks_policies():
+        return []
     with folder() as path:
         write(f"{path}/m.onnx", scaled(2))
         with Server(PROGRAM, path, "--instances", 3) as server:
-            seen = policies(server)
-            return same(seen.count(os.SCHED_BATCH), 3) + same(set(seen), {os.SCHED_BATCH, os.SCHED_OTHER})
+            wait_for(lambda: policies(server).count(os.SCHED_BATCH) == 3)  # the thread that loads is one more
+            return same(set(policies(server)), {os.SCHED_BATCH, os.SCHED_OTHER})
 
 
 @test
-def policy_of_who_starts_the_server_stays():
+def an_inherited_policy_is_kept():
+    if lacks_policies():
+        return []
     with folder() as path:
         write(f"{path}/m.onnx", scaled(2))
         with Server("chrt", "--idle", 0, PROGRAM, path) as server:

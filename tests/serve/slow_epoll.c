@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded: what a thread decides about a descriptor of an epoll set takes effect 20 ms later,
-// while other threads go on.
+// Preloaded by serve_life.py: descriptors leave epoll sets 20 ms late, so that a second thread can
+// find the same one there, as with MHD_quiesce_daemon.
 
 #include <dlfcn.h>
 #include <sys/epoll.h>

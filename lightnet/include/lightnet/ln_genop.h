@@ -20,7 +20,9 @@ LN_BEGIN_DECLS
 /** Begins a pre_run with the tables of the description: checks that the arguments are
  * the declared ones (ln_op_check_args), allocates `priv` of `size` zero bytes (none
  * for 0), adds defaults, checks each parameter and each input but variadic ones, and
- * stores the tensors and values in `priv`. Returns 0, or -1 after ln_op_fail. */
+ * stores the tensors and values in `priv`. When shapes are inferred again (op_arg->infers), it
+ * checks only what may have changed: inputs, and parameters if inputs set some. Returns 0, or -1
+ * after ln_op_fail. */
 LN_API int ln_op_begin(ln_op_arg *op_arg, size_t size);
 
 /** Ends a post_run: removes the operator's outputs, frees `priv`. */
