@@ -6,8 +6,8 @@
 // is called in a mode in which ln_op_define_output changes existing entries. So every check of a
 // description applies to the actual shapes, too. Producers come first in the list, so the shapes of
 // inputs are up to date by then. What no shape decides, such as names of arguments, is not checked
-// again. Shapes are also inferred again if an input that sets a parameter
-// changes: no operator needs another variant for run-time values.
+// again. Shapes are also inferred again if an input that sets a parameter changes: no operator
+// needs another variant for run-time values.
 
 #include "ir/ln_dynamic.h"
 

@@ -41,7 +41,7 @@ int ln_size_is_number(const char *term, size_t len, int64_t *number);
 /** Finds the axes of inputs that ln_sizes_check_inputs checks: ctx->named_axes. -1: no memory. */
 int ln_sizes_find_named(ln_context *ctx);
 
-/** Frees them. */
+/** Frees ctx->named_axes. */
 void ln_sizes_forget_named(ln_context *ctx);
 
 /** Checks the current shapes of inputs with named sizes: equal names are equal lengths, and sums

@@ -81,7 +81,7 @@ int ln_fail_missing(const ln_context *ctx, const char *tname);
  * -1 with a reason in the context. */
 int ln_steps_find(ln_context *ctx);
 
-/** Frees it. */
+/** Frees what ln_steps_find has found. */
 void ln_steps_forget(ln_context *ctx);
 
 // Running one operator
