@@ -4,6 +4,7 @@
 
 #include "arch/cpu/ln_choice.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
 // Whether vdpbf16ps, of two multiply-adds per lane, has at most half the throughput of a float FMA:
 // on Intel's cores of family 6 since Sapphire Rapids. Earlier, only Cooper Lake has it, with the
 // CPUID of Skylake-X.
-static int has_slow_bfloat16(void)
+static int detect_slow_bfloat16(void)
 {
     enum { CORE_FAMILY = 6, SKYLAKE_X = 0x55 };
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -113,12 +114,27 @@ static int has_slow_bfloat16(void)
 
 #else
 
-static int has_slow_bfloat16(void)
+static int detect_slow_bfloat16(void)
 {
     return 0;
 }
 
 #endif
+
+// In a virtual machine, each CPUID takes as long as thousands of instructions.
+static int slow_bfloat16;
+
+static void find_slow_bfloat16(void)
+{
+    slow_bfloat16 = detect_slow_bfloat16();
+}
+
+static int has_slow_bfloat16(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_slow_bfloat16);
+    return slow_bfloat16;
+}
 
 // LIGHTNET_MAX_ISA=avx512bf16 enables slow instructions, too.
 static int has_fast_bfloat16(void)
@@ -133,8 +149,9 @@ int ln_has_units_for_halves(const ln_context *ctx)
 
 int ln_may_compute_in_halves(const ln_context *ctx)
 {
-    const int has_pairs = tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16) && has_fast_bfloat16();
-    return ctx->precision == TL_BFLOAT16 && (has_pairs || ln_has_units_for_halves(ctx));
+    const int has_pairs = tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16);
+    return ctx->precision == TL_BFLOAT16 &&
+           (ln_has_units_for_halves(ctx) || (has_pairs && has_fast_bfloat16()));
 }
 
 static int rounds(const ln_op *op)
