@@ -6,8 +6,9 @@
 //     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix; without it, all
 //                                         matrices are packed
 //     TILES_FILE                          a file that defines the max rows of a tile, ROWS, whether
-//                                         it supports is_split, HAS_PARTS, a type tile_state, which
-//                                         is {0} at first, and
+//                                         it supports is_split, HAS_PARTS, the max chunks that it
+//                                         prefetches with LINE terms, PASSES, a type tile_state,
+//                                         which is {0} at first, and
 //
 //         multiply(state, s, rows, panel, cols, len, next, dst, dst_row)
 //
@@ -145,24 +146,51 @@ typedef struct strip {
     int is_split; // of tl_gemm
 } strip;
 
-// What a tile prefetches to the L2 cache while it sums. With terms c * LINE .. of its sums, c <
-// n_chunks: `n` pieces of `floats` floats, `step` apart, the first at first + c * chunk_step.
+// What a tile prefetches to the L2 cache while it sums: chunks of LINE lines, one line with each
+// term. `n_runs` runs of `n` chunks, the lines of a chunk line_step floats apart.
 typedef struct prefetch {
     const float *first;
-    size_t floats, n, step;
-    size_t n_chunks, chunk_step;
+    size_t line_step, n, chunk_step, n_runs, run_step;
 } prefetch;
 
-TL_INLINE void prefetch_chunk(const prefetch a[2], size_t c)
+// The first line of chunk `c` of both prefetches together, and the step to its next lines. After
+// the last chunk: the line at `idle`, which is in the L1 cache, again and again: cheaper than a
+// branch.
+TL_INLINE const float *chunk_at(const prefetch next[2], size_t c, const float *idle, size_t *step)
 {
-    for (const prefetch *const end = a + 2; a < end; a++) {
-        if (c >= a->n_chunks)
-            continue;
-        const float *p = a->first + c * a->chunk_step;
-        for (size_t i = 0; i < a->n; i++, p += a->step)
-            for (size_t j = 0; j < a->floats; j += LINE)
-                __builtin_prefetch(p + j, 0, 2);
-    }
+    const size_t n = next[0].n * next[0].n_runs;
+    const prefetch *const p = c < n ? next : next + 1;
+    c -= c < n ? 0 : n;
+    *step = 0;
+    if (c >= p->n * p->n_runs)
+        return idle;
+    const size_t run = p->n_runs > 1 ? (uint32_t)c / (uint32_t)p->n : 0;
+    *step = p->line_step;
+    return p->first + run * p->run_step + (c - run * p->n) * p->chunk_step;
+}
+
+// Spreads chunks evenly over the sums of a tile.
+typedef struct pace {
+    const prefetch *next;
+    size_t chunk, n_chunks; // the next one, all
+    size_t due, n;          // a chunk is due when `due` reaches n: that of the sums
+} pace;
+
+TL_INLINE pace pace_of(const prefetch next[2], size_t chunk, size_t len)
+{
+    const size_t n = (len + LINE - 1) / LINE;
+    return (pace){next, chunk, next[0].n * next[0].n_runs + next[1].n * next[1].n_runs, n - 1, n};
+}
+
+// As chunk_at, with each LINE terms; the line at `idle` as long as no chunk is due.
+TL_INLINE const float *next_chunk(pace *p, const float *idle, size_t *step)
+{
+    *step = 0;
+    p->due += p->n_chunks;
+    if (p->due < p->n)
+        return idle;
+    p->due -= p->n;
+    return chunk_at(p->next, p->chunk++, idle, step);
 }
 
 #include TILES_FILE
@@ -266,6 +294,17 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
+static size_t chunks_of(size_t floats)
+{
+    return (floats + LINE * LINE - 1) / (LINE * LINE);
+}
+
+// `n` lines of memory of `floats` floats each, `step` apart.
+static prefetch prefetch_runs(const float *first, size_t floats, size_t n, size_t step)
+{
+    return (prefetch){first, LINE, chunks_of(floats), LINE * LINE, n, step};
+}
+
 // The prefetch of the panel from column `j` on, divided among the `n` tiles before it: returns the
 // first tile's part; the next ones are *step floats apart. All zero: no prefetch.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
@@ -274,22 +313,24 @@ static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *st
     const size_t len = s->part->len;
     if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows are memory-bound
         return (prefetch){0};
-    const size_t n_chunks = (len + LINE - 1) / LINE;
     if (!s->is_packing) {
-        const size_t floats = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
-        *step = floats * n_chunks;
-        return (prefetch){panel_at(s, j), floats, 1, 0, n_chunks, floats};
+        // A tile has fewer chunks than a panel: if it is the only one, the CPU adds the second line
+        // of each pair.
+        const size_t lines = n * PASSES > 1 ? 1 : 2;
+        const size_t n_chunks = (chunks_of(len * TL_GEMM_PANEL) + n * lines - 1) / (n * lines);
+        *step = n_chunks * LINE * LINE;
+        return (prefetch){panel_at(s, j), lines * LINE, n_chunks, lines * LINE * LINE, 1, 0};
     }
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
     if (src.col == 1) {
-        const size_t rows = (len + n * n_chunks - 1) / (n * n_chunks);
-        *step = rows * n_chunks * src.row;
-        return (prefetch){src.data, cols, rows, src.row, n_chunks, rows * src.row};
+        const size_t n_chunks = (len + n * LINE - 1) / (n * LINE), lines = (cols + LINE - 1) / LINE;
+        *step = n_chunks * LINE * src.row;
+        return (prefetch){src.data, src.row, n_chunks, LINE * src.row, lines, LINE};
     }
-    const size_t columns = (cols + n - 1) / n; // contiguous, a LINE with each chunk
+    const size_t columns = (cols + n - 1) / n; // contiguous
     *step = columns * src.col;
-    return (prefetch){src.data, 1, columns, src.col, n_chunks, LINE};
+    return prefetch_runs(src.data, len, columns, src.col);
 }
 
 // What tile `i` of the `n` tiles of a group prefetches of the next rows of src1: those of the next
@@ -308,11 +349,10 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
     const float *const data = src1->data + row * src1->row + k * src1->col;
     if (src1->col == 1) {
         const size_t first = i * rows / n, end = (i + 1) * rows / n;
-        return (prefetch){data + first * src1->row, 1,   end - first, src1->row,
-                          (len + LINE - 1) / LINE,  LINE};
+        return prefetch_runs(data + first * src1->row, len, end - first, src1->row);
     }
     const size_t first = i * len / n, end = (i + 1) * len / n;
-    return (prefetch){data + first * src1->col, rows, 1, 0, end - first, src1->col};
+    return prefetch_runs(data + first * src1->col, rows, end - first, src1->col);
 }
 
 // Parts

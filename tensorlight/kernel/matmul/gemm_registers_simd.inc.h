@@ -19,17 +19,19 @@ enum {
     PARTS = 4,
 #endif
     TILE_COLS = PARTS * TL_VF_LANES, // columns of a tile
-    PANEL_AHEAD = 4 << 10,           // floats, for TL_GEMM_STREAMED rows
+    PASSES = TL_GEMM_PANEL / TILE_COLS,
+    PANEL_AHEAD = 4 << 10, // floats, for TL_GEMM_STREAMED rows
 };
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 
 // dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
-// [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a separate
-// function. To save registers, rows[i / 3] addresses rows i, i + 1 and i + 2 of the strip, `step`
-// apart. After LINE terms it has moved by LINE * col, and `jump` completes that to s->line.
+// [len][parts * TL_VF_LANES], with prefetches from chunk `chunk` on. The first two arguments are
+// constants: each choice becomes a separate function. To save registers, rows[i / 3] addresses rows
+// i, i + 1 and i + 2 of the strip, `step` apart. After LINE terms it has moved by LINE * col, and
+// `jump` completes that to s->line.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
-                    const prefetch next[2], float *dst, size_t dst_row)
+                    const prefetch next[2], size_t chunk, float *dst, size_t dst_row)
 {
     const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
     const float *rows[(ROWS + 2) / 3];
@@ -43,13 +45,19 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
         for (int v = 0; v < parts; v++)
             sum[i][v] = tl_vf_zero();
     }
+    pace chunks = pace_of(next, chunk, len);
     for (size_t begin = 0; begin < len; begin += LINE) {
-        prefetch_chunk(next, begin / LINE);
+        size_t ahead_step = 0;
+        const float *ahead = n > TL_GEMM_STREAMED ? next_chunk(&chunks, dst, &ahead_step) : NULL;
         const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
-            if (n <= TL_GEMM_STREAMED)
+            if (n <= TL_GEMM_STREAMED) {
                 prefetch_floats(panel + PANEL_AHEAD, (size_t)parts * TL_VF_LANES);
+            } else {
+                __builtin_prefetch(ahead, 0, 2);
+                ahead += ahead_step;
+            }
             TL_UNROLL
             for (int v = 0; v < parts; v++)
                 b[v] = tl_vf_load(panel + v * TL_VF_LANES);
@@ -77,14 +85,15 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
 }
 
 typedef void tile_func(const strip *s, const float *panel, size_t len, const prefetch next[2],
-                       float *dst, size_t dst_row);
+                       size_t chunk, float *dst, size_t dst_row);
 
 // Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
-#define TILE(n, name, parts)                                                          \
-    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,     \
-                                  const prefetch next[2], float *dst, size_t dst_row) \
-    {                                                                                 \
-        tile(n, parts, s, panel, len, next, dst, dst_row);                            \
+#define TILE(n, name, parts)                                                        \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,   \
+                                  const prefetch next[2], size_t chunk, float *dst, \
+                                  size_t dst_row)                                   \
+    {                                                                               \
+        tile(n, parts, s, panel, len, next, chunk, dst, dst_row);                   \
     }
 #define WHOLE(n)     TILE(n, whole, PARTS)
 #define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
@@ -117,9 +126,10 @@ typedef struct tile_state {
 static void multiply(tile_state *t, const strip *s, size_t rows, const float *panel, size_t cols,
                      size_t len, const prefetch next[2], float *dst, size_t dst_row)
 {
+    const size_t n_chunks = (len + LINE - 1) / LINE;
     (void)t;
-    for (size_t c = 0; c < cols; c += TILE_COLS)
-        tiles[rows][cols - c > TILE_COLS / 2](s, panel + c, len, next, dst + c, dst_row);
+    for (size_t c = 0, chunk = 0; c < cols; c += TILE_COLS, chunk += n_chunks)
+        tiles[rows][cols - c > TILE_COLS / 2](s, panel + c, len, next, chunk, dst + c, dst_row);
 }
 
 static void release(tile_state *t)

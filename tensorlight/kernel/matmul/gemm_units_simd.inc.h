@@ -8,6 +8,7 @@ enum {
     ROWS = 2 * TL_TILE_ROWS,
     PAIRS = TL_TILE_BYTES / sizeof(float), // of a row of a tile
     PANEL_STEP = TL_GEMM_PANEL * sizeof(float),
+    PASSES = 2, // chunks of prefetches with each chunk of pairs
 };
 
 _Static_assert((int)TL_GEMM_PANEL == 2 * (int)TL_TILE_ROWS && (int)PAIRS == (int)LINE,
@@ -20,6 +21,17 @@ static size_t second_of(const tl_tile_split *r, size_t row)
 {
     int repeated;
     return (size_t)tl_tile_first(r, r->tiles - 1, &repeated) * row;
+}
+
+// Prefetches with chunk `c` of pairs, which is at `chunk`.
+static void prefetch_with(const prefetch next[2], size_t c, const float *chunk)
+{
+    for (size_t i = PASSES * c; i < PASSES * (c + 1); i++) {
+        size_t step;
+        const float *line = chunk_at(next, i, chunk, &step);
+        for (int k = 0; k < (step ? LINE : 0); k++, line += step)
+            __builtin_prefetch(line, 0, 2);
+    }
 }
 
 // Adds the products of the pairs at `left` and those of the rows of a panel.
@@ -89,7 +101,7 @@ static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, 
     tl_tile_begin(t, r->each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t i = 0; i < parts; i++) {
-        prefetch_chunk(next, i);
+        prefetch_with(next, i, panel);
         if (i % TL_GEMM_PARTS == 0)
             add_small_products(t, &f, i);
     }
@@ -117,7 +129,7 @@ static void multiply(tile_state *t, const strip *s, size_t n, const float *panel
     tl_tile_begin(t, r.each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t c = 0; c < chunks; c++) {
-        prefetch_chunk(next, c);
+        prefetch_with(next, c, panel);
         add_chunk(t, &r, s->data + c * s->line, s->row, panel + c * PAIRS * TL_GEMM_PANEL);
     }
     tl_tile_store_sums(t, dst, step, second, has_rows, column);
