@@ -153,20 +153,26 @@ typedef struct prefetch {
     size_t line_step, n, chunk_step, n_runs, run_step;
 } prefetch;
 
-// The first line of chunk `c` of both prefetches together, and the step to its next lines. After
+// Those of a tile: its own results and addends, and what the tiles after it read.
+enum { NEXT_PANEL, NEXT_ROWS, ADDENDS, RESULTS, N_PREFETCHES };
+
+// The first line of chunk `c` of all prefetches together, and the step to its next lines. After
 // the last chunk: the line at `idle`, which is in the L1 cache, again and again: cheaper than a
 // branch.
-TL_INLINE const float *chunk_at(const prefetch next[2], size_t c, const float *idle, size_t *step)
+TL_INLINE const float *chunk_at(const prefetch next[N_PREFETCHES], size_t c, const float *idle,
+                                size_t *step)
 {
-    const size_t n = next[0].n * next[0].n_runs;
-    const prefetch *const p = c < n ? next : next + 1;
-    c -= c < n ? 0 : n;
+    for (const prefetch *p = next; p < next + N_PREFETCHES; p++) {
+        const size_t n = p->n * p->n_runs;
+        if (c < n) {
+            const size_t run = p->n_runs > 1 ? (uint32_t)c / (uint32_t)p->n : 0;
+            *step = p->line_step;
+            return p->first + run * p->run_step + (c - run * p->n) * p->chunk_step;
+        }
+        c -= n;
+    }
     *step = 0;
-    if (c >= p->n * p->n_runs)
-        return idle;
-    const size_t run = p->n_runs > 1 ? (uint32_t)c / (uint32_t)p->n : 0;
-    *step = p->line_step;
-    return p->first + run * p->run_step + (c - run * p->n) * p->chunk_step;
+    return idle;
 }
 
 // Spreads chunks evenly over the sums of a tile.
@@ -176,10 +182,13 @@ typedef struct pace {
     size_t due, n;          // a chunk is due when `due` reaches n: that of the sums
 } pace;
 
-TL_INLINE pace pace_of(const prefetch next[2], size_t chunk, size_t len)
+TL_INLINE pace pace_of(const prefetch next[N_PREFETCHES], size_t chunk, size_t len)
 {
     const size_t n = (len + LINE - 1) / LINE;
-    return (pace){next, chunk, next[0].n * next[0].n_runs + next[1].n * next[1].n_runs, n - 1, n};
+    size_t n_chunks = 0;
+    for (int i = 0; i < N_PREFETCHES; i++)
+        n_chunks += next[i].n * next[i].n_runs;
+    return (pace){next, chunk, n_chunks, n - 1, n};
 }
 
 // As chunk_at, with each LINE terms; the line at `idle` as long as no chunk is due.
@@ -305,6 +314,13 @@ static prefetch prefetch_runs(const float *first, size_t floats, size_t n, size_
     return (prefetch){first, LINE, chunks_of(floats), LINE * LINE, n, step};
 }
 
+// `rows` rows of `cols` floats, `step` apart.
+static prefetch prefetch_rows(const float *first, size_t step, size_t rows, size_t cols)
+{
+    return (prefetch){first, step, (rows + LINE - 1) / LINE, LINE * step, (cols + LINE - 1) / LINE,
+                      LINE};
+}
+
 // The prefetch of the panel from column `j` on, divided among the `n` tiles before it: returns the
 // first tile's part; the next ones are *step floats apart. All zero: no prefetch.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
@@ -324,9 +340,9 @@ static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *st
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
     if (src.col == 1) {
-        const size_t n_chunks = (len + n * LINE - 1) / (n * LINE), lines = (cols + LINE - 1) / LINE;
-        *step = n_chunks * LINE * src.row;
-        return (prefetch){src.data, src.row, n_chunks, LINE * src.row, lines, LINE};
+        const size_t rows = (len + n * LINE - 1) / (n * LINE) * LINE;
+        *step = rows * src.row;
+        return prefetch_rows(src.data, src.row, rows, cols);
     }
     const size_t columns = (cols + n - 1) / n; // contiguous
     *step = columns * src.col;
@@ -410,7 +426,7 @@ static int complete(float *sums, size_t rows, const float *dst, size_t dst_row, 
 
 // Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly if
 // it is whole and its sums need nothing else, otherwise by finish().
-static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
+static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETCHES])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
     const tl_gemm *const g = s->gemm;
@@ -425,9 +441,11 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
     const strip x = strip_of(s, i);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + part->col + j;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < cols; c += LINE)
-            __builtin_prefetch(dst + r * g->dst_row + c, 1);
+    next[RESULTS] = prefetch_rows(dst, g->dst_row, rows, cols);
+    next[ADDENDS] = (prefetch){0};
+    if (g->add.data)
+        next[ADDENDS] =
+            prefetch_rows(g->add.data + row * g->add.row + part->col + j, g->add.row, rows, cols);
     float *const to = is_direct ? dst : sums;
     const size_t to_row = is_direct ? g->dst_row : TL_GEMM_PANEL;
     multiply(s->state, &x, rows, panel, cols, part->len, next, to, to_row);
@@ -452,12 +470,13 @@ static void run_panel(const group *s, size_t j)
     const size_t n = s->end - s->begin, n_before = j / TL_GEMM_PANEL * n; // tiles of the group
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
     size_t step;
-    prefetch next[2] = {prefetch_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
+    prefetch next[N_PREFETCHES] = {[NEXT_PANEL] =
+                                       prefetch_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
     for (size_t i = 0; i < n; i++) {
-        next[1] = prefetch_of_rows(s, n_before + i, n_tiles);
+        next[NEXT_ROWS] = prefetch_of_rows(s, n_before + i, n_tiles);
         run_tile(s, s->begin + i, j, next);
         if (step)
-            next[0].first += step;
+            next[NEXT_PANEL].first += step;
     }
 }
 

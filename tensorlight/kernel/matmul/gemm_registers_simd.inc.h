@@ -31,7 +31,7 @@ _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 // i, i + 1 and i + 2 of the strip, `step` apart. After LINE terms it has moved by LINE * col, and
 // `jump` completes that to s->line.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
-                    const prefetch next[2], size_t chunk, float *dst, size_t dst_row)
+                    const prefetch next[N_PREFETCHES], size_t chunk, float *dst, size_t dst_row)
 {
     const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
     const float *rows[(ROWS + 2) / 3];
@@ -84,16 +84,16 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
     }
 }
 
-typedef void tile_func(const strip *s, const float *panel, size_t len, const prefetch next[2],
-                       size_t chunk, float *dst, size_t dst_row);
+typedef void tile_func(const strip *s, const float *panel, size_t len,
+                       const prefetch next[N_PREFETCHES], size_t chunk, float *dst, size_t dst_row);
 
 // Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
-#define TILE(n, name, parts)                                                        \
-    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,   \
-                                  const prefetch next[2], size_t chunk, float *dst, \
-                                  size_t dst_row)                                   \
-    {                                                                               \
-        tile(n, parts, s, panel, len, next, chunk, dst, dst_row);                   \
+#define TILE(n, name, parts)                                                                   \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,              \
+                                  const prefetch next[N_PREFETCHES], size_t chunk, float *dst, \
+                                  size_t dst_row)                                              \
+    {                                                                                          \
+        tile(n, parts, s, panel, len, next, chunk, dst, dst_row);                              \
     }
 #define WHOLE(n)     TILE(n, whole, PARTS)
 #define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
@@ -124,7 +124,7 @@ typedef struct tile_state {
 } tile_state;
 
 static void multiply(tile_state *t, const strip *s, size_t rows, const float *panel, size_t cols,
-                     size_t len, const prefetch next[2], float *dst, size_t dst_row)
+                     size_t len, const prefetch next[N_PREFETCHES], float *dst, size_t dst_row)
 {
     const size_t n_chunks = (len + LINE - 1) / LINE;
     (void)t;

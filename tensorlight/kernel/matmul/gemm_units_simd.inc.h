@@ -24,7 +24,7 @@ static size_t second_of(const tl_tile_split *r, size_t row)
 }
 
 // Prefetches with chunk `c` of pairs, which is at `chunk`.
-static void prefetch_with(const prefetch next[2], size_t c, const float *chunk)
+static void prefetch_with(const prefetch next[N_PREFETCHES], size_t c, const float *chunk)
 {
     for (size_t i = PASSES * c; i < PASSES * (c + 1); i++) {
         size_t step;
@@ -94,7 +94,8 @@ static void add_small_products(tl_tiles *t, const split_factors *f, size_t a)
 }
 
 static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, const float *panel,
-                           size_t len, const prefetch next[2], float *dst, size_t dst_row)
+                           size_t len, const prefetch next[N_PREFETCHES], float *dst,
+                           size_t dst_row)
 {
     const size_t parts = len / PAIRS;
     const split_factors f = {s->data, panel, s->row, s->line, second_of(r, s->row), r->tiles > 1};
@@ -115,7 +116,7 @@ static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, 
 }
 
 static void multiply(tile_state *t, const strip *s, size_t n, const float *panel, size_t cols,
-                     size_t len, const prefetch next[2], float *dst, size_t dst_row)
+                     size_t len, const prefetch next[N_PREFETCHES], float *dst, size_t dst_row)
 {
     const tl_tile_split r = tl_tile_split_of((int)n);
     const size_t chunks = len / PAIRS, rest = len % PAIRS, step = dst_row * sizeof(float);
