@@ -10,10 +10,10 @@
 //                                         prefetches with LINE terms, PASSES, a type tile_state,
 //                                         which is {0} at first, and
 //
-//         multiply(state, s, rows, panel, cols, len, next, dst, dst_row)
+//         multiply(state, p, rows, cols)
 //
-//     which writes dst [rows][TL_GEMM_PANEL], whose rows are dst_row floats apart, = strip s
-//     [rows][len] x panel [len][TL_GEMM_PANEL], at least `cols` of its columns; and
+//     which computes `rows` rows and at least `cols` columns of a product, with its tail if
+//     HAS_TAIL; and
 //
 //         release(state)
 //
@@ -66,12 +66,6 @@ static int is_simple(const tl_gemm *g)
 {
     return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
            g->low == -INFINITY && g->high == INFINITY;
-}
-
-// Whether results are the sums.
-static int is_sum_only(const tl_gemm *g)
-{
-    return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
 }
 
 // The results of a vector of sums before tl_vf_activate, clamped.
@@ -182,7 +176,7 @@ typedef struct pace {
     size_t due, n;          // a chunk is due when `due` reaches n: that of the sums
 } pace;
 
-TL_INLINE pace pace_of(const prefetch next[N_PREFETCHES], size_t chunk, size_t len)
+TL_INLINE pace pace_of(const prefetch *next, size_t chunk, size_t len)
 {
     const size_t n = (len + LINE - 1) / LINE;
     size_t n_chunks = 0;
@@ -201,6 +195,32 @@ TL_INLINE const float *next_chunk(pace *p, const float *idle, size_t *step)
     p->due -= p->n;
     return chunk_at(p->next, p->chunk++, idle, step);
 }
+
+// Rows that are added to those of a tile.
+typedef struct addend {
+    const float *data;
+    size_t row; // floats between rows
+} addend;
+
+// What a tile does with its sums before it writes them: as finish() without factors.
+typedef struct tail {
+    addend addends[3]; // the first `n`
+    int n;
+    int clamps;
+    float low, high;
+} tail;
+
+// dst [rows][TL_GEMM_PANEL], whose rows are dst_row floats apart, = strip [rows][len] x panel
+// [len][TL_GEMM_PANEL].
+typedef struct product {
+    strip strip;
+    const float *panel;
+    size_t len;
+    tail tail;
+    const prefetch *next; // N_PREFETCHES
+    float *dst;
+    size_t dst_row;
+} product;
 
 #include TILES_FILE
 
@@ -424,38 +444,77 @@ static int complete(float *sums, size_t rows, const float *dst, size_t dst_row, 
     return tl_vf_sum(rest) == 0;
 }
 
-// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly if
-// it is whole and its sums need nothing else, otherwise by finish().
+// Whether a tile can write its results, without finish().
+static int is_direct(const tl_gemm *g, size_t cols, int is_first, int is_last)
+{
+    if (cols < TL_GEMM_PANEL)
+        return 0;
+    if (!HAS_TAIL)
+        return is_first && (!is_last || (is_simple(g) && !g->bias.data && !g->act.act));
+    return !is_last || (g->alpha == 1 && (!g->bias.data || (g->beta == 1 && g->bias.col == 1)));
+}
+
+static void add_addend(tail *t, const float *data, size_t row)
+{
+    t->addends[t->n++] = (addend){data, row};
+}
+
+static tail tail_of(const tl_gemm *g, size_t row, size_t col, int is_first, int is_last)
+{
+    tail t = {.low = g->low, .high = g->high};
+    if (!is_first)
+        add_addend(&t, g->dst + row * g->dst_row + col, g->dst_row);
+    if (!is_last)
+        return t;
+    if (g->bias.data)
+        add_addend(&t, g->bias.data + row * g->bias.row + col * g->bias.col, g->bias.row);
+    if (g->add.data)
+        add_addend(&t, g->add.data + row * g->add.row + col, g->add.row);
+    t.clamps = g->low != -INFINITY || g->high != INFINITY;
+    return t;
+}
+
+// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly, or
+// by finish().
 static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETCHES])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
     const tl_gemm *const g = s->gemm;
     const tl_gemm_part *const part = s->part;
-    const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
+    const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row, col = part->col + j;
     const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
-    const int is_last = part->begin + part->len == g->k;
+    const int is_first = part->begin == 0, is_last = part->begin + part->len == g->k;
     const int is_checked = HAS_PARTS && g->is_split && is_last;
-    int adds = part->begin > 0;
-    const int is_direct =
-        cols == TL_GEMM_PANEL && !adds && !is_checked && (!is_last || is_sum_only(g));
-    const strip x = strip_of(s, i);
+    const int direct = !is_checked && is_direct(g, cols, is_first, is_last);
     const float *const panel = panel_at(s, j);
-    float *const dst = g->dst + row * g->dst_row + part->col + j;
+    float *const dst = g->dst + row * g->dst_row + col;
     next[RESULTS] = prefetch_rows(dst, g->dst_row, rows, cols);
     next[ADDENDS] = (prefetch){0};
     if (g->add.data)
-        next[ADDENDS] =
-            prefetch_rows(g->add.data + row * g->add.row + part->col + j, g->add.row, rows, cols);
-    float *const to = is_direct ? dst : sums;
-    const size_t to_row = is_direct ? g->dst_row : TL_GEMM_PANEL;
-    multiply(s->state, &x, rows, panel, cols, part->len, next, to, to_row);
+        next[ADDENDS] = prefetch_rows(g->add.data + row * g->add.row + col, g->add.row, rows, cols);
+    product p = {.strip = strip_of(s, i),
+                 .panel = panel,
+                 .len = part->len,
+                 .next = next,
+                 .dst = sums,
+                 .dst_row = TL_GEMM_PANEL};
+    if (direct) {
+        p.tail = tail_of(g, row, col, is_first, is_last);
+        p.dst = dst;
+        p.dst_row = g->dst_row;
+    }
+    multiply(s->state, &p, rows, cols);
+    int adds = !is_first;
     if (is_checked) {
         if (!complete(sums, rows, adds ? dst : NULL, g->dst_row, cols))
             mend(g, row, rows, panel - part->begin * TL_GEMM_PANEL, sums);
         adds = 0;
     }
-    if (!is_direct)
-        finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
+    if (!direct)
+        finish(g, sums, TL_GEMM_PANEL, row, rows, col, cols, adds, is_last);
+    else if (is_last && g->act.act)
+        for (size_t r = 0; r < rows; r++)
+            tl_vf_activate(g->act, dst + r * g->dst_row, cols);
 }
 
 // Multiplies all strips of the group by the panel from column `j` on.

@@ -5,6 +5,7 @@
 
 enum {
     HAS_PARTS = 0,
+    HAS_TAIL = 1,
 #if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
     ROWS = 14, // 28 sums, 2 vectors of src2, 1 of src1
     PARTS = 2,
@@ -25,15 +26,40 @@ enum {
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 
-// dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
-// [len][parts * TL_VF_LANES], with prefetches from chunk `chunk` on. The first two arguments are
-// constants: each choice becomes a separate function. To save registers, rows[i / 3] addresses rows
-// i, i + 1 and i + 2 of the strip, `step` apart. After LINE terms it has moved by LINE * col, and
-// `jump` completes that to s->line.
-TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
-                    const prefetch next[N_PREFETCHES], size_t chunk, float *dst, size_t dst_row)
+// The tail of a product, for the sums from column `col` of its panel on.
+TL_INLINE void finish_sums(const int n, const int parts, const tail *t, size_t col,
+                           tl_vf sum[ROWS][PARTS])
 {
-    const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
+    for (int k = 0; k < t->n; k++) {
+        const float *row = t->addends[k].data + col;
+        TL_UNROLL
+        for (int i = 0; i < n; i++, row += t->addends[k].row) {
+            TL_UNROLL
+            for (int v = 0; v < parts; v++)
+                sum[i][v] = tl_vf_add(sum[i][v], tl_vf_load(row + v * TL_VF_LANES));
+        }
+    }
+    if (!t->clamps)
+        return;
+    const tl_vf low = tl_vf_set1(t->low), high = tl_vf_set1(t->high);
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int v = 0; v < parts; v++)
+            sum[i][v] = tl_vf_min(high, tl_vf_max(low, sum[i][v]));
+    }
+}
+
+// Computes n rows of a product, and parts * TL_VF_LANES columns from `first` on, with prefetches
+// from chunk `chunk` on. The first two arguments are constants: each choice becomes a separate
+// function. To save registers, rows[i / 3] addresses rows i, i + 1 and i + 2 of the strip, `step`
+// apart. After LINE terms it has moved by LINE * col, and `jump` completes that to s->line.
+TL_INLINE void tile(const int n, const int parts, const product *p, size_t first, size_t chunk)
+{
+    const strip *const s = &p->strip;
+    const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col, len = p->len;
+    const float *panel = p->panel + first;
+    float *dst = p->dst + first;
     const float *rows[(ROWS + 2) / 3];
     TL_UNROLL
     for (int i = 0; i < n; i += 3)
@@ -45,7 +71,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
         for (int v = 0; v < parts; v++)
             sum[i][v] = tl_vf_zero();
     }
-    pace chunks = pace_of(next, chunk, len);
+    pace chunks = pace_of(p->next, chunk, len);
     for (size_t begin = 0; begin < len; begin += LINE) {
         size_t ahead_step = 0;
         const float *ahead = n > TL_GEMM_STREAMED ? next_chunk(&chunks, dst, &ahead_step) : NULL;
@@ -76,24 +102,23 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
         for (int i = 0; i < n; i += 3)
             rows[i / 3] += jump;
     }
+    if (parts == PARTS) // only whole panels have a tail
+        finish_sums(n, parts, &p->tail, first, sum);
     TL_UNROLL
-    for (int i = 0; i < n; i++, dst += dst_row) {
+    for (int i = 0; i < n; i++, dst += p->dst_row) {
         TL_UNROLL
         for (int v = 0; v < parts; v++)
             tl_vf_store(dst + v * TL_VF_LANES, sum[i][v]);
     }
 }
 
-typedef void tile_func(const strip *s, const float *panel, size_t len,
-                       const prefetch next[N_PREFETCHES], size_t chunk, float *dst, size_t dst_row);
+typedef void tile_func(const product *p, size_t first, size_t chunk);
 
 // Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
-#define TILE(n, name, parts)                                                                   \
-    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,              \
-                                  const prefetch next[N_PREFETCHES], size_t chunk, float *dst, \
-                                  size_t dst_row)                                              \
-    {                                                                                          \
-        tile(n, parts, s, panel, len, next, chunk, dst, dst_row);                              \
+#define TILE(n, name, parts)                                                    \
+    static void tile_##n##_##name(const product *p, size_t first, size_t chunk) \
+    {                                                                           \
+        tile(n, parts, p, first, chunk);                                        \
     }
 #define WHOLE(n)     TILE(n, whole, PARTS)
 #define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
@@ -123,13 +148,12 @@ typedef struct tile_state {
     char nothing;
 } tile_state;
 
-static void multiply(tile_state *t, const strip *s, size_t rows, const float *panel, size_t cols,
-                     size_t len, const prefetch next[N_PREFETCHES], float *dst, size_t dst_row)
+static void multiply(tile_state *t, const product *p, size_t rows, size_t cols)
 {
-    const size_t n_chunks = (len + LINE - 1) / LINE;
+    const size_t n_chunks = (p->len + LINE - 1) / LINE;
     (void)t;
     for (size_t c = 0, chunk = 0; c < cols; c += TILE_COLS, chunk += n_chunks)
-        tiles[rows][cols - c > TILE_COLS / 2](s, panel + c, len, next, chunk, dst + c, dst_row);
+        tiles[rows][cols - c > TILE_COLS / 2](p, c, chunk);
 }
 
 static void release(tile_state *t)

@@ -5,6 +5,7 @@
 
 enum {
     HAS_PARTS = 1,
+    HAS_TAIL = 0,
     ROWS = 2 * TL_TILE_ROWS,
     PAIRS = TL_TILE_BYTES / sizeof(float), // of a row of a tile
     PANEL_STEP = TL_GEMM_PANEL * sizeof(float),
@@ -24,7 +25,7 @@ static size_t second_of(const tl_tile_split *r, size_t row)
 }
 
 // Prefetches with chunk `c` of pairs, which is at `chunk`.
-static void prefetch_with(const prefetch next[N_PREFETCHES], size_t c, const float *chunk)
+static void prefetch_with(const prefetch *next, size_t c, const float *chunk)
 {
     for (size_t i = PASSES * c; i < PASSES * (c + 1); i++) {
         size_t step;
@@ -93,16 +94,16 @@ static void add_small_products(tl_tiles *t, const split_factors *f, size_t a)
     add_products(t, f);
 }
 
-static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, const float *panel,
-                           size_t len, const prefetch next[N_PREFETCHES], float *dst,
-                           size_t dst_row)
+static void multiply_parts(tl_tiles *t, const product *p, const tl_tile_split *r)
 {
-    const size_t parts = len / PAIRS;
-    const split_factors f = {s->data, panel, s->row, s->line, second_of(r, s->row), r->tiles > 1};
+    const strip *const s = &p->strip;
+    const size_t parts = p->len / PAIRS;
+    const split_factors f = {s->data,     p->panel, s->row, s->line, second_of(r, s->row),
+                             r->tiles > 1};
     tl_tile_begin(t, r->each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t i = 0; i < parts; i++) {
-        prefetch_with(next, i, panel);
+        prefetch_with(p->next, i, p->panel);
         if (i % TL_GEMM_PARTS == 0)
             add_small_products(t, &f, i);
     }
@@ -111,35 +112,35 @@ static void multiply_parts(tl_tiles *t, const strip *s, const tl_tile_split *r, 
         load_columns(t, &f, i);
         add_products(t, &f);
     }
-    tl_tile_store_sums(t, dst, dst_row * sizeof(float), second_of(r, dst_row) * sizeof(float),
-                       f.has_rows, TL_TILE_BYTES);
+    tl_tile_store_sums(t, p->dst, p->dst_row * sizeof(float),
+                       second_of(r, p->dst_row) * sizeof(float), f.has_rows, TL_TILE_BYTES);
 }
 
-static void multiply(tile_state *t, const strip *s, size_t n, const float *panel, size_t cols,
-                     size_t len, const prefetch next[N_PREFETCHES], float *dst, size_t dst_row)
+static void multiply(tile_state *t, const product *p, size_t n, size_t cols)
 {
+    const strip *const s = &p->strip;
     const tl_tile_split r = tl_tile_split_of((int)n);
-    const size_t chunks = len / PAIRS, rest = len % PAIRS, step = dst_row * sizeof(float);
-    const size_t second = second_of(&r, dst_row) * sizeof(float), column = TL_TILE_BYTES;
+    const size_t chunks = p->len / PAIRS, rest = p->len % PAIRS, step = p->dst_row * sizeof(float);
+    const size_t second = second_of(&r, p->dst_row) * sizeof(float), column = TL_TILE_BYTES;
     const int has_rows = r.tiles > 1;
     (void)cols; // those of padding are computed, too
     if (s->is_split) {
-        multiply_parts(t, s, &r, panel, len, next, dst, dst_row);
+        multiply_parts(t, p, &r);
         return;
     }
     tl_tile_begin(t, r.each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t c = 0; c < chunks; c++) {
-        prefetch_with(next, c, panel);
-        add_chunk(t, &r, s->data + c * s->line, s->row, panel + c * PAIRS * TL_GEMM_PANEL);
+        prefetch_with(p->next, c, p->panel);
+        add_chunk(t, &r, s->data + c * s->line, s->row, p->panel + c * PAIRS * TL_GEMM_PANEL);
     }
-    tl_tile_store_sums(t, dst, step, second, has_rows, column);
+    tl_tile_store_sums(t, p->dst, step, second, has_rows, column);
     if (rest == 0)
         return;
     tl_tile_begin(t, r.each, (int)(rest * sizeof(float)));
-    tl_tile_load_sums(t, dst, step, second, has_rows, column);
-    add_chunk(t, &r, s->data + chunks * s->line, s->row, panel + chunks * PAIRS * TL_GEMM_PANEL);
-    tl_tile_store_sums(t, dst, step, second, has_rows, column);
+    tl_tile_load_sums(t, p->dst, step, second, has_rows, column);
+    add_chunk(t, &r, s->data + chunks * s->line, s->row, p->panel + chunks * PAIRS * TL_GEMM_PANEL);
+    tl_tile_store_sums(t, p->dst, step, second, has_rows, column);
 }
 
 static void release(tile_state *t)
