@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -142,6 +143,21 @@ def ends(tap, lightnet, folder):
     tap.check("a reader that has gone ends it", [] if status in (1, -signal.SIGPIPE) else [f"status {status}"])
 
 
+def whole_lines(tap, lightnet, folder):
+    """A socket of packets as standard error: each write of the program is a packet."""
+    with open(os.path.join(folder, "list"), "w", encoding="utf-8") as stream:
+        stream.write("in/1.npy\nin/none.npy\n")
+    for name, arguments, n in ("info", ["--each", "in", "-O", "whole"], 1), ("error", ["--each", "in/1\x1b.npy", "-O", "whole"], 1), \
+            ("a file, info, summary", ["--each", "list", "-O", "whole2"], 3):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            subprocess.run([lightnet, "run", "model.json", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs, timeout=WAIT)
+            theirs.close()
+            writes = list(iter(lambda: ours.recv(65536), b""))
+        tap.check(f"each line of standard error is written at once ({name})",
+                  [] if len(writes) == n and all(text.count(b"\n") == 1 and text.endswith(b"\n") for text in writes) else [f"{writes}"])
+
+
 def faults_of_outputs(folder, n):
     """Of `n` outputs that have to be there and right, and nothing else."""
     names = sorted(os.listdir(folder))
@@ -213,7 +229,7 @@ def main(lightnet):
         os.mkdir(os.path.join(folder, "in"))
         for i in range(N):
             np.save(os.path.join(folder, "in", f"{i}.npy"), array(i))
-        for test in (slow_input, half_lines, batches, many_lines, ends, killed, written_once, ranks):
+        for test in (slow_input, half_lines, batches, many_lines, ends, whole_lines, killed, written_once, ranks):
             test(tap, lightnet, folder)
     tap.end()
 

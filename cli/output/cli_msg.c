@@ -14,13 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A line: what comes before its text, in a style, and the text.
+static void print_line(const char *tool, cli_style style, const char *what, const char *fmt,
+                       va_list ap)
+{
+    cli_whole whole;
+    FILE *const line = cli_whole_begin(&whole, stderr);
+    cli_fprint(line, "%s%s%s:%s ", tool, cli_color(stderr, style), what, cli_color_end(stderr));
+    cli_vfprint(line, fmt, ap);
+    cli_fprint(line, "\n");
+    cli_whole_end(&whole);
+}
+
 static void print_message(const char *what, const char *fmt, va_list ap)
 {
     fflush(stdout);
-    cli_fprint(stderr, "lightnet: %s%s:%s ", cli_color(stderr, CLI_RED), what,
-               cli_color_end(stderr));
-    cli_vfprint(stderr, fmt, ap);
-    cli_fprint(stderr, "\n");
+    print_line("lightnet: ", CLI_RED, what, fmt, ap);
 }
 
 int cli_fail(const char *fmt, ...)
@@ -79,11 +88,9 @@ void cli_msg_print(const char *what, const char *text)
 void cli_warn(const char *fmt, ...)
 {
     va_list ap;
-    cli_fprint(stderr, "%swarning:%s ", cli_color(stderr, CLI_YELLOW), cli_color_end(stderr));
     va_start(ap, fmt);
-    cli_vfprint(stderr, fmt, ap);
+    print_line("", CLI_YELLOW, "warning", fmt, ap);
     va_end(ap);
-    cli_fprint(stderr, "\n");
 }
 
 int cli_flush(void)

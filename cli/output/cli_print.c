@@ -143,7 +143,7 @@ static void print_value(FILE *stream, const conversion *c, arguments *args)
 
 // Printing
 
-void cli_vfprint(FILE *stream, const char *fmt, va_list list)
+static void print(FILE *stream, const char *fmt, va_list list)
 {
     arguments args;
     va_copy(args.list, list);
@@ -160,6 +160,15 @@ void cli_vfprint(FILE *stream, const char *fmt, va_list list)
     va_end(args.list);
 }
 
+void cli_vfprint(FILE *stream, const char *fmt, va_list list)
+{
+    cli_whole whole = {0};
+    const int is_whole = stream == stderr; // which has no buffer
+    print(is_whole ? cli_whole_begin(&whole, stream) : stream, fmt, list);
+    if (is_whole)
+        cli_whole_end(&whole);
+}
+
 void cli_fprint(FILE *stream, const char *fmt, ...)
 {
     va_list args;
@@ -174,4 +183,22 @@ void cli_print(const char *fmt, ...)
     va_start(args, fmt);
     cli_vfprint(stdout, fmt, args);
     va_end(args);
+}
+
+// Whole texts
+
+FILE *cli_whole_begin(cli_whole *whole, FILE *stream)
+{
+    *whole = (cli_whole){.stream = stream};
+    whole->memory = open_memstream(&whole->text, &whole->len);
+    return whole->memory ? whole->memory : stream;
+}
+
+void cli_whole_end(cli_whole *whole)
+{
+    if (whole->memory)
+        fclose(whole->memory); // on failure, the text has what fitted into memory
+    if (whole->text)
+        fwrite(whole->text, 1, whole->len, whole->stream);
+    free(whole->text);
 }

@@ -18,3 +18,16 @@ __attribute__((format(printf, 1, 2))) void cli_print(const char *fmt, ...);
 /** The same to a stream. */
 __attribute__((format(printf, 2, 3))) void cli_fprint(FILE *stream, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void cli_vfprint(FILE *stream, const char *fmt, va_list args);
+
+/** Text that reaches a stream at once: in parts, it would mix with that of other processes, such as
+ * the ranks of mpirun. cli_fprint does so for stderr. */
+typedef struct cli_whole {
+    FILE *stream, *memory;
+    char *text;
+    size_t len;
+} cli_whole;
+
+/** Returns the stream to print to, until cli_whole_end writes the text to `stream`: in memory, or
+ * without memory `stream` itself. */
+FILE *cli_whole_begin(cli_whole *whole, FILE *stream);
+void cli_whole_end(cli_whole *whole);
