@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A line: what comes before its text, in a style, and the text.
-static void print_line(const char *tool, cli_style style, const char *what, const char *fmt,
+// Prints the prefix, the label in its style, and the text as one line.
+static void print_line(const char *prefix, cli_style style, const char *label, const char *fmt,
                        va_list ap)
 {
     cli_whole whole;
     FILE *const line = cli_whole_begin(&whole, stderr);
-    cli_fprint(line, "%s%s%s:%s ", tool, cli_color(stderr, style), what, cli_color_end(stderr));
+    cli_fprint(line, "%s%s%s:%s ", prefix, cli_color(stderr, style), label, cli_color_end(stderr));
     cli_vfprint(line, fmt, ap);
     cli_fprint(line, "\n");
     cli_whole_end(&whole);

@@ -196,9 +196,10 @@ FILE *cli_whole_begin(cli_whole *whole, FILE *stream)
 
 void cli_whole_end(cli_whole *whole)
 {
-    if (whole->memory)
-        fclose(whole->memory); // on failure, the text has what fitted into memory
-    if (whole->text)
+    const int failed = whole->memory && fclose(whole->memory);
+    if (failed)
+        fputs("out of memory\n", whole->stream);
+    else if (whole->memory)
         fwrite(whole->text, 1, whole->len, whole->stream);
     free(whole->text);
 }

@@ -6,9 +6,9 @@
 //     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix; without it, all
 //                                         matrices are packed
 //     TILES_FILE                          a file that defines the max rows of a tile, ROWS, whether
-//                                         it supports is_split, HAS_PARTS, the max chunks that it
-//                                         prefetches with LINE terms, PASSES, a type tile_state,
-//                                         which is {0} at first, and
+//                                         it supports is_split, HAS_PARTS, and tails, HAS_TAIL, the
+//                                         max chunks that it prefetches with LINE terms, PASSES, a
+//                                         type tile_state, which is {0} at first, and
 //
 //         multiply(state, p, rows, cols)
 //
@@ -147,12 +147,13 @@ typedef struct prefetch {
     size_t line_step, n, chunk_step, n_runs, run_step;
 } prefetch;
 
-// Those of a tile: its own results and addends, and what the tiles after it read.
+// Those of a tile, the most important first, since a tile drops what exceeds its terms: what the
+// tiles after it read, its own addends and results.
 enum { NEXT_PANEL, NEXT_ROWS, ADDENDS, RESULTS, N_PREFETCHES };
 
 // The first line of chunk `c` of all prefetches together, and the step to its next lines. After
-// the last chunk: the line at `idle`, which is in the L1 cache, again and again: cheaper than a
-// branch.
+// the last chunk: the line at `idle`, which is read or written soon, again and again: cheaper than
+// a branch.
 TL_INLINE const float *chunk_at(const prefetch next[N_PREFETCHES], size_t c, const float *idle,
                                 size_t *step)
 {
@@ -169,11 +170,12 @@ TL_INLINE const float *chunk_at(const prefetch next[N_PREFETCHES], size_t c, con
     return idle;
 }
 
-// Spreads chunks evenly over the sums of a tile.
+// Spreads chunks evenly over the terms of a pass.
 typedef struct pace {
     const prefetch *next;
-    size_t chunk, n_chunks; // the next one, all
-    size_t due, n;          // a chunk is due when `due` reaches n: that of the sums
+    size_t chunk, n_chunks; // the next one's index; the number of all
+    size_t n;               // LINE terms in the pass, at a time
+    size_t due;             // grows by n_chunks with LINE terms; a chunk is due at n
 } pace;
 
 TL_INLINE pace pace_of(const prefetch *next, size_t chunk, size_t len)
@@ -182,7 +184,7 @@ TL_INLINE pace pace_of(const prefetch *next, size_t chunk, size_t len)
     size_t n_chunks = 0;
     for (int i = 0; i < N_PREFETCHES; i++)
         n_chunks += next[i].n * next[i].n_runs;
-    return (pace){next, chunk, n_chunks, n - 1, n};
+    return (pace){next, chunk, n_chunks, n, n - 1};
 }
 
 // As chunk_at, with each LINE terms; the line at `idle` as long as no chunk is due.
@@ -325,48 +327,64 @@ static const float *panel_at(const group *s, size_t j)
 
 static size_t chunks_of(size_t floats)
 {
-    return (floats + LINE * LINE - 1) / (LINE * LINE);
+    return tl_ceil_div(floats, LINE * LINE);
 }
 
-// `n` lines of memory of `floats` floats each, `step` apart.
-static prefetch prefetch_runs(const float *first, size_t floats, size_t n, size_t step)
+// `rows` rows of `cols` floats, `step` apart: the same line of LINE rows, then their next one.
+static prefetch prefetch_columns(const float *first, size_t step, size_t rows, size_t cols)
 {
-    return (prefetch){first, LINE, chunks_of(floats), LINE * LINE, n, step};
-}
-
-// `rows` rows of `cols` floats, `step` apart.
-static prefetch prefetch_rows(const float *first, size_t step, size_t rows, size_t cols)
-{
-    return (prefetch){first, step, (rows + LINE - 1) / LINE, LINE * step, (cols + LINE - 1) / LINE,
+    return (prefetch){first, step, tl_ceil_div(rows, LINE), LINE * step, tl_ceil_div(cols, LINE),
                       LINE};
 }
 
-// The prefetch of the panel from column `j` on, divided among the `n` tiles before it: returns the
-// first tile's part; the next ones are *step floats apart. All zero: no prefetch.
-static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
+// The same: row by row, if that takes fewer chunks.
+static prefetch prefetch_rows(const float *first, size_t step, size_t rows, size_t cols)
 {
-    *step = 0;
+    if (step == cols)
+        return (prefetch){first, LINE, chunks_of(rows * cols), LINE * LINE, 1, 0};
+    if (tl_ceil_div(rows, LINE) * tl_ceil_div(cols, LINE) < rows * chunks_of(cols))
+        return prefetch_columns(first, step, rows, cols);
+    return (prefetch){first, LINE, chunks_of(cols), LINE * LINE, rows, step};
+}
+
+// A prefetch that tiles share: that of the first one, those of the next ones are `step` floats
+// apart, `n` in all.
+typedef struct share {
+    prefetch first;
+    size_t step, n;
+} share;
+
+static prefetch share_of(const share *s, size_t i)
+{
+    prefetch own = s->first;
+    if (i >= s->n)
+        return (prefetch){0};
+    own.first += i * s->step;
+    return own;
+}
+
+// The prefetch of the panel from column `j` on by the `n` tiles before it.
+static share prefetch_of_panel(const group *s, size_t j, size_t n)
+{
     const size_t len = s->part->len;
     if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows are memory-bound
-        return (prefetch){0};
+        return (share){.n = 0};
     if (!s->is_packing) {
         // A tile has fewer chunks than a panel: if it is the only one, the CPU adds the second line
         // of each pair.
         const size_t lines = n * PASSES > 1 ? 1 : 2;
-        const size_t n_chunks = (chunks_of(len * TL_GEMM_PANEL) + n * lines - 1) / (n * lines);
-        *step = n_chunks * LINE * LINE;
-        return (prefetch){panel_at(s, j), lines * LINE, n_chunks, lines * LINE * LINE, 1, 0};
+        const size_t all = tl_ceil_div(chunks_of(len * TL_GEMM_PANEL), lines);
+        const size_t each = tl_ceil_div(all, n), step = lines * LINE * LINE;
+        return (share){
+            {panel_at(s, j), lines * LINE, each, step, 1, 0}, each * step, tl_ceil_div(all, each)};
     }
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
-    if (src.col == 1) {
-        const size_t rows = (len + n * LINE - 1) / (n * LINE) * LINE;
-        *step = rows * src.row;
-        return prefetch_rows(src.data, src.row, rows, cols);
-    }
-    const size_t columns = (cols + n - 1) / n; // contiguous
-    *step = columns * src.col;
-    return prefetch_runs(src.data, len, columns, src.col);
+    const int has_rows = src.col == 1; // else contiguous columns
+    const size_t all = has_rows ? len : cols, step = has_rows ? src.row : src.col;
+    const size_t each = has_rows ? tl_ceil_div(all, n * LINE) * LINE : tl_ceil_div(all, n);
+    return (share){prefetch_rows(src.data, step, each, has_rows ? cols : len), each * step,
+                   tl_ceil_div(all, each)};
 }
 
 // What tile `i` of the `n` tiles of a group prefetches of the next rows of src1: those of the next
@@ -385,10 +403,10 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
     const float *const data = src1->data + row * src1->row + k * src1->col;
     if (src1->col == 1) {
         const size_t first = i * rows / n, end = (i + 1) * rows / n;
-        return prefetch_runs(data + first * src1->row, len, end - first, src1->row);
+        return prefetch_rows(data + first * src1->row, src1->row, end - first, len);
     }
     const size_t first = i * len / n, end = (i + 1) * len / n;
-    return prefetch_runs(data + first * src1->col, rows, end - first, src1->col);
+    return prefetch_rows(data + first * src1->col, src1->col, end - first, rows);
 }
 
 // Parts
@@ -450,7 +468,8 @@ static int is_direct(const tl_gemm *g, size_t cols, int is_first, int is_last)
     if (cols < TL_GEMM_PANEL)
         return 0;
     if (!HAS_TAIL)
-        return is_first && (!is_last || (is_simple(g) && !g->bias.data && !g->act.act));
+        return is_first &&
+               (!is_last || (is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE));
     return !is_last || (g->alpha == 1 && (!g->bias.data || (g->beta == 1 && g->bias.col == 1)));
 }
 
@@ -475,7 +494,7 @@ static tail tail_of(const tl_gemm *g, size_t row, size_t col, int is_first, int 
 }
 
 // Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly, or
-// by finish().
+// by finish(). Completes `next` by the tile's own lines.
 static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETCHES])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
@@ -488,10 +507,11 @@ static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETC
     const int direct = !is_checked && is_direct(g, cols, is_first, is_last);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + col;
-    next[RESULTS] = prefetch_rows(dst, g->dst_row, rows, cols);
+    next[RESULTS] = prefetch_columns(dst, g->dst_row, rows, cols);
     next[ADDENDS] = (prefetch){0};
     if (g->add.data)
-        next[ADDENDS] = prefetch_rows(g->add.data + row * g->add.row + col, g->add.row, rows, cols);
+        next[ADDENDS] =
+            prefetch_columns(g->add.data + row * g->add.row + col, g->add.row, rows, cols);
     product p = {.strip = strip_of(s, i),
                  .panel = panel,
                  .len = part->len,
@@ -512,7 +532,7 @@ static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETC
     }
     if (!direct)
         finish(g, sums, TL_GEMM_PANEL, row, rows, col, cols, adds, is_last);
-    else if (is_last && g->act.act)
+    else if (is_last && g->act.act != TL_ACT_NONE)
         for (size_t r = 0; r < rows; r++)
             tl_vf_activate(g->act, dst + r * g->dst_row, cols);
 }
@@ -528,14 +548,12 @@ static void run_panel(const group *s, size_t j)
     }
     const size_t n = s->end - s->begin, n_before = j / TL_GEMM_PANEL * n; // tiles of the group
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
-    size_t step;
-    prefetch next[N_PREFETCHES] = {[NEXT_PANEL] =
-                                       prefetch_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
+    const share panel = prefetch_of_panel(s, j + TL_GEMM_PANEL, n);
+    prefetch next[N_PREFETCHES];
     for (size_t i = 0; i < n; i++) {
+        next[NEXT_PANEL] = share_of(&panel, i);
         next[NEXT_ROWS] = prefetch_of_rows(s, n_before + i, n_tiles);
         run_tile(s, s->begin + i, j, next);
-        if (step)
-            next[NEXT_PANEL].first += step;
     }
 }
 

@@ -313,7 +313,7 @@ static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
 // The options of a packed product.
 typedef struct packed_form {
     int trans1, trans2, bias_kind, has_add;
-    double alpha;
+    double alpha, beta;
     tl_activation act;
 } packed_form;
 
@@ -324,7 +324,7 @@ static void check_packed(tl_isa isa, const int *mnk, const packed_form *form)
     const int dims[] = {2, m, n};
     nn_room room = {.seed = (uint64_t)(m + n + k)};
     const tl_exec exec = {.isa = isa}, plain = {.isa = TL_ISA_C};
-    packed_product p = {.param = {trans1, trans2, form->alpha, 2}, .act = form->act};
+    packed_product p = {.param = {trans1, trans2, form->alpha, form->beta}, .act = form->act};
     p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){2, trans1 ? k : m, trans1 ? m : k}, -1, 1);
     tl_tensor *const src2 =
         nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
@@ -364,6 +364,7 @@ START_TEST(packed_matrices_agree_at_every_instruction_set)
                 const int v = variant + 4 * (int)i;
                 check_packed(isa, shapes[i],
                              &(packed_form){v / 2 % 2, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
+                                            v / 2 % 2 ? 1 : 2,
                                             packed_acts[v % NN_LEN(packed_acts)]});
             }
 }
@@ -376,10 +377,10 @@ START_TEST(a_packed_product_supports_all_epilogues)
     TL_ISA_EACH_USABLE (isa)
         for (size_t i = 0; i < NN_LEN(shapes); i++)
             for (size_t act = 0; act < NN_LEN(packed_acts); act++)
-                for (int follows = 0; follows < 4; follows++)
+                for (int follows = 0; follows < 8; follows++)
                     check_packed(isa, shapes[i],
-                                 &(packed_form){0, 0, follows % 2 ? 2 : 0, follows / 2, 1,
-                                                packed_acts[act]});
+                                 &(packed_form){0, 0, follows % 2 ? 2 : 0, follows / 2 % 2, 1,
+                                                follows / 4 + 1, packed_acts[act]});
 }
 END_TEST
 
@@ -414,7 +415,7 @@ static void check_pairs(tl_isa isa, const int *mnk, const packed_form *form)
     const int m = mnk[0], n = mnk[1], k = mnk[2], trans2 = form->trans2, dims[] = {2, m, n};
     nn_room room = {.seed = (uint64_t)(m + n + k)};
     const tl_exec exec = {.isa = isa}, plain = {.isa = TL_ISA_C};
-    packed_product p = {.param = {0, trans2, form->alpha, 2}, .act = form->act};
+    packed_product p = {.param = {0, trans2, form->alpha, form->beta}, .act = form->act};
     p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){2, m, k}, -1, 1);
     tl_tensor *const src2 =
         nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
@@ -451,7 +452,7 @@ START_TEST(pairs_of_bfloat16_agree_at_every_instruction_set)
             const int v = variant + 4 * (int)i;
             check_pairs(isa, shapes[i],
                         &(packed_form){0, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
-                                       packed_acts[v % NN_LEN(packed_acts)]});
+                                       v / 2 % 2 ? 1 : 2, packed_acts[v % NN_LEN(packed_acts)]});
         }
     NN_CHECK_AMX();
 }
