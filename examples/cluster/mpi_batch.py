@@ -17,18 +17,20 @@ from lightnet import batch
 
 def main(model, paths, out):
     comm = MPI.COMM_WORLD
+    rank = comm.rank
     # The first process opens the model, the others get its path and options. A compiled model is mapped: processes of a host
     # share its weights.
     options = {"map": True} if model.endswith(".safetensors") else {}
-    session = lightnet.InferenceSession(model, threads=1, **options) if comm.rank == 0 else None
+    session = lightnet.InferenceSession(model, threads=1, **options) if rank == 0 else None
     session = comm.bcast(session)
     name = session.get_inputs()[0].name
     jobs = batch.jobs(batch.read_list(paths), out, session.get_outputs()[0].name)
-    mine = batch.part(jobs, comm.rank, comm.size)
+    mine = batch.part(jobs, rank, comm.size)
     missing = batch.pending(mine)
     failed = batch.run_jobs(missing, lambda path: session.run(None, {name: np.load(path)})[0])
     n, n_failed = comm.reduce(len(missing)), comm.reduce(len(failed))
-    if comm.rank == 0:  # and all others are done: a status that is not 0 ends no other
+    MPI.Finalize()  # all processes are done: a status that is not 0 aborts no other
+    if rank == 0:
         print(f"{n - n_failed} files, {len(jobs) - n} were done", flush=True)
         if n_failed:
             sys.exit(f"error: {n_failed} of {len(jobs)} files failed")
