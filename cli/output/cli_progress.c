@@ -27,14 +27,14 @@ void cli_progress_hide(cli_progress *p)
     p->is_shown = 0;
 }
 
-static void print_time(double seconds)
+static void print_time(FILE *line, double seconds)
 {
     if (seconds < 60)
-        cli_fprint(stderr, "%.0f s", seconds);
+        cli_fprint(line, "%.0f s", seconds);
     else if (seconds < 3600)
-        cli_fprint(stderr, "%.0f min", seconds / 60);
+        cli_fprint(line, "%.0f min", seconds / 60);
     else
-        cli_fprint(stderr, "%.1f h", seconds / 3600);
+        cli_fprint(line, "%.1f h", seconds / 3600);
 }
 
 void cli_progress_show(cli_progress *p, int n_done)
@@ -43,13 +43,16 @@ void cli_progress_show(cli_progress *p, int n_done)
     if (!p->is_on || now - p->drawn < INTERVAL || !n_done)
         return;
     const double rate = n_done / ((double)(now - p->start) * 1e-9);
+    cli_whole whole;
+    FILE *const line = cli_whole_begin(&whole, stderr);
     if (p->n) {
-        cli_fprint(stderr, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
-        print_time((p->n - n_done) / rate);
-        cli_fprint(stderr, " left");
+        cli_fprint(line, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
+        print_time(line, (p->n - n_done) / rate);
+        cli_fprint(line, " left");
     } else {
-        cli_fprint(stderr, "\r\033[K%d files, %.3g/s", n_done, rate);
+        cli_fprint(line, "\r\033[K%d files, %.3g/s", n_done, rate);
     }
+    cli_whole_end(&whole);
     fflush(stderr);
     p->drawn = now;
     p->is_shown = 1;

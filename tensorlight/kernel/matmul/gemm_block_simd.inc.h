@@ -160,6 +160,7 @@ TL_INLINE const float *chunk_at(const prefetch next[N_PREFETCHES], size_t c, con
     for (const prefetch *p = next; p < next + N_PREFETCHES; p++) {
         const size_t n = p->n * p->n_runs;
         if (c < n) {
+            // Few chunks: 32 bits are divided faster.
             const size_t run = p->n_runs > 1 ? (uint32_t)c / (uint32_t)p->n : 0;
             *step = p->line_step;
             return p->first + run * p->run_step + (c - run * p->n) * p->chunk_step;
@@ -180,7 +181,7 @@ typedef struct pace {
 
 TL_INLINE pace pace_of(const prefetch *next, size_t chunk, size_t len)
 {
-    const size_t n = (len + LINE - 1) / LINE;
+    const size_t n = tl_ceil_div(len, LINE);
     size_t n_chunks = 0;
     for (int i = 0; i < N_PREFETCHES; i++)
         n_chunks += next[i].n * next[i].n_runs;
@@ -325,6 +326,7 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
+// The chunks that contiguous floats take.
 static size_t chunks_of(size_t floats)
 {
     return tl_ceil_div(floats, LINE * LINE);

@@ -150,7 +150,7 @@ typedef struct tile_state {
 
 static void multiply(tile_state *t, const product *p, size_t rows, size_t cols)
 {
-    const size_t n_chunks = (p->len + LINE - 1) / LINE;
+    const size_t n_chunks = tl_ceil_div(p->len, LINE);
     (void)t;
     for (size_t c = 0, chunk = 0; c < cols; c += TILE_COLS, chunk += n_chunks)
         tiles[rows][cols - c > TILE_COLS / 2](p, c, chunk);
