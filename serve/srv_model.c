@@ -224,7 +224,7 @@ static void log_batches(const srv_model *m, const srv_model_settings *settings, 
                   rows == 1 && settings->wait_ns ? "; --batch-wait has no effect" : "");
 }
 
-// By a session that ends: one that has run batches computes single rows slower.
+// By a session that ends, with its memory for the largest batch.
 static int find_batches(srv_model *m, const srv_model_settings *settings, srv_opening *opening,
                         srv_error *err)
 {

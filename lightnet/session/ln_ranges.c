@@ -99,17 +99,24 @@ static int wants_open(const ln_changes *changes, const ln_port *port, int dim, i
            changes->times[axis] >= MIN_CHANGES && !(dim == 1 && changes->steps[axis] < 0);
 }
 
+// The least size of an open axis: 2 for a batch of several rows, as one row has its own program.
+static int least(const ln_port *port, int dim, int axis)
+{
+    const int is_batch = axis == 0 && dim > 1;
+    return port->min[axis] > 1 ? port->min[axis] : is_batch ? 2 : dim > 0;
+}
+
 // The range of one axis, for sizes of at most `max` (0: any).
 static void choose(ln_range *range, int axis, const ln_changes *changes, const ln_port *port,
                    const ln_value *value, int max)
 {
-    const int dim = value->dims[axis], min = port->min[axis];
+    const int dim = value->dims[axis];
     range->min[axis] = range->max[axis] = dim;
     range->steps[axis] = changes->steps[axis];
     range->sums[axis] = changes->sums[axis];
     if (!wants_open(changes, port, dim, axis))
         return;
-    range->min[axis] = min > 1 ? min : dim > 0;
+    range->min[axis] = least(port, dim, axis);
     range->max[axis] = capacity_for(value, axis, port->max[axis]);
     if (max && range->max[axis] > max)
         range->max[axis] = dim > max ? dim : max;

@@ -506,6 +506,26 @@ START_TEST(batches_of_images_share_packed_weights)
 }
 END_TEST
 
+// One row, the most common batch, does not use the distances of a plan for many.
+START_TEST(one_row_has_a_program_of_its_own)
+{
+    ln_model *model = model_of("LN_TEST_IMAGES");
+    ln_session *session = session_of(model);
+    for (int batch = 3; batch <= 7; batch++)
+        run_images(session, batch);
+    ck_assert_ptr_nonnull(session->program->ranges);
+    for (int i = 0; i < 3; i++) {
+        run_images(session, 1);
+        ck_assert_ptr_null(session->program->ranges);
+        run_images(session, 2 + i);
+        ck_assert_ptr_nonnull(session->program->ranges);
+    }
+    ln_session_free(session);
+    ck_assert_int_eq(number_of_open_programs(model), 1);
+    ln_model_free(model);
+}
+END_TEST
+
 // Making a program takes longer than a run may.
 static void wait_and_count(void *data, int level, const char *text)
 {
@@ -956,6 +976,7 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              bad_sizes_are_tried_once_and_leave_the_program,
              sizes_that_cannot_be_open_need_a_program_for_each_shape,
              programs_for_values_are_found_by_all_sessions, batches_of_images_share_packed_weights,
+             one_row_has_a_program_of_its_own,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
              operators_use_the_current_size_of_their_input,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
