@@ -118,8 +118,12 @@ class Server:
             select.select([self.process.stderr], [], [], .05)
         return None
 
+    def is_ready(self):
+        self.read_log()  # a full pipe loses lines
+        return self.get("/v2/health/ready")[0] == 200
+
     def wait_until_ready(self, seconds=30):
-        wait_for(lambda: self.get("/v2/health/ready")[0] == 200, seconds)
+        wait_for(self.is_ready, seconds)
 
     def connect(self, timeout=60):
         if self.tls:

@@ -63,6 +63,8 @@ def accepts(host, port):
     try:
         socket.create_connection((host, port), 10).close()
         return True
+    except ConnectionResetError:  # the socket was closed while this waited to be accepted
+        return True
     except ConnectionRefusedError:
         return False
 
