@@ -20,7 +20,20 @@
     ROW(arg, work##_f32_i16_##set, TL_FLOAT, TL_INT16, isa)     \
     ROW(arg, work##_f32_i8_##set, TL_FLOAT, TL_INT8, isa)       \
     ROW(arg, work##_f32_u16_##set, TL_FLOAT, TL_UINT16, isa)    \
-    ROW(arg, work##_f32_u8_##set, TL_FLOAT, TL_UINT8, isa)
+    ROW(arg, work##_f32_u8_##set, TL_FLOAT, TL_UINT8, isa)      \
+    ROW(arg, work##_f64_i32_##set, TL_DOUBLE, TL_INT32, isa)    \
+    ROW(arg, work##_f64_i64_##set, TL_DOUBLE, TL_INT64, isa)    \
+    ROW(arg, work##_f32_f64_##set, TL_FLOAT, TL_DOUBLE, isa)    \
+    ROW(arg, work##_i64_f64_##set, TL_INT64, TL_DOUBLE, isa)    \
+    ROW(arg, work##_i32_f64_##set, TL_INT32, TL_DOUBLE, isa)    \
+    ROW(arg, work##_i8_f64_##set, TL_INT8, TL_DOUBLE, isa)      \
+    ROW(arg, work##_u8_f64_##set, TL_UINT8, TL_DOUBLE, isa)     \
+    ROW(arg, work##_b8_f64_##set, TL_BOOL, TL_DOUBLE, isa)      \
+    ROW(arg, work##_i8_i32_##set, TL_INT8, TL_INT32, isa)       \
+    ROW(arg, work##_u8_i32_##set, TL_UINT8, TL_INT32, isa)      \
+    ROW(arg, work##_b8_i32_##set, TL_BOOL, TL_INT32, isa)       \
+    ROW(arg, work##_b8_i8_##set, TL_BOOL, TL_INT8, isa)         \
+    ROW(arg, work##_b8_u8_##set, TL_BOOL, TL_UINT8, isa)
 
 #define TL_ROWS_CASTS(ROW, arg, work, set, isa)                   \
     TL_ROWS_EXACT(ROW, arg, work, set, isa)                       \
@@ -28,7 +41,16 @@
     ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa)     \
     ROW(arg, work##_f32_bf16_##set, TL_FLOAT, TL_BFLOAT16, isa)   \
     ROW(arg, work##_f16_bf16_##set, TL_FLOAT16, TL_BFLOAT16, isa) \
-    ROW(arg, work##_bf16_f16_##set, TL_BFLOAT16, TL_FLOAT16, isa)
+    ROW(arg, work##_bf16_f16_##set, TL_BFLOAT16, TL_FLOAT16, isa) \
+    ROW(arg, work##_i64_i8_##set, TL_INT64, TL_INT8, isa)         \
+    ROW(arg, work##_i64_u8_##set, TL_INT64, TL_UINT8, isa)        \
+    ROW(arg, work##_i32_i8_##set, TL_INT32, TL_INT8, isa)         \
+    ROW(arg, work##_i32_u8_##set, TL_INT32, TL_UINT8, isa)        \
+    ROW(arg, work##_f64_b8_##set, TL_DOUBLE, TL_BOOL, isa)        \
+    ROW(arg, work##_i64_b8_##set, TL_INT64, TL_BOOL, isa)         \
+    ROW(arg, work##_i32_b8_##set, TL_INT32, TL_BOOL, isa)         \
+    ROW(arg, work##_i8_b8_##set, TL_INT8, TL_BOOL, isa)           \
+    ROW(arg, work##_u8_b8_##set, TL_UINT8, TL_BOOL, isa)
 
 #define TL_ROWS_HALVES(ROW, arg, work, set, isa)              \
     ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa) \
