@@ -164,8 +164,9 @@
 
 /** For lists of many kernels: the sets of one in addition to plain C. */
 #define TL_BESIDE_PLAIN(ROW, arg, kernel)
-#define TL_BESIDE_SIMD(ROW, arg, kernel) TL_KERNELS(ROW, arg, kernel, F32, SIMD)
-#define TL_BESIDE_BOOL(ROW, arg, kernel) TL_KERNELS(ROW, arg, kernel, BOOL, WIDE)
+#define TL_BESIDE_SIMD(ROW, arg, kernel)      TL_KERNELS(ROW, arg, kernel, F32, SIMD)
+#define TL_BESIDE_BOOL(ROW, arg, kernel)      TL_KERNELS(ROW, arg, kernel, BOOL, WIDE)
+#define TL_BESIDE_BOOL_SIMD(ROW, arg, kernel) TL_KERNELS(ROW, arg, kernel, BOOL, SIMD)
 #define TL_BESIDE_MANY(ROW, arg, kernel)    \
     TL_KERNELS(ROW, arg, kernel, F32, SIMD) \
     TL_KERNELS(ROW, arg, kernel, MORE, WIDE)

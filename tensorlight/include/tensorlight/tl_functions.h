@@ -10,7 +10,8 @@
 //            WHOLE: INT and TL_BOOL, ALL. The formulas are of FLT; integers wrap.
 //     cost   MEMORY or COMPUTE, which bounds the time
 //     sets   the instruction sets with kernels other than plain C: PLAIN: none, SIMD: vectors of
-//            floats, BOOL: vectors of TL_BOOL, MANY: vectors of floats and of other types
+//            floats, BOOL, BOOL_SIMD: vectors of TL_BOOL, MANY: vectors of floats and of other
+//            types
 
 #ifndef TL_FUNCTIONS_H
 #define TL_FUNCTIONS_H
@@ -31,7 +32,7 @@
     ROW(arg, ABS, abs, NUM, MEMORY, SIMD, fabs(x)) \
     ROW(arg, NEG, neg, NUM, MEMORY, SIMD, -x) \
     ROW(arg, SIGN, sign, NUM, MEMORY, SIMD, x > 0 ? 1 : x < 0 ? -1 : x) \
-    ROW(arg, NOT, not, WHOLE, MEMORY, PLAIN, not(x)) \
+    ROW(arg, NOT, not, WHOLE, MEMORY, BOOL_SIMD, not(x)) \
     ROW(arg, RECIPROCAL, reciprocal, FLT, MEMORY, SIMD, 1 / x) \
     ROW(arg, AFFINE, affine, FLT, MEMORY, SIMD, a * x + b) \
     ROW(arg, SQRT, sqrt, FLT, MEMORY, SIMD, sqrt(x)) \
@@ -40,8 +41,8 @@
     ROW(arg, CEIL, ceil, FLT, MEMORY, SIMD, ceil(x)) \
     ROW(arg, FLOOR, floor, FLT, MEMORY, SIMD, floor(x)) \
     ROW(arg, ROUND, round, FLT, MEMORY, SIMD, rint(x)) \
-    ROW(arg, SIN, sin, FLT, COMPUTE, PLAIN, sin(x)) \
-    ROW(arg, COS, cos, FLT, COMPUTE, PLAIN, cos(x)) \
+    ROW(arg, SIN, sin, FLT, COMPUTE, SIMD, sin(x)) \
+    ROW(arg, COS, cos, FLT, COMPUTE, SIMD, cos(x)) \
     ROW(arg, TAN, tan, FLT, COMPUTE, PLAIN, tan(x)) \
     ROW(arg, ASIN, asin, FLT, COMPUTE, PLAIN, asin(x)) \
     ROW(arg, ACOS, acos, FLT, COMPUTE, PLAIN, acos(x)) \

@@ -266,6 +266,46 @@ TL_INLINE tl_vf tl_vf_erf(tl_vf x)
                         tl_vf_copysign(far, x));
 }
 
+// Sine and cosine
+
+/** Beyond this magnitude, the reduction by multiples of pi loses digits. */
+#define TL_FAR_ANGLE 0x1p16f
+
+/** (-1)^k sin(x - n pi) for n = k or k + 1/2 and an integer k, |x - n pi| up to a little above pi /
+ *  2. pi has three parts; the difference from n times the first one is exact, and n times the
+ *  second one, which it may cancel, is rounded once with it. */
+TL_INLINE tl_vf tl_vf_sin_of(tl_vf x, tl_vf n, tl_vf k)
+{
+    x = tl_vf_fma_once(n, tl_vf_set1(-0x1.921fb6p+1f), x);
+    x = tl_vf_fma_once(n, tl_vf_set1(0x1.777a5cp-24f), x);
+    x = tl_vf_fma(n, tl_vf_set1(0x1.ee59dap-49f), x);
+    const tl_vf z = tl_vf_mul(x, x);
+    tl_vf p = tl_vf_set1(-0x1.b623d6p-26f);
+    p = tl_vf_horner(p, z, 0x1.72cddap-19f);
+    p = tl_vf_horner(p, z, -0x1.a023ccp-13f);
+    p = tl_vf_horner(p, z, 0x1.111136p-7f);
+    p = tl_vf_horner(p, z, -0x1.555556p-3f);
+    const tl_vf y = tl_vf_fma(tl_vf_mul(x, z), p, x);
+    const tl_vf odd =
+        tl_vf_sub(k, tl_vf_mul(tl_vf_set1(2), tl_vf_round(tl_vf_mul(k, tl_vf_set1(0.5f)))));
+    return tl_vf_mul(y, tl_vf_sub(tl_vf_set1(1), tl_vf_mul(tl_vf_set1(2), tl_vf_abs(odd))));
+}
+
+/** sin(x) for |x| up to TL_FAR_ANGLE: 2.2 ULP. */
+TL_INLINE tl_vf tl_vf_sin(tl_vf x)
+{
+    const tl_vf k = tl_vf_round(tl_vf_mul(x, tl_vf_set1(0x1.45f306p-2f)));
+    return tl_vf_sin_of(x, k, k);
+}
+
+/** cos(x) = -(-1)^k sin(x - (k + 1/2) pi) for |x| up to TL_FAR_ANGLE: 2.2 ULP. */
+TL_INLINE tl_vf tl_vf_cos(tl_vf x)
+{
+    const tl_vf half = tl_vf_set1(0.5f);
+    const tl_vf k = tl_vf_round(tl_vf_sub(tl_vf_mul(x, tl_vf_set1(0x1.45f306p-2f)), half));
+    return tl_vf_sin_of(x, tl_vf_add(k, half), tl_vf_add(k, tl_vf_set1(1)));
+}
+
 // Made of straight lines: rounded as the plain C functions are, operation by operation
 
 /** a x + b, kept between 0 and 1. */

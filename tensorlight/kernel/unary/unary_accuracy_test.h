@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/simd/tl_simd_math.h"
+#include "kernel/simd/tl_simd_small.h"
 #include "kernel/unary/unary.h"
 
 // Vectors in plain C, which no CPU here selects, are tested as a separate set.
@@ -16,7 +17,9 @@
 #define TL_SIMD_SET vectors_c
 
 #define TL_DECLARE_PLAIN(name)
-#define TL_DECLARE_SIMD(name)                               __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
+#define TL_DECLARE_SIMD(name) __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
+#define TL_DECLARE_BOOL_SIMD(name) \
+    __attribute__((unused)) static tl_map_func TL_SMALL_SET(tl_unary_##name##_b8, TL_SIMD_SET);
 #define TL_DECLARE(arg, NAME, name, types, cost, sets, ...) TL_DECLARE_##sets(name)
 TL_UNARY_FUNCS(TL_DECLARE, )
 #include "kernel/unary/unary_simd.c"
@@ -48,6 +51,10 @@ static const struct {
     {CLOSE(EXP, exp), 1.1, 0x1p-126, {0x1.abae6p+4f, 0x1.ab878ap+4f}},
     // 0.852, 0.842
     {CLOSE(LOG, log), 1, 0x1p-126, {0x1.66263ep+0f, 0x1.69d012p+0f}},
+    // 2.098, 1.947
+    {CLOSE(SIN, sin), 2.2, 0x1p-126, {0x1.c61536p+14f, 0x1.9f4f62p+5f}},
+    // 2.098, 2.016
+    {CLOSE(COS, cos), 2.2, 0x1p-126, {0x1.c3cp-14f, 0x1.1285d8p-3f}},
     // 1.932, 1.954
     {CLOSE(TANH, tanh), 2, 0x1p-126, {0x1.08f028p-1f, 0x1.0a0e94p-1f}},
     // the same

@@ -4,26 +4,30 @@
 
 #include "kernel/unary/unary.h"
 
-#include "kernel/simd/tl_simd_math.h"
+#include <math.h>
 
-#define FORMULA(name, value)                                                              \
-    void SIMD(tl_unary_##name)(const void *src, void *dst, size_t len, const void *param) \
-    {                                                                                     \
-        const float *const s = src;                                                       \
-        float *const d = dst;                                                             \
-        const tl_vf a = tl_vf_set1((float)((const tl_unary_param *)param)->alpha);        \
-        const tl_vf b = tl_vf_set1((float)((const tl_unary_param *)param)->beta);         \
-        size_t i = 0;                                                                     \
-        (void)a, (void)b;                                                                 \
-        for (; i + TL_VF_LANES <= len; i += TL_VF_LANES) {                                \
-            const tl_vf x = tl_vf_load(s + i);                                            \
-            tl_vf_store(d + i, value);                                                    \
-        }                                                                                 \
-        if (i < len) {                                                                    \
-            const tl_vf x = tl_vf_load_partial(s + i, len - i);                           \
-            tl_vf_store_partial(d + i, value, len - i);                                   \
-        }                                                                                 \
+#include "kernel/simd/tl_simd_math.h"
+#include "kernel/simd/tl_simd_small.h"
+
+#define KERNEL(function, value)                                                    \
+    function(const void *src, void *dst, size_t len, const void *param)            \
+    {                                                                              \
+        const float *const s = src;                                                \
+        float *const d = dst;                                                      \
+        const tl_vf a = tl_vf_set1((float)((const tl_unary_param *)param)->alpha); \
+        const tl_vf b = tl_vf_set1((float)((const tl_unary_param *)param)->beta);  \
+        size_t i = 0;                                                              \
+        (void)a, (void)b;                                                          \
+        for (; i + TL_VF_LANES <= len; i += TL_VF_LANES) {                         \
+            const tl_vf x = tl_vf_load(s + i);                                     \
+            tl_vf_store(d + i, value);                                             \
+        }                                                                          \
+        if (i < len) {                                                             \
+            const tl_vf x = tl_vf_load_partial(s + i, len - i);                    \
+            tl_vf_store_partial(d + i, value, len - i);                            \
+        }                                                                          \
     }
+#define FORMULA(name, value) KERNEL(void SIMD(tl_unary_##name), value)
 
 // The same bits as plain C
 
@@ -110,3 +114,55 @@ FORMULA(swish, tl_vf_swish(x, a))
 FORMULA(elu, elu_of(x, a, tl_vf_set1(1)))
 FORMULA(celu, ((const tl_unary_param *)param)->alpha < 0 ? steep_celu(x, a) : elu_of(x, a, a))
 FORMULA(selu, tl_vf_mul(b, elu_of(x, a, tl_vf_set1(1))))
+
+// Sine and cosine, beyond TL_FAR_ANGLE in plain C
+
+static int is_far(float x)
+{
+    return fabsf(x) > TL_FAR_ANGLE;
+}
+
+static int has_far(const float *x, size_t len)
+{
+    int n = 0;
+    for (size_t i = 0; i < len; i++)
+        n |= is_far(x[i]);
+    return n;
+}
+
+#define ANGLES(name, plain)                                                               \
+    KERNEL(static void near_##name, tl_vf_##name(x))                                      \
+    static void each_##name(const float *s, float *d, size_t len, const void *param)      \
+    {                                                                                     \
+        for (size_t i = 0; i < len; i++)                                                  \
+            if (is_far(s[i]))                                                             \
+                d[i] = plain(s[i]);                                                       \
+            else                                                                          \
+                near_##name(s + i, d + i, 1, param);                                      \
+    }                                                                                     \
+    void SIMD(tl_unary_##name)(const void *src, void *dst, size_t len, const void *param) \
+    {                                                                                     \
+        enum { BLOCK = 256 };                                                             \
+        const float *s = src;                                                             \
+        float *d = dst;                                                                   \
+        for (size_t n; len; len -= n, s += n, d += n) {                                   \
+            n = tl_min_size(len, BLOCK);                                                  \
+            if (has_far(s, n))                                                            \
+                each_##name(s, d, n, param);                                              \
+            else                                                                          \
+                near_##name(s, d, n, param);                                              \
+        }                                                                                 \
+    }
+ANGLES(sin, sinf)
+ANGLES(cos, cosf)
+
+// Of bools: a loop of which compilers make vectors
+void TL_SMALL_SET(tl_unary_not_b8, TL_SIMD_SET)(const void *src, void *dst, size_t len,
+                                                const void *param)
+{
+    const uint8_t *const s = src;
+    uint8_t *const d = dst;
+    (void)param;
+    for (size_t i = 0; i < len; i++)
+        d[i] = s[i] == 0;
+}
