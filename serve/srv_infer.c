@@ -325,6 +325,24 @@ static int read_request(reader *in, const json_t *json)
                : 0;
 }
 
+// The reason why the body is no JSON: tensors may follow it, without the header that says so.
+static int fail_json(const char *body, size_t size, const json_error_t *why, srv_error *err)
+{
+    json_error_t end;
+    json_t *const first = json_loadb(
+        body, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &end);
+    const int has_more = json_is_object(first);
+    json_decref(first);
+    return has_more ? srv_fail(err, SRV_INVALID,
+                               "%zu bytes follow the JSON of the request; expected none without "
+                               "the header Inference-Header-Content-Length",
+                               size - (size_t)end.position)
+                    : srv_fail(err, SRV_INVALID,
+                               "the request is no JSON: line %d, column %d: %s; expected the "
+                               "tensors of the model's inputs",
+                               why->line, why->column, why->text);
+}
+
 int srv_infer_read(const char *body, size_t size, size_t json_size, srv_request *r,
                    srv_infer_form *form)
 {
@@ -332,8 +350,7 @@ int srv_infer_read(const char *body, size_t size, size_t json_size, srv_request 
     reader in = {r, form, body + json_size, body + size};
     json_t *const json = json_loadb(body, json_size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
     if (!json)
-        return srv_fail(&r->error, SRV_INVALID, "the request is no JSON: line %d, column %d: %s",
-                        why.line, why.column, why.text);
+        return fail_json(body, json_size, &why, &r->error);
     const int status = read_request(&in, json);
     json_decref(json);
     return status;

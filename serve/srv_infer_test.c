@@ -80,6 +80,9 @@ START_TEST(wrong_requests_have_reasons)
 {
     static const char *const rows[][2] = {
         {"", "no JSON"},
+        {"{\"inputs\":[]}\377\1\2\3",
+         "4 bytes follow the JSON of the request; expected none without "},
+        {"--f\r\n", "the request is no JSON: line 1, column 1"},
         {"[]", "the request is an array; expected an object"},
         {"{\"inputs\":7}", "'inputs' is an integer; expected an array"},
         {"{\"inputs\":[{}]}", "an input has no 'name'"},

@@ -46,7 +46,10 @@ static int read_value(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field
     case LN_PROTOBUF_FIXED32:
         return split_off(part, 4, &field->value);
     case LN_PROTOBUF_BYTES:
-        return read_varint(in, part, &number) ? -1 : split_off(part, number, &field->value);
+        if (read_varint(in, part, &number))
+            return -1;
+        field->missing = number > part->end - part->at ? number - (part->end - part->at) : 0;
+        return split_off(part, number, &field->value);
     default:
         return -1;
     }

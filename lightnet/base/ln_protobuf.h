@@ -46,6 +46,7 @@ typedef struct ln_protobuf_field {
     uint32_t number;
     int type;
     ln_protobuf_part value; // the value's bytes, without the length of LN_PROTOBUF_BYTES
+    uint64_t missing;       // bytes of LN_PROTOBUF_BYTES past the end of the part
 } ln_protobuf_field;
 
 /** Reads the next field of a part that has bytes left. -1: the field is damaged or reaches past the

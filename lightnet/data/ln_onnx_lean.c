@@ -3,7 +3,7 @@
 
 #include "data/ln_onnx_lean.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
@@ -190,6 +190,19 @@ static int put_field(writer *w, const ProtobufCMessageDescriptor *within,
     return put_copy(w, f->begin, f->value.end);
 }
 
+// A field of the file that cannot be read, or of a message within it.
+static int fail_field(const writer *w, const ln_protobuf_field *f, int depth)
+{
+    const size_t size = w->in->view.file->size;
+    if (w->in->is_broken)
+        return -1;
+    if (depth == 0 && f->missing && f->missing <= UINT64_MAX - size)
+        return ln_error_set(w->err,
+                            "the file is incomplete: it has %zu bytes, expected at least %" PRIu64,
+                            size, f->missing + size);
+    return ln_error_set(w->err, "the message is truncated or damaged at byte %zu", f->begin);
+}
+
 // Polls for a stop every FIELDS_PER_CHECK fields.
 enum { FIELDS_PER_CHECK = 64 };
 
@@ -201,14 +214,10 @@ static int put_message(writer *w, const ProtobufCMessageDescriptor *kind, ln_pro
         return ln_error_set(w->err, "graphs are nested more than %d deep", MAX_DEPTH / 3);
     while (c.at < c.end) {
         ln_protobuf_field f;
-        const size_t at = c.at;
         if (w->n_fields++ % FIELDS_PER_CHECK == 0 && ln_budget_check(w->err))
             return -1;
         if (ln_protobuf_read(w->in, &c, &f))
-            return w->in->is_broken
-                       ? -1
-                       : ln_error_set(w->err, "the message is truncated or damaged at byte %zu",
-                                      at);
+            return fail_field(w, &f, depth);
         if (put_field(w, kind, &f, &met, depth))
             return -1;
     }

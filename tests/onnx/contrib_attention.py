@@ -457,7 +457,7 @@ WRONG = [
     ("GroupQueryAttention", CASE.inputs(), {"num_heads": 4, "kv_num_heads": 3}, "expected [2, 1, 48]"),
     ("GroupQueryAttention", changed(CASE.inputs(), 6, np.int32(0)), HOW, "'total_sequence_length', is 0, expected at least 1"),
     ("GroupQueryAttention", changed(CASE.inputs(), 6, np.int32(9)), HOW,
-     "input 3 has 6 elements of the past, expected at least 8"),
+     "input 3 (past_key) has 6 tokens, expected at least 8: 'total_sequence_length', the length of the mask, less that of 'query'"),
     ("GroupQueryAttention", changed(CASE.inputs(), 5, int32s(6)), HOW, "input 5, 'seqlens_k', has 1 elements, expected 2"),
     ("GroupQueryAttention", changed(CASE.inputs(), 3, real(2, 3, 6, 16)), HOW,
      "input 3, 'past_key', has shape [2, 3, 6, 16], expected [2, 2, 6, 16]"),

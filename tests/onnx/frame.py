@@ -156,7 +156,10 @@ WRONG = [
      "input 'x' is COMPLEX64, expected a tensor of a type that LightNet supports"),
     ("a constant that lacks elements is named", simple([], ["c"], initializers=[field(1, 3) + field(2, 1) + field(8, "c")]), {"x": X},
      "tensor 'c': FLOAT [3] has 0 elements of data, expected 3"),
-    ("a message that is broken off is rejected", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "truncated or damaged"),
+    ("a message that is broken off is rejected", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X},
+     "the file is incomplete: it has {} bytes, expected at least {}".format(*(len(simple([node("Relu", ["x"], ["y"])])) - n for n in (2, 0)))),
+    ("a message that is too short for what it has is rejected", simple([node("Relu", ["x"], ["y"])]).replace(b"\x04Relu", b"\x7fRelu"), {"x": X},
+     "the message is truncated or damaged at byte "),
     ("a model without a graph is rejected", field(1, 8), {}, "the model has no graph"),
 ]
 

@@ -202,7 +202,7 @@ def values_that_no_number_of_json_has_are_null():
 @test
 def wrong_json_is_invalid():
     faults = []
-    for body, text in ((None, "no JSON"), (b"", "no JSON"), (b"{", "no JSON"), (b'{"inputs":[]} x', "no JSON"), (b"[]", "expected an object"),
+    for body, text in ((None, "no JSON"), (b"", "no JSON"), (b"{", "no JSON"), (b'{"inputs":[]} x', "2 bytes follow the JSON of the request"), (b"[]", "expected an object"),
                        (b"7", "no JSON"), (b'{"id":7,"inputs":[]}', "'id' is an integer"), (b"{}", "'inputs' is nothing"),
                        (b'{"inputs":{}}', "'inputs' is an object"), (b'{"inputs":[],"inputs":[]}', "no JSON"),
                        (b'{"inputs":[1]}', "no 'name'"), (b'{"inputs":[]}', "no input 'x'"), (b"\xff\xfe{}", "no JSON"),
@@ -331,7 +331,7 @@ def wrong_binary_data_are_invalid():
                          ({"body": body[:size - 1], "headers": headers}, "expected a size up to"),
                          *(({"body": body, "headers": {"Inference-Header-Content-Length": value}}, "Inference-Header-Content-Length")
                            for value in ("x", "-1", "", "1e3", str(len(body) + 1), "99999999999999999999999", "0x10")),
-                         ({"body": body, "headers": {"Inference-Header-Content-Length": "0"}}, "no JSON"), ({"body": body}, "no JSON")):
+                         ({"body": body, "headers": {"Inference-Header-Content-Length": "0"}}, "no JSON"), ({"body": body}, "24 bytes follow the JSON of the request")):
         faults += [f"{text}: {fault}" for fault in refuses(400, text, **change)]
     for part in (b"", b"\5\0\0\0abc", b"\xff\xff\xff\xff", b"\0\0\0\0" * 2, b"\0\0\0\0" * 4):
         text = json.dumps({"inputs": [{"name": "x_BYTES", "shape": [3], "datatype": "BYTES",

@@ -288,8 +288,11 @@ static ln_dim cache_len(ln_onnx_node *n, const grouped *g, int past, const char 
         ln_onnx_want_dims(n, past, past == G_PAST_KEY ? "past_key" : "past_value", 4, dims);
     const ln_dim needed = ln_dim_sub(ln_emit_symbols(&n->emit), &g->total, &g->len);
     if (!ln_onnx_failed(n) && ln_onnx_max(n, &len) < ln_onnx_min(n, &needed))
-        ln_emit_fail(&n->emit, "input %d has %lld elements of the past, expected at least %lld",
-                     past, (long long)ln_onnx_max(n, &len), (long long)ln_onnx_min(n, &needed));
+        ln_emit_fail(&n->emit,
+                     "input %d (%s) has %lld tokens, expected at least %lld: "
+                     "'total_sequence_length', the length of the mask, less that of 'query'",
+                     past, past == G_PAST_KEY ? "past_key" : "past_value",
+                     (long long)ln_onnx_max(n, &len), (long long)ln_onnx_min(n, &needed));
     return len;
 }
 
