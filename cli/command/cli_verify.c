@@ -15,6 +15,7 @@
 #include "input/cli_model_fail.h"
 #include "input/cli_model_inputs.h"
 #include "input/cli_source.h"
+#include "lightnet/ln_optypes.h"
 #include "output/cli_color.h"
 #include "output/cli_compare.h"
 #include "output/cli_guard.h"
@@ -471,7 +472,7 @@ typedef struct programs {
     const verify_options *opt;
     ln_hash *writers; // name of a tensor -> the last operator that writes its memory in place
     ln_hash *coarse;  // names of tensors that the reference program computes from results that it
-                      // rounded to 16-bit floats
+                      // rounded to 16-bit floats, or to blocks of 8 bits
     int n;            // tensors that were compared
     int n_ties;       // of these, with indices of tied elements in another order
     double worst;     // max difference, relative to the max of its tensor
@@ -513,9 +514,12 @@ static int find_writers(programs *p)
 }
 
 // Whether the reference program rounds outputs of the operator, or has rounded its inputs, to 16
-// bits.
+// bits, or blocks of them to 8 bits: a difference in the last digit may become one step of
+// rounding.
 static int computes_coarsely(const programs *p, const ln_op *op)
 {
+    if (ln_op_is_form_of(op, LN_OP_ROUND_BLOCKS))
+        return 1;
     LN_FOREACH (const ln_tensor_list_entry *, tle, op->op_arg->tensors_in)
         if (ln_hash_find_extended(p->coarse, tle->name, NULL, NULL))
             return 1;
