@@ -240,9 +240,7 @@ static int read_input(reader *in, srv_tensor *t, const json_t *input)
     if (!t->name)
         return srv_fail(&in->r->error, SRV_OUT_OF_MEMORY, "no memory");
     if (!datatype || srv_datatype_find(datatype) == TL_DTYPE_INVALID)
-        return srv_fail(&in->r->error, SRV_INVALID, "input '%s' has %s%s%s", name,
-                        datatype ? "the unknown datatype '" : "no 'datatype'",
-                        datatype ? datatype : "", datatype ? "'" : "");
+        return srv_datatype_fail(name, datatype, &in->r->error);
     if (read_shape(in, t, json_object_get(input, "shape"), srv_datatype_find(datatype)))
         return -1;
     if (data && size)

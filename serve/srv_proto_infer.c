@@ -143,9 +143,7 @@ static int read_shape(srv_tensor *t, const input_message *input, srv_error *err)
     long long dims[SRV_MAX_DIMS];
     const int ndim = input->n_shape > SRV_MAX_DIMS ? SRV_MAX_DIMS + 1 : (int)input->n_shape;
     if (dtype == TL_DTYPE_INVALID)
-        return srv_fail(err, SRV_INVALID, "input '%s' has %s%s%s", input->name,
-                        *input->datatype ? "the unknown datatype '" : "no datatype",
-                        input->datatype, *input->datatype ? "'" : "");
+        return srv_datatype_fail(input->name, *input->datatype ? input->datatype : NULL, err);
     for (int i = 0; i < ndim && i < SRV_MAX_DIMS; i++)
         dims[i] = input->shape[i];
     return srv_tensor_shape(t, dtype, ndim, dims, err);

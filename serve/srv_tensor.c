@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,19 @@ tl_dtype srv_datatype_find(const char *name)
         if (!strcmp(datatypes[i].name, name))
             return datatypes[i].dtype;
     return TL_DTYPE_INVALID;
+}
+
+int srv_datatype_fail(const char *input, const char *datatype, srv_error *err)
+{
+    char names[N_DATATYPES * 8]; // with ", " before each
+    size_t n = 0;
+    for (int i = 0; i < N_DATATYPES; i++)
+        n += (size_t)snprintf(names + n, sizeof(names) - n, i ? ", %s" : "%s", datatypes[i].name);
+    return datatype ? srv_fail(err, SRV_INVALID,
+                               "input '%s' has the unknown datatype '%s'; expected one of %s",
+                               input, datatype, names)
+                    : srv_fail(err, SRV_INVALID, "input '%s' has no 'datatype'; expected one of %s",
+                               input, names);
 }
 
 int srv_tensor_shape(srv_tensor *t, tl_dtype dtype, int ndim, const long long *dims, srv_error *err)

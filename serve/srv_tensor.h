@@ -28,6 +28,9 @@ const char *srv_datatype_name(tl_dtype dtype);
 /** The type of that name; TL_DTYPE_INVALID: none. */
 tl_dtype srv_datatype_find(const char *name);
 
+/** The reason why `datatype` (NULL: none) of an input is not found. Returns -1. */
+int srv_datatype_fail(const char *input, const char *datatype, srv_error *err);
+
 /** Sets dtype, shape, len and size. -1 with a reason: more than SRV_MAX_DIMS dimensions, a negative
  *  size, more than INT_MAX elements. */
 int srv_tensor_shape(srv_tensor *t, tl_dtype dtype, int ndim, const long long *dims,

@@ -230,7 +230,7 @@ static int read_options(decoder *d)
     if (sscanf(d->opt->lengths, "%9d,%9d%c", &d->prompt, &d->n_new, &rest) == 2 && d->prompt > 0 &&
         d->n_new > 0)
         return 0;
-    return cli_usage("--decode is '%s', expected PROMPT,NEW, two numbers of tokens",
+    return cli_usage("--decode is '%s', expected PROMPT,NEW, two numbers of tokens from 1",
                      d->opt->lengths);
 }
 

@@ -192,6 +192,9 @@ static int add_folders(source *s)
         status = add_files(s, folders, n, k, &n_skipped);
     if (first && !status && n_skipped == first->n)
         status = cli_fail("%s: none of the %d samples can be read", s->opt->samples, n_skipped);
+    else if (first && !status && n_skipped && !s->opt->quiet)
+        cli_warn("%s: %d of %d samples can be read", s->opt->samples, first->n - n_skipped,
+                 first->n);
     for (int i = 0; i < n && folders; i++) {
         for (int k = 0; k < folders[i].n; k++)
             free(folders[i].entries[k]);

@@ -247,7 +247,7 @@ def test_bad_requests(tap, client):
          lambda: send(raw_input_contents=[b"12345678"] * 2)),
         ("an input twice", CODE.INVALID_ARGUMENT, "twice",
          lambda: send(inputs=[messages.InferInputTensor(name="x", datatype="FP32", shape=[2], contents=typed)] * 2)),
-        ("no datatype", CODE.INVALID_ARGUMENT, "no datatype", lambda: send(tensor={"datatype": ""})),
+        ("no datatype", CODE.INVALID_ARGUMENT, "no 'datatype'", lambda: send(tensor={"datatype": ""})),
         ("an unknown datatype", CODE.INVALID_ARGUMENT, "unknown datatype 'FP8'", lambda: send(tensor={"datatype": "FP8"})),
         ("an input without a name", CODE.INVALID_ARGUMENT, "no name", lambda: send(tensor={"name": ""})),
         ("typed halves", CODE.INVALID_ARGUMENT, "only raw_input_contents",
