@@ -31,12 +31,19 @@ static int is_separable(const tl_poolnd_job *job)
         job->axes.out[last] <= w->size[last] / TL_POOL_NARROW ||
         (int64_t)(w->size[last] - 1) * w->dilation[last] >= TL_POOL_SPAN)
         return 0;
-    for (int i = 0; i < w->n; i++)
+    for (int i = 0; i < w->n; i++) {
+        int full, full_end;
+        tl_pool_full(job, i, &full, &full_end);
         for (int x = 0, begin, end; x < job->axes.out[i]; x++) {
+            if (x == full && full < full_end)
+                x = full_end;
+            if (x == job->axes.out[i])
+                break;
             tl_pool_taps(job, i, x, &begin, &end);
             if (begin == end)
                 return 0;
         }
+    }
     return 1;
 }
 

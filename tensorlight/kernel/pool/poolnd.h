@@ -53,6 +53,14 @@ static inline int64_t tl_pool_taps(const tl_poolnd_job *job, int i, int x, int *
     return start;
 }
 
+/** Finds the windows begin .. end-1 along axis `i` whose taps are all inside src. */
+static inline void tl_pool_full(const tl_poolnd_job *job, int i, int *begin, int *end)
+{
+    const tl_windows *const w = &job->axes.windows;
+    tl_window_hits(job->axes.out[i], w->stride[i], -(int64_t)w->padding[i],
+                   job->axes.in[i] - (int64_t)(w->size[i] - 1) * w->dilation[i], begin, end);
+}
+
 /** The number of taps along axis `i` of window `x` inside src, or inside src and its padding. */
 static inline double tl_pool_count(const tl_poolnd_job *job, int i, int x)
 {

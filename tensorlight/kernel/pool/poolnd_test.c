@@ -85,6 +85,24 @@ static const pool_case cases[] = {
      {.windows = {3, {3, 3, 3}, {1, 2, 1}, {1, 1, 2}, {1, 1, 2, 1, 1, 2}}, .p = 1}},
     {{1, 1, 5, 40}, {.windows = {2, {2, 3}, {1, 3}, {1, 1}, {0, 2, 0, 1}}, .is_ceil = 1, .p = 1}},
     {{1, 2, 3, 4, 12}, {.windows = {3, {3, 4, 12}, {1, 1, 1}, {1, 1, 1}, {0}}, .p = 2}},
+    // Small planes: rows of less than a vector, of one and of several, whose last ones overlap.
+    {{1, 3, 7, 7}, {.windows = {2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}}},
+    {{1, 2, 14, 14}, {.windows = {2, {2, 2}, {2, 2}, {1, 1}, {0}}}},
+    {{1, 2, 20, 20}, {.windows = {2, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}}}},
+    {{1, 2, 35, 35}, {.windows = {2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}}},
+    {{1, 2, 6, 53}, {.windows = {2, {2, 13}, {1, 1}, {1, 1}, {0, 6, 0, 6}}, .counts_padding = 1}},
+    {{1, 1, 150, 5}, {.windows = {2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}}},
+    // Strides of 2 and 4, in phases, from odd columns too, and others.
+    {{1, 2, 4, 28, 28}, {.windows = {3, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0}}}},
+    {{1, 2, 15, 57}, {.windows = {2, {3, 5}, {2, 2}, {1, 3}, {1, 3, 1, 2}}, .is_ceil = 1}},
+    {{1, 2, 11, 131}, {.windows = {2, {3, 6}, {4, 4}, {1, 3}, {1, 5, 0, 3}}, .is_ceil = 1}},
+    {{1, 2, 9, 18}, {.windows = {2, {3, 4}, {3, 4}, {1, 1}, {0}}}},
+    {{1, 2, 9, 78}, {.windows = {2, {3, 3}, {3, 3}, {1, 1}, {0, 1, 0, 1}}}},
+    {{1, 3, 2100}, {.windows = {1, {4}, {4}, {1}, {0}}}},
+    // Parts of rows; the last one is narrow.
+    {{1, 1, 3, 514}, {.windows = {2, {2, 2}, {1, 1}, {1, 1}, {0}}}},
+    {{1, 1, 3, 1031}, {.windows = {2, {2, 3}, {1, 2}, {1, 1}, {0, 1, 0, 0}}}},
+    {{1, 1, 3, 2057}, {.windows = {2, {2, 6}, {1, 4}, {1, 1}, {0, 1, 0, 0}}}},
 };
 
 // The elements of a window.
@@ -179,31 +197,57 @@ static void check_case(const pool_case *c, tl_dtype dtype, tl_pool_kind kind)
     nn_close(&room);
 }
 
+// Against the max with indices, which are in the order of the axes.
+static void check_like_indices(const tl_tensor *src, const tl_poolnd_param *param)
+{
+    nn_room room = {0};
+    int dims[4];
+    ck_assert_int_eq(tl_poolnd_shape(src, param, dims), 0);
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, dims);
+    tl_tensor *const same = nn_blank(&room, TL_FLOAT, 4, dims);
+    tl_tensor *const arg = nn_blank(&room, TL_INT64, 4, dims);
+    ck_assert_ptr_eq(tl_tensor_poolnd(src, dst, arg, param), dst);
+    NN_EACH_ISA(exec)
+    {
+        tl_exec_poolnd(&exec, src, same, NULL, param);
+        for (int k = 0; k < dst->len; k++)
+            nn_check_near(same, (size_t)k, nn_at(dst, (size_t)k), 0);
+    }
+    nn_close(&room);
+}
+
 START_TEST(a_nan_propagates_alike_with_and_without_indices)
 {
-    const tl_poolnd_param param = {.windows = {2, {2, 3}, {1, 2}, {1, 1}, {1, 1, 0, 0}}};
-    const tl_poolnd_param global = {.windows = {2, {7, 40}, {1, 1}, {1, 1}, {0}}};
-    for (int at = 0; at < 280; at += 3) {
-        nn_room room = {.seed = 5};
-        tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 2, 7, 40}, -9, 9);
-        ((float *)src->data)[at] = NAN;
-        for (int is_global = 0; is_global < 2; is_global++) {
-            const tl_poolnd_param *const p = is_global ? &global : &param;
-            int dims[4];
-            tl_poolnd_shape(src, p, dims);
-            tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, dims);
-            tl_tensor *const same = nn_blank(&room, TL_FLOAT, 4, dims);
-            tl_tensor *const arg = nn_blank(&room, TL_INT64, 4, dims);
-            tl_tensor_poolnd(src, dst, arg, p);
-            NN_EACH_ISA(exec)
-            {
-                tl_exec_poolnd(&exec, src, same, NULL, p);
-                for (int k = 0; k < dst->len; k++)
-                    nn_check_near(same, (size_t)k, nn_at(dst, (size_t)k), 0);
-            }
+    static const pool_case nans[] = {
+        {{1, 2, 7, 40}, {.windows = {2, {2, 3}, {1, 2}, {1, 1}, {1, 1, 0, 0}}}},
+        {{1, 2, 7, 40}, {.windows = {2, {7, 40}, {1, 1}, {1, 1}, {0}}}},
+        {{1, 2, 7, 40}, {.windows = {2, {2, 2}, {3, 1}, {2, 1}, {0}}}},
+        {{1, 1, 4, 1100}, {.windows = {2, {2, 2}, {1, 1}, {1, 1}, {0, 1, 0, 0}}}},
+    };
+    for (size_t i = 0; i < NN_LEN(nans); i++) {
+        const int len = nans[i].dims[1] * nans[i].dims[2] * nans[i].dims[3];
+        for (int at = 0; at < len; at += len < 1000 ? 3 : 37) {
+            nn_room room = {.seed = 5};
+            tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, nans[i].dims, -9, 9);
+            ((float *)src->data)[at] = NAN;
+            check_like_indices(src, &nans[i].param);
+            nn_close(&room);
         }
-        nn_close(&room);
     }
+}
+END_TEST
+
+START_TEST(infinities_of_both_signs_are_no_nan)
+{
+    const tl_poolnd_param param = {.windows = {2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}};
+    nn_room room = {.seed = 6};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 2, 7, 40}, -9, 9);
+    for (int at = 0; at < src->len; at += 5)
+        ((float *)src->data)[at] = at % 2 ? INFINITY : -INFINITY;
+    check_like_indices(src, &param);
+    ((float *)src->data)[100] = NAN;
+    check_like_indices(src, &param);
+    nn_close(&room);
 }
 END_TEST
 
@@ -299,7 +343,7 @@ END_TEST
 
 LN_TEST_MAIN("poolnd", windows_of_padding_alone_give_the_min_value_or_0,
              a_nan_propagates_only_from_the_start_of_a_window, no_images_give_no_results,
-             a_nan_propagates_alike_with_and_without_indices,
+             a_nan_propagates_alike_with_and_without_indices, infinities_of_both_signs_are_no_nan,
              the_maximum_agrees_with_loops_on_every_type,
              mean_and_norm_agree_with_loops_on_every_float, threads_do_not_change_the_result,
              poolnd_rejects_bad_windows)

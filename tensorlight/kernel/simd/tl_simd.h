@@ -49,6 +49,9 @@
 //     tl_vf64_widen(p)              from floats
 //     tl_vf64_half(a, k)            the lower half of the floats a, or the upper one if k
 //     tl_vf64_sum, tl_vf64_store    over the lanes: a fixed tree; to any address
+//     tl_vf64_set1(x)               x in each lane
+//     tl_vf64_store_floats(p, a)    rounded to floats, to any address
+//     tl_vf_evens(a, b), _odds      the even (odd) lanes of a, then those of b; also tl_vf64_
 //     tl_vp, tl_vp_load(from)       a permutation: lane k is lane from[k] (int32_t), or is kept if
 //                                   that is negative
 //     tl_vf_pick(p, a, kept)        permutes the lanes of a, with kept lanes of `kept`

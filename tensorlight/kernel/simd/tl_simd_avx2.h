@@ -65,6 +65,26 @@ TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), _mm256_cvtps_pd(_mm_loadu
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              _mm256_cvtps_pd(k ? _mm256_extractf128_ps(a, 1) : _mm256_castps256_ps128(a)))
 
+TL_SIMD_FUNC(void, tl_vf64_store_floats, (float *p, tl_vf64 a),
+             _mm_storeu_ps(p, _mm256_cvtpd_ps(a)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_evens, (tl_vf64 a, tl_vf64 b),
+             _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8))
+
+static inline tl_vf tl_vf_evens(tl_vf a, tl_vf b)
+{
+    const __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)); // in 128-bit lanes
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
+}
+
+TL_SIMD_FUNC(tl_vf64, tl_vf64_odds, (tl_vf64 a, tl_vf64 b),
+             _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8))
+
+static inline tl_vf tl_vf_odds(tl_vf a, tl_vf b)
+{
+    const __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd)); // in 128-bit lanes
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
+}
+
 static inline double tl_vf64_sum(tl_vf64 a)
 {
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));

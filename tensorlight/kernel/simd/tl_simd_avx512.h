@@ -43,6 +43,22 @@ TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), _mm512_reduce_add_ps(a))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), _mm512_cvtps_pd(_mm256_loadu_ps(p)))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              _mm512_cvtps_pd(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a)))
+TL_SIMD_FUNC(void, tl_vf64_store_floats, (float *p, tl_vf64 a),
+             _mm256_storeu_ps(p, _mm512_cvtpd_ps(a)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_evens, (tl_vf64 a, tl_vf64 b),
+             _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b))
+TL_SIMD_FUNC(tl_vf, tl_vf_evens, (tl_vf a, tl_vf b),
+             _mm512_permutex2var_ps(a,
+                                    _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24,
+                                                      26, 28, 30),
+                                    b))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_odds, (tl_vf64 a, tl_vf64 b),
+             _mm512_permutex2var_pd(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b))
+TL_SIMD_FUNC(tl_vf, tl_vf_odds, (tl_vf a, tl_vf b),
+             _mm512_permutex2var_ps(a,
+                                    _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25,
+                                                      27, 29, 31),
+                                    b))
 TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), _mm512_reduce_add_pd(a))
 TL_SIMD_FUNC(float, tl_vf_reduce_max, (tl_vf a), _mm512_reduce_max_ps(a))
 

@@ -117,6 +117,18 @@ TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), (void)memcpy(p, &a, si
 TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), (tl_vf64){(double)p[0], (double)p[1]})
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              (tl_vf64){(double)a[2 * k], (double)a[2 * k + 1]})
+TL_SIMD_FUNC(tl_vf64, tl_vf64_set1, (double x), (tl_vf64){x, x})
+
+static inline void tl_vf64_store_floats(float *p, tl_vf64 a)
+{
+    p[0] = (float)a[0];
+    p[1] = (float)a[1];
+}
+
+TL_SIMD_FUNC(tl_vf64, tl_vf64_evens, (tl_vf64 a, tl_vf64 b), (tl_vf64){a[0], b[0]})
+TL_SIMD_FUNC(tl_vf, tl_vf_evens, (tl_vf a, tl_vf b), (tl_vf){a[0], a[2], b[0], b[2]})
+TL_SIMD_FUNC(tl_vf64, tl_vf64_odds, (tl_vf64 a, tl_vf64 b), (tl_vf64){a[1], b[1]})
+TL_SIMD_FUNC(tl_vf, tl_vf_odds, (tl_vf a, tl_vf b), (tl_vf){a[1], a[3], b[1], b[3]})
 TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), a[0] + a[1])
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), (a[0] + a[2]) + (a[1] + a[3]))
 

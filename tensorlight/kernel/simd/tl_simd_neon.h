@@ -94,6 +94,12 @@ TL_SIMD_FUNC(void, tl_vf64_store, (double *p, tl_vf64 a), vst1q_f64(p, a))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_widen, (const float *p), vcvt_f64_f32(vld1_f32(p)))
 TL_SIMD_FUNC(tl_vf64, tl_vf64_half, (tl_vf a, int k),
              k ? vcvt_high_f64_f32(a) : vcvt_f64_f32(vget_low_f32(a)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_set1, (double x), vdupq_n_f64(x))
+TL_SIMD_FUNC(void, tl_vf64_store_floats, (float *p, tl_vf64 a), vst1_f32(p, vcvt_f32_f64(a)))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_evens, (tl_vf64 a, tl_vf64 b), vuzp1q_f64(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_evens, (tl_vf a, tl_vf b), vuzp1q_f32(a, b))
+TL_SIMD_FUNC(tl_vf64, tl_vf64_odds, (tl_vf64 a, tl_vf64 b), vuzp2q_f64(a, b))
+TL_SIMD_FUNC(tl_vf, tl_vf_odds, (tl_vf a, tl_vf b), vuzp2q_f32(a, b))
 TL_SIMD_FUNC(double, tl_vf64_sum, (tl_vf64 a), vaddvq_f64(a))
 TL_SIMD_FUNC(float, tl_vf_sum, (tl_vf a), vaddvq_f32(a))
 
