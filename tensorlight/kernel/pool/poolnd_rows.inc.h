@@ -100,7 +100,7 @@ TL_INLINE void PASS(row_of)(const pool_part *part, const pool_rows *rows, ptrdif
     }
 }
 
-// Sets the columns that are outside of src.
+// Sets the columns of phases that are outside of src.
 static POOL_APART void PASS(pad)(const pool_part *part, A *columns)
 {
     for (int x = 0; x < part->columns; x++) {
@@ -111,24 +111,38 @@ static POOL_APART void PASS(pad)(const pool_part *part, A *columns)
     }
 }
 
+// Computes adjacent columns, and those outside of src, in vectors that are overwritten from
+// part->begin on and have room behind part->columns.
+TL_INLINE void PASS(padded_row)(const pool_part *part, const pool_rows *rows, ptrdiff_t at,
+                                A *columns)
+{
+    const int n = part->end - part->begin;
+    for (int x = 0; x < part->begin; x += LANES)
+        STORE(columns + x, FIRST);
+    if (n >= LANES)
+        PASS(row_of_1)(rows, at, columns + part->begin, n);
+    else {
+        V v;
+        PASS(some)(rows, at, n, &v, 1);
+        STORE(columns + part->begin, v);
+    }
+    for (int x = part->end; x < part->columns; x += LANES)
+        STORE(columns + x, FIRST);
+}
+
 // Computes the columns for each row of results.
 static void PASS(down)(const pool_part *part, const pool_rows *rows, A *columns)
 {
-    const int n = part->end - part->begin;
+    const int is_padded = part->end - part->begin < part->columns;
     for (int y = 0; y < rows->count; y++, columns += part->pitch) {
         const ptrdiff_t at = y * rows->step;
-        if (part->phases == 2)
+        if (part->phases == 1)
+            PASS(padded_row)(part, rows, at, columns);
+        else if (part->phases == 2)
             PASS(row_of)(part, rows, at, columns, 2);
-        else if (part->phases == 4)
+        else
             PASS(row_of)(part, rows, at, columns, 4);
-        else if (n >= LANES)
-            PASS(row_of_1)(rows, at, columns + part->begin, n);
-        else {
-            V v;
-            PASS(some)(rows, at, n, &v, 1);
-            STORE(columns + part->begin, v);
-        }
-        if (n < part->columns)
+        if (part->phases > 1 && is_padded)
             PASS(pad)(part, columns);
     }
 }
