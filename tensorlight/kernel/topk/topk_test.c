@@ -113,6 +113,125 @@ START_TEST(topk_rejects_more_elements_than_the_axis_has)
 }
 END_TEST
 
+// How the elements of a line are arranged.
+typedef enum arrangement {
+    ANY,
+    FEW_VALUES,
+    ASCENDING,
+    DESCENDING,
+    EQUAL,
+    ARRANGEMENTS
+} arrangement;
+
+static double arranged(arrangement order, int i, int len)
+{
+    const double mixed = (double)(i * 7919LL % 10007 - 5000);
+    const double values[ARRANGEMENTS] = {mixed, i * 31 % 7, i, len - i, 3};
+    return values[order];
+}
+
+static int is_before(double a, int i, double b, int j, int is_smallest)
+{
+    return (is_smallest ? a < b : a > b) || (a == b && i < j);
+}
+
+// The line at `at` is in order, and only its first elements precede the last one.
+static void check_line(const tl_tensor *src, const tl_tensor *values, const tl_tensor *indices,
+                       int *at, int axis, int is_smallest)
+{
+    const int k = values->dims[axis];
+    double value = 0;
+    int index = 0, before = 0;
+    for (int p = 0; p < k; p++) {
+        const double last = value;
+        const int last_index = index;
+        at[axis] = p;
+        const size_t to = (size_t)tl_tensor_index(values, at);
+        value = ordered_at(values, to);
+        index = (int)nn_at(indices, to);
+        ck_assert(p == 0 || is_before(last, last_index, value, index, is_smallest));
+        at[axis] = index;
+        ck_assert(ordered_at(src, (size_t)tl_tensor_index(src, at)) == value);
+    }
+    for (at[axis] = 0; at[axis] < src->dims[axis]; at[axis]++)
+        before += is_before(ordered_at(src, (size_t)tl_tensor_index(src, at)), at[axis], value,
+                            index, is_smallest);
+    ck_assert_int_eq(before, k - 1);
+}
+
+static void check_arranged(tl_dtype dtype, const int *dims, int axis, int k, arrangement order)
+{
+    nn_room room = {0};
+    tl_tensor *const src = nn_blank(&room, dtype, 3, dims);
+    int new_dims[3] = {dims[0], dims[1], dims[2]}, at[3];
+    new_dims[axis] = k;
+    for (int i = 0; i < src->len; i++) {
+        tl_tensor_coords(src, i, at);
+        const double x = arranged(order, at[axis], dims[axis]);
+        if (dtype == TL_FLOAT)
+            ((float *)src->data)[i] = order == ANY && i % 97 == 5 ? NAN : (float)x;
+        else
+            ((int64_t *)src->data)[i] = (int64_t)(x * 1e15);
+    }
+    tl_tensor *const values = nn_blank(&room, dtype, 3, new_dims);
+    tl_tensor *const indices = nn_blank(&room, TL_INT64, 3, new_dims);
+    void *const scratch = malloc(tl_topk_scratch(src, axis, k, 1));
+    NN_EACH_ISA(exec)
+    for (int is_smallest = 0; is_smallest < 2; is_smallest++) {
+        exec.scratch = scratch;
+        exec.scratch_size = tl_topk_scratch(src, axis, k, 1);
+        ck_assert_int_eq(tl_exec_topk(&exec, src, values, indices, axis, is_smallest), 0);
+        for (int line = 0; line < values->len; line++) {
+            tl_tensor_coords(values, line, at);
+            if (at[axis] == 0)
+                check_line(src, values, indices, at, axis, is_smallest);
+        }
+    }
+    free(scratch);
+    nn_close(&room);
+}
+
+START_TEST(lines_of_any_order_are_selected_by_every_instruction_set)
+{
+    // Lines alone and side by side, a few and whole vectors of them, short and long; a k that few
+    // and many candidates precede.
+    static const struct {
+        int dims[3], axis, k;
+    } rows[] = {
+        {{1, 70, 8}, 2, 3},     {{1, 35, 64}, 2, 64},  {{2, 65, 37}, 1, 16},
+        {{1, 1100, 9}, 1, 5},   {{2, 130, 37}, 1, 17}, {{1, 2000, 3}, 1, 2},
+        {{1, 1, 65}, 2, 16},    {{1, 3, 128}, 2, 32},  {{1, 1, 1025}, 2, 60},
+        {{1, 1, 9000}, 2, 100}, {{1, 2, 5000}, 2, 7},  {{1, 1, 9000}, 2, 2500},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++)
+        for (int order = 0; order < ARRANGEMENTS; order++) {
+            check_arranged(TL_FLOAT, rows[i].dims, rows[i].axis, rows[i].k, (arrangement)order);
+            check_arranged(TL_INT64, rows[i].dims, rows[i].axis, rows[i].k, (arrangement)order);
+        }
+}
+END_TEST
+
+// A model with open sizes plans memory for the largest ones.
+START_TEST(fewer_and_shorter_lines_need_no_more_memory)
+{
+    static const int lens[] = {1, 2, 63, 64, 65, 300, 4096, 16384, 16385, 70000};
+    for (size_t i = 1; i < NN_LEN(lens); i++)
+        for (int inner = 1; inner < 40; inner += 3)
+            for (int k = 1; k <= lens[i]; k += k / 2 + 1) {
+                const tl_tensor most = {.ndim = 2, .dims = (int[]){lens[i], inner}};
+                const tl_tensor shorter = {.ndim = 2, .dims = (int[]){lens[i - 1], inner}};
+                const tl_tensor fewer = {.ndim = 2, .dims = (int[]){lens[i], 1}};
+                const size_t size = tl_topk_scratch(&most, 0, k, 1);
+                ck_assert(tl_topk_scratch(&shorter, 0, k, 1) <= size);
+                ck_assert(tl_topk_scratch(&fewer, 0, k, 1) <= size);
+                ck_assert(tl_topk_scratch(&most, 0, k - 1, 1) <= size);
+            }
+}
+END_TEST
+
 LN_TEST_MAIN("topk", equal_elements_keep_their_order_and_nan_is_max,
              every_axis_and_type_gives_the_ranks, few_and_many_of_long_lines_have_the_ranks,
-             integers_of_all_bits_are_in_order, topk_rejects_more_elements_than_the_axis_has)
+             integers_of_all_bits_are_in_order,
+             lines_of_any_order_are_selected_by_every_instruction_set,
+             fewer_and_shorter_lines_need_no_more_memory,
+             topk_rejects_more_elements_than_the_axis_has)
