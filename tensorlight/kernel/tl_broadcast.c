@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "kernel/take/tl_index.h"
 #include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
@@ -151,6 +152,21 @@ static void repeat(const void *src, size_t size, char *dst, size_t all)
         memcpy(dst + done, dst, tl_min_size(done, all - done));
 }
 
+// The same for an element of up to 8 bytes and room for whole words, which are stored one by one:
+// short rows are frequent.
+static void repeat_element(const void *src, size_t size, char *dst, size_t all)
+{
+    uint64_t word;
+    if (sizeof(word) % size != 0) {
+        repeat(src, size, dst, all);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(word); i += size)
+        tl_copy_block((char *)&word + i, src, size);
+    for (size_t i = 0; i < all; i += sizeof(word))
+        memcpy(dst + i, &word, sizeof(word));
+}
+
 int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
                         const void *const *srcs, const int *steps, void *dst, size_t len)
 {
@@ -163,7 +179,7 @@ int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
     }
     for (int k = 0; k < form->n && len > 0; k++)
         if (!steps[k])
-            repeat(srcs[k], form->src_sizes[k], copies[k], max * form->src_sizes[k]);
+            repeat_element(srcs[k], form->src_sizes[k], copies[k], max * form->src_sizes[k]);
     for (size_t n; len > 0; len -= n, dst = tl_padd(dst, (ptrdiff_t)n, form->dst_size)) {
         n = tl_min_size(len, max);
         if (loop(at, dst, n) < 0)
