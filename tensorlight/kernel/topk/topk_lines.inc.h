@@ -259,7 +259,7 @@ static void NAME(add_row, TL_SET)(RANKED *r, const T *row, T index, size_t k, si
         const VEC is_lower = *(const VEC *)(row + j) < *(const VEC *)&r->keys[p][j];
         if ((size_t)index < k || NAME(is_any, TL_SET)(&is_lower))
             NAME(insert, TL_SET)
-            ((T(*)[LANES]) & r->keys[0][j], (T(*)[LANES]) & r->indices[0][j], row + j, index, p);
+        ((T(*)[LANES]) & r->keys[0][j], (T(*)[LANES]) & r->indices[0][j], row + j, index, p);
     }
 }
 

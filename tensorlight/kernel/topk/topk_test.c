@@ -120,13 +120,14 @@ typedef enum arrangement {
     ASCENDING,
     DESCENDING,
     EQUAL,
+    BEST_AT_END,
     ARRANGEMENTS
 } arrangement;
 
 static double arranged(arrangement order, int i, int len)
 {
     const double mixed = (double)(i * 7919LL % 10007 - 5000);
-    const double values[ARRANGEMENTS] = {mixed, i * 31 % 7, i, len - i, 3};
+    const double values[ARRANGEMENTS] = {mixed, i * 31 % 7, i, len - i, 3, i >= len - 5 ? 4 : 3};
     return values[order];
 }
 
@@ -171,7 +172,7 @@ static void check_arranged(tl_dtype dtype, const int *dims, int axis, int k, arr
         if (dtype == TL_FLOAT)
             ((float *)src->data)[i] = order == ANY && i % 97 == 5 ? NAN : (float)x;
         else
-            ((int64_t *)src->data)[i] = (int64_t)(x * 1e15);
+            ((int64_t *)src->data)[i] = (int64_t)(order == ANY ? x * 1e15 : x);
     }
     tl_tensor *const values = nn_blank(&room, dtype, 3, new_dims);
     tl_tensor *const indices = nn_blank(&room, TL_INT64, 3, new_dims);
