@@ -210,9 +210,10 @@ static POOL_APART void PASS(across_steps)(const pool_part *part, const A *column
                                           const pool_factors *factors, double row, float *dst)
 {
     const int n = tl_min(part->width, LANES);
-    for (int x = 0; x < part->width; x += LANES)
-        PASS(results)
-    (part, columns, factors, row, tl_min(x, part->width - n), 0, dst, 1, part->step);
+    for (int x = 0; x < part->width; x += LANES) {
+        const int at = tl_min(x, part->width - n);
+        PASS(results)(part, columns, factors, row, at, 0, dst, 1, part->step);
+    }
 }
 
 // Computes the part's results in `count` rows from `y` on, up to part->height. dst has room for

@@ -116,10 +116,11 @@ static POOL_APART int has_nan(const float *x, size_t n)
 {
     tl_vf sums[4] = {tl_vf_zero(), tl_vf_zero(), tl_vf_zero(), tl_vf_zero()};
     size_t i = 0;
-    for (; i + 4 * TL_VF_LANES <= n; i += 4 * TL_VF_LANES)
+    for (; i + 4 * TL_VF_LANES <= n; i += 4 * TL_VF_LANES) {
         TL_UNROLL
-    for (size_t k = 0; k < 4; k++)
-        sums[k] = tl_vf_add(sums[k], tl_vf_load(x + i + k * TL_VF_LANES));
+        for (size_t k = 0; k < 4; k++)
+            sums[k] = tl_vf_add(sums[k], tl_vf_load(x + i + k * TL_VF_LANES));
+    }
     for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
         sums[0] = tl_vf_add(sums[0], tl_vf_load(x + i));
     if (i < n)

@@ -19,7 +19,7 @@
 #define TL_DECLARE_PLAIN(name)
 #define TL_DECLARE_SIMD(name) __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
 #define TL_DECLARE_BOOL_SIMD(name) \
-    __attribute__((unused)) static tl_map_func TL_SMALL_SET(tl_unary_##name##_b8, TL_SIMD_SET);
+    __attribute__((unused)) static tl_map_func SIMD_OF(tl_unary_##name##_b8);
 #define TL_DECLARE(arg, NAME, name, types, cost, sets, ...) TL_DECLARE_##sets(name)
 TL_UNARY_FUNCS(TL_DECLARE, )
 #include "kernel/unary/unary_simd.c"

@@ -157,8 +157,7 @@ ANGLES(sin, sinf)
 ANGLES(cos, cosf)
 
 // Of bools: a loop of which compilers make vectors
-void TL_SMALL_SET(tl_unary_not_b8, TL_SIMD_SET)(const void *src, void *dst, size_t len,
-                                                const void *param)
+void SIMD_OF(tl_unary_not_b8)(const void *src, void *dst, size_t len, const void *param)
 {
     const uint8_t *const s = src;
     uint8_t *const d = dst;

@@ -386,7 +386,7 @@ END_TEST
 #define TL_VARIANT_PLAIN(name)
 #define TL_VARIANT_SIMD(name) {vectors_in_c, SIMD(tl_unary_##name), TL_FLOAT, TL_FLOAT, TL_ISA_C},
 #define TL_VARIANT_BOOL_SIMD(name) \
-    {vectors_in_c, TL_SMALL_SET(tl_unary_##name##_b8, TL_SIMD_SET), TL_BOOL, TL_BOOL, TL_ISA_C},
+    {vectors_in_c, SIMD_OF(tl_unary_##name##_b8), TL_BOOL, TL_BOOL, TL_ISA_C},
 #define TL_VARIANT(arg, function, dtype, isa) {#function, function, dtype, dtype, isa},
 #define TL_VARIANTS(arg, NAME, name, types, cost, sets, ...)                                     \
     static tl_map_variant name##_variants[] = {TL_UNARY_KERNELS(TL_VARIANT, , name, types, sets) \
