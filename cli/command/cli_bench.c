@@ -65,7 +65,7 @@ static int fill(const tl_tensor *t, uint64_t *random)
         return 0; // empty
     if (t->dtype == TL_BOOL)
         as.dtype = TL_UINT8;
-    return tl_dtype_has_fractions(t->dtype) ? tl_tensor_fill_random(&as, TL_NORMAL, 0, 1, random)
+    return tl_dtype_has_fractions(t->dtype) ? tl_exec_random(NULL, &as, TL_NORMAL, 0, 1, random)
                                             : tl_tensor_fill_uniform(&as, 0, 2, random);
 }
 

@@ -28,7 +28,7 @@ static tl_tensor *wanted(room *r, tl_dtype dtype, int ndim, const int *dims)
 static tl_tensor *floats(room *r, int ndim, const int *dims)
 {
     tl_tensor *const t = wanted(r, TL_FLOAT, ndim, dims);
-    tl_tensor_fill_random(t, TL_UNIFORM, -1, 1, &r->seed);
+    tl_tensor_fill_uniform(t, -1, 1, &r->seed);
     return t;
 }
 
@@ -94,7 +94,7 @@ static int resample_as(room *r, tl_resample_mode mode, tl_dtype dtype)
     for (int i = 0; i < 4; i++)
         param.axes[i] = (tl_resample_axis){0.5, from[i], to[i], -0.5, 1};
     tl_tensor *const src = wanted(r, dtype, 4, from), *const dst = wanted(r, dtype, 4, to);
-    tl_tensor_fill_random(src, TL_UNIFORM, 0, 100, &r->seed);
+    tl_tensor_fill_uniform(src, 0, 100, &r->seed);
     const tl_exec *const exec = with_scratch(r, tl_resample_scratch(src, to, &param) + 1);
     return tl_exec_resample(exec, src, dst, &param);
 }

@@ -127,26 +127,6 @@ static const char *const names[TL_DISTRIBUTION_SIZE] = {
     [TL_UNIFORM] = "TL_UNIFORM", [TL_NORMAL] = "TL_NORMAL"};
 TL_NAME_AND_FROM_STR(tl_distribution, names, TL_DISTRIBUTION_SIZE)
 
-static void draw_uniform(double *buffer, size_t n, double min, double max, uint64_t *state)
-{
-    for (size_t k = 0; k < n; k++) {
-        const double x = tl_random_uniform(state);
-        buffer[k] = min * (1 - x) + max * x; // max - min may overflow
-    }
-}
-
-// Box-Muller transform, which draws pairs: drops the second of the last one for odd n.
-static void draw_normal(double *buffer, size_t n, double mean, double deviation, uint64_t *state)
-{
-    for (size_t k = 0; k < n; k += 2) {
-        const double radius = deviation * sqrt(-2 * log(1 - tl_random_uniform(state)));
-        const double angle = 2 * 3.14159265358979323846 * tl_random_uniform(state);
-        buffer[k] = mean + radius * cos(angle);
-        if (k + 1 < n)
-            buffer[k + 1] = mean + radius * sin(angle);
-    }
-}
-
 int tl_distribution_check(tl_distribution distribution, double a, double b)
 {
     if (distribution < 0 || distribution >= TL_DISTRIBUTION_SIZE)
@@ -160,13 +140,9 @@ int tl_distribution_check(tl_distribution distribution, double a, double b)
     return 0;
 }
 
-int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution, double a,
-                        double b, uint64_t *state)
+int tl_exec_fill_uniform(const tl_exec *exec, tl_tensor *t, double lo, double hi, uint64_t *state)
 {
-    static void (*const draw[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
-                                                    uint64_t *) = {
-        [TL_UNIFORM] = draw_uniform, [TL_NORMAL] = draw_normal};
-    if (tl_check_stored(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
+    if (tl_check_stored(t, "t") < 0 || tl_distribution_check(TL_UNIFORM, lo, hi) < 0)
         return -1;
     if (!state)
         return tl_fail("'state' is NULL, expected a state");
@@ -175,20 +151,17 @@ int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distr
     double buffer[BUFFER_LEN];
     for (size_t i = 0; i < len && !tl_poll_after(&poll, 4 * BUFFER_LEN); i += BUFFER_LEN) {
         const size_t n = len - i < BUFFER_LEN ? len - i : BUFFER_LEN;
-        draw[distribution](buffer, n, a, b, state);
+        for (size_t k = 0; k < n; k++) {
+            const double x = tl_random_uniform(state);
+            buffer[k] = lo * (1 - x) + hi * x; // hi - lo may overflow
+        }
         tl_convert_array(tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype, buffer,
                          TL_DOUBLE, n);
     }
     return 0;
 }
 
-int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
-                          uint64_t *state)
-{
-    return tl_exec_fill_random(NULL, t, distribution, a, b, state);
-}
-
 int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state)
 {
-    return tl_tensor_fill_random(t, TL_UNIFORM, lo, hi, state);
+    return tl_exec_fill_uniform(NULL, t, lo, hi, state);
 }

@@ -8,7 +8,28 @@
 
 #include "kernel/tl_nn_test.h"
 
-START_TEST(philox_gives_the_published_blocks)
+// Rows of the lists of kernels
+#define QUANTILES(ROW, arg) TL_RANDOM_KERNELS(ROW, arg, tl_normal_quantiles)
+#define BITS(ROW, arg)      TL_RANDOM_KERNELS(ROW, arg, tl_random_bits_of)
+TL_KERNEL_TABLE(pick_quantiles, tl_quantile_func, QUANTILES)
+TL_KERNEL_TABLE(pick_bits, tl_random_bits_func, BITS)
+
+// Philox4x32 by its definition.
+static void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4])
+{
+    uint32_t k[2] = {key[0], key[1]}, x[4];
+    memcpy(block, counter, sizeof(x));
+    for (int i = 0; i < 10; i++, k[0] += 0x9e3779b9u, k[1] += 0xbb67ae85u) {
+        const uint64_t a = UINT64_C(0xd2511f53) * block[0], b = UINT64_C(0xcd9e8d57) * block[2];
+        x[0] = (uint32_t)(b >> 32) ^ block[1] ^ k[0];
+        x[1] = (uint32_t)b;
+        x[2] = (uint32_t)(a >> 32) ^ block[3] ^ k[1];
+        x[3] = (uint32_t)a;
+        memcpy(block, x, sizeof(x));
+    }
+}
+
+START_TEST(the_reference_gives_the_published_blocks)
 {
     // Of the authors' library Random123.
     static const struct {
@@ -24,24 +45,76 @@ START_TEST(philox_gives_the_published_blocks)
     };
     for (size_t i = 0; i < NN_LEN(known); i++) {
         uint32_t block[4];
-        tl_philox(known[i].counter, known[i].key, block);
-        for (int k = 0; k < 4; k++)
-            ck_assert_uint_eq(block[k], known[i].block[k]);
+        philox(known[i].counter, known[i].key, block);
+        ck_assert_mem_eq(block, known[i].block, sizeof(block));
+    }
+}
+END_TEST
+
+START_TEST(each_block_is_that_of_its_counter)
+{
+    enum { N = 21 };
+    static const uint64_t starts[] = {0, 5, 0xfffffff8, 0xfffffffffffffff0};
+    const uint64_t key = 0x82efa98ec4e6c894;
+    NN_EACH_ISA(exec)
+    for (size_t k = 0; k < NN_LEN(starts); k++) {
+        uint64_t bits[2 * N];
+        pick_bits(&exec, TL_DOUBLE)(key, starts[k], N, bits);
+        for (size_t i = 0; i < N; i++) {
+            const uint64_t at = starts[k] + i;
+            uint32_t block[4];
+            philox((const uint32_t[]){(uint32_t)at, (uint32_t)(at >> 32), 0, 0},
+                   (const uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, block);
+            ck_assert_uint_eq(bits[2 * i], (uint64_t)block[1] << 32 | block[0]);
+            ck_assert_uint_eq(bits[2 * i + 1], (uint64_t)block[3] << 32 | block[2]);
+        }
     }
 }
 END_TEST
 
 START_TEST(normal_quantiles_invert_the_distribution)
 {
-    static const double at[] = {1e-16, 1e-9, 0.001, 0.0749, 0.0751, 0.3, 0.5, 0.8, 0.93, 0.9999};
-    ck_assert_double_eq(tl_normal_quantile(0.5), 0);
-    for (size_t i = 0; i < NN_LEN(at); i++) {
-        const double x = tl_normal_quantile(at[i]), p = 0.5 * erfc(-x / sqrt(2));
-        // An error of x by e gives one of p by a factor of 1 + x e.
-        ck_assert_msg(fabs(p - at[i]) <= 1e-14 * (1 + x * x) * at[i], "of %.17g: %.17g, so %.17g",
-                      at[i], x, p);
+    // Tails, the borders between three formulas (0.075, and exp(-25)), and the middle.
+    static const double at[] = {0x1p-53, 1e-16, 1e-12,  1.38e-11, 1.4e-11,
+                                1e-9,    0.001, 0.0749, 0.0751,   0.3,
+                                0.5,     0.8,   0.93,   0.9999,   1 - 0x1p-53};
+    NN_EACH_ISA(exec)
+    {
+        double x[NN_LEN(at)];
+        pick_quantiles(&exec, TL_DOUBLE)(at, x, NN_LEN(at));
+        for (size_t i = 0; i < NN_LEN(at); i++) {
+            // Of the smaller side, as 1 - p rounds; an error of x by e gives one of p by a factor
+            // of 1 + x e.
+            const double side = fmin(at[i], 1 - at[i]), p = 0.5 * erfc(fabs(x[i]) / sqrt(2));
+            ck_assert_msg(fabs(p - side) <= 1e-14 * (1 + x[i] * x[i]) * side,
+                          "of %.17g: %.17g, so %.17g", at[i], x[i], p);
+            ck_assert((x[i] < 0) == (at[i] < 0.5));
+            ck_assert(at[i] != 0.5 || x[i] == 0);
+        }
     }
-    ck_assert_double_eq_tol(tl_normal_quantile(0.975), 1.959963984540054, 1e-15);
+}
+END_TEST
+
+START_TEST(sets_of_features_give_the_same_bits)
+{
+    enum { LEN = 30001 };
+    for (size_t k = 0; k < 2 * NN_LEN(nn_floats); k++) {
+        const tl_distribution distribution = k % 2 ? TL_NORMAL : TL_UNIFORM;
+        const tl_dtype dtype = nn_floats[k / 2];
+        nn_room room = {0};
+        tl_tensor *const plain = nn_blank(&room, dtype, 1, (int[]){LEN});
+        tl_tensor *const t = nn_blank(&room, dtype, 1, (int[]){LEN});
+        const tl_exec c = {.isa = TL_ISA_C};
+        uint64_t state = 7;
+        tl_exec_random(&c, plain, distribution, -1, 2, &state);
+        NN_EACH_ISA(exec)
+        {
+            state = 7;
+            tl_exec_random(&exec, t, distribution, -1, 2, &state);
+            ck_assert_mem_eq(t->data, plain->data, tl_tensor_size(t));
+        }
+        nn_close(&room);
+    }
 }
 END_TEST
 
@@ -159,7 +232,8 @@ START_TEST(each_tensor_moves_the_state_on)
 }
 END_TEST
 
-LN_TEST_MAIN("random", philox_gives_the_published_blocks, normal_quantiles_invert_the_distribution,
+LN_TEST_MAIN("random", the_reference_gives_the_published_blocks, each_block_is_that_of_its_counter,
+             normal_quantiles_invert_the_distribution, sets_of_features_give_the_same_bits,
              numbers_have_their_distribution, neighbours_are_independent,
              uniform_numbers_stay_below_the_upper_end, threads_and_parts_give_the_same_bits,
              each_tensor_moves_the_state_on)
