@@ -15,16 +15,25 @@
 // Changes after which a size is open; the min capacity, for inputs of at most MAX_ELEMENTS then.
 enum { MIN_CHANGES = 2, MIN_CAPACITY = 256, MAX_ELEMENTS = 1 << 21 };
 
-// For axis `k`: at least MIN_CAPACITY for small inputs, such as tokens, but not for images.
-static int capacity_for(const ln_value *value, int k, int max)
+// The size that a program for axis `k` has to support: an axis that has grown, as a cache does,
+// will grow by an eighth before it needs another program. A batch seldom grows on.
+static int needed(const ln_value *value, int k, int step)
 {
-    const int dim = value->dims[k];
+    const int dim = value->dims[k], room = k > 0 && step > 0 ? dim / 8 + 1 : 0;
+    return dim > INT_MAX - room ? INT_MAX : dim + room;
+}
+
+// For axis `k`: at least MIN_CAPACITY for small inputs, such as tokens, but not for images.
+static int capacity_for(const ln_value *value, int k, int step, int max)
+{
+    const int dim = value->dims[k], least_size = needed(value, k, step);
     double len = 1;
     for (int i = 0; i < value->ndim; i++)
         len *= i == k ? 1 : value->dims[i];
     int capacity = 1;
-    while (capacity <= INT_MAX / 2 &&
-           (capacity < dim || (capacity < MIN_CAPACITY && 2 * capacity * len <= MAX_ELEMENTS)))
+    while (
+        capacity <= INT_MAX / 2 &&
+        (capacity < least_size || (capacity < MIN_CAPACITY && 2 * capacity * len <= MAX_ELEMENTS)))
         capacity *= 2;
     return capacity < dim ? dim : capacity > max ? max : capacity;
 }
@@ -117,7 +126,7 @@ static void choose(ln_range *range, int axis, const ln_changes *changes, const l
     if (!wants_open(changes, port, dim, axis))
         return;
     range->min[axis] = least(port, dim, axis);
-    range->max[axis] = capacity_for(value, axis, port->max[axis]);
+    range->max[axis] = capacity_for(value, axis, changes->steps[axis], port->max[axis]);
     if (max && range->max[axis] > max)
         range->max[axis] = dim > max ? dim : max;
 }
