@@ -62,7 +62,7 @@ tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 static inline int tl_tile_pixels(int left, int max)
 {
     const int n_tiles = (left + max - 1) / max;
-    return n_tiles > 3 ? max : (left + n_tiles - 1) / n_tiles;
+    return n_tiles > 4 ? max : (left + n_tiles - 1) / n_tiles;
 }
 
 /** The least pixels of a line for matrix units: fewer fill too little of a tile. */

@@ -39,7 +39,7 @@ enum {
 // end of a page.
 enum {
     WEIGHTS_AHEAD = 512, // floats
-    SOURCE_AHEAD = 4,    // blocks of channels
+    SOURCE_AHEAD = 4,    // blocks of channels, of the same tile and then of the next one
 };
 
 // Where a vector is a block, the half blocks of two pixels share a vector.
@@ -50,39 +50,41 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
-// sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights.
-TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                         const int lanes, const float *src, const float *weight, size_t weight_step,
-                         int first, int depth)
-{
-    for (int c = first; c < depth; c++) {
-        tl_vf w[BLOCKS * PARTS];
-        TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++)
-            w[v] = tl_vf_load(weight + v / PARTS * weight_step + c * TL_BLOCK +
-                              v % PARTS * TL_VF_LANES);
-        TL_UNROLL
-        for (int b = 0; b < n_blocks; b++)
-            __builtin_prefetch(weight + b * weight_step + c * TL_BLOCK + WEIGHTS_AHEAD);
-        TL_UNROLL
-        for (int m = 0; m < n; m++) {
-            const tl_vf x = tl_vf_set1(src[m * lanes + c]);
-            TL_UNROLL
-            for (int v = 0; v < n_blocks * PARTS; v++)
-                sum[m][v] = MULTIPLY_ADD(x, w[v], sum[m][v]);
-        }
-    }
-}
-
-#if HAS_HALVES
-// Hides from the compiler that the result equals `p`. It then broadcasts from memory as part of the
-// multiplication and not from a register, which would occupy a multiply port of Zen 4.
+// Hides from the compiler that the result equals `p`, and how it was computed.
 TL_INLINE const float *opaque(const float *p)
 {
     __asm__("" : "+r"(p));
     return p;
 }
 
+// sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights.
+TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                         const int lanes, const float *src, const float *weight, size_t weight_step,
+                         int first, int depth)
+{
+    const float *const end = src + depth, *row = weight + first * TL_BLOCK;
+    for (const float *x = src + first; x < end; x++, row += TL_BLOCK) {
+        // One pointer to the weights of all blocks, where the compiler prefers one for each: on
+        // Golden Cove, their additions use ports of multiplications.
+        row = opaque(row);
+        tl_vf w[BLOCKS * PARTS];
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            w[v] = tl_vf_load(row + v / PARTS * weight_step + v % PARTS * TL_VF_LANES);
+        TL_UNROLL
+        for (int b = 0; b < n_blocks; b++)
+            __builtin_prefetch(row + b * weight_step + WEIGHTS_AHEAD);
+        TL_UNROLL
+        for (int m = 0; m < n; m++) {
+            const tl_vf pixel = tl_vf_set1(x[m * lanes]);
+            TL_UNROLL
+            for (int v = 0; v < n_blocks * PARTS; v++)
+                sum[m][v] = MULTIPLY_ADD(pixel, w[v], sum[m][v]);
+        }
+    }
+}
+
+#if HAS_HALVES
 // The same if the last block has only its lower half: the sums of two pixels share the vector of
 // the first one.
 TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
@@ -90,6 +92,8 @@ TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
                           size_t weight_step, int first, int depth)
 {
     const int last = n_blocks - 1;
+    // Broadcasts from memory as part of the multiplication and not from a register, which would
+    // occupy a multiply port of Zen 4.
     const float *const opaque_src = opaque(src);
     for (int c = first; c < depth; c++) {
         const float *const w = weight + c * TL_BLOCK;
@@ -146,22 +150,40 @@ TL_INLINE void add_products(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int
         add_lanes(sum, n, n_blocks, lanes, src, weight, weight_step, first, depth);
 }
 
-TL_INLINE void prefetch_pixels(const float *src, const int n)
+// What a tile prefetches while it sums: the block of channels SOURCE_AHEAD blocks ahead, and after
+// the last one the first blocks of the next tile, whose pixels follow.
+typedef struct ahead {
+    const float *block, *next;
+    int left; // blocks before those of the next tile
+} ahead;
+
+TL_INLINE ahead ahead_of(const tl_tile_job *job, const float *src, const int n, const int lanes)
+{
+    const int blocks = (job->channels + lanes - 1) / lanes;
+    const int skipped = blocks < SOURCE_AHEAD ? blocks : SOURCE_AHEAD;
+    const float *const next = src + n * lanes;
+    return (ahead){blocks > skipped ? src + skipped * job->src_block_step : next, next,
+                   blocks - skipped};
+}
+
+TL_INLINE void prefetch_block(ahead *a, const tl_tile_job *job, const int n)
 {
     TL_UNROLL
     for (int m = 0; m < n; m += TL_BLOCK / LANES)
-        __builtin_prefetch(src + m * LANES);
+        __builtin_prefetch(a->block + m * LANES);
+    a->block = --a->left == 0 ? a->next : a->block + job->src_block_step;
 }
 
 TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                         const int lanes, const int is_half, const tl_tile_job *job,
                         const float *src, const float *weight)
 {
+    ahead a = ahead_of(job, src, n, lanes);
     for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
-        const int first = c == 0 ? job->first : 0;
-        const int depth = lanes < job->channels - c ? lanes : job->channels - c;
+        const int first = lanes > 1 && c == 0 ? job->first : 0;
+        const int depth = lanes == 1 || lanes < job->channels - c ? lanes : job->channels - c;
         if (lanes > 1)
-            prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
+            prefetch_block(&a, job, n);
         for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
             add_products(sum, n, n_blocks, lanes, is_half, src + job->taps[t], weight,
                          job->weight_step, first, depth);
@@ -231,8 +253,9 @@ TL_INLINE void add_addends(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int 
 
 // Writes the sums, clamped.
 TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                         const tile_place *to, const int is_bf16)
+                         const tile_place *at, const int is_bf16)
 {
+    const tile_place copy = *at, *const to = &copy; // in registers: results might overlap *at
     const tl_vf low = tl_vf_set1(to->low), high = tl_vf_set1(to->high);
     TL_UNROLL
     for (int m = 0; m < n; m++) {
