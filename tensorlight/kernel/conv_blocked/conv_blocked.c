@@ -480,6 +480,15 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
+enum { CACHE_LINE = 64, ROWS_AHEAD = 4 };
+
+// Asks for a row of the source, if the image has it.
+static void prefetch_row(const conv *c, const char *src, int64_t y, size_t size)
+{
+    for (size_t i = 0; y >= 0 && y < c->ih && i < size; i += CACHE_LINE)
+        __builtin_prefetch(src + (size_t)y * size + i);
+}
+
 // Copies the rows of the block at `src` that a unit reads, phase by phase.
 static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
@@ -489,6 +498,7 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
             const int64_t y = phase_begin(&c->window, 0, &c->y, i, u->line) + k * c->y.apart;
+            prefetch_row(c, src, y + ROWS_AHEAD, row);
             if (k < phase_len(&c->y, i, missing))
                 prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
                             dst + (i * c->y.len + k) * prepared);
