@@ -57,12 +57,14 @@ typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const f
 /** The kernel for the instruction set of `exec`. */
 tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 
-/** The pixels of a line's next tile, at most `max`, of `left` remaining ones: tiles are few, and
- * the last three nearly equal. */
+/** The last tiles of a line, which are nearly equal, so that none is small. */
+enum { TL_EQUAL_TILES = 4 };
+
+/** The pixels of a line's next tile, at most `max`, of `left` remaining ones. */
 static inline int tl_tile_pixels(int left, int max)
 {
     const int n_tiles = (left + max - 1) / max;
-    return n_tiles > 4 ? max : (left + n_tiles - 1) / n_tiles;
+    return n_tiles > TL_EQUAL_TILES ? max : (left + n_tiles - 1) / n_tiles;
 }
 
 /** The least pixels of a line for matrix units: fewer fill too little of a tile. */

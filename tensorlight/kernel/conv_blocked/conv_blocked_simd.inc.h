@@ -456,6 +456,38 @@ static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
     return run ? run : tiles[n][blocks - 1][whole];
 }
 
+// The place of the first tile of a line, of the blocks from `b` on.
+static tile_place place_of(const tl_tile_job *job, const float *src, const float *weight,
+                           const float *bias, const void *add, void *dst, int b)
+{
+    const size_t first = b * job->dst_block_step;
+    return (tile_place){src,
+                        weight + b * job->weight_step,
+                        bias ? bias + b * job->weight_step : NULL,
+                        add ? element(add, first, job->is_add_bf16) : NULL,
+                        element(dst, first, job->is_dst_bf16),
+                        job->dst_step,
+                        job->dst_block_step,
+                        job->is_dst_bf16,
+                        job->is_add_bf16,
+                        job->low,
+                        job->high};
+}
+
+static void move(const tl_tile_job *job, tile_place *at, int pixels)
+{
+    const size_t step = (size_t)pixels * job->dst_step;
+    at->src += (size_t)pixels * job->lanes;
+    at->add = at->add ? element(at->add, step, job->is_add_bf16) : NULL;
+    at->dst = element(at->dst, step, job->is_dst_bf16);
+}
+
+// Whether the next tile of `n` remaining pixels may be smaller than the one before it.
+static int is_near_end(int n)
+{
+    return n <= TL_EQUAL_TILES * PIXELS;
+}
+
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
@@ -464,24 +496,16 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
-        for (int m = 0, pixels; m < n; m += pixels) {
-            tile_func *const run = tile_of(kind, blocks, n - m, &pixels);
-            const size_t first = b * job->dst_block_step + m * job->dst_step;
-            const tile_place at = {src + (size_t)m * job->lanes,
-                                   weight + b * job->weight_step,
-                                   bias ? bias + b * job->weight_step : NULL,
-                                   add ? element(add, first, job->is_add_bf16) : NULL,
-                                   element(dst, first, job->is_dst_bf16),
-                                   job->dst_step,
-                                   job->dst_block_step,
-                                   job->is_dst_bf16,
-                                   job->is_add_bf16,
-                                   job->low,
-                                   job->high};
+        tile_place at = place_of(job, src, weight, bias, add, dst, b);
+        tile_func *run = NULL;
+        for (int m = 0, pixels = 0; m < n; m += pixels) {
+            if (!run || is_near_end(n - m))
+                run = tile_of(kind, blocks, n - m, &pixels);
             if (is_plain || (is_direct && tl_tile_is_common(pixels, PIXELS)))
                 run_direct(job, run, &at, pixels, blocks);
             else
                 run_buffered(job, run, &at, pixels, blocks);
+            move(job, &at, pixels);
         }
     }
 }
