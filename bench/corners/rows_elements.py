@@ -46,7 +46,7 @@ def prelu(shape):
 
 
 def drawn(op, n):
-    """n random numbers; the output is 0, as those of two engines differ."""
+    """n random elements, clamped to 0, because engines draw different ones."""
     return model([helper.make_node(op, [], ["drawn"], shape=[n]), helper.make_node("Min", ["drawn", "x"], ["less"]),
         helper.make_node("Max", ["less", "x"], ["y"])], {"x": np.zeros(n, F)}, outputs_of(["y"], type_of(F)), [])
 

@@ -15,25 +15,25 @@
 // Changes after which a size is open; the min capacity, for inputs of at most MAX_ELEMENTS then.
 enum { MIN_CHANGES = 2, MIN_CAPACITY = 256, MAX_ELEMENTS = 1 << 21 };
 
-// The size that a program for axis `k` has to support: an axis that has grown, as a cache does,
-// will grow by an eighth before it needs another program. A batch seldom grows on.
-static int needed(const ln_value *value, int k, int step)
+// The least capacity for axis `k`. An axis that was empty or has grown a little, as a cache does,
+// gets room for an eighth more. A batch gets none, since it seldom grows on.
+static int min_capacity_for(const ln_value *value, int k, int step)
 {
-    const int dim = value->dims[k], room = k > 0 && step > 0 ? dim / 8 + 1 : 0;
-    return dim > INT_MAX - room ? INT_MAX : dim + room;
+    const int dim = value->dims[k], room = dim / 8 + 1;
+    const int is_growing = step > 0 && (step == dim || step <= room);
+    return k > 0 && is_growing && dim <= INT_MAX - room ? dim + room : dim;
 }
 
 // For axis `k`: at least MIN_CAPACITY for small inputs, such as tokens, but not for images.
 static int capacity_for(const ln_value *value, int k, int step, int max)
 {
-    const int dim = value->dims[k], least_size = needed(value, k, step);
+    const int dim = value->dims[k], min = min_capacity_for(value, k, step);
     double len = 1;
     for (int i = 0; i < value->ndim; i++)
         len *= i == k ? 1 : value->dims[i];
     int capacity = 1;
-    while (
-        capacity <= INT_MAX / 2 &&
-        (capacity < least_size || (capacity < MIN_CAPACITY && 2 * capacity * len <= MAX_ELEMENTS)))
+    while (capacity <= INT_MAX / 2 &&
+           (capacity < min || (capacity < MIN_CAPACITY && 2 * capacity * len <= MAX_ELEMENTS)))
         capacity *= 2;
     return capacity < dim ? dim : capacity > max ? max : capacity;
 }

@@ -194,6 +194,33 @@ static ln_sum sum_of_mask(const ln_range *ranges)
 }
 
 // As a decoder: a prompt, then a token at a time. The mask is as long as the cache and the tokens.
+// The capacity of axis `axis` of an input whose size there was `before`, twice, and now is `now`.
+static int capacity_after(int before, int now, int axis, int max)
+{
+    ln_port port = {.dims = {LN_PORT_OPEN, LN_PORT_OPEN}, .max = {max, max}};
+    ln_port *const ports[] = {&port};
+    ln_changes changes = {0};
+    ln_value value = {.is_given = 1, .ndim = 2, .dims = {3, 3}};
+    ln_range range;
+    changes.times[axis] = 2;
+    changes.steps[axis] = now - before;
+    value.dims[axis] = now;
+    ln_ranges_choose(&range, &changes, ports, &value, 1, 0);
+    return range.max[axis];
+}
+
+START_TEST(sizes_that_grow_like_a_cache_get_room)
+{
+    ck_assert_int_eq(capacity_after(255, 256, 1, INT_MAX), 512); // grows by one
+    ck_assert_int_eq(capacity_after(0, 512, 1, INT_MAX), 1024);  // was empty
+    ck_assert_int_eq(capacity_after(0, 512, 1, 600), 600);       // at most that of the model
+    ck_assert_int_eq(capacity_after(257, 256, 1, INT_MAX), 256); // shrinks
+    ck_assert_int_eq(capacity_after(1, 512, 1, INT_MAX), 512);   // another length, as of prompts
+    ck_assert_int_eq(capacity_after(255, 256, 0, INT_MAX), 256); // a batch
+    ck_assert_int_eq(capacity_after(INT_MAX - 1, INT_MAX, 1, INT_MAX), INT_MAX);
+}
+END_TEST
+
 START_TEST(a_mask_is_the_sum_of_a_cache_and_new_tokens)
 {
     ln_port mask = {.dims = {LN_PORT_OPEN}, .max = {INT_MAX}, .symbols = {1}}, ids = mask,
@@ -969,7 +996,7 @@ END_TEST
 
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_grow_together_get_the_same_room,
-             a_mask_is_the_sum_of_a_cache_and_new_tokens,
+             sizes_that_grow_like_a_cache_get_room, a_mask_is_the_sum_of_a_cache_and_new_tokens,
              sizes_that_the_model_cannot_take_end_nothing,
              bad_data_costs_one_program_and_none_that_is_good,
              failures_are_alike_where_the_reasons_are_but_for_numbers,

@@ -122,20 +122,21 @@ TL_API const char *tl_distribution_name(tl_distribution distribution);
 TL_API tl_distribution tl_distribution_from_str(const char *str);
 
 /** Fills with random numbers, computed in double and converted to the dtype, on all threads.
- * The distribution is valid (tl_distribution_check). `state` advances by one tl_random_bits, the
- * key of this tensor: equal states produce equal tensors on all machines, instruction sets and
- * numbers of threads. Uniform floats have the bits of the type: none rounds to 1 in [0, 1).
- * Sources: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (Philox4x32-10),
- * 2011; of normal ones also Wichura: Algorithm AS 241, 1988. */
+ * `state` advances by one tl_random_bits, the key of this tensor: equal states produce equal
+ * tensors on all machines, instruction sets and numbers of threads. Uniform floats have the bits of
+ * the type: none rounds to 1 in [0, 1). Sources: Salmon, Moraes, Dror, Shaw: Parallel random
+ * numbers: as easy as 1, 2, 3 (Philox4x32-10), 2011; of normal ones also Wichura: Algorithm AS 241,
+ * 1988. -1 with a reason: the distribution is not valid (tl_distribution_check); `dst` has no
+ * elements of numbers; `state` is NULL. */
 TL_API int tl_exec_random(const tl_exec *exec, tl_tensor *dst, tl_distribution distribution,
                           double a, double b, uint64_t *state);
 
 /** 0 if the parameters are valid, else -1 with a reason. */
 TL_API int tl_distribution_check(tl_distribution distribution, double a, double b);
 
-/** Fills with random numbers in [lo, hi), or lo if they are equal, computed in double and converted
- * to the dtype; `state` as in tl_random_uniform. -1 with a reason: lo or hi is not finite, or hi <
- * lo. */
+/** Fills with random numbers from lo to hi, which rounding may return, computed in double and
+ * converted to the dtype; `state` as in tl_random_uniform. -1 with a reason: lo or hi is not
+ * finite, or hi < lo; `t` has no elements of numbers; `state` is NULL. */
 TL_API int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state);
 
 /** tl_tensor_fill_uniform, on one thread; a stop of `exec` leaves the rest of `t` and `state`

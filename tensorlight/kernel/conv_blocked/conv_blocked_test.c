@@ -48,6 +48,7 @@ static const shape shapes[] = {
 
 static const shape grouped[] = {
     {1, 32, 5, 15, 32, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 8},    // groups within a block
+    {1, 32, 2, 100, 32, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 8},   // the same, many tiles a line
     {2, 40, 7, 20, 40, 3, 2, {2, 1}, {1, 2}, {1, 1, 1, 1}, 5},    // of 8
     {1, 24, 3, 9, 24, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 12},    // of 2, two as one
     {1, 26, 3, 9, 26, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, 13},    // of 2, the last alone

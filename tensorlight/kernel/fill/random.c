@@ -3,8 +3,6 @@
 
 #include "kernel/fill/random.h"
 
-#include <assert.h>
-
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
@@ -34,7 +32,10 @@ static int bits_of_type(tl_dtype dtype)
 int tl_exec_random(const tl_exec *exec, tl_tensor *dst, tl_distribution distribution, double a,
                    double b, uint64_t *state)
 {
-    assert(tl_distribution_check(distribution, a, b) == 0);
+    if (tl_check_stored(dst, "dst") < 0 || tl_distribution_check(distribution, a, b) < 0)
+        return -1;
+    if (!state)
+        return tl_fail("'state' is NULL, expected a state");
     tl_random_job job = {.dst = dst, .distribution = distribution, .a = a, .b = b};
     job.key = tl_random_bits(state);
     job.n_bits = bits_of_type(dst->dtype);

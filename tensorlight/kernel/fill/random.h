@@ -36,8 +36,8 @@ enum { TL_RANDOM_CHUNK = 256 };
  * 64 bits. Counter and key are words of 32 bits in the paper; the least significant comes first. */
 typedef void tl_random_bits_func(uint64_t key, uint64_t first, size_t n, uint64_t *bits);
 
-/** The numbers that a standard normal distribution exceeds with the probabilities 1 - p [n], for 0
- * < p < 1; n is at most TL_RANDOM_CHUNK, and dst may be p. */
+/** Quantiles of the standard normal distribution at p [n], 0 < p < 1; n is at most TL_RANDOM_CHUNK,
+ * and dst may be p. */
 typedef void tl_quantile_func(const double *p, double *dst, size_t n);
 
 #define TL_ROWS_F64(ROW, arg, kernel, set, isa) ROW(arg, kernel##_f64_##set, TL_DOUBLE, isa)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random bits and numbers in plain C. All steps are exact or correctly rounded operations in a
-// fixed order, without functions of the C library, whose last bits may differ; compilers make
-// vectors of the loops, which have no branches.
+// fixed order, without functions of the C library, whose last bits may differ. Compilers make
+// vectors of most loops: they have no branches.
 
 #ifndef T // once
 
 #include "kernel/fill/random.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ static void set_tails(tails *t, double *dst)
 
 void NAME(tl_normal_quantiles, TL_SET)(const double *p, double *dst, size_t n)
 {
+    assert(n <= TL_RANDOM_CHUNK);
     tails t;
     find_tails(&t, p, n);
     for (size_t i = 0; i < n; i++) {
@@ -190,6 +192,7 @@ static void make_normal(const tl_random_job *job, const uint64_t *bits, double *
 
 void NAME(tl_random_numbers, TL_SET)(const tl_random_job *job, size_t first, size_t n, double *dst)
 {
+    assert(n <= TL_RANDOM_CHUNK);
     uint64_t bits[TL_RANDOM_CHUNK + 2];
     const uint64_t *const from = bits + first % 2;
     NAME(tl_random_bits_of, TL_SET)(job->key, first / 2, (first % 2 + n + 1) / 2, bits);

@@ -11,8 +11,10 @@
 // Rows of the lists of kernels
 #define QUANTILES(ROW, arg) TL_RANDOM_KERNELS(ROW, arg, tl_normal_quantiles)
 #define BITS(ROW, arg)      TL_RANDOM_KERNELS(ROW, arg, tl_random_bits_of)
+#define NUMBERS(ROW, arg)   TL_RANDOM_KERNELS(ROW, arg, tl_random_numbers)
 TL_KERNEL_TABLE(pick_quantiles, tl_quantile_func, QUANTILES)
 TL_KERNEL_TABLE(pick_bits, tl_random_bits_func, BITS)
+TL_KERNEL_TABLE(pick_numbers, tl_random_func, NUMBERS)
 
 // Philox4x32 by its definition.
 static void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t block[4])
@@ -29,7 +31,7 @@ static void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t bl
     }
 }
 
-START_TEST(the_reference_gives_the_published_blocks)
+START_TEST(the_reference_computes_the_published_blocks)
 {
     // Of the authors' library Random123.
     static const struct {
@@ -95,7 +97,7 @@ START_TEST(normal_quantiles_invert_the_distribution)
 }
 END_TEST
 
-START_TEST(sets_of_features_give_the_same_bits)
+START_TEST(instruction_sets_compute_the_same_bits)
 {
     enum { LEN = 30001 };
     for (size_t k = 0; k < 2 * NN_LEN(nn_floats); k++) {
@@ -115,6 +117,59 @@ START_TEST(sets_of_features_give_the_same_bits)
         }
         nn_close(&room);
     }
+}
+END_TEST
+
+START_TEST(numbers_are_those_of_earlier_versions)
+{
+    // Elements 0, 1, 2 and 6 of a seed: models that draw numbers keep their results.
+    static const double known[TL_DISTRIBUTION_SIZE][4] = {
+        {-0x1.13cc010003e0ep-2, 0x1.c1db73ec073d3p-1, 0x1.25e57b8d60f8p-4, 0x1.416bbf8a89c49p-1},
+        {-0x1.31e5a75b73514p+1, -0x1.6ce48e70efadcp-2, -0x1.bb4c69835ee04p+0,
+         -0x1.9277b38cae528p-1}};
+    for (int d = 0; d < TL_DISTRIBUTION_SIZE; d++) {
+        nn_room room = {0};
+        uint64_t state = 2026;
+        tl_tensor *const t = nn_blank(&room, TL_DOUBLE, 1, (int[]){7});
+        ck_assert_int_eq(tl_exec_random(NULL, t, (tl_distribution)d, -1, 2, &state), 0);
+        for (size_t i = 0; i < 4; i++)
+            ck_assert_double_eq(nn_at(t, i < 3 ? i : 6), known[d][i]);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+START_TEST(parts_may_begin_with_any_number)
+{
+    static const size_t lens[] = {0, 1, 2, 255, TL_RANDOM_CHUNK};
+    tl_random_job job = {.a = 0, .b = 1, .key = 99, .n_bits = 24};
+    NN_EACH_ISA(exec)
+    for (int d = 0; d < TL_DISTRIBUTION_SIZE; d++) {
+        tl_random_func *const make = pick_numbers(&exec, TL_DOUBLE);
+        double all[TL_RANDOM_CHUNK + 4], part[TL_RANDOM_CHUNK + 1];
+        job.distribution = (tl_distribution)d;
+        for (size_t i = 0; i < NN_LEN(all); i += 2)
+            make(&job, i, 2, all + i);
+        for (size_t first = 0; first < 4; first++)
+            for (size_t k = 0; k < NN_LEN(lens); k++) {
+                part[lens[k]] = -5;
+                make(&job, first, lens[k], part);
+                ck_assert_mem_eq(part, all + first, lens[k] * sizeof(part[0]));
+                ck_assert_double_eq(part[lens[k]], -5);
+            }
+    }
+}
+END_TEST
+
+START_TEST(rejects_impossible_distributions)
+{
+    nn_room room = {0};
+    uint64_t state = 1;
+    tl_tensor *const t = nn_blank(&room, TL_FLOAT, 1, (int[]){3});
+    ck_assert_int_eq(tl_exec_random(NULL, t, TL_NORMAL, 0, -1, &state), -1);
+    ck_assert_int_eq(tl_exec_random(NULL, t, TL_UNIFORM, 0, 1, NULL), -1);
+    ck_assert_str_eq(tl_last_error(), "'state' is NULL, expected a state");
+    nn_close(&room);
 }
 END_TEST
 
@@ -232,8 +287,10 @@ START_TEST(each_tensor_moves_the_state_on)
 }
 END_TEST
 
-LN_TEST_MAIN("random", the_reference_gives_the_published_blocks, each_block_is_that_of_its_counter,
-             normal_quantiles_invert_the_distribution, sets_of_features_give_the_same_bits,
+LN_TEST_MAIN("random", the_reference_computes_the_published_blocks,
+             each_block_is_that_of_its_counter, normal_quantiles_invert_the_distribution,
+             instruction_sets_compute_the_same_bits, numbers_are_those_of_earlier_versions,
+             parts_may_begin_with_any_number, rejects_impossible_distributions,
              numbers_have_their_distribution, neighbours_are_independent,
              uniform_numbers_stay_below_the_upper_end, threads_and_parts_give_the_same_bits,
              each_tensor_moves_the_state_on)
