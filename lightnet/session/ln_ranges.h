@@ -2,11 +2,12 @@
 // Sizes of a model that change from run to run, the shapes of new programs, and rejected inputs.
 //
 // A size with a few values gets a program for each. One that has changed repeatedly is left open:
-// its program supports sizes up to a capacity: the next power of two, for small inputs at least
-// 256, and an eighth more than the size of a cache that grows. A batch of one row, the most common
-// one, still has a program of its own: mobilenet_v2 is 5 % faster than with buffers as far apart as
-// a large batch needs. A program for open sizes must use the same kernels as one for fixed shapes;
-// otherwise, or if the model cannot be read with open sizes, all programs are for fixed shapes.
+// its program supports sizes up to a capacity: the next power of two; for small inputs at least
+// 256; for a cache that grows, at least an eighth more than it has. A batch of one row, the most
+// common one, still has a program of its own: mobilenet_v2 is 5 % faster than with buffers as far
+// apart as a large batch needs. A program for open sizes must use the same kernels as one for fixed
+// shapes; otherwise, or if the model cannot be read with open sizes, all programs are for fixed
+// shapes.
 //
 // A program may rely on a sum of sizes that held in the last runs (ln_changes.h); it does not fit a
 // run in which the sum does not hold.

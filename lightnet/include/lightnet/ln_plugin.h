@@ -37,7 +37,7 @@ LN_BEGIN_DECLS
 /** The ABI number of LightNet and plug-ins, also in the SONAME of its
  * libraries. It increases when a struct, constant or function of a public
  * header changes or is removed; additions keep it (tests/structure/abi.py). */
-#define LN_PLUGIN_ABI 34
+#define LN_PLUGIN_ABI 35
 
 /** The first word of a descriptor: "LNPI", which other objects lack. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)
