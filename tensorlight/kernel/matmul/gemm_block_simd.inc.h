@@ -7,7 +7,7 @@
 //                                         matrices are packed
 //     TILES_FILE                          a file that defines the max rows of a tile, ROWS, whether
 //                                         it supports is_split, HAS_PARTS, and tails, HAS_TAIL, the
-//                                         max chunks that it prefetches with LINE terms, PASSES, a
+//                                         max lines that it prefetches for each term, PASSES, a
 //                                         type tile_state, which is {0} at first, and
 //
 //         multiply(state, p, rows, cols)
@@ -133,70 +133,64 @@ static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t 
 
 // Tiles
 
-// Some rows of src1: element [i, k] is data[i * row + k % LINE * col + k / LINE * line].
+// Some rows of src1: element [i, k] is data[i * row + k * col].
 typedef struct strip {
     const float *data;
-    size_t row, col, line;
+    size_t row, col;
     int is_split; // of tl_gemm
 } strip;
 
-// What a tile prefetches to the L2 cache while it sums: chunks of LINE lines, one line with each
-// term. `n_runs` runs of `n` chunks, the lines of a chunk line_step floats apart.
+// Cache lines that tiles prefetch to the L2 cache while they sum: n_runs runs, run_step floats
+// apart, of n lines, line_step floats apart. Each of the next n_tiles tiles prefetches as many,
+// tile_step floats behind those of the tile before it.
 typedef struct prefetch {
     const float *first;
-    size_t line_step, n, chunk_step, n_runs, run_step;
+    size_t line_step, n, run_step, n_runs, tile_step, n_tiles;
 } prefetch;
 
 // Those of a tile, the most important first, since a tile drops what exceeds its terms: what the
 // tiles after it read, its own addends and results.
 enum { NEXT_PANEL, NEXT_ROWS, ADDENDS, RESULTS, N_PREFETCHES };
 
-// The first line of chunk `c` of all prefetches together, and the step to its next lines. After
-// the last chunk: the line at `idle`, which is read or written soon, again and again: cheaper than
-// a branch.
-TL_INLINE const float *chunk_at(const prefetch next[N_PREFETCHES], size_t c, const float *idle,
-                                size_t *step)
-{
-    for (const prefetch *p = next; p < next + N_PREFETCHES; p++) {
-        const size_t n = p->n * p->n_runs;
-        if (c < n) {
-            // Few chunks: 32 bits are divided faster.
-            const size_t run = p->n_runs > 1 ? (uint32_t)c / (uint32_t)p->n : 0;
-            *step = p->line_step;
-            return p->first + run * p->run_step + (c - run * p->n) * p->chunk_step;
-        }
-        c -= n;
-    }
-    *step = 0;
-    return idle;
-}
-
-// Spreads chunks evenly over the terms of a pass.
+// How runs of lines that follow one another are spread over the terms of a tile, so that they do
+// not delay its own reads: each line is prefetched in `terms` successive terms, with each of which
+// the address moves by `step` bytes.
 typedef struct pace {
-    const prefetch *next;
-    size_t chunk, n_chunks; // the next one's index; the number of all
-    size_t n;               // LINE terms in the pass, at a time
-    size_t due;             // grows by n_chunks with LINE terms; a chunk is due at n
+    size_t terms, step;
 } pace;
 
-TL_INLINE pace pace_of(const prefetch *next, size_t chunk, size_t len)
-{
-    const size_t n = tl_ceil_div(len, LINE);
-    size_t n_chunks = 0;
-    for (int i = 0; i < N_PREFETCHES; i++)
-        n_chunks += next[i].n * next[i].n_runs;
-    return (pace){next, chunk, n_chunks, n, n - 1};
-}
+// The next lines of a tile: from line `line` of run `run` of `p` on.
+typedef struct cursor {
+    const prefetch *p, *end;
+    size_t run, line;
+    pace pace;
+} cursor;
 
-// As chunk_at, with each LINE terms; the line at `idle` as long as no chunk is due.
-TL_INLINE const float *next_chunk(pace *p, const float *idle, size_t *step)
+// The address `first`, which moves by `step` bytes with each of `n` terms.
+typedef struct lines_ahead {
+    const char *first;
+    size_t step, n;
+} lines_ahead;
+
+// Lines for 1 to `max` terms. After the last run the line at `idle`, which is read or written soon:
+// cheaper than a branch.
+TL_INLINE lines_ahead next_lines(cursor *c, size_t max, const float *idle)
 {
-    *step = 0;
-    p->due += p->n_chunks;
-    if (p->due < p->n)
-        return idle;
-    p->due -= p->n;
-    return chunk_at(p->next, p->chunk++, idle, step);
+    for (; c->p < c->end; c->p++, c->run = 0) {
+        const prefetch *const p = c->p;
+        if (p->n_tiles == 0 || c->run == p->n_runs)
+            continue;
+        const pace own = p->line_step == LINE ? c->pace : (pace){1, p->line_step * sizeof(float)};
+        const float *const first = p->first + c->run * p->run_step + c->line * p->line_step;
+        const size_t n = (p->n - c->line) * own.terms;
+        c->line += max / own.terms;
+        if (n <= max) {
+            c->line = 0;
+            c->run++;
+        }
+        return (lines_ahead){(const char *)first, own.step, tl_min_size(n, max)};
+    }
+    return (lines_ahead){(const char *)idle, 0, max};
 }
 
 // Rows that are added to those of a tile.
@@ -220,16 +214,20 @@ typedef struct product {
     const float *panel;
     size_t len;
     tail tail;
-    const prefetch *next; // N_PREFETCHES
+    prefetch next[N_PREFETCHES];
+    pace pace;
     float *dst;
     size_t dst_row;
 } product;
 
+TL_INLINE cursor first_lines(const product *p)
+{
+    return (cursor){p->next, p->next + N_PREFETCHES, 0, 0, p->pace};
+}
+
 #include TILES_FILE
 
 // Groups
-
-enum { COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES }; // of a copied column
 
 // Strips of a part that stay in the L2 cache.
 typedef struct group {
@@ -250,24 +248,26 @@ static size_t strip_row(const group *s, size_t i)
     return s->part->row + i * s->min_rows + tl_min_size(i, s->longer);
 }
 
-// A copied strip is [k / LINE][ROWS][LINE], or, of a transposed src1, [k][COPY_ROWS].
+// A copied strip is [ROWS][COPY_ROW], or, of a transposed src1, [k][COPY_ROWS].
 enum {
-    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, // between copied strips: no cache conflicts
-    COPY_AHEAD = 4,                             // prefetched rows of a transposed src1
+    COPY_ROW = TL_GEMM_LEN + LINE, // floats between copied rows: no cache conflicts
+    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES,
+    COPY_STEP = COPY_ROW * COPY_ROWS + LINE, // floats between copied strips
+    COPY_AHEAD = 4,                          // prefetched rows of a transposed src1
 };
 
-// Copies a row of src1 to its place in a copied strip, and prefetches `ahead` floats ahead.
+// Copies a row of src1 to a copied strip, and prefetches `ahead` floats ahead.
 static void copy_row(float *dst, const float *src, size_t len, size_t ahead)
 {
     size_t k = 0;
-    for (; k + LINE <= len; k += LINE, dst += ROWS * LINE) {
+    for (; k + LINE <= len; k += LINE) {
         __builtin_prefetch(src + k + ahead);
-        __builtin_prefetch(dst + AHEAD * ROWS * LINE, 1);
+        __builtin_prefetch(dst + k + AHEAD * LINE, 1);
         TL_UNROLL
         for (int v = 0; v < LINE; v += TL_VF_LANES)
-            tl_vf_store(dst + v, tl_vf_load(src + k + v));
+            tl_vf_store(dst + k + v, tl_vf_load(src + k + v));
     }
-    copy_line(dst, src + k, len - k);
+    copy_line(dst + k, src + k, len - k);
 }
 
 // Copies columns of src1, which are contiguous, to the columns of copied strips.
@@ -295,19 +295,19 @@ static void copy_strips(const group *s)
     }
     for (size_t i = s->begin; i < s->end; i++)
         for (size_t row = strip_row(s, i), r = row; r < strip_row(s, i + 1); r++)
-            copy_row(s->part->copy + (i - s->begin) * COPY_STEP + (r - row) * LINE,
+            copy_row(s->part->copy + (i - s->begin) * COPY_STEP + (r - row) * COPY_ROW,
                      src + r * src1->row, s->part->len, 2 * src1->row);
 }
 
-static strip strip_of(const group *s, size_t i)
+// The first strip of the group.
+static strip first_strip(const group *s)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
     if (!s->gemm->is_copied)
-        return (strip){src1->data + strip_row(s, i) * src1->row + s->part->begin * src1->col,
-                       src1->row, src1->col, LINE * src1->col, s->gemm->is_split};
-    const float *const copy = s->part->copy + (i - s->begin) * COPY_STEP;
-    return src1->col == 1 ? (strip){copy, LINE, 1, ROWS * LINE, 0}
-                          : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS, 0};
+        return (strip){src1->data + strip_row(s, s->begin) * src1->row + s->part->begin * src1->col,
+                       src1->row, src1->col, s->gemm->is_split};
+    return src1->col == 1 ? (strip){s->part->copy, COPY_ROW, 1, 0}
+                          : (strip){s->part->copy, 1, COPY_ROWS, 0};
 }
 
 // The source of the panel from column `j` of the part on.
@@ -326,72 +326,56 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
-// The chunks that contiguous floats take.
-static size_t chunks_of(size_t floats)
+// Prefetches
+
+// `n` lines, `step` floats apart, shared by `n_tiles` tiles.
+static prefetch share_lines(const float *first, size_t step, size_t n, size_t n_tiles)
 {
-    return tl_ceil_div(floats, LINE * LINE);
+    const size_t each = tl_ceil_div(n, n_tiles);
+    return (prefetch){first, step, each, 0, 1, each * step, tl_ceil_div(n, each)};
 }
 
-// `rows` rows of `cols` floats, `step` apart: the same line of LINE rows, then their next one.
-static prefetch prefetch_columns(const float *first, size_t step, size_t rows, size_t cols)
-{
-    return (prefetch){first, step, tl_ceil_div(rows, LINE), LINE * step, tl_ceil_div(cols, LINE),
-                      LINE};
-}
-
-// The same: row by row, if that takes fewer chunks.
-static prefetch prefetch_rows(const float *first, size_t step, size_t rows, size_t cols)
+// `rows` rows of `cols` floats, `step` apart, shared by `n_tiles` tiles. All are at least 1.
+static prefetch share_rows(const float *first, size_t step, size_t rows, size_t cols,
+                           size_t n_tiles)
 {
     if (step == cols)
-        return (prefetch){first, LINE, chunks_of(rows * cols), LINE * LINE, 1, 0};
-    if (tl_ceil_div(rows, LINE) * tl_ceil_div(cols, LINE) < rows * chunks_of(cols))
-        return prefetch_columns(first, step, rows, cols);
-    return (prefetch){first, LINE, chunks_of(cols), LINE * LINE, rows, step};
+        return share_lines(first, LINE, tl_ceil_div(rows * cols, LINE), n_tiles);
+    const size_t each = tl_ceil_div(rows, n_tiles), n_lines = tl_ceil_div(cols, LINE);
+    prefetch p = {first, LINE, n_lines, step, each, each * step, tl_ceil_div(rows, each)};
+    if (each > n_lines) // fewer runs
+        p = (prefetch){first, step, each, LINE, n_lines, p.tile_step, p.n_tiles};
+    return p;
 }
 
-// A prefetch that tiles share: that of the first one, those of the next ones are `step` floats
-// apart, `n` in all.
-typedef struct share {
-    prefetch first;
-    size_t step, n;
-} share;
-
-static prefetch share_of(const share *s, size_t i)
+// Columns of the rows of a tile. The caller sets the number of rows.
+static prefetch prefetch_own(const float *first, size_t step, size_t cols)
 {
-    prefetch own = s->first;
-    if (i >= s->n)
-        return (prefetch){0};
-    own.first += i * s->step;
-    return own;
+    return (prefetch){first, step, 0, LINE, tl_ceil_div(cols, LINE), 0, 1};
 }
 
-// The prefetch of the panel from column `j` on by the `n` tiles before it.
-static share prefetch_of_panel(const group *s, size_t j, size_t n)
+// The prefetch of the panel from column `j` on by the `n_tiles` tiles before it.
+static prefetch prefetch_of_panel(const group *s, size_t j, size_t n_tiles)
 {
     const size_t len = s->part->len;
     if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows are memory-bound
-        return (share){.n = 0};
+        return (prefetch){0};
     if (!s->is_packing) {
-        // A tile has fewer chunks than a panel: if it is the only one, the CPU adds the second line
-        // of each pair.
-        const size_t lines = n * PASSES > 1 ? 1 : 2;
-        const size_t all = tl_ceil_div(chunks_of(len * TL_GEMM_PANEL), lines);
-        const size_t each = tl_ceil_div(all, n), step = lines * LINE * LINE;
-        return (share){
-            {panel_at(s, j), lines * LINE, each, step, 1, 0}, each * step, tl_ceil_div(all, each)};
+        // A tile has fewer terms than a panel has lines: if it is the only one, the CPU adds the
+        // second line of each pair.
+        const size_t every = n_tiles * PASSES > 1 ? 1 : 2;
+        return share_lines(panel_at(s, j), every * LINE,
+                           tl_ceil_div(len * TL_GEMM_PANEL, every * LINE), n_tiles);
     }
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
-    const int has_rows = src.col == 1; // else contiguous columns
-    const size_t all = has_rows ? len : cols, step = has_rows ? src.row : src.col;
-    const size_t each = has_rows ? tl_ceil_div(all, n * LINE) * LINE : tl_ceil_div(all, n);
-    return (share){prefetch_rows(src.data, step, each, has_rows ? cols : len), each * step,
-                   tl_ceil_div(all, each)};
+    return src.col == 1 ? share_rows(src.data, src.row, len, cols, n_tiles)
+                        : share_rows(src.data, src.col, cols, len, n_tiles);
 }
 
-// What tile `i` of the `n` tiles of a group prefetches of the next rows of src1: those of the next
-// group, or of the first group in the next part of the sum.
-static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
+// What the `n_tiles` tiles of a group prefetch of the next rows of src1: those of the next group,
+// or of the first group in the next part of the sum.
+static prefetch prefetch_of_rows(const group *s, size_t n_tiles)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
     const int is_end = s->end == s->n_strips;
@@ -403,12 +387,27 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
                                     s->part->row + s->part->rows - row);
     const size_t len = tl_min_size(s->part->len, s->gemm->k - k);
     const float *const data = src1->data + row * src1->row + k * src1->col;
-    if (src1->col == 1) {
-        const size_t first = i * rows / n, end = (i + 1) * rows / n;
-        return prefetch_rows(data + first * src1->row, src1->row, end - first, len);
-    }
-    const size_t first = i * len / n, end = (i + 1) * len / n;
-    return prefetch_rows(data + first * src1->col, src1->col, end - first, rows);
+    return src1->col == 1 ? share_rows(data, src1->row, rows, len, n_tiles)
+                          : share_rows(data, src1->col, len, rows, n_tiles);
+}
+
+// The pace of a tile of `terms` terms. Lines that do not follow one another take one term each.
+static pace pace_of(const prefetch next[N_PREFETCHES], size_t terms)
+{
+    size_t following = 0, others = 0;
+    for (const prefetch *p = next; p < next + N_PREFETCHES; p++)
+        *(p->line_step == LINE ? &following : &others) += p->n_tiles ? p->n * p->n_runs : 0;
+    const size_t each = following && others < terms ? (terms - others) / following : 1;
+    const size_t max = LINE * sizeof(float), n = tl_min_size(each ? each : 1, max);
+    return (pace){n, max / n};
+}
+
+// Skips the prefetches of `n_tiles` tiles.
+static void skip_tiles(prefetch *p, size_t n_tiles)
+{
+    n_tiles = tl_min_size(n_tiles, p->n_tiles);
+    p->first += n_tiles * p->tile_step;
+    p->n_tiles -= n_tiles;
 }
 
 // Parts
@@ -464,14 +463,13 @@ static int complete(float *sums, size_t rows, const float *dst, size_t dst_row, 
     return tl_vf_sum(rest) == 0;
 }
 
-// Whether a tile can write its results, without finish().
-static int is_direct(const tl_gemm *g, size_t cols, int is_first, int is_last)
+// Whether a tail completes the sums of a tile, without finish() but for the activation.
+static int has_tail(const tl_gemm *g, size_t cols, int is_first, int is_last)
 {
     if (cols < TL_GEMM_PANEL)
         return 0;
     if (!HAS_TAIL)
-        return is_first &&
-               (!is_last || (is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE));
+        return is_first && (!is_last || (is_simple(g) && !g->bias.data));
     return !is_last || (g->alpha == 1 && (!g->bias.data || (g->beta == 1 && g->bias.col == 1)));
 }
 
@@ -480,6 +478,7 @@ static void add_addend(tail *t, const float *data, size_t row)
     t->addends[t->n++] = (addend){data, row};
 }
 
+// From element [row, col] of the product on.
 static tail tail_of(const tl_gemm *g, size_t row, size_t col, int is_first, int is_last)
 {
     tail t = {.low = g->low, .high = g->high};
@@ -495,67 +494,105 @@ static tail tail_of(const tl_gemm *g, size_t row, size_t col, int is_first, int 
     return t;
 }
 
-// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst: directly, or
-// by finish(). Completes `next` by the tile's own lines.
-static void run_tile(const group *s, size_t i, size_t j, prefetch next[N_PREFETCHES])
+// The products of a panel, strip by strip.
+typedef struct column {
+    size_t col, cols;  // of the product
+    int adds, is_last; // of finish()
+    int is_checked;    // sums may be wrong: see mend()
+    int has_tail;      // the tail completes sums
+    int is_written;    // they are written to dst, else to a buffer
+    product p;         // of the next strip
+} column;
+
+// Prefetches of the tiles of panel `j`.
+static void start_prefetches(const group *s, size_t j, column *c, const float *dst)
 {
-    _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
+    const tl_gemm *const g = s->gemm;
+    const size_t n = s->end - s->begin, row = strip_row(s, s->begin);
+    prefetch *const next = c->p.next;
+    next[NEXT_PANEL] = prefetch_of_panel(s, j + TL_GEMM_PANEL, n);
+    next[NEXT_ROWS] = prefetch_of_rows(s, n * tl_ceil_div(s->part->cols, TL_GEMM_PANEL));
+    skip_tiles(&next[NEXT_ROWS], n * (j / TL_GEMM_PANEL));
+    if (g->add.data)
+        next[ADDENDS] = prefetch_own(g->add.data + row * g->add.row + c->col, g->add.row, c->cols);
+    next[RESULTS] = prefetch_own(dst, g->dst_row, c->cols);
+    next[ADDENDS].n = next[RESULTS].n = s->min_rows;
+    c->p.pace = pace_of(next, s->part->len * PASSES);
+}
+
+// The column of the group's first strip and the panel from column `j` of the part on. `sums`: the
+// buffer.
+static column column_of(const group *s, size_t j, float *sums)
+{
     const tl_gemm *const g = s->gemm;
     const tl_gemm_part *const part = s->part;
-    const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row, col = part->col + j;
-    const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
-    const int is_first = part->begin == 0, is_last = part->begin + part->len == g->k;
-    const int is_checked = HAS_PARTS && g->is_split && is_last;
-    const int direct = !is_checked && is_direct(g, cols, is_first, is_last);
-    const float *const panel = panel_at(s, j);
-    float *const dst = g->dst + row * g->dst_row + col;
-    next[RESULTS] = prefetch_columns(dst, g->dst_row, rows, cols);
-    next[ADDENDS] = (prefetch){0};
-    if (g->add.data)
-        next[ADDENDS] =
-            prefetch_columns(g->add.data + row * g->add.row + col, g->add.row, rows, cols);
-    product p = {.strip = strip_of(s, i),
-                 .panel = panel,
-                 .len = part->len,
-                 .next = next,
-                 .dst = sums,
-                 .dst_row = TL_GEMM_PANEL};
-    if (direct) {
-        p.tail = tail_of(g, row, col, is_first, is_last);
-        p.dst = dst;
-        p.dst_row = g->dst_row;
-    }
-    multiply(s->state, &p, rows, cols);
-    int adds = !is_first;
-    if (is_checked) {
-        if (!complete(sums, rows, adds ? dst : NULL, g->dst_row, cols))
-            mend(g, row, rows, panel - part->begin * TL_GEMM_PANEL, sums);
-        adds = 0;
-    }
-    if (!direct)
-        finish(g, sums, TL_GEMM_PANEL, row, rows, col, cols, adds, is_last);
-    else if (is_last && g->act.act != TL_ACT_NONE)
+    const size_t row = strip_row(s, s->begin);
+    column c = {.col = part->col + j,
+                .cols = tl_min_size(TL_GEMM_PANEL, part->cols - j),
+                .adds = part->begin > 0,
+                .is_last = part->begin + part->len == g->k};
+    float *const dst = g->dst + row * g->dst_row + c.col;
+    c.is_checked = HAS_PARTS && g->is_split && c.is_last;
+    c.has_tail = !c.is_checked && has_tail(g, c.cols, !c.adds, c.is_last);
+    c.is_written = c.has_tail && (!c.is_last || g->act.act == TL_ACT_NONE);
+    c.p = (product){.strip = first_strip(s), .panel = panel_at(s, j), .len = part->len};
+    if (c.has_tail)
+        c.p.tail = tail_of(g, row, c.col, !c.adds, c.is_last);
+    c.p.dst = c.is_written ? dst : sums;
+    c.p.dst_row = c.is_written ? g->dst_row : TL_GEMM_PANEL;
+    start_prefetches(s, j, &c, dst);
+    return c;
+}
+
+// Moves a column to the next strip.
+static void next_strip(const group *s, column *c, size_t rows)
+{
+    product *const p = &c->p;
+    p->strip.data += s->gemm->is_copied ? COPY_STEP : rows * p->strip.row;
+    p->dst += c->is_written ? rows * p->dst_row : 0;
+    for (int k = 0; k < p->tail.n; k++)
+        p->tail.addends[k].data += rows * p->tail.addends[k].row;
+    skip_tiles(&p->next[NEXT_PANEL], 1);
+    skip_tiles(&p->next[NEXT_ROWS], 1);
+    p->next[ADDENDS].first += rows * p->next[ADDENDS].line_step;
+    p->next[RESULTS].first += rows * p->next[RESULTS].line_step;
+}
+
+// Writes the results of a tile whose sums are in the buffer.
+static void finish_tile(const group *s, const column *c, size_t row, size_t rows)
+{
+    const tl_gemm *const g = s->gemm;
+    float *const dst = g->dst + row * g->dst_row + c->col, *const sums = c->p.dst;
+    if (c->has_tail) {
+        tl_vf_activate(g->act, sums, rows * TL_GEMM_PANEL);
         for (size_t r = 0; r < rows; r++)
-            tl_vf_activate(g->act, dst + r * g->dst_row, cols);
+            copy_line(dst + r * g->dst_row, sums + r * TL_GEMM_PANEL, TL_GEMM_PANEL);
+        return;
+    }
+    if (c->is_checked && !complete(sums, rows, c->adds ? dst : NULL, g->dst_row, c->cols))
+        mend(g, row, rows, c->p.panel - s->part->begin * TL_GEMM_PANEL, sums);
+    finish(g, sums, TL_GEMM_PANEL, row, rows, c->col, c->cols, c->adds && !c->is_checked,
+           c->is_last);
 }
 
 // Multiplies all strips of the group by the panel from column `j` on.
 static void run_panel(const group *s, size_t j)
 {
-    const tl_gemm_part *const part = s->part;
+    _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
     if (s->is_packing) {
         const tl_gemm_matrix src = panel_source(s, j);
-        const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
-        PACK_PANEL(&src, part->len, cols, part->buffer + j / TL_GEMM_PANEL * s->buffer_step);
+        const size_t cols = tl_min_size(TL_GEMM_PANEL, s->part->cols - j);
+        PACK_PANEL(&src, s->part->len, cols, s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step);
     }
-    const size_t n = s->end - s->begin, n_before = j / TL_GEMM_PANEL * n; // tiles of the group
-    const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
-    const share panel = prefetch_of_panel(s, j + TL_GEMM_PANEL, n);
-    prefetch next[N_PREFETCHES];
-    for (size_t i = 0; i < n; i++) {
-        next[NEXT_PANEL] = share_of(&panel, i);
-        next[NEXT_ROWS] = prefetch_of_rows(s, n_before + i, n_tiles);
-        run_tile(s, s->begin + i, j, next);
+    column c = column_of(s, j, sums);
+    for (size_t i = s->begin, row = strip_row(s, i); i < s->end; i++) {
+        const size_t rows = strip_row(s, i + 1) - row;
+        c.p.next[ADDENDS].n = c.p.next[RESULTS].n = rows;
+        multiply(s->state, &c.p, rows, c.cols);
+        if (!c.is_written)
+            finish_tile(s, &c, row, rows);
+        next_strip(s, &c, rows);
+        row += rows;
     }
 }
 

@@ -31,12 +31,14 @@ TL_INLINE void finish_sums(const int n, const int parts, const tail *t, size_t c
                            tl_vf sum[ROWS][PARTS])
 {
     for (int k = 0; k < t->n; k++) {
-        const float *row = t->addends[k].data + col;
+        const float *rows = t->addends[k].data + col;
+        const size_t step = t->addends[k].row;
         TL_UNROLL
-        for (int i = 0; i < n; i++, row += t->addends[k].row) {
+        for (int i = 0; i < n; i++) {
             TL_UNROLL
             for (int v = 0; v < parts; v++)
-                sum[i][v] = tl_vf_add(sum[i][v], tl_vf_load(row + v * TL_VF_LANES));
+                sum[i][v] = tl_vf_add(sum[i][v], tl_vf_load(rows + i % 3 * step + v * TL_VF_LANES));
+            rows += i % 3 == 2 ? 3 * step : 0;
         }
     }
     if (!t->clamps)
@@ -50,20 +52,18 @@ TL_INLINE void finish_sums(const int n, const int parts, const tail *t, size_t c
     }
 }
 
-// Computes n rows of a product, and parts * TL_VF_LANES columns from `first` on, with prefetches
-// from chunk `chunk` on. The first two arguments are constants: each choice becomes a separate
-// function. To save registers, rows[i / 3] addresses rows i, i + 1 and i + 2 of the strip, `step`
-// apart. After LINE terms it has moved by LINE * col, and `jump` completes that to s->line.
-TL_INLINE void tile(const int n, const int parts, const product *p, size_t first, size_t chunk)
+// Computes n rows of a product, and parts * TL_VF_LANES columns from `first` on. The first two
+// arguments are constants: each choice becomes a separate function. To save registers, rows[i / 3]
+// addresses rows i, i + 1 and i + 2 of the strip, `step` apart.
+TL_INLINE void tile(const int n, const int parts, const product *p, size_t first, cursor *next)
 {
-    const strip *const s = &p->strip;
-    const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col, len = p->len;
-    const float *panel = p->panel + first;
+    const size_t step = p->strip.row, col = p->strip.col, dst_row = p->dst_row;
+    const float *panel = p->panel + first, *const end = panel + p->len * TL_GEMM_PANEL;
     float *dst = p->dst + first;
     const float *rows[(ROWS + 2) / 3];
     TL_UNROLL
     for (int i = 0; i < n; i += 3)
-        rows[i / 3] = s->data + i * step;
+        rows[i / 3] = p->strip.data + i * step;
     tl_vf sum[ROWS][PARTS];
     TL_UNROLL
     for (int i = 0; i < n; i++) {
@@ -71,18 +71,19 @@ TL_INLINE void tile(const int n, const int parts, const product *p, size_t first
         for (int v = 0; v < parts; v++)
             sum[i][v] = tl_vf_zero();
     }
-    pace chunks = pace_of(p->next, chunk, len);
-    for (size_t begin = 0; begin < len; begin += LINE) {
-        size_t ahead_step = 0;
-        const float *ahead = n > TL_GEMM_STREAMED ? next_chunk(&chunks, dst, &ahead_step) : NULL;
-        const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
-        for (; panel < end; panel += TL_GEMM_PANEL) {
+    while (panel < end) {
+        const size_t left = (size_t)(end - panel) / TL_GEMM_PANEL;
+        lines_ahead ahead = {NULL, 0, left};
+        if (n > TL_GEMM_STREAMED)
+            ahead = next_lines(next, left, dst);
+        const float *const stop = panel + ahead.n * TL_GEMM_PANEL;
+        for (; panel < stop; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
             if (n <= TL_GEMM_STREAMED) {
                 prefetch_floats(panel + PANEL_AHEAD, (size_t)parts * TL_VF_LANES);
             } else {
-                __builtin_prefetch(ahead, 0, 2);
-                ahead += ahead_step;
+                __builtin_prefetch(ahead.first, 0, 2);
+                ahead.first += ahead.step;
             }
             TL_UNROLL
             for (int v = 0; v < parts; v++)
@@ -98,27 +99,25 @@ TL_INLINE void tile(const int n, const int parts, const product *p, size_t first
             for (int i = 0; i < n; i += 3)
                 rows[i / 3] += col;
         }
-        TL_UNROLL
-        for (int i = 0; i < n; i += 3)
-            rows[i / 3] += jump;
     }
     if (parts == PARTS) // only whole panels have a tail
         finish_sums(n, parts, &p->tail, first, sum);
     TL_UNROLL
-    for (int i = 0; i < n; i++, dst += p->dst_row) {
+    for (int i = 0; i < n; i++) {
         TL_UNROLL
         for (int v = 0; v < parts; v++)
-            tl_vf_store(dst + v * TL_VF_LANES, sum[i][v]);
+            tl_vf_store(dst + i % 3 * dst_row + v * TL_VF_LANES, sum[i][v]);
+        dst += i % 3 == 2 ? 3 * dst_row : 0;
     }
 }
 
-typedef void tile_func(const product *p, size_t first, size_t chunk);
+typedef void tile_func(const product *p, size_t first, cursor *next);
 
 // Tiles of n rows: tile_n_half of half the columns, tile_n_whole of all, TILE_COLS.
 #define TILE(n, name, parts)                                                    \
-    static void tile_##n##_##name(const product *p, size_t first, size_t chunk) \
+    static void tile_##n##_##name(const product *p, size_t first, cursor *next) \
     {                                                                           \
-        tile(n, parts, p, first, chunk);                                        \
+        tile(n, parts, p, first, next);                                         \
     }
 #define WHOLE(n)     TILE(n, whole, PARTS)
 #define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
@@ -150,10 +149,10 @@ typedef struct tile_state {
 
 static void multiply(tile_state *t, const product *p, size_t rows, size_t cols)
 {
-    const size_t n_chunks = tl_ceil_div(p->len, LINE);
+    cursor next = first_lines(p);
     (void)t;
-    for (size_t c = 0, chunk = 0; c < cols; c += TILE_COLS, chunk += n_chunks)
-        tiles[rows][cols - c > TILE_COLS / 2](p, c, chunk);
+    for (size_t c = 0; c < cols; c += TILE_COLS)
+        tiles[rows][cols - c > TILE_COLS / 2](p, c, &next);
 }
 
 static void release(tile_state *t)

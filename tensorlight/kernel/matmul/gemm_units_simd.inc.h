@@ -9,7 +9,7 @@ enum {
     ROWS = 2 * TL_TILE_ROWS,
     PAIRS = TL_TILE_BYTES / sizeof(float), // of a row of a tile
     PANEL_STEP = TL_GEMM_PANEL * sizeof(float),
-    PASSES = 2, // chunks of prefetches with each chunk of pairs
+    PASSES = 2, // lines that are prefetched with each pair
 };
 
 _Static_assert((int)TL_GEMM_PANEL == 2 * (int)TL_TILE_ROWS && (int)PAIRS == (int)LINE,
@@ -24,14 +24,14 @@ static size_t second_of(const tl_tile_split *r, size_t row)
     return (size_t)tl_tile_first(r, r->tiles - 1, &repeated) * row;
 }
 
-// Prefetches with chunk `c` of pairs, which is at `chunk`.
-static void prefetch_with(const prefetch *next, size_t c, const float *chunk)
+// Prefetches the lines of a chunk of pairs.
+static void prefetch_lines(cursor *next)
 {
-    for (size_t i = PASSES * c; i < PASSES * (c + 1); i++) {
-        size_t step;
-        const float *line = chunk_at(next, i, chunk, &step);
-        for (int k = 0; k < (step ? LINE : 0); k++, line += step)
-            __builtin_prefetch(line, 0, 2);
+    for (size_t left = PASSES * LINE; left > 0;) {
+        lines_ahead ahead = next_lines(next, left, NULL);
+        left -= ahead.n;
+        for (; ahead.first && ahead.n > 0; ahead.n--, ahead.first += ahead.step)
+            __builtin_prefetch(ahead.first, 0, 2);
     }
 }
 
@@ -48,14 +48,14 @@ static void add_chunk(tl_tiles *t, const tl_tile_split *r, const float *left, si
 // Some rows of parts, as one or two tiles, and a panel.
 typedef struct split_factors {
     const float *left, *right;
-    size_t row, line, second; // floats of left between rows, parts, and both tiles of rows
-    int has_rows;             // there are two tiles of rows
+    size_t row, second; // floats of left between rows, and both tiles of rows
+    int has_rows;       // there are two tiles of rows
 } split_factors;
 
 // The tiles of part `i`, counted over all chunks.
 static void load_rows(tl_tiles *t, const split_factors *f, size_t i)
 {
-    const float *const first = f->left + i * f->line;
+    const float *const first = f->left + i * PAIRS;
     tl_tile_load(t, 4, first, f->row * sizeof(float));
     if (f->has_rows)
         tl_tile_load(t, 5, first + f->second, f->row * sizeof(float));
@@ -98,12 +98,12 @@ static void multiply_parts(tl_tiles *t, const product *p, const tl_tile_split *r
 {
     const strip *const s = &p->strip;
     const size_t parts = p->len / PAIRS;
-    const split_factors f = {s->data,     p->panel, s->row, s->line, second_of(r, s->row),
-                             r->tiles > 1};
+    const split_factors f = {s->data, p->panel, s->row, second_of(r, s->row), r->tiles > 1};
+    cursor next = first_lines(p);
     tl_tile_begin(t, r->each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t i = 0; i < parts; i++) {
-        prefetch_with(p->next, i, p->panel);
+        prefetch_lines(&next);
         if (i % TL_GEMM_PARTS == 0)
             add_small_products(t, &f, i);
     }
@@ -128,18 +128,19 @@ static void multiply(tile_state *t, const product *p, size_t n, size_t cols)
         multiply_parts(t, p, &r);
         return;
     }
+    cursor next = first_lines(p);
     tl_tile_begin(t, r.each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t c = 0; c < chunks; c++) {
-        prefetch_with(p->next, c, p->panel);
-        add_chunk(t, &r, s->data + c * s->line, s->row, p->panel + c * PAIRS * TL_GEMM_PANEL);
+        prefetch_lines(&next);
+        add_chunk(t, &r, s->data + c * PAIRS, s->row, p->panel + c * PAIRS * TL_GEMM_PANEL);
     }
     tl_tile_store_sums(t, p->dst, step, second, has_rows, column);
     if (rest == 0)
         return;
     tl_tile_begin(t, r.each, (int)(rest * sizeof(float)));
     tl_tile_load_sums(t, p->dst, step, second, has_rows, column);
-    add_chunk(t, &r, s->data + chunks * s->line, s->row, p->panel + chunks * PAIRS * TL_GEMM_PANEL);
+    add_chunk(t, &r, s->data + chunks * PAIRS, s->row, p->panel + chunks * PAIRS * TL_GEMM_PANEL);
     tl_tile_store_sums(t, p->dst, step, second, has_rows, column);
 }
 
