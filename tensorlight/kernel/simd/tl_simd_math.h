@@ -77,22 +77,34 @@ TL_INLINE tl_vf tl_vf_exp_poly(tl_vf r)
     return tl_vf_fma(tl_vf_mul(r, r), p, r);
 }
 
-/** e^x: 1.1 ULP. Infinite from 88.73 on, subnormal below -87.33, 0 below -103.98. */
+// Some processors take 100 cycles and more for a vector where a result is subnormal, or becomes 0
+// below that. So no function computes such a number on the way to a result of another size.
+
+/** e^x: 1.1 ULP. Infinite from 88.73 on, subnormal below -87.34, 0 below -103.98. */
 TL_INLINE tl_vf tl_vf_exp(tl_vf x)
 {
+    const tl_vm is_zero = tl_vf_lt(x, tl_vf_set1(-104));
     x = tl_vf_keep_between(x, -105, 90);
+    const tl_vf n = tl_vf_exp_n(x);
+    const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r(x, n));
+    const tl_vf power = tl_vf_add(tl_vf_set1(1), q);
+    return tl_vf_scale_far(tl_vf_select(is_zero, tl_vf_zero(), power), n);
+}
+
+/** e^x as an addend of 1: 1.1 ULP, and e^-20 below -20, where the sum is 1. */
+TL_INLINE tl_vf tl_vf_exp_addend(tl_vf x)
+{
+    x = tl_vf_keep_between(x, -20, 90);
     const tl_vf n = tl_vf_exp_n(x);
     const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r(x, n));
     return tl_vf_scale_far(tl_vf_add(tl_vf_set1(1), q), n);
 }
 
-/**
- * e^x for x <= 0, as the weight of a sum whose largest weight is 1: 1.1 ULP, and 0 below -87.33,
- * where e^x is subnormal. Some processors take 100 cycles and more to multiply by a subnormal.
- */
+/** e^x for x <= 20, as a weight or factor: 1.1 ULP, and 0 where e^x is subnormal. */
 TL_INLINE tl_vf tl_vf_exp_weight(tl_vf x)
 {
-    const tl_vf lowest = tl_vf_set1(-87.33f), y = tl_vf_max(lowest, x); // NaN stays
+    const tl_vf lowest = tl_vf_set1(-0x1.5d589ep+6f); // -126 ln 2, rounded up
+    const tl_vf y = tl_vf_max(lowest, x);             // NaN stays
     const tl_vf n = tl_vf_exp_n(y);
     const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r(y, n));
     const tl_vf weight = tl_vf_scale(tl_vf_add(tl_vf_set1(1), q), n);
@@ -124,13 +136,14 @@ TL_INLINE tl_vf tl_vf_tanh(tl_vf x)
 /** 1 / (1 + e^-x): 2.5 ULP; 0 below -88.72, where e^-x is infinite. */
 TL_INLINE tl_vf tl_vf_sigmoid(tl_vf x)
 {
-    return tl_vf_div(tl_vf_set1(1), tl_vf_add(tl_vf_set1(1), tl_vf_exp(tl_vf_neg(x))));
+    return tl_vf_div(tl_vf_set1(1), tl_vf_add(tl_vf_set1(1), tl_vf_exp_addend(tl_vf_neg(x))));
 }
 
 /** x / (1 + e^(-a x)), a sigmoid of ax as a gate: 2.5 ULP where ax is exact. NaN for -infinity. */
 TL_INLINE tl_vf tl_vf_swish(tl_vf x, tl_vf a)
 {
-    return tl_vf_div(x, tl_vf_add(tl_vf_set1(1), tl_vf_exp(tl_vf_neg(tl_vf_mul(a, x)))));
+    const tl_vf e = tl_vf_exp_addend(tl_vf_neg(tl_vf_mul(a, x)));
+    return tl_vf_div(x, tl_vf_add(tl_vf_set1(1), e));
 }
 
 /** x / (1 + e^-x), also named SiLU. */
@@ -143,7 +156,7 @@ TL_INLINE tl_vf tl_vf_silu(tl_vf x)
 TL_INLINE tl_vf tl_vf_mish(tl_vf x)
 {
     // From 20 on, n / (n + 2) is 1, and its square stays finite.
-    const tl_vf e = tl_vf_exp(tl_vf_min(tl_vf_set1(20), x));
+    const tl_vf e = tl_vf_exp_weight(tl_vf_min(tl_vf_set1(20), x));
     const tl_vf n = tl_vf_fma(e, e, tl_vf_add(e, e));
     return tl_vf_mul(x, tl_vf_div(n, tl_vf_add(n, tl_vf_set1(2))));
 }
@@ -189,7 +202,8 @@ TL_INLINE tl_vf tl_vf_log(tl_vf x)
  *  2 artanh(u / (2 + u)). */
 TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
 {
-    const tl_vf u = tl_vf_exp(tl_vf_neg(tl_vf_abs(x)));
+    // From 20 on, the result is x.
+    const tl_vf u = tl_vf_exp_weight(tl_vf_min(x, tl_vf_max(tl_vf_set1(-20), tl_vf_neg(x))));
     const tl_vf s = tl_vf_div(u, tl_vf_add(u, tl_vf_set1(2))), z = tl_vf_mul(s, s);
     tl_vf p = tl_vf_set1(0x1.1eca16p-2f);
     p = tl_vf_horner(p, z, 0x1.1ec040p-2f);
@@ -210,7 +224,9 @@ TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
  * cancel instead. At 0, u and w are below a power of 2, where floats are finest. */
 TL_INLINE tl_vf tl_vf_normal_tail(tl_vf x)
 {
-    x = tl_vf_min(tl_vf_set1(14.5f), x);
+    const tl_vf max = tl_vf_set1(12.8125f); // beyond, x times the result is below 2^-119
+    const tl_vm is_zero = tl_vf_lt(max, x);
+    x = tl_vf_min(max, x);
     tl_vf u = tl_vf_set1(0x1.020fe4p-7f);
     u = tl_vf_horner(u, x, 0x1.2f1d86p-4f);
     u = tl_vf_horner(u, x, 0x1.491028p-2f);
@@ -225,7 +241,7 @@ TL_INLINE tl_vf tl_vf_normal_tail(tl_vf x)
     const tl_vf half = tl_vf_mul(x, tl_vf_set1(-0.5f));
     const tl_vf n = tl_vf_exp_n(tl_vf_mul(half, x));
     const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r_product(half, x, n));
-    return tl_vf_scale_far(tl_vf_fma(g, q, g), n);
+    return tl_vf_scale(tl_vf_select(is_zero, tl_vf_zero(), tl_vf_fma(g, q, g)), n);
 }
 
 /** x (1 + erf(x / sqrt(2))) / 2 (D. Hendrycks, K. Gimpel, arXiv:1606.08415): 4.5 ULP, also far
@@ -241,8 +257,9 @@ TL_INLINE tl_vf tl_vf_gelu(tl_vf x)
  *  2): 3 + 5 |u| ULP, since the rounding of u counts below 0. NaN for -infinity. */
 TL_INLINE tl_vf tl_vf_gelu_tanh(tl_vf x)
 {
-    // Beyond 10.5 the result is x or 0. -2u is y times -sqrt(8 / pi) (1 + 0.044715 y^2).
-    const tl_vf one = tl_vf_set1(1), y = tl_vf_keep_between(x, -10.5f, 10.5f);
+    // Below -10.5 the result is 0, from 6 on it is x. -2u is y times -sqrt(8 / pi) (1 + 0.044715
+    // y^2).
+    const tl_vf one = tl_vf_set1(1), y = tl_vf_keep_between(x, -10.5f, 6);
     const tl_vf factor =
         tl_vf_horner(tl_vf_set1(-0.0713548162726f), tl_vf_mul(y, y), -1.59576912160573f);
     const tl_vf n = tl_vf_exp_n(tl_vf_mul(y, factor));

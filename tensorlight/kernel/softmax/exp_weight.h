@@ -8,7 +8,7 @@
 // e^x for x <= 0, as tl_vf_exp_weight: 0 where it is subnormal.
 static inline float tl_exp_weight_float(float x)
 {
-    return x < -87.33f ? 0 : expf(x);
+    return x < -0x1.5d589ep+6f ? 0 : expf(x);
 }
 
 static inline double tl_exp_weight_double(double x)
