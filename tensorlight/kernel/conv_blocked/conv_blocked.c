@@ -193,8 +193,9 @@ static void divide(conv *c)
 {
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
     if (c->is_pointwise) {
+        const int is_whole = pixel_bytes * c->ow <= LINE_BYTES; // reads the weights only once
         c->lines_per_unit = 1;
-        c->columns_per_unit = fit_pixels(c, SOURCE_BYTES, pixel_bytes, c->ow);
+        c->columns_per_unit = is_whole ? c->ow : fit_pixels(c, SOURCE_BYTES, pixel_bytes, c->ow);
         c->y = phases_for(&c->window, 0, 1);
         c->x = columns_for(c, c->columns_per_unit);
     } else {
@@ -552,6 +553,14 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 
 // Computing
 
+// Whether lines of `n` results follow one another, as do their sources: those of a 1x1 convolution
+// with a stride. Short lines would not fill tiles.
+static int are_one_line(const part *u, const tl_tile_job *tile, int n)
+{
+    return tile->src_step == 1 && u->src_step == (size_t)n * tile->lanes &&
+           tile->dst_line_step == (size_t)n * tile->dst_step;
+}
+
 // Computes the results of a grid in `n_blocks` blocks, whose source is at `src`.
 static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
                      int block, int n_blocks)
@@ -561,7 +570,12 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
     const size_t first = (u->image * c->blocks_out + block) * tile.dst_block_step;
     const int y = u->line * c->step[0] + g->y; // and one line less
     const int lines = y < c->dh ? (int)tl_ceil_div(c->dh - y, c->step[0]) : 0;
-    const int n_lines = columns > 0 ? tl_min(u->n_lines, lines) : 0;
+    int n_lines = columns > 0 ? tl_min(u->n_lines, lines) : 0;
+    int n_columns = tl_min(u->n_columns, columns);
+    if (are_one_line(u, &tile, n_columns)) {
+        n_columns *= n_lines;
+        n_lines = tl_min(n_lines, 1);
+    }
     const int each = c->kind->is_area ? n_lines : 1;
     tile.taps += g->tap;
     tile.n_taps = g->n_taps;
@@ -571,7 +585,7 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
         c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block,
                       g->weight_offset,
                       first + i * tile.dst_line_step + ((size_t)y * c->dw + x) * TL_BLOCK,
-                      tl_min(u->n_columns, columns), n_blocks);
+                      n_columns, n_blocks);
 }
 
 // The source of the blocks of the result whose span begins with block `block` of the source.
