@@ -24,6 +24,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "kernel/act/act.h"
 #include "kernel/simd/tl_simd_act.h"
 
 #ifndef PACK_PANEL
@@ -140,39 +141,31 @@ typedef struct strip {
     int is_split; // of tl_gemm
 } strip;
 
-// Cache lines that tiles prefetch to the L2 cache while they sum: n_runs runs, run_step floats
-// apart, of n lines, line_step floats apart. Each of the next n_tiles tiles prefetches as many,
-// tile_step floats behind those of the tile before it.
+// What tiles prefetch to the L2 cache while they sum: n_runs runs, run_step floats apart, of an
+// address that moves by `step` bytes with each of `n` terms. Each of the next n_tiles tiles
+// prefetches as much, tile_step floats behind the tile before it.
 typedef struct prefetch {
     const float *first;
-    size_t line_step, n, run_step, n_runs, tile_step, n_tiles;
+    size_t step, n, run_step, n_runs, tile_step, n_tiles;
 } prefetch;
 
-// Those of a tile, the most important first, since a tile drops what exceeds its terms: what the
-// tiles after it read, its own addends and results.
+// The prefetches of a tile, the most important first, since a tile drops what exceeds its terms:
+// what the tiles after it read, its own addends and results.
 enum { NEXT_PANEL, NEXT_ROWS, ADDENDS, RESULTS, N_PREFETCHES };
 
-// How runs of lines that follow one another are spread over the terms of a tile, so that they do
-// not delay its own reads: each line is prefetched in `terms` successive terms, with each of which
-// the address moves by `step` bytes.
-typedef struct pace {
-    size_t terms, step;
-} pace;
-
-// The next lines of a tile: from line `line` of run `run` of `p` on.
+// The next terms of a tile: from term `term` of run `run` of `p` on.
 typedef struct cursor {
     const prefetch *p, *end;
-    size_t run, line;
-    pace pace;
+    size_t run, term;
 } cursor;
 
-// The address `first`, which moves by `step` bytes with each of `n` terms.
+// An address that moves by `step` bytes with each of `n` terms.
 typedef struct lines_ahead {
     const char *first;
     size_t step, n;
 } lines_ahead;
 
-// Lines for 1 to `max` terms. After the last run the line at `idle`, which is read or written soon:
+// Those of 1 to `max` terms. After the last run the line at `idle`, which is read or written soon:
 // cheaper than a branch.
 TL_INLINE lines_ahead next_lines(cursor *c, size_t max, const float *idle)
 {
@@ -180,15 +173,14 @@ TL_INLINE lines_ahead next_lines(cursor *c, size_t max, const float *idle)
         const prefetch *const p = c->p;
         if (p->n_tiles == 0 || c->run == p->n_runs)
             continue;
-        const pace own = p->line_step == LINE ? c->pace : (pace){1, p->line_step * sizeof(float)};
-        const float *const first = p->first + c->run * p->run_step + c->line * p->line_step;
-        const size_t n = (p->n - c->line) * own.terms;
-        c->line += max / own.terms;
-        if (n <= max) {
-            c->line = 0;
+        const char *const first = (const char *)(p->first + c->run * p->run_step);
+        const size_t term = c->term, n = tl_min_size(p->n - term, max);
+        c->term = term + n;
+        if (c->term == p->n) {
+            c->term = 0;
             c->run++;
         }
-        return (lines_ahead){(const char *)first, own.step, tl_min_size(n, max)};
+        return (lines_ahead){first + term * p->step, p->step, n};
     }
     return (lines_ahead){(const char *)idle, 0, max};
 }
@@ -215,14 +207,13 @@ typedef struct product {
     size_t len;
     tail tail;
     prefetch next[N_PREFETCHES];
-    pace pace;
     float *dst;
     size_t dst_row;
 } product;
 
-TL_INLINE cursor first_lines(const product *p)
+TL_INLINE cursor cursor_of(const product *p)
 {
-    return (cursor){p->next, p->next + N_PREFETCHES, 0, 0, p->pace};
+    return (cursor){p->next, p->next + N_PREFETCHES, 0, 0};
 }
 
 #include TILES_FILE
@@ -248,11 +239,11 @@ static size_t strip_row(const group *s, size_t i)
     return s->part->row + i * s->min_rows + tl_min_size(i, s->longer);
 }
 
-// A copied strip is [ROWS][COPY_ROW], or, of a transposed src1, [k][COPY_ROWS].
+// A copied strip is [ROWS][COPY_LEN], or, of a transposed src1, [k][COPY_ROWS].
 enum {
-    COPY_ROW = TL_GEMM_LEN + LINE, // floats between copied rows: no cache conflicts
-    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES,
-    COPY_STEP = COPY_ROW * COPY_ROWS + LINE, // floats between copied strips
+    COPY_LEN = TL_GEMM_LEN + LINE, // floats between copied rows: no cache conflicts
+    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, // of a copied column
+    COPY_STEP = COPY_LEN * COPY_ROWS + LINE, // floats between copied strips
     COPY_AHEAD = 4,                          // prefetched rows of a transposed src1
 };
 
@@ -295,7 +286,7 @@ static void copy_strips(const group *s)
     }
     for (size_t i = s->begin; i < s->end; i++)
         for (size_t row = strip_row(s, i), r = row; r < strip_row(s, i + 1); r++)
-            copy_row(s->part->copy + (i - s->begin) * COPY_STEP + (r - row) * COPY_ROW,
+            copy_row(s->part->copy + (i - s->begin) * COPY_STEP + (r - row) * COPY_LEN,
                      src + r * src1->row, s->part->len, 2 * src1->row);
 }
 
@@ -306,7 +297,7 @@ static strip first_strip(const group *s)
     if (!s->gemm->is_copied)
         return (strip){src1->data + strip_row(s, s->begin) * src1->row + s->part->begin * src1->col,
                        src1->row, src1->col, s->gemm->is_split};
-    return src1->col == 1 ? (strip){s->part->copy, COPY_ROW, 1, 0}
+    return src1->col == 1 ? (strip){s->part->copy, COPY_LEN, 1, 0}
                           : (strip){s->part->copy, 1, COPY_ROWS, 0};
 }
 
@@ -328,30 +319,68 @@ static const float *panel_at(const group *s, size_t j)
 
 // Prefetches
 
-// `n` lines, `step` floats apart, shared by `n_tiles` tiles.
+enum { LINE_BYTES = LINE * sizeof(float) };
+
+// `n` lines, `step` floats apart: each of the first of `n_tiles` tiles has an equal share.
 static prefetch share_lines(const float *first, size_t step, size_t n, size_t n_tiles)
 {
-    const size_t each = tl_ceil_div(n, n_tiles);
-    return (prefetch){first, step, each, 0, 1, each * step, tl_ceil_div(n, each)};
+    const size_t each = tl_ceil_div(n, n_tiles), bytes = step * sizeof(float);
+    return (prefetch){first, bytes, each, 0, 1, each * step, tl_ceil_div(n, each)};
 }
 
-// `rows` rows of `cols` floats, `step` apart, shared by `n_tiles` tiles. All are at least 1.
+// `rows` rows of `cols` floats, `step` apart: each of the first tiles has some. All are at least 1.
 static prefetch share_rows(const float *first, size_t step, size_t rows, size_t cols,
                            size_t n_tiles)
 {
     if (step == cols)
         return share_lines(first, LINE, tl_ceil_div(rows * cols, LINE), n_tiles);
     const size_t each = tl_ceil_div(rows, n_tiles), n_lines = tl_ceil_div(cols, LINE);
-    prefetch p = {first, LINE, n_lines, step, each, each * step, tl_ceil_div(rows, each)};
+    prefetch p = {first, LINE_BYTES, n_lines, step, each, each * step, tl_ceil_div(rows, each)};
     if (each > n_lines) // fewer runs
-        p = (prefetch){first, step, each, LINE, n_lines, p.tile_step, p.n_tiles};
+        p = (prefetch){first, step * sizeof(float), each, LINE, n_lines, p.tile_step, p.n_tiles};
     return p;
 }
 
-// Columns of the rows of a tile. The caller sets the number of rows.
-static prefetch prefetch_own(const float *first, size_t step, size_t cols)
+// `rows` rows of a tile's own addends or results, `step` floats apart.
+static prefetch prefetch_own(const float *first, size_t step, size_t rows, size_t cols)
 {
-    return (prefetch){first, step, 0, LINE, tl_ceil_div(cols, LINE), 0, 1};
+    return (prefetch){first, step * sizeof(float), rows, LINE, tl_ceil_div(cols, LINE), 0, 1};
+}
+
+// The terms of a tile that `p` takes.
+static size_t terms_of(const prefetch *p)
+{
+    return p->n_tiles ? p->n * p->n_runs : 0;
+}
+
+// Spreads runs of lines that follow one another over the `terms` terms of a tile, so that they do
+// not delay its own reads: the address moves by a part of a line with each term.
+static void spread(prefetch next[N_PREFETCHES], size_t terms)
+{
+    size_t following = 0, others = 0;
+    for (int i = 0; i < N_PREFETCHES; i++) {
+        const int follows = i < ADDENDS && next[i].step == LINE_BYTES;
+        following += follows ? terms_of(&next[i]) : 0;
+        others += follows ? 0 : terms_of(&next[i]);
+    }
+    if (following == 0 || others + following >= terms)
+        return;
+    const size_t step = tl_ceil_div(following * LINE_BYTES, terms - others);
+    for (int i = 0; i < ADDENDS; i++)
+        if (next[i].step == LINE_BYTES) {
+            next[i].n = tl_ceil_div(next[i].n * LINE_BYTES, step);
+            next[i].step = step;
+        }
+}
+
+// Skips the prefetches of `n_tiles` tiles.
+static void skip_tiles(prefetch *p, size_t n_tiles)
+{
+    const size_t n = tl_min_size(n_tiles, p->n_tiles);
+    if (n == 0)
+        return;
+    p->first += n * p->tile_step;
+    p->n_tiles -= n;
 }
 
 // The prefetch of the panel from column `j` on by the `n_tiles` tiles before it.
@@ -389,25 +418,6 @@ static prefetch prefetch_of_rows(const group *s, size_t n_tiles)
     const float *const data = src1->data + row * src1->row + k * src1->col;
     return src1->col == 1 ? share_rows(data, src1->row, rows, len, n_tiles)
                           : share_rows(data, src1->col, len, rows, n_tiles);
-}
-
-// The pace of a tile of `terms` terms. Lines that do not follow one another take one term each.
-static pace pace_of(const prefetch next[N_PREFETCHES], size_t terms)
-{
-    size_t following = 0, others = 0;
-    for (const prefetch *p = next; p < next + N_PREFETCHES; p++)
-        *(p->line_step == LINE ? &following : &others) += p->n_tiles ? p->n * p->n_runs : 0;
-    const size_t each = following && others < terms ? (terms - others) / following : 1;
-    const size_t max = LINE * sizeof(float), n = tl_min_size(each ? each : 1, max);
-    return (pace){n, max / n};
-}
-
-// Skips the prefetches of `n_tiles` tiles.
-static void skip_tiles(prefetch *p, size_t n_tiles)
-{
-    n_tiles = tl_min_size(n_tiles, p->n_tiles);
-    p->first += n_tiles * p->tile_step;
-    p->n_tiles -= n_tiles;
 }
 
 // Parts
@@ -499,13 +509,13 @@ typedef struct column {
     size_t col, cols;  // of the product
     int adds, is_last; // of finish()
     int is_checked;    // sums may be wrong: see mend()
-    int has_tail;      // the tail completes sums
-    int is_written;    // they are written to dst, else to a buffer
+    int has_tail;      // multiply() completes the sums, but for the activation
+    int is_written;    // it writes them to dst, else to a buffer
     product p;         // of the next strip
 } column;
 
-// Prefetches of the tiles of panel `j`.
-static void start_prefetches(const group *s, size_t j, column *c, const float *dst)
+// Sets the prefetches of the tiles of the panel from column `j` on; `dst`: their first result.
+static void set_prefetches(const group *s, size_t j, column *c, const float *dst)
 {
     const tl_gemm *const g = s->gemm;
     const size_t n = s->end - s->begin, row = strip_row(s, s->begin);
@@ -514,10 +524,10 @@ static void start_prefetches(const group *s, size_t j, column *c, const float *d
     next[NEXT_ROWS] = prefetch_of_rows(s, n * tl_ceil_div(s->part->cols, TL_GEMM_PANEL));
     skip_tiles(&next[NEXT_ROWS], n * (j / TL_GEMM_PANEL));
     if (g->add.data)
-        next[ADDENDS] = prefetch_own(g->add.data + row * g->add.row + c->col, g->add.row, c->cols);
-    next[RESULTS] = prefetch_own(dst, g->dst_row, c->cols);
-    next[ADDENDS].n = next[RESULTS].n = s->min_rows;
-    c->p.pace = pace_of(next, s->part->len * PASSES);
+        next[ADDENDS] =
+            prefetch_own(g->add.data + row * g->add.row + c->col, g->add.row, s->min_rows, c->cols);
+    next[RESULTS] = prefetch_own(dst, g->dst_row, s->min_rows, c->cols);
+    spread(next, s->part->len * PASSES);
 }
 
 // The column of the group's first strip and the panel from column `j` of the part on. `sums`: the
@@ -534,28 +544,30 @@ static column column_of(const group *s, size_t j, float *sums)
     float *const dst = g->dst + row * g->dst_row + c.col;
     c.is_checked = HAS_PARTS && g->is_split && c.is_last;
     c.has_tail = !c.is_checked && has_tail(g, c.cols, !c.adds, c.is_last);
-    c.is_written = c.has_tail && (!c.is_last || g->act.act == TL_ACT_NONE);
+    c.is_written = c.has_tail && (!c.is_last || tl_act_is_bounds(g->act));
     c.p = (product){.strip = first_strip(s), .panel = panel_at(s, j), .len = part->len};
     if (c.has_tail)
         c.p.tail = tail_of(g, row, c.col, !c.adds, c.is_last);
     c.p.dst = c.is_written ? dst : sums;
     c.p.dst_row = c.is_written ? g->dst_row : TL_GEMM_PANEL;
-    start_prefetches(s, j, &c, dst);
+    set_prefetches(s, j, &c, dst);
     return c;
 }
 
 // Moves a column to the next strip.
 static void next_strip(const group *s, column *c, size_t rows)
 {
+    const tl_gemm *const g = s->gemm;
     product *const p = &c->p;
-    p->strip.data += s->gemm->is_copied ? COPY_STEP : rows * p->strip.row;
+    p->strip.data += g->is_copied ? COPY_STEP : rows * p->strip.row;
     p->dst += c->is_written ? rows * p->dst_row : 0;
     for (int k = 0; k < p->tail.n; k++)
         p->tail.addends[k].data += rows * p->tail.addends[k].row;
     skip_tiles(&p->next[NEXT_PANEL], 1);
     skip_tiles(&p->next[NEXT_ROWS], 1);
-    p->next[ADDENDS].first += rows * p->next[ADDENDS].line_step;
-    p->next[RESULTS].first += rows * p->next[RESULTS].line_step;
+    if (g->add.data)
+        p->next[ADDENDS].first += rows * g->add.row;
+    p->next[RESULTS].first += rows * g->dst_row;
 }
 
 // Writes the results of a tile whose sums are in the buffer.

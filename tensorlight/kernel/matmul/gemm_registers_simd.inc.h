@@ -149,7 +149,7 @@ typedef struct tile_state {
 
 static void multiply(tile_state *t, const product *p, size_t rows, size_t cols)
 {
-    cursor next = first_lines(p);
+    cursor next = cursor_of(p);
     (void)t;
     for (size_t c = 0; c < cols; c += TILE_COLS)
         tiles[rows][cols - c > TILE_COLS / 2](p, c, &next);

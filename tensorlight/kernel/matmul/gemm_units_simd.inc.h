@@ -99,7 +99,7 @@ static void multiply_parts(tl_tiles *t, const product *p, const tl_tile_split *r
     const strip *const s = &p->strip;
     const size_t parts = p->len / PAIRS;
     const split_factors f = {s->data, p->panel, s->row, second_of(r, s->row), r->tiles > 1};
-    cursor next = first_lines(p);
+    cursor next = cursor_of(p);
     tl_tile_begin(t, r->each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t i = 0; i < parts; i++) {
@@ -128,7 +128,7 @@ static void multiply(tile_state *t, const product *p, size_t n, size_t cols)
         multiply_parts(t, p, &r);
         return;
     }
-    cursor next = first_lines(p);
+    cursor next = cursor_of(p);
     tl_tile_begin(t, r.each, TL_TILE_BYTES);
     tl_tile_zero_sums(t);
     for (size_t c = 0; c < chunks; c++) {
