@@ -3,8 +3,9 @@
 //
 // A bound "n ULP" is the max error in units of the last place of the exact result, verified for all
 // floats (kernel/unary/unary_sweep.c) and in unary_test.c. It applies to results of at least 2^-126
-// in magnitude; to products with x (swish, mish, gelu), whose exponential may be subnormal, from
-// 2^-119 on. The absolute error of smaller results is at most that limit. All return NaN for NaN.
+// in magnitude; to products with x (swish, mish, gelu), whose other factor may be 0 below about
+// 2^-126, from 2^-119 on. The absolute error of smaller results is at most that limit. All return
+// NaN for NaN.
 //
 // Method, unless noted: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's
@@ -77,8 +78,8 @@ TL_INLINE tl_vf tl_vf_exp_poly(tl_vf r)
     return tl_vf_fma(tl_vf_mul(r, r), p, r);
 }
 
-// Some processors take 100 cycles and more for a vector where a result is subnormal, or becomes 0
-// below that. So no function computes such a number on the way to a result of another size.
+// Some processors take 100 cycles and more for a vector where a result is subnormal, or is rounded
+// to 0. So exponentials far from 0 are not computed on the way to a result of another size.
 
 /** e^x: 1.1 ULP. Infinite from 88.73 on, subnormal below -87.34, 0 below -103.98. */
 TL_INLINE tl_vf tl_vf_exp(tl_vf x)
@@ -202,7 +203,7 @@ TL_INLINE tl_vf tl_vf_log(tl_vf x)
  *  2 artanh(u / (2 + u)). */
 TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
 {
-    // From 20 on, the result is x.
+    // -|x|, but at least -20 for positive x: from 20 on, the result is x.
     const tl_vf u = tl_vf_exp_weight(tl_vf_min(x, tl_vf_max(tl_vf_set1(-20), tl_vf_neg(x))));
     const tl_vf s = tl_vf_div(u, tl_vf_add(u, tl_vf_set1(2))), z = tl_vf_mul(s, s);
     tl_vf p = tl_vf_set1(0x1.1eca16p-2f);

@@ -385,27 +385,34 @@ START_TEST(errors_in_vectors_are_bounded)
 }
 END_TEST
 
-// A processor may take 100 cycles and more where a number becomes subnormal, or 0 below that.
+// A processor may take 100 cycles and more where a number becomes subnormal, or is rounded to 0.
+static void check_underflow(int k, const close_kernel *kernel, float of)
+{
+    enum { SAME = 32 };
+    const tl_unary_func func = close_functions[k].func;
+    if (of == -60 && (func == TL_UNARY_SOFTPLUS || func == TL_UNARY_MISH))
+        return; // squares of small numbers
+    float x[SAME], y[SAME];
+    for (int i = 0; i < SAME; i++)
+        x[i] = of;
+    feclearexcept(FE_ALL_EXCEPT);
+    kernel->func(x, y, SAME, &some_param);
+    ck_assert_msg(!fetestexcept(FE_UNDERFLOW), "%s (%s) of %g", tl_unary_func_name(func),
+                  kernel->set, (double)of);
+}
+
 START_TEST(far_out_nothing_underflows)
 {
     const float far[] = {13.5f, 17, 20, 60, 105, 200, 1e4f, 1e30f, INFINITY};
-    enum { FAR_N = sizeof(far) / sizeof(*far), SAME = 32 };
+    enum { FAR_N = sizeof(far) / sizeof(*far) };
     for (int k = 0; k < CLOSE_N; k++) {
         close_kernel kernels[TL_ISA_SIZE];
         const int kernels_n = close_kernels(k, kernels);
-        for (int i = 0; i < kernels_n * 2 * FAR_N; i++) {
-            const close_kernel *const kernel = &kernels[i / (2 * FAR_N)];
-            const tl_unary_func func = close_functions[k].func;
-            if (i % 2 && (func == TL_UNARY_SOFTPLUS || func == TL_UNARY_MISH))
-                continue; // squares far below 2^-149, which are not slow
-            float x[SAME], y[SAME];
-            for (int j = 0; j < SAME; j++)
-                x[j] = i % 2 ? -far[i / 2 % FAR_N] : far[i / 2 % FAR_N];
-            feclearexcept(FE_ALL_EXCEPT);
-            kernel->func(x, y, SAME, &some_param);
-            ck_assert_msg(!fetestexcept(FE_UNDERFLOW), "%s (%s) of %g", tl_unary_func_name(func),
-                          kernel->set, (double)x[0]);
-        }
+        for (int i = 0; i < kernels_n; i++)
+            for (int j = 0; j < FAR_N; j++) {
+                check_underflow(k, &kernels[i], far[j]);
+                check_underflow(k, &kernels[i], -far[j]);
+            }
     }
 }
 END_TEST
