@@ -210,6 +210,16 @@ def wait_for(condition, seconds=20):
         time.sleep(.01)
 
 
+def accepts(host, port):
+    try:
+        socket.create_connection((host, port), 10).close()
+        return True
+    except ConnectionResetError:  # the socket was closed while this waited to be accepted
+        return True
+    except ConnectionRefusedError:
+        return False
+
+
 def free_ports(n):
     sockets = [socket.socket() for _ in range(n)]
     for one in sockets:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from serve_kit import DIGITS, Server, folder, free_ports, wait_for, write
+from serve_kit import DIGITS, Server, accepts, folder, free_ports, wait_for, write
 from checks import run_tests, same, test
 
 PROGRAM = sys.argv[1]
@@ -57,16 +57,6 @@ def is_live(host, port):
         return connection.getresponse().status == 200
     finally:
         connection.close()
-
-
-def accepts(host, port):
-    try:
-        socket.create_connection((host, port), 10).close()
-        return True
-    except ConnectionResetError:  # the socket was closed while this waited to be accepted
-        return True
-    except ConnectionRefusedError:
-        return False
 
 
 @test
